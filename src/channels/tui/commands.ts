@@ -237,26 +237,28 @@ async function model(name: string, panels: PanelParts): Promise<void> {
 
 const KEYS: readonly (readonly [string, string])[] = [
   ["Enter", "send; while a request runs: add to its next step"],
-  ["Alt-Enter, Shift-Enter, Ctrl-J", "a new line"],
+  ["Shift-Enter", "a new line; so do Alt-Enter and Ctrl-J"],
   ["Up, Down", "earlier input; on an empty input, ↑ edits a queued message"],
   ["Tab", "complete a command or a path"],
-  ["@ and some letters", "insert the path of a file"],
+  ["@letters", "insert the path of a file"],
   ["!npm test", "run a command yourself, with your rights; the next request can read its output"],
-  ["@shot.png, or a file dropped here", "attach an image; Backspace after its label removes it"],
-  ["PgUp, PgDn, Shift-Up, Shift-Down, wheel", "scroll; End jumps to the end"],
-  ["y, n, a and other letters", "on an empty input: answer what Vis asks"],
+  ["@shot.png", "attach an image, as does a dropped file; Backspace removes it"],
+  ["PgUp, PgDn, wheel", "scroll; Shift-Up, Shift-Down by a line; End to the end"],
+  ["y, n, a, …", "on an empty input: answer what Vis asks"],
   ["Ctrl-G", "answer what Vis asks beside a text, which is kept"],
   ["Ctrl-X Ctrl-E", "edit the text in your editor (VISUAL or EDITOR)"],
   ["Ctrl-V", "attach the image that is in the clipboard"],
   ["Esc", "cancel the running request, close a panel"],
   ["Ctrl-C", "clear the input; twice: quit"],
   ["Ctrl-Z", "suspend; fg in the shell resumes"],
-  ["Shift and the mouse", "select text in the terminal"],
+  ["Shift + mouse", "select text in the terminal"],
 ];
 
 function helpTexts(commands: readonly PaletteCommand[]): readonly TextPart[] {
-  const rows = (of: readonly (readonly [string, string])[]): string =>
-    of.map(([key, what]) => `${key}: ${what}`).join("\n");
+  const rows = (of: readonly (readonly [string, string])[]): string => {
+    const column = Math.max(...of.map(([key]) => key.length));
+    return of.map(([key, what]) => `${key.padEnd(column)}  ${what}`).join("\n");
+  };
   const named = commands.map(({ name, detail, keys }) =>
     [`/${name}`, keys === "" ? detail : `${detail} (${keys})`] as const
   );

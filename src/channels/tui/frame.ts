@@ -95,7 +95,7 @@ function planLines(
 ): readonly string[] {
   if (items.length === 0) return [];
   const line = (text: string): string => truncateToWidth(` ${visibleText(text)}`, width, "…");
-  if (!isOpen) return [theme.dim(line(`▸ ${planLine(items)} (Ctrl-T)`))];
+  if (!isOpen) return [theme.dim(line(`▸ Tasks: ${planLine(items)} (Ctrl-T)`))];
   const now = items.findIndex(({ state }) => state === "now");
   const from = Math.max(0, Math.min((now < 0 ? items.length : now) - Math.floor(most / 2), items.length - most));
   const shown = items.slice(from, from + most).map((item) => {
@@ -103,7 +103,7 @@ function planLines(
     if (item.state === "done") return theme.dim(task);
     return item.state === "now" ? theme.bold(task) : task;
   });
-  return [theme.dim(line(`  ${planLine(items).replace(/ · .*/, "")}`)), ...shown];
+  return [theme.dim(line(`  Tasks: ${planLine(items).replace(/ · .*/, "")}`)), ...shown];
 }
 
 function waitingLine(

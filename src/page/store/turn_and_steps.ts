@@ -212,6 +212,7 @@ export interface ShownStep {
     readonly code: string;
     readonly whole: boolean;
     readonly result: BlockResult | null;
+    readonly calling: string;
     readonly printing: string;
     readonly tally: BlockTally;
     readonly diffs: readonly string[];
@@ -226,12 +227,14 @@ export interface ShownStep {
   readonly ended: boolean;
 }
 
+const STORED = { calling: "", printing: "", whole: true } as const;
+
 export function shownStored({ iteration, status, thinking, blocks, traces, metadata, error }: Iteration): ShownStep {
   const ms = [...traces, ...blocks.map(({ result }) => result)].reduce((sum, one) => sum + one.ms, 0);
   const outcome = metadata.outcome ?? (status === "interrupted" ? status : "running");
   const ended = blocks.map(({ code, result }, at) => {
     const diffs = (metadata.diffs ?? []).filter(({ block }) => block === at).map(({ diff }) => diff);
-    return { code, result, printing: "", whole: true, diffs, tally: BlockTally.of(result.calls) };
+    return { ...STORED, code, result, diffs, tally: BlockTally.of(result.calls) };
   });
   const lost = status === "interrupted" && blocks.length === 0 ? metadata.pendingBlocks ?? [] : [];
   return {
@@ -239,7 +242,7 @@ export function shownStored({ iteration, status, thinking, blocks, traces, metad
     thinking,
     blocks: [
       ...ended,
-      ...lost.map((code) => ({ code, result: null, printing: "", whole: true, diffs: [], tally: new BlockTally() })),
+      ...lost.map((code) => ({ ...STORED, code, result: null, diffs: [], tally: new BlockTally() })),
     ],
     ...{ nudges: [], children: storedChildren({ ...metadata }), asked: storedAsked({ ...metadata }) },
     ...{ reason: lost.length > 0 ? LOST_BLOCKS : error, live: false, ended: true },
@@ -247,8 +250,16 @@ export function shownStored({ iteration, status, thinking, blocks, traces, metad
   };
 }
 
+const OUTCOME_WORDS: Readonly<Record<string, string>> = {
+  executed: "done",
+  final: "answered",
+  refused: "answer refused",
+  empty: "empty reply",
+};
+
 function endOf(outcome: string, ms: number): string {
-  return outcome === "running" || ms === 0 ? outcome : `${outcome} · ${durationText(ms)}`;
+  const word = OUTCOME_WORDS[outcome] ?? outcome;
+  return outcome === "running" || ms === 0 ? word : `${word} · ${durationText(ms)}`;
 }
 
 /** An iteration of a running query: the facts that `QueryProgress` has about it, and the line about its activity. */
@@ -271,9 +282,7 @@ export class LiveStep {
 
   get shown(): ShownStep {
     const { number, thinking, children, asked, outcome } = this.#step;
-    const blocks = this.#step.blocks.map(({ code, result, printing, diffs, tally }, at) => {
-      return { code, result, printing, diffs, tally, whole: this.#whole.has(at) };
-    });
+    const blocks = this.#step.blocks.map((block, at) => ({ ...block, whole: this.#whole.has(at) }));
     const reason = outcome === "failed" && blocks.length > 0 ? null : this.#step.reason; // Blocks show their errors.
     const ended = outcome !== null;
     const made = { number, nudges: this.#nudges, thinking, blocks, children, asked, line: this.#line };
@@ -289,7 +298,6 @@ export class LiveStep {
     this.#waits = waits;
     if (event.type === "block_started" || event.type === "block_finished") this.#whole.add(event.block);
     if (event.type === "block_finished") this.#line = "";
-    if (event.type === "host_call" && event.phase === "start") this.#line = `${progress.doing} …`;
     if (event.type === "nudge") this.#nudges.push(event.lines.join("\n").replaceAll("[system_nudge] ", ""));
     if (event.type === "iteration_finished") this.#line = endOf(event.outcome, event.ms);
   }

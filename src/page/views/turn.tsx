@@ -449,11 +449,14 @@ interface BlockProps {
   readonly turn: Turn;
 }
 
-/** A block with its calls, changes and result. The calls show the work of an ended block, so its code is folded. */
+/** A block with its calls, changes and result. The calls tell the work better than the code, which is folded below
+ * them. */
 function Block({ number, block, step: { ended }, turn }: BlockProps): JSX.Element {
-  const { code, whole, result, printing, diffs, tally } = block;
+  const { code, whole, result, calling, printing, diffs, tally } = block;
   const { text, isCode, refused } = blockLine({ code, tally, result });
-  const isFolded = result !== null && !isCode;
+  const now = result !== null ? "" : calling === "" && beginsWithPlan(code) ? "planning the tasks" : calling;
+  const isFolded = now !== "" || !isCode;
+  const isPlan = result !== null && !isCode && tally.text === "";
   const shownCode = (
     <Copyable what={`block ${number}`}>
       <pre tabIndex={0} aria-label={`Code of block ${number}`}>
@@ -461,25 +464,25 @@ function Block({ number, block, step: { ended }, turn }: BlockProps): JSX.Elemen
       </pre>
     </Copyable>
   );
-  const isPlan = isFolded && tally.text === "";
   return (
     <>
-      {!isFolded && (result === null && beginsWithPlan(code) ? <p class="did">planning the tasks …</p> : shownCode)}
+      {!isFolded && shownCode}
       {!isCode && <Calls tally={tally} text={text} />}
+      {now !== "" && <p class="now">{`${now} …`}</p>}
       {diffs.map((diff, at) => <DiffView key={at} text={diff} />)}
       {result === null && printing !== "" && <Pre class="printing" label="Output so far" text={printing} />}
-      {result && !refused && !isPlan &&
-        <Result result={result} isMarked={isCode || !result.ok} drawn={diffs.length > 0} />}
-      {isFolded && (
-        <div class="more-of">
+      {result && !refused && !isPlan && (
+        <Result result={result} isMarked={isCode || !result.ok} drawn={diffs.length > 0} />
+      )}
+      <div class="more-of">
+        {isFolded && (
           <details class="code">
             <summary>{plural(code.trimEnd().split("\n").length, "line")} of code</summary>
             {shownCode}
           </details>
-          {ended && result.ok && <Names names={result.defined} turn={turn} />}
-        </div>
-      )}
-      {!isFolded && ended && result?.ok && <Names names={result.defined} turn={turn} />}
+        )}
+        {ended && result?.ok && <Names names={result.defined} turn={turn} />}
+      </div>
     </>
   );
 }

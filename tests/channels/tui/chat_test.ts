@@ -130,9 +130,9 @@ Deno.test("the model's list of tasks is one line above the input, and Ctrl-T unf
   ];
   await withScreen(replies, {}, async ({ screen }) => {
     screen.type(`Go${ENTER}`);
-    await screen.until(/▸ 2 of 3 · now: Test it \(Ctrl-T\)/);
+    await screen.until(/▸ Tasks: 2 of 3 · now: Test it \(Ctrl-T\)/);
     screen.type("\x14");
-    await screen.until(/2 of 3 *\n ✓ Read it *\n ✓ Write it *\n ▸ Test it/);
+    await screen.until(/Tasks: 2 of 3 *\n ✓ Read it *\n ✓ Write it *\n ▸ Test it/);
     screen.type(ESC);
     await screen.until((text) => text.includes("cancelled") && text.includes("▸ Test it"));
     screen.type(`Next${ENTER}`);

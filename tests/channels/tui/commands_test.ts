@@ -68,7 +68,7 @@ Deno.test("/diff shows the last request's changes, /undo undoes them, /export wr
 Deno.test("/help is a panel, and /theme and other names of commands are recognized", async () => {
   await withScreen([], {}, async ({ screen, prefs }) => {
     screen.type("?");
-    await screen.until(/Keys and commands[^]*Enter: send/);
+    await screen.until(/Keys and commands[^]*Enter +send/);
     screen.type(ESCAPE);
     await screen.until((text) => !text.includes("Keys and commands"));
     screen.type(`/theme contrast${ENTER}`);

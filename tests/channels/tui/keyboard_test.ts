@@ -44,6 +44,6 @@ Deno.test("a new conversation begins with an introduction to Vis, and ? shows th
     screen.type("\x7f?");
     await screen.until("Keys and commands");
     screen.type("\x1b[F");
-    await screen.until("/quit: quit");
+    await screen.until(/\/quit +quit \(Ctrl-D\)/);
   });
 });

@@ -94,6 +94,8 @@ inBrowser("the title of the tab says that a question waits, and the step keeps t
   await ask(page, "Begin");
   await question(page).waitFor();
   assert.match(await page.title(), /^Waiting for you · /);
+  await page.locator(".running .step .now", { hasText: "asking.open" }).waitFor();
+  assert.ok(await page.locator(".running .step pre code").isHidden(), "the call tells the work; its code is folded");
   await press(page, /^Yes, for this call only$/);
   await page.locator(".running .said", { hasText: "Allow Vis to open doors? yes, for this call only" }).waitFor();
   assert.doesNotMatch(await page.title(), /^Waiting/);

@@ -163,6 +163,25 @@ inBrowser("stays where one reads while a query runs", {
   await page.waitForFunction(`${BELOW} < 2`);
 });
 
+inBrowser("keeps steps that the user opens in their place, also at the end of a conversation", {
+  replies: [
+    ...["a", "b", "c", "d"].map((name) => replyJson(`const ${name} = 'row '.repeat(900)\n${name}`)),
+    final("Done"),
+  ],
+  rig: { engine: { settings: { budget: 6 } } },
+}, async ({ page }) => {
+  await ask(page, "Begin");
+  await page.locator(".done > footer > span").waitFor();
+  await inPage(page, AT_END);
+  const top = async (): Promise<number> => (await page.locator(".work > summary").boundingBox())?.y ?? NaN;
+  const before = await top();
+  await page.locator(".work > summary").press("Enter");
+  await page.locator(".step[data-step='4'] pre").first().waitFor({ state: "attached" });
+  await inPage(page, "new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))");
+  assert.ok(await inPage<number>(page, BELOW) > 100, "the steps are longer than the window");
+  assert.equal(await top(), before);
+});
+
 inBrowser("reports a missing conversation, and begins a new one", {
   replies: [final("Hello")],
   at: "&c=01a00000-0000-7000-8000-000000000000",

@@ -156,7 +156,7 @@ function workLines({ code, calling, tally }: StepBlock, width: number): readonly
 
 function outputLines({ tally }: StepBlock, { width, shown: { theme } }: Place): readonly string[] {
   if (tally.output === "") return [];
-  return wrapped(tally.output, width - 2).map((line) => `  ${theme.dim(line)}`);
+  return wrapped(tally.output, width - 4).map((line) => `  ${theme.bad("│")} ${theme.dim(line)}`);
 }
 
 type Place = { readonly width: number; readonly shown: DisplayOptions };

@@ -175,7 +175,8 @@ export class ModelPicker extends BasePanel {
     if (item.kind === "login") {
       const { name, title, need } = item.choice;
       const facts = [need === "device-login" ? "in the browser" : ""];
-      return [row(`  ${flat(name, 60)}`, { detail: flat(title), facts, ...place })];
+      const column = Math.max(...this.#logins.map((login) => login.name.length));
+      return [row(`  ${flat(name, 60).padEnd(column)}`, { detail: flat(title), facts, ...place })];
     }
     const { provider, model } = this.#present;
     const here = item.provider === provider && item.model.name === model;

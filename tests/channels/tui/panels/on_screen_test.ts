@@ -229,7 +229,7 @@ Deno.test("a command of the palette is run with Enter", async () => {
     screen.type("\x0b");
     await screen.until("Commands");
     screen.type(`help${ENTER}`);
-    await screen.until("/conversations: ");
+    await screen.until(/\/conversations +open/);
   });
 });
 
