@@ -40,12 +40,34 @@ export async function run(
   const output = `${result.stderr}\n${result.stdout}`;
   const wall = wallHint(env, output, { network: options.network ?? false });
   const hint = result.code === 0 ? wall : await missingProgramHint(env, output) ?? wall;
+  const whole = await keptOutput(env, result);
   return {
     ...result,
     ...(changes === null ? {} : { changes }),
     ...(hint === null ? {} : { hint }),
+    ...(whole === null ? {} : { whole }),
     ...(notes.length > 0 ? { notes } : {}),
   };
+}
+
+/** The variable with the output of the command that failed last, whose versions have the outputs before. */
+const KEPT = "failedOutput";
+const LONG = { lines: 8, chars: 1_000 }, MAX_KEPT = 256 * 1024;
+
+/** Keeps the long output of a failed command in a variable, since users and later calls see an excerpt of it. Returns
+ * the name of the variable, or null. */
+async function keptOutput({ bindVar }: EnvironmentView, result: CommandEnd): Promise<string | null> {
+  if (commandOutcome(result).ok !== false) return null;
+  const text = [result.stdout, result.stderr].filter((one) => one !== "").join("\n");
+  if (text.length <= LONG.chars && text.split("\n").length <= LONG.lines) return null;
+  const left = text.length - MAX_KEPT;
+  const kept = left > 0 ? `[the first ${left} characters are left out]\n${text.slice(left)}`.toWellFormed() : text;
+  try {
+    await bindVar?.(KEPT, kept);
+    return bindVar ? KEPT : null;
+  } catch {
+    return null; // The block may use the name in another way.
+  }
 }
 
 /** Runs a program, and reports its changes in the workspace, or in all of the repository around it. Reports changes
@@ -85,7 +107,7 @@ export interface CommandOptions extends Pick<SpawnOptions, "timeoutMs" | "cwd" |
   readonly secrets?: readonly string[];
 }
 
-const OF_ONE = "network for this command", LONGEST_SCOPE = 300;
+const OF_ONE = "network for this command", NETWORKED = "use the network", LONGEST_SCOPE = 300, MOST_SCOPES = 20;
 
 /** The text that a command reads in a hidden file. Most formats take the text as a comment. */
 const INSTEAD = "# Hidden from commands: shell.run(command, {secrets: [path]}) asks the user for it\n";
@@ -150,8 +172,8 @@ export async function allowed(
   return { spawn: run, all };
 }
 
-/** Returns the permissions of the command beyond the usual ones. The user must approve each that the settings do not
- * give. */
+/** Returns the permissions of the command beyond the usual ones. The user must approve all that the settings do not
+ * give, in one question. */
 async function approved(
   env: EnvironmentView,
   { shown, argv, network = false, write = [], secrets = [], cwd, env: variables, stdin }: CommandOptions & {
@@ -160,68 +182,67 @@ async function approved(
   },
 ): Promise<Pick<SpawnOptions, "network" | "write" | "hideSecrets"> & Pick<Allowed, "all">> {
   const { workspace, root = workspace, programWalls, openRoot } = env;
+  const needs: Need[] = [];
   const seen = await Promise.all(secrets.map((path) => realpath(resolve(workspace, path)).catch(() => path)));
   for (const path of seen) {
     const named = relative(root, path);
     if (!isWithin(path, root) || !isSecretFile(named, env.secrets ?? [])) continue;
-    await ask(env, {
-      what: `let a command read ${named}, which may hold keys: ${shown}`,
-      scope: `the secret file ${named} for commands`,
-      setting: null,
-    });
+    needs.push({ does: `read ${named}, which may hold keys`, scope: `the secret file ${named} for commands` });
   }
   const repository = resolve(root, ".git");
   const placed = write.map((path) => path === ".git" ? repository : resolve(workspace, path));
   const changesRepository = placed.some((path) => isWithin(path, repository));
   if (changesRepository) {
-    await ask(env, {
-      what: `let a command change this repository's history and settings: ${shown}`,
-      scope: "commands that change this repository's history and settings",
-      setting: null,
-    });
+    const scope = "commands that change this repository's history and settings";
+    needs.push({ does: "change this repository's history and settings", scope });
   }
   const others = placed.filter((path) => !isWithin(path, repository));
   const named = await Promise.all(others.map(realPath));
   const around = named.filter((path) => !isWithin(path, workspace) && isWithin(path, root));
   let all = root !== workspace && ((await openRoot?.(null))?.allowed ?? false);
-  if (around.length > 0 && !all) {
-    const { allowed = false, reason = "no user can answer here" } = await openRoot?.(
-      `let a command change files in all of ${root}, the repository around the workspace: ${shown}`,
-    ) ?? {};
-    if (!allowed) {
-      throw new Error(`Cannot let a command change ${around.join(", ")}: ${reason}; vis --root allows it`);
-    }
-    all = true;
-  }
+  const asksForAll = around.length > 0 && !all;
   const paths = named.filter((path) => !isWithin(path, root));
   for (const path of paths) {
     const isFolder = await stat(path).then((found) => found.isDirectory(), () => true);
-    await ask(env, {
-      what: `let a command change ${isFolder ? `the folder ${path} and all below it` : `the file ${path}`}: ${shown}`,
+    needs.push({
+      does: `change ${isFolder ? `the folder ${path} and all below it` : `the file ${path}`}`,
       scope: `commands that change the ${isFolder ? "folder" : "file"} ${path}`,
-      setting: null,
     });
   }
-  if (network && !(await programWalls?.())?.network) {
-    const given = {
-      ...(cwd === undefined ? {} : { cwd }),
-      ...(variables ? { env: variables } : {}),
-      ...(stdin === undefined ? {} : { input: stdin }),
-    };
-    const look = async () => await env.networkScopes?.(argv, given) ?? { never: "its program is unknown" };
-    const found = await look();
-    await ask(env, {
-      what: `run a command with access to the network: ${shown}`,
+  const asksForNetwork = network && !(await programWalls?.())?.network;
+  const given = {
+    ...(cwd === undefined ? {} : { cwd }),
+    ...(variables ? { env: variables } : {}),
+    ...(stdin === undefined ? {} : { input: stdin }),
+  };
+  const look = async () => await env.networkScopes?.(argv, given) ?? { never: "its program is unknown" };
+  const found = asksForNetwork ? await look() : null;
+  if (found) {
+    needs.push({
+      does: NETWORKED,
       setting: "vis config set shell.network true",
       ..."never" in found ? { why: `Vis asks every time, because ${found.never}.`, scope: OF_ONE, lasting: false } : {
         why: found.runs.map((text) => `${text}, which Vis can change.`).join(" "),
-        scope: `network for ${found.scopes.join(", ")}`.slice(0, LONGEST_SCOPE),
+        scope: `network for ${found.scopes.join(", ")}`,
         scopes: found.scopes.map((one) => `network for ${one}`),
       },
     });
-    if (JSON.stringify(await look()) !== JSON.stringify(found)) {
-      throw new Error("Cannot run the command: its program or folder changed after the question; run it again");
+  }
+  if (asksForAll) {
+    // A lasting answer is about the repository, for every function; it covers the other needs for this command only.
+    const does = [
+      ...needs.map((need) => need.does),
+      `change files in all of ${root}, the repository around the workspace`,
+    ];
+    const { allowed = false, reason = "no user can answer here" } =
+      await openRoot?.(`let a command ${listed(does)}: ${shown}`) ?? {};
+    if (!allowed) {
+      throw new Error(`Cannot let a command change ${around.join(", ")}: ${reason}; vis --root allows it`);
     }
+  } else if (needs.length > 0) await ask(env, { needs, shown });
+  all ||= asksForAll;
+  if (found && JSON.stringify(await look()) !== JSON.stringify(found)) {
+    throw new Error("Cannot run the command: its program or folder changed after the question; run it again");
   }
   for (const path of [...paths, ...around, ...seen]) {
     if (await realpath(path).catch(() => path) === path) continue;
@@ -240,6 +261,18 @@ async function approved(
   };
 }
 
+/** A permission that the user must give. */
+interface Need {
+  /** A phrase after "let a command". */
+  readonly does: string;
+  readonly scope: string;
+  readonly scopes?: readonly string[];
+  readonly lasting?: boolean;
+  readonly why?: string;
+  /** The command or flag that gives the permission without a question. */
+  readonly setting?: string;
+}
+
 /** Returns the real path, because the user approves the target of links. */
 async function realPath(path: string): Promise<string> {
   return await realpath(path).catch(() => {
@@ -247,18 +280,39 @@ async function realPath(path: string): Promise<string> {
   });
 }
 
+function listed(parts: readonly string[]): string {
+  return parts.length < 2 ? parts.join() : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`;
+}
+
+/** Asks once for all needs of a command. A lasting answer keeps a rule for each; if a question cannot show all rules,
+ * or if one need cannot last, the answer counts for this command only. */
 async function ask(
   { approve }: EnvironmentView,
-  { setting, ...request }: Omit<Parameters<NonNullable<EnvironmentView["approve"]>>[0], "why"> & {
-    readonly why?: string;
-    readonly setting: string | null;
-  },
+  { needs, shown }: { readonly needs: readonly Need[]; readonly shown: string },
 ): Promise<void> {
-  const asked = await approve?.({ why: "", ...request });
+  const does = listed(needs.map((need) => need.does));
+  const what = does === NETWORKED
+    ? `run a command with access to the network: ${shown}`
+    : `let a command ${does}: ${shown}`;
+  const scopes = needs.flatMap(({ scope, scopes = [scope] }) => scopes);
+  const scope = needs.map((need) => need.scope).join(", ");
+  const lasts = needs.every(({ lasting = true }) => lasting);
+  const isShown = scope.length <= LONGEST_SCOPE && scopes.length <= MOST_SCOPES;
+  const [only = null] = needs.length === 1 ? needs : [];
+  const asked = await approve?.({
+    what,
+    why: needs.flatMap(({ why = "" }) => why === "" ? [] : [why]).join(" "),
+    ...(lasts && isShown
+      ? { scope, ...(scopes.join() === scope ? {} : { scopes }) }
+      : { scope: only && isShown ? scope : "all of this for this command", lasting: false }),
+  });
   const { allowed = false, reason = "no user can answer here", byUser = false } = asked ?? {};
   if (allowed) return;
-  const hint = setting === null || byUser ? "" : `; ${setting} allows it without a question`;
-  throw new Error(`Cannot allow ${request.scope}: ${reason}${hint}`);
+  const settings = byUser ? [] : needs.flatMap(({ setting, does }) => {
+    if (setting === undefined) return [];
+    return [only ? `${setting} allows it without a question` : `${setting} allows a command to ${does}`];
+  });
+  throw new Error([`Cannot allow ${scope.slice(0, LONGEST_SCOPE)}: ${reason}`, ...settings].join("; "));
 }
 
 export function spawnOptions(
@@ -312,6 +366,10 @@ export interface CommandEnd {
   readonly timedOut: boolean;
   readonly stdout: string;
   readonly stderr: string;
+  /** Why the wall may have refused a part of the command, and how to allow it. */
+  readonly hint?: string;
+  /** The variable that has all of a long output. */
+  readonly whole?: string;
 }
 
 interface Tests {
@@ -330,7 +388,9 @@ const REPEATS =
 
 /** Describes the end of a command in a few words, such as "12 passed, 1 failed · exit code 1"; "" without a report. A
  * failed test is a failure even if the exit code belongs to another command, as in `npm test | tail`. */
-export function commandOutcome({ code, codes = [], signal, timedOut, stdout, stderr }: CommandEnd): CallOutcome {
+export function commandOutcome(
+  { code, codes = [], signal, timedOut, stdout, stderr, hint, whole }: CommandEnd,
+): CallOutcome {
   const inStdout = testsIn(stdout);
   const tests = inStdout.passed === null && inStdout.failed === null ? testsIn(stderr) : inStdout;
   const end = timedOut
@@ -346,11 +406,15 @@ export function commandOutcome({ code, codes = [], signal, timedOut, stdout, std
   const text = [testsText(tests), end].filter((part) => part !== "").join(" · ");
   const exitCode = timedOut || signal !== null ? null : codes.find((one) => one !== 0 && one !== SIGPIPE) ?? code;
   const ended = { exitCode };
+  const told = [
+    ...hint === undefined ? [] : hint.split("; "),
+    ...whole === undefined ? [] : [`[the variable ${whole} has all of the output]`],
+  ];
   return ok ? { text, ...ended } : {
     text: text || "failed",
     ok,
     ...ended,
-    output: reasonsIn([stdout, stderr]),
+    output: [...reasonsIn([stdout, stderr]), ...told.length === 0 ? [] : [told.join("\n")]],
   };
 }
 
@@ -427,7 +491,9 @@ export function wallHint(
   }
   const offline = !network && !isGiven && (denied.some((line) => NETWORK.test(line)) ||
     lines.some((line) => UNREACHED.test(line)));
-  if (offline) return "Commands have no network: {network: true} asks the user for it";
+  if (offline) {
+    return "Commands have no network: {network: true} asks the user for it; the user opens it for all with vis config set shell.network true";
+  }
   if (lines.some((line) => REPOSITORY.test(line))) {
     return 'Commands cannot change .git and what its settings name: use the functions of git, or {write: [".git"]}, which asks the user';
   }

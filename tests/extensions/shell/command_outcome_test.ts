@@ -36,6 +36,18 @@ Deno.test("commandOutcome() adds up the totals of the packages of a repository",
   for (const [output, text] of Object.entries(runs)) assert.equal(outcome(output), text);
 });
 
+Deno.test("commandOutcome() ends the output of a failed command with the hint and the variable that has all", () => {
+  const ended = { code: 1, signal: null, timedOut: false, stdout: "", stderr: "npm error ENOTFOUND" };
+  const more = { hint: "Commands have no network; the setting opens it", whole: "failedOutput" };
+  const last = (end: CommandEnd) => [commandOutcome(end).output].flat().at(-1);
+  assert.equal(
+    last({ ...ended, ...more }),
+    "Commands have no network\nthe setting opens it\n[the variable failedOutput has all of the output]",
+  );
+  assert.equal(last({ ...ended, code: 0, ...more }), undefined);
+  assert.equal(last(ended), "npm error ENOTFOUND");
+});
+
 Deno.test("commandOutcome() omits output that repeats the outcome, unless there is nothing else", () => {
   const stdout = [
     "not ok 1 - title",

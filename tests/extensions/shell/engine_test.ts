@@ -52,6 +52,31 @@ Deno.test("a block that prints part of a failed command's output shows how the c
   });
 });
 
+Deno.test("the whole output of a failed command stays readable, in a later request of another process too", {
+  ignore,
+}, async () => {
+  await place(async ({ wall, workspace }) => {
+    const options = { path: join(workspace, "vis.db"), workspace, extensions: [shell], spawn: wall.spawn.bind(wall) };
+    {
+      await using engine = await startEngine([
+        replyJson(['await shell.run("seq 5000; exit 3"); 1', 'await shell.run("echo short; exit 4"); 2']),
+        replyJson([], { final: "It failed with code 3" }),
+      ], options);
+      await engine.ask("Try it");
+      assert.match(engine.context(1), /more lines\n[^]*5000\n\[the variable failedOutput has all of the output\]/);
+      assert.equal(engine.context(1).match(/has all of the output/g)?.length, 1, "a short output is shown whole");
+    }
+    await using later = await startEngine([
+      replyJson("failedOutput.split('\\n').slice(2000, 2003).join()"),
+      (request) => {
+        assert.match(request.context, /2001,2002,2003/);
+        return replyJson([], { final: "Read again" });
+      },
+    ], options);
+    assert.equal((await later.ask("Read it again")).answer, "Read again");
+  });
+});
+
 Deno.test("a name that a command's result lacks is refused with its own, in a later request of another process too", {
   ignore,
 }, async () => {

@@ -224,14 +224,23 @@ Deno.test("shell.run() asks the user only for the network and for paths outside 
       },
     };
     await run(env, "npm ci", { network: true, write: ["inside", "../other", "../link"] });
-    assert.deepEqual(questions.splice(0), [
+    const scopes = [
       `commands that change the folder ${root}/other`,
       "commands that change the folder /etc",
       "network for npm ci … (/usr/bin/npm)",
-    ]);
-    assert.deepEqual(requests.at(-1)?.scopes, ["network for npm ci … (/usr/bin/npm)"]);
+    ];
+    assert.deepEqual(questions.splice(0), [scopes.join(", ")], "one command asks one question");
+    assert.deepEqual(requests.at(-1)?.scopes, scopes);
+    assert.equal(
+      requests.at(-1)?.what,
+      `let a command change the folder ${root}/other and all below it, change the folder /etc and all below it ` +
+        "and use the network: npm ci",
+    );
     assert.equal(requests.at(-1)?.why, "x runs what y says, which Vis can change.");
     programs = "";
+    await run(env, "curl $(x)", { network: true, write: ["../other"] });
+    assert.deepEqual([requests.at(-1)?.lasting, questions.splice(0)], [false, ["all of this for this command"]]);
+    asked.pop();
     await run(env, "curl $(x)", { network: true });
     const { lasting, why, scope } = requests.at(-1)!;
     assert.deepEqual({ lasting, why, scope }, {
@@ -273,6 +282,10 @@ Deno.test("shell.run() asks the user only for the network and for paths outside 
     await assert.rejects(
       run(env, "npm ci", { network: true }),
       /nobody can be asked here; vis config set shell\.network/,
+    );
+    await assert.rejects(
+      run(env, "npm ci", { network: true, write: ["../other"] }),
+      /other, network for npm .*: nobody can be asked here; vis config set shell\.network true allows a command to use/,
     );
     await assert.rejects(run(env, "true", { write: ["../missing"] }), /the file or folder does not exist/);
     const { approve: _, ...alone } = env;
