@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { stat } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { relative, resolve } from "node:path";
 /* The runtime of one live conversation. The layers above use `Environment`; `environment_parts.ts` lists its parts, and
  * the parts that a query attaches to it while it runs.
@@ -13,6 +13,7 @@ import { relative, resolve } from "node:path";
  *   history.ts           stored variables and queries, as blocks and extensions read them */
 
 import { Cancelled, HostCallError, SandboxEnded } from "../domain/errors.ts";
+import { BoundedMap } from "../domain/kit/bounded_map.ts";
 import { newId } from "../domain/kit/ids.ts";
 import { SYSTEM_VARIABLES, type VariableImage } from "../domain/query/variable.ts";
 import type { ActiveExtensions, ExtensionFault } from "../extension/active.ts";
@@ -35,7 +36,7 @@ import type {
 import { answerCall, BUILTIN_NAMES, builtinSource, initialNames } from "./answer_call.ts";
 import type { EnvironmentParts, QueryScope } from "./environment_parts.ts";
 import { BoundVariables, ConversationPrograms, EnvironmentViews } from "./environment_views.ts";
-import { findVersion } from "./conversation_history.ts";
+import { findVersion, valueOf } from "./conversation_history.ts";
 import { type InputVariable, InputVariables } from "./input_variables.ts";
 import { type MissingVariable, SandboxSession, storedRows } from "./sandbox_session.ts";
 import {
@@ -48,6 +49,9 @@ import {
   VariableIndex,
 } from "./variables.ts";
 
+/** Limits of a text that Vis compares with its file, and of the variables whose last comparison is known. */
+const MAX_COMPARED_BYTES = 1 << 20, MAX_KNOWN = 1_000;
+
 /** The runtime of one live conversation: its sandbox, variables and active extensions. The conversation layer owns it
  * and closes it; the store stays open. */
 export class Environment {
@@ -58,6 +62,8 @@ export class Environment {
   readonly views: EnvironmentViews;
   readonly given = new InputVariables();
   readonly programs = new ConversationPrograms();
+  /** The version of a variable and the state of its file that were compared last. */
+  readonly #compared = new BoundedMap<string, string>(MAX_KNOWN);
   /** Whether its state equals the stored state. False if a change could be neither stored nor undone. */
   sound = true;
   readonly depth: number;
@@ -223,13 +229,22 @@ export class Environment {
     const saved = images.map((image) => {
       this.#lost.defined(image.name);
       this.#scopes.defined(image.name);
-      return this.index.saved(image, block.code, report.madeFrom.get(image.name));
+      return this.index.saved(
+        image,
+        block.code,
+        report.madeFrom === null ? report.reads : report.madeFrom.get(image.name),
+      );
     });
     this.index.blockEnded();
     if (restored.length > 0) await this.#lookAtFiles();
+    const equal = await this.#compareTexts(new Map(saved.map((image) => [image.name, image])));
     const lost = this.alive ? report.result.lost : missingNames(report.result, this.index);
     for (const name of lost) this.index.lost(name, "its value could not be kept");
-    return this.#told(block, { ...report, result: { ...report.result, lost }, saved });
+    const compared = saved.map((image) => {
+      const files = equal.get(image.name);
+      return files === undefined ? image : { ...image, files };
+    });
+    return this.#told(block, { ...report, result: { ...report.result, lost }, saved: compared });
   }
 
   get habits(): Habits {
@@ -368,6 +383,31 @@ export class Environment {
       return [path, await stat(resolve(workspace, path)).then(fileState, () => GONE)] as const;
     });
     this.index.filesLooked(new Map(await Promise.all(states)));
+    await this.#compareTexts();
+  }
+
+  /** Marks texts that equal their file again, such as a text that was written to the file. Returns the files of these
+   * variables with their states. */
+  async #compareTexts(
+    fresh: ReadonlyMap<string, VariableImage> = new Map(),
+  ): Promise<ReadonlyMap<string, Readonly<Record<string, string>>>> {
+    const { workspace, branchId } = this.branch;
+    const equal = new Map<string, Readonly<Record<string, string>>>();
+    for (const { name, path, head } of this.index.olderTexts) {
+      const file = resolve(workspace, path);
+      const found = await stat(file).catch(() => null);
+      if (!found?.isFile() || found.size > MAX_COMPARED_BYTES || found.size < (head.summary.size ?? Infinity)) continue;
+      const state = fileState(found);
+      if (this.#compared.get(name) === `${head.versions} ${state}`) continue;
+      this.#compared.set(name, `${head.versions} ${state}`);
+      const image = fresh.get(name) ?? this.#session.unsaved(name) ??
+        (await this.store.variableVersions(branchId, name, { newest: 1 })).at(-1)?.image;
+      const text = image?.kind === "data" && image.bytes.length <= 2 * MAX_COMPARED_BYTES ? valueOf(image) : null;
+      if (typeof text !== "string" || await readFile(file, "utf8").catch(() => null) !== text) continue;
+      this.index.equalsFile(name, path, state);
+      equal.set(name, { [path]: state });
+    }
+    return equal;
   }
 
   /** Reverts to the stored state, so that each variable also exists in the store. */

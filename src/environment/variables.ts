@@ -12,6 +12,8 @@ type IndexedHead = VariableHead & { readonly changedFile: string | null };
 
 /** Limits of the files whose text one variable may have, of the compared files, and of the known changed files. */
 const MAX_TEXTS = 100, MAX_LOOKED = 1_000, MAX_CHANGED = 10_000;
+/** Limit of the variables whose texts are compared with files that count as changed. */
+const MAX_COMPARED = 50;
 
 interface FileText {
   /** The time of the read in the order of this process, or -1 if the text is known to be older than its file. */
@@ -103,6 +105,19 @@ class FileTexts {
     return Object.fromEntries(kept.map(([path, text]) => [path, this.#isOlder(path, text) ? "" : text.state]));
   }
 
+  /** The variables with the text of one file that counts as changed. */
+  get older(): readonly { readonly name: string; readonly path: string }[] {
+    return [...this.#texts].flatMap(([name, texts]) => {
+      const [[path, text] = ["", null], ...others] = texts;
+      return text && others.length === 0 && this.#isOlder(path, text) ? [{ name, path }] : [];
+    }).slice(0, MAX_COMPARED);
+  }
+
+  /** The text of the variable equals the file in this state. */
+  equal(name: string, path: string, state: string): void {
+    this.#texts.set(name, new Map([[path, { at: ++this.#now, state }]]));
+  }
+
   changedSince(name: string): string | null {
     for (const [path, text] of this.#texts.get(name) ?? []) if (this.#isOlder(path, text)) return path;
     return null;
@@ -182,6 +197,22 @@ export class VariableIndex {
 
   filesLooked(states: ReadonlyMap<string, string>): void {
     if (this.#texts.looked(states)) this.#revision++;
+  }
+
+  /** The texts in scope whose file counts as changed. */
+  get olderTexts(): readonly { readonly name: string; readonly path: string; readonly head: VariableHead }[] {
+    return this.#texts.older.flatMap(({ name, path }) => {
+      const head = this.#heads.get(name);
+      return head?.scope === "live" && head.kind === "data" && head.summary.type === "string"
+        ? [{ name, path, head }]
+        : [];
+    });
+  }
+
+  /** The text of the variable equals the file in this state. */
+  equalsFile(name: string, path: string, state: string): void {
+    this.#texts.equal(name, path, state);
+    this.#revision++;
   }
 
   blockEnded(): void {

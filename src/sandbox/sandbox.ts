@@ -82,8 +82,9 @@ export interface RunReport {
   /** New versions that this block created, functions and data alike, in order of definition. */
   readonly saved: readonly VariableImage[];
   readonly reads: readonly string[];
-  /** For each variable, the names to which its defining and assigning statements refer. Some variables are missing. */
-  readonly madeFrom: ReadonlyMap<string, readonly string[]>;
+  /** For each variable that the block defines or assigns at its top level, the names to which its defining and changing
+   * statements refer. Null for a block with too many names: all `reads` then count for each variable. */
+  readonly madeFrom: ReadonlyMap<string, readonly string[]> | null;
   /** Codec bytes of the block's value if they are at most 1 MiB, otherwise null. */
   readonly value: Uint8Array<ArrayBuffer> | null;
   readonly literal: boolean;

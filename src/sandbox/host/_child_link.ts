@@ -403,7 +403,7 @@ export function readRunReport({ payloads, header }: AnswerFrames, observed: Obse
     result,
     saved,
     reads: names(fields, "reads"),
-    madeFrom: madeFrom(fields.value["madeFrom"]),
+    madeFrom: fields.nullable("madeFrom", (name) => madeFrom(fields.value[name])),
     value,
     literal: fields.flag("literal"),
     notes: fields.texts("notes", { items: 100, length: 10_000 }).map(cleanNote),
@@ -423,7 +423,7 @@ function names(fields: FrameFields, name: string): string[] {
   return fields.texts(name, NAMES).map(checkedName);
 }
 
-function madeFrom(value: unknown): RunReport["madeFrom"] {
+function madeFrom(value: unknown): NonNullable<RunReport["madeFrom"]> {
   const fields = new FrameFields(value, "madeFrom");
   const keys = Object.keys(fields.value);
   if (keys.length > NAMES.items) {

@@ -149,11 +149,11 @@ function lastBefore(comments: readonly Comment[], offset: number): number {
   return low - 1;
 }
 
-/** For each variable, the names to which its defining or changing statements refer. */
-export type MadeFrom = Readonly<Record<string, readonly string[]>>;
+/** For each variable, the names to which its defining or changing statements refer. Null for a block with too many
+ * names: all names that the block reads then count for each of its variables. */
+export type MadeFrom = Readonly<Record<string, readonly string[]>> | null;
 
-/** With more names, the report is not worth its cost. All names that the block reads then count for each of its
- * variables. */
+/** With more names, the report is not worth its cost. */
 const MOST_NAMES = 10_000;
 
 /** Returns the names for each variable that a block defines or assigns. Other statements count if they may change it:
@@ -175,10 +175,10 @@ export function madeFrom(
     const changed = statement.type === "ExpressionStatement" ? new Set(changedBy(statement.expression)) : null;
     const made = names.filter((name) => found.has(name) && changed?.has(name) !== false);
     added += made.length * names.length;
-    if (added > MOST_NAMES * 10 || made.length * names.length > MOST_NAMES) return {};
+    if (added > MOST_NAMES * 10 || made.length * names.length > MOST_NAMES) return null;
     for (const name of made) addTo(found, name, names);
   }
-  if ([...found.values()].reduce((sum, reads) => sum + reads.size, 0) > MOST_NAMES) return {};
+  if ([...found.values()].reduce((sum, reads) => sum + reads.size, 0) > MOST_NAMES) return null;
   return Object.fromEntries([...found].map(([name, reads]) => [name, [...reads].filter((read) => read !== name)]));
 }
 
