@@ -475,19 +475,21 @@ export async function settleFinal(
   const { text, judged, counted, problem } = candidate;
   // A caller with a schema could not use this answer, so repetition does not help it.
   if (judged && !judged.ok) {
-    return { kind: "refused", reason: refuseForBlocks(counted) ?? problem ?? judged.reason, unsupported: null };
+    const reason = refuseForBlocks(counted)?.reason ?? problem ?? judged.reason;
+    return { kind: "refused", reason, unsupported: null };
   }
-  const reason = reasonAgainst(candidate);
+  const refusal = refusalOf(candidate, frame.request);
   const { answerType, confidence } = candidate;
   const answer = judged
     ? { answer: judged.text, answerType: "text" as const, value: judged.value }
     : { answer: text, answerType };
-  if (reason === null) {
+  if (refusal === null) {
     const doubt = doubtOf(candidate, executed) ?? doubtClaim(candidate, unsupportedClaim);
     if (doubt && !doubted.includes(doubt.doubt)) return { kind: "refused", unsupported: null, ...doubt };
     return { kind: "accepted", final: { ...answer, confidence, notes: [] } };
   }
-  const verdict = settleRefusal({ reason, previous: refusedBefore });
+  const { reason } = refusal;
+  const verdict = settleRefusal(refusal, refusedBefore);
   if (!verdict.letThrough || answer.answer.trim() === "") return { kind: "refused", reason, unsupported: null };
   const failed = executed.entries.length > 0 && executed.entries.every(({ result }) => !result.ok);
   if (problem !== null || candidate.from === "literal" && failed && !supported) {
@@ -523,9 +525,10 @@ function doubtClaim(
 }
 
 /** If there is a schema, it decides whether the answer is complete. */
-function reasonAgainst({ problem, judged, text, from, counted }: Candidate): string | null {
+function refusalOf({ problem, judged, text, from, counted }: Candidate, request: string): Refusal | null {
   if (judged) return refuseForBlocks(counted);
-  return problem ?? refuseFinal({ answer: text, resolved: from !== "literal", entries: counted });
+  if (problem !== null) return { reason: problem, fact: problem };
+  return refuseFinal({ answer: text, resolved: from !== "literal", entries: counted, request });
 }
 
 function fromOffer(
@@ -586,57 +589,111 @@ async function judgeNamed(
   return answerSchema.judge({ value });
 }
 
-/** Models give these words in place of an answer, in several languages. */
+/** Words that report an end without a content, in the languages that models fall into. */
+const REPORTS = new Set([
+  ..."done ok okay ready complete completed finished success listed wynik gotowe zrobione wypisane fertig".split(" "),
+  ..."erledigt listo hecho terminado fini terminé fait pronto feito fatto klaar готово 完成 完了".split(" "),
+  ...["task completed", "task complete", "all done"],
+]);
+/** Words that stand in for a content. */
 const PLACEHOLDERS = new Set([
-  ..."done ok okay result results output answer final ready complete completed finished success listing listed todo"
-    .split(" "),
-  ..."placeholder null undefined nan wynik gotowe zrobione wypisane fertig erledigt listo hecho terminado".split(" "),
-  ..."fini terminé fait pronto feito fatto klaar готово 完成 完了".split(" "),
+  ..."result results output answer final listing todo placeholder null undefined nan".split(" "),
   ...["see above", "as above", "the answer", "the result", "the results", "your answer here", "answer here"],
-  ...["task completed", "task complete", "all done", "[object object]", "object object"],
+  ...["[object object]", "object object"],
 ]);
 const MAX_FAILURES = 5, FAILURE_CHARS = 200;
+
+/** Why an answer is refused: the reason for the model, and the fact alone for the user. */
+interface Refusal {
+  readonly reason: string;
+  readonly fact: string;
+}
 
 /** Returns why an answer must not end the query yet, or null. `resolved` is true if the answer came from a variable, a
  * template or a block. `entries` are the blocks whose failure counts against it. */
 export function refuseFinal(
-  { answer, resolved, entries }: {
+  { answer, resolved, entries, request = "" }: {
     readonly answer: string;
     readonly resolved: boolean;
     readonly entries: readonly JournalEntry[];
+    readonly request?: string;
   },
-): string | null {
+): Refusal | null {
   const blocks = refuseForBlocks(entries);
   if (blocks !== null) return blocks;
   if (answer.trim() === "") {
-    return resolved
-      ? "The answer is empty: the variable or template it came from has no text"
-      : "The answer is empty: put the content into it, or the name of the variable that holds it";
+    const advice = resolved
+      ? "the variable or template it came from has no text"
+      : "put the content into it, or the name of the variable that holds it";
+    return { reason: `The answer is empty: ${advice}`, fact: "it is empty" };
   }
-  if (!resolved && PLACEHOLDERS.has(bare(answer))) {
-    return `The answer "${
-      oneLine(answer, 40)
-    }" is a placeholder: put the content into it, or the name of the variable that holds it`;
+  const word = bare(answer), isReport = REPORTS.has(word);
+  if (!resolved && (isReport || PLACEHOLDERS.has(word)) && !asksForWord(request, { word, isReport })) {
+    const fact = `The answer "${oneLine(answer, 40)}" is a placeholder`;
+    return {
+      reason: `${fact}: put the content into it, or the name of the variable that holds it`,
+      fact: `"${oneLine(answer, 40)}" may stand for an answer that is missing`,
+    };
   }
   return null;
 }
 
-function refuseForBlocks(entries: readonly JournalEntry[]): string | null {
+const SAYING =
+  "answer|reply|respond|say|antwort\\p{L}*|sag\\p{L}*|répon\\p{L}*|dis|dites|respond\\p{L}*|di|rispond\\p{L}*|" +
+  "diga|antwoord\\p{L}*|zeg|odpowiedz\\p{L}*|ответь\\p{L}*|скажи\\p{L}*";
+const WRITING =
+  "print|return|write|output|schreib\\p{L}*|écri\\p{L}*|escrib\\p{L}*|scriv\\p{L}*|escrev\\p{L}*|schrijf|napisz|напиши\\p{L}*";
+const EXACTLY = "with|only|just|exactly|the word|mit|nur|genau|avec|con|com|met";
+const WHEN = "when|once|after|until|wenn|sobald|nachdem|quand|cuando|quando|als";
+
+/** Whether a request asks for exactly this word: in quotation marks, or after a verb such as "answer". If the word is
+ * also the name of a content, a word such as "with" must come before it. */
+function asksForWord(
+  request: string,
+  { word, isReport }: { readonly word: string; readonly isReport: boolean },
+): boolean {
+  const text = request.slice(0, MOST_SEARCHED).toLowerCase();
+  const literal = word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  const begin = "(?<![\\p{L}\\p{N}_])", end = "(?![\\p{L}\\p{N}_])";
+  const near = `(?:(?!${begin}(?:${WHEN})${end})[^.!?\\n]){0,60}?`;
+  const ways = [
+    `["'\`“„«「*]\\s*${literal}[.!]?\\s*["'\`”“»」*]`,
+    `${begin}(?:${SAYING}|${WRITING})${end}${near}${begin}(?:${EXACTLY})\\s+${begin}${literal}${end}`,
+    ...isReport
+      ? [
+        `${begin}(?:${SAYING})${end}${near}${begin}${literal}${end}`,
+        `${begin}(?:${WRITING})\\s+${begin}${literal}${end}`,
+      ]
+      : [],
+  ];
+  return ways.some((way) => new RegExp(way, "u").test(text));
+}
+
+/** Characters of a request in which Vis searches for the wanted word. */
+const MOST_SEARCHED = 10_000;
+
+function refuseForBlocks(entries: readonly JournalEntry[]): Refusal | null {
   const failed = entries.flatMap(({ result }, at) =>
-    result.ok ? [] : [`Block ${at + 1} failed: ${oneLine(whyOf(result), FAILURE_CHARS)}`]
+    result.ok ? [] : [{ block: at + 1, why: oneLine(whyOf(result), FAILURE_CHARS) }]
   );
   if (failed.length === 0) return null;
   const more = failed.length > MAX_FAILURES ? `. ${failed.length - MAX_FAILURES} more failed` : "";
-  return `${failed.slice(0, MAX_FAILURES).join(". ")}${more}. Fix what failed or leave it out, then finish`;
+  const shown = failed.slice(0, MAX_FAILURES);
+  return {
+    reason: `${shown.map(({ block, why }) => `Block ${block} failed: ${why}`).join(". ")}${more}. ` +
+      "Fix what failed or leave it out, then finish",
+    fact: `code of its last step failed (${shown[0]?.why ?? ""})`,
+  };
 }
 
 /** Returns the consequence of a refusal. The second consecutive refusal for the same reason accepts the answer, so that
  * no rule repeats forever. Reasons that differ only in numbers count as the same. */
 export function settleRefusal(
-  { reason, previous }: { readonly reason: string; readonly previous: string | null },
+  { reason, fact }: Refusal,
+  previous: string | null,
 ): { readonly letThrough: false } | { readonly letThrough: true; readonly confidence: "low"; readonly note: string } {
   if (previous === null || kindOf(previous) !== kindOf(reason)) return { letThrough: false };
-  return { letThrough: true, confidence: "low", note: `Accepted although refused twice: ${oneLine(reason, 300)}` };
+  return { letThrough: true, confidence: "low", note: `Vis doubts this answer: ${oneLine(fact, 300)}` };
 }
 
 function whyOf({ error, outcome }: JournalEntry["result"]): string {
