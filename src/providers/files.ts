@@ -1,8 +1,14 @@
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { Cancelled, ConfigError, messageOf, ProviderError } from "../domain/errors.ts";
-import { NO_USAGE } from "../domain/query/model_call.ts";
-import { type Capabilities, type ModelEvent, type ModelRequest, type Provider, UNKNOWN_MODEL } from "./provider.ts";
+import {
+  type Capabilities,
+  estimatedUsage,
+  type ModelEvent,
+  type ModelRequest,
+  type Provider,
+  UNKNOWN_MODEL,
+} from "./provider.ts";
 
 const POLL_MS = 100;
 const PRICE = { input: 0, output: 0, cached: 0 };
@@ -37,7 +43,7 @@ async function* exchange(folder: string, { messages, model, signal }: ModelReque
   }
   const text = await completeReply(join(folder, `${number}.reply.txt`), signal);
   yield { type: "text", delta: text };
-  yield { type: "end", usage: { ...NO_USAGE, calls: 1 }, model, finish: "stop" };
+  yield { type: "end", usage: estimatedUsage(messages, text), model, finish: "stop" };
 }
 
 /** Returns every message below a line with its number and role. */

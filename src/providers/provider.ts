@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import type { Image } from "../domain/images.ts";
+import { NO_USAGE } from "../domain/query/model_call.ts";
 import type { Usage } from "../domain/query/query_schemas.ts";
 import type { Price } from "./models/prices.ts";
 
@@ -81,6 +82,12 @@ const IMAGE_TOKENS = 1_600;
 
 export function tokensInBytes(bytes: number): number {
   return Math.ceil(bytes / BYTES_PER_TOKEN);
+}
+
+/** Returns the usage of a call whose tokens no service counts. */
+export function estimatedUsage(messages: readonly ModelMessage[], reply: string): Usage {
+  const output = tokensInBytes(Buffer.byteLength(reply));
+  return { ...NO_USAGE, input: estimateTokens(messages), output, calls: 1, estimated: 1 };
 }
 
 export function estimateTokens(messages: readonly ModelMessage[]): number {
