@@ -63,8 +63,10 @@ function checkRuntime(): CheckResult {
   const { deno, v8 } = Deno.version;
   const found = `deno ${deno}, v8 ${v8}${Deno.build.standalone ? ", compiled" : ""}`;
   if (runtimeSince("2.8.1")) return { name: "runtime", state: "ok", found, fix: "" };
-  const fix =
-    "Runtimes before 2.8.1 have known permission bypasses. The other walls are not affected; install a newer build";
+  const fix = "Runtimes before 2.8.1 have known permission bypasses. The other walls are not affected; " +
+    (Deno.build.standalone
+      ? "vis update installs a newer build"
+      : "start Vis with bin/vis, which installs its runtime");
   return { name: "runtime", state: "warn", found, fix };
 }
 

@@ -1,8 +1,9 @@
 /** The commands of this file run until the user interrupts them: `vis serve`, `vis mcp`, `vis acp` and `vis
  * telegram`. */
+import { isAbsolute } from "node:path";
 import { Cancelled, ConfigError } from "../../../domain/errors.ts";
 import { aborted } from "../../../domain/kit/concurrency.ts";
-import { visibleText } from "../../../domain/kit/text.ts";
+import { shellText, visibleText } from "../../../domain/kit/text.ts";
 import type { ServeRequest, SpeakRequest, TelegramRequest } from "../../channel.ts";
 import { interrupt } from "../output.ts";
 import type { CommandInput } from "../program/command.ts";
@@ -19,13 +20,19 @@ export async function serveCommand(
   for (const note of server.notes) io.stderr(`vis · ${visibleText(note)}\n`);
   if (server.token !== null) {
     const isSeen = io.stdoutIsTerminal && io.stderrIsTerminal;
-    const how = isSeen ? `#token=${encodeURIComponent(server.token)}` : " in a browser and enter the token";
-    io.stderr(`vis · open ${server.url}${how}\n`);
+    const { url, token, tokenFrom } = server;
+    io.stderr(`vis · ${isSeen ? `open ${url}#token=${encodeURIComponent(token)}` : howToOpen(url, tokenFrom)}\n`);
   }
   await aborted(interrupted.signal);
   io.stderr("vis · shutting down: running requests may finish; press Ctrl-C again to stop at once\n");
   await server.close();
   return 0;
+}
+
+/** Tells how to open the page without the token itself, because logs may keep the text. */
+function howToOpen(url: string, tokenFrom: string): string {
+  if (!isAbsolute(tokenFrom)) return `open ${url} in a browser and enter the token`;
+  return visibleText(`open the address that this command prints: echo "${url}#token=$(cat ${shellText([tokenFrom])})"`);
 }
 
 async function checkServer({ services, io, flags }: CommandInput<ServeRequest>): Promise<number> {

@@ -35,7 +35,10 @@ Deno.test("serveCommand() puts the URL on the first line, closes at an interrupt
   assert.deepEqual(closed, ["closed"]);
   assert.ok(!io.err.includes(TOKEN) && !io.err.includes("\x1b"));
   assert.match(io.err, /demo scripted · token from \/home\/x\/\.vis\/server-token/);
-  assert.match(io.err, /open http:\/\/127\.0\.0\.1:4711\/ in a browser and enter the token\n/);
+  assert.match(
+    io.err,
+    /open the address that this command prints: echo "http:\/\/127\.0\.0\.1:4711\/#token=\$\(cat \/home\/x\/\.vis\/server-token\)"\n/,
+  );
 });
 
 Deno.test("serveCommand() gives a terminal the address that opens the page", async () => {
