@@ -8,7 +8,7 @@
  *   export/exported.ts    conversations as files, to be read or for another database
  *   nodes/node.ts         several processes that share a database, behind `SharedQueries` */
 
-import { BusyError, Cancelled, UsageError } from "../domain/errors.ts";
+import { BusyError, Cancelled, messageOf, UsageError } from "../domain/errors.ts";
 import { DEFAULT_TENANT, newId } from "../domain/kit/ids.ts";
 import { oneLine } from "../domain/kit/text.ts";
 import type { ApprovalAnswer, ApprovalQuestion } from "../domain/query/approval.ts";
@@ -136,6 +136,11 @@ export class Conversations {
     return await this.#store.iterations(queryId, range);
   }
 
+  /** Returns the ids of all runs of the request that this run belongs to, oldest first. */
+  async attempts(queryId: string): Promise<readonly string[]> {
+    return await this.#store.attempts(queryId);
+  }
+
   async recording(branch: Branch): Promise<Recording> {
     const { readRecording } = await import("./read_recording.ts");
     return await readRecording(this.#store, branch);
@@ -170,7 +175,11 @@ export class Conversations {
    * After a rejection with one of these two errors, the store is unchanged. Also rejects with `BusyError`
    * (`TakenOverError` if another process took over later), `ConfigError` and `StoreError`; every other end is a
    * result. */
-  async ask(target: AskTarget, request: string, options: AskOptions): Promise<QueryResult> {
+  async ask(
+    target: AskTarget,
+    request: string,
+    options: AskOptions & Pick<RunnerOptions, "keptFiles">,
+  ): Promise<QueryResult> {
     checkRequest(request);
     this.#checkPrice(options);
     const extras = await checkedExtras(options, this.#parts.router);
@@ -208,13 +217,33 @@ export class Conversations {
       );
     }
     const branch = await this.byId(query.branchId);
-    const again = { ...options, ...await asBefore(queryId, this.#store) };
+    const queries = await this.#store.queries((seenFrom ?? branch).branchId);
+    const from = queries.findIndex((one) => one.queryId === queryId);
+    const keptFiles = await this.#keptFiles(branch, from < 0 ? [query] : queries.slice(from));
+    const again = { ...options, ...await asBefore(queryId, this.#store), keptFiles };
     const last = (await this.#store.queries(branch.branchId, { newest: 1 })).at(-1);
     const inherited = seenFrom !== undefined && seenFrom.branchId !== query.branchId;
     if (inherited || last?.queryId !== queryId) return await this.ask({ queryId, position: -1 }, query.text, again);
     this.#checkPrice(again);
     const extras = await checkedExtras(again, this.#parts.router);
     return await this.#runIn(branch, query.text, { ...again, extras, refuseWhenBusy: true, retryOf: queryId });
+  }
+
+  /** Returns the files with changes of these queries, or of their earlier runs, that no undo has reverted. A fault of
+   * the list prevents no request. */
+  async #keptFiles(branch: Branch, queries: readonly Pick<StoredQuery, "queryId">[]): Promise<readonly string[]> {
+    const { fileChanges, log } = this.#parts;
+    if (!fileChanges) return [];
+    try {
+      const runs = await Promise.all(queries.map(({ queryId }) => this.attempts(queryId)));
+      const replaced = new Set(runs.flat());
+      const changes = await fileChanges(branch) ?? [];
+      const kept = changes.filter(({ queryId, undone }) => queryId !== null && replaced.has(queryId) && !undone);
+      return [...new Set(kept.flatMap(({ paths }) => paths))];
+    } catch (error) {
+      log.warn("file_changes_not_listed", { error: messageOf(error) });
+      return [];
+    }
   }
 
   /** The newest query of the branch must have stopped at its step limit, and gets ten more steps. Vis makes a new query
@@ -361,7 +390,7 @@ export interface SharedRun {
   events(after: number): AsyncGenerator<{ readonly number: number; readonly event: QueryEvent }>;
 }
 
-interface SharedRequest extends Pick<RunnerOptions, "retryOf"> {
+interface SharedRequest extends Pick<RunnerOptions, "retryOf" | "keptFiles"> {
   readonly read: readonly InputVariable[];
 }
 

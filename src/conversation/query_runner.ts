@@ -32,6 +32,7 @@ export interface RunnerOptions extends AskOptions {
   readonly extras: RequestExtras;
   readonly read?: readonly InputVariable[] | undefined;
   readonly retryOf?: string | undefined;
+  readonly keptFiles?: readonly string[] | undefined;
   readonly queryId?: string;
   /** The query continues from this state if another process began it; `queryId` is its id. */
   readonly left?: QueryLeft;

@@ -3,6 +3,7 @@ import { fileFault, UsageError } from "../domain/errors.ts";
 import { checkImages, type Image, MAX_IMAGE_BYTES, readImage } from "../domain/images.ts";
 import { abortable } from "../domain/kit/concurrency.ts";
 import type { ApprovalAnswer, ApprovalQuestion, Approve } from "../domain/query/approval.ts";
+import type { ReadingMode } from "../domain/query/outcomes.ts";
 import type { Emit } from "../domain/query/query_event.ts";
 import type { KeyedRequest } from "../domain/query/stored_query.ts";
 import type { VariableImage } from "../domain/query/variable.ts";
@@ -23,7 +24,6 @@ import {
   type QueryLimits,
   type QuerySettings,
   readingInstructions,
-  type ReadingMode,
   unpricedRoute,
   withBudget,
 } from "../query/query_settings.ts";

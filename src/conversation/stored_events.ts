@@ -51,7 +51,7 @@ function sendIteration(iteration: StoredIteration, emitter: Emitter): void {
 
 export function resultOf(query: EndedQuery): QueryResult {
   const { status, reason, answer, answerType, confidence, queryId, conversationId } = query;
-  const { iterations, usage, costUsd, ms, notes, noAnswer, temporary, work } = query;
+  const { iterations, usage, costUsd, ms, notes, noAnswer, temporary, work, only } = query;
   return {
     ...{ status, reason, answer, answerType, confidence, queryId, conversationId },
     ...{
@@ -63,6 +63,7 @@ export function resultOf(query: EndedQuery): QueryResult {
       ...(noAnswer ? { noAnswer } : {}),
       ...(temporary ? { temporary } : {}),
       ...(work ? { work } : {}),
+      ...(only ? { only } : {}),
     },
   };
 }

@@ -199,6 +199,8 @@ export function fileCode(error: unknown): string {
   return /^File too large \(/.test(error.message) ? "EFBIG" : error.name;
 }
 
+export const DISK_FULL = "the disk is full or has no inodes left (df -h and df -i show which)";
+
 const WORDS: Readonly<Record<string, string>> = {
   ENOENT: "there is no such file or folder",
   EEXIST: "a file or folder already exists there",
@@ -207,7 +209,7 @@ const WORDS: Readonly<Record<string, string>> = {
   EPERM: "access is denied",
   NotCapable: "access is denied",
   EISDIR: "it is a folder",
-  ENOSPC: "the disk is full, or has no inodes left (df -h and df -i show which)",
+  ENOSPC: DISK_FULL,
   EDQUOT: "the quota of the disk is used up",
   EFBIG: "the limit on the size of files is reached (ulimit -f)",
   EMFILE: "too many files are open (ulimit -n)",

@@ -22,6 +22,7 @@ import { ExtensionStates } from "./extension_states.ts";
 import { addSteered, Iterations, readIterations, readSentMessages } from "./iterations.ts";
 import { readLogs, writeLogEntries } from "./logs.ts";
 import {
+  attemptsOf,
   beginQuery,
   endQuery,
   endWithIteration,
@@ -183,6 +184,7 @@ function queryStore({ db, all, now, isAlive: isAliveHere }: Parts): QueryStore {
       db.ended(queryId);
     },
     query: (queryId) => queryById(db, queryId),
+    attempts: (queryId) => attemptsOf(db, queryId),
     queryExtras: (queryId) => readExtras(db, queryId),
     queries: (branchId, options) => queriesOfBranch(db, { branchId, ...options }),
     previousTurn: (branchId, before) => previousTurn(db, { branchId, before }),
@@ -323,6 +325,7 @@ const RULES: Readonly<Record<keyof Methods | `states.${keyof StateStore}`, Rule>
   addSteered: RUN,
   endQuery: [...RUN, ["iteration", 2, "iterationId"]],
   query: RUN,
+  attempts: RUN,
   queryExtras: RUN,
   queries: BRANCH,
   previousTurn: [...BRANCH, ["run", 1]],

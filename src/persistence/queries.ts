@@ -14,6 +14,7 @@ import {
 } from "../domain/query/model_call.ts";
 import { storedDiffs } from "../domain/query/calls.ts";
 import type { BlockCall, QueryEnd, Usage, Work } from "../domain/query/query_schemas.ts";
+import { READING_MODES } from "../domain/query/outcomes.ts";
 import type { RequestKey, StoredQuery } from "../domain/query/stored_query.ts";
 import { ChangedFiles, QueryWork } from "../domain/query/query_work.ts";
 import type { NewestQueries } from "../domain/records/history.ts";
@@ -71,7 +72,10 @@ export async function beginQuery(
     subtitle: null,
     runLabel: query.runLabel === null ? null : await content.putText(query.runLabel),
     status: "running",
-    metadata: toJson({ iterations: 0, usage: NO_USAGE, costUsd: null, byModel: {} }),
+    metadata: toJson({
+      ...{ iterations: 0, usage: NO_USAGE, costUsd: null, byModel: {} },
+      ...query.only ? { only: query.only } : {},
+    }),
     createdAt: now,
   });
   const { requestKey } = query;
@@ -211,6 +215,12 @@ export async function queryById(db: Database, queryId: string): Promise<StoredQu
   return found ?? null;
 }
 
+export async function attemptsOf(db: Database, queryId: string): Promise<readonly string[]> {
+  const rows = await db.selectFrom("queryState as s").innerJoin("queryState as m", "m.querySoulId", "s.querySoulId")
+    .select("m.id").where("s.id", "=", queryId).orderBy("m.version").execute();
+  return rows.map(({ id }) => id);
+}
+
 export async function queriesOfBranch(
   db: Database,
   { branchId, newest = Infinity }: NewestQueries & { readonly branchId: string },
@@ -307,6 +317,7 @@ async function cutAt(
     steered: steered.filter(({ iteration }) => iteration <= iterations),
     notes: [`Forked after iteration ${iterations}`, ...work.text === "" ? [] : [work.text]],
     work,
+    ...query.only ? { only: query.only } : {},
     ...{ running: false, status: "interrupted", reason: "forked" },
     ...{ answer: "", answerType: "text", confidence: null },
     ...(nextAt === undefined ? {} : { forkedAt: nextAt }),
@@ -334,6 +345,7 @@ function storedQuery(content: Content, row: QueryRow): StoredQuery {
     ...(facts.noAnswer ? { noAnswer: true as const } : {}),
     ...(facts.temporary ? { temporary: true as const } : {}),
     ...(facts.work ? { work: facts.work } : {}),
+    ...(facts.only && READING_MODES.includes(facts.only) ? { only: facts.only } : {}),
   };
   const { status } = row;
   if (status === "running") return { ...known, running: true, status, reason: null };
@@ -746,7 +758,7 @@ async function endLost(
   const { notes, ...answered } = await acceptedFinal(tx, queryId) ?? {
     status: "interrupted",
     reason: "process_lost",
-    answer: `The process that worked on this request ended or stopped responding too early. ${iterations} kept.`,
+    answer: `Vis ended or stopped responding while it ran this request. ${iterations} kept.`,
     answerType: "text",
     confidence: null,
     notes: [],

@@ -10,7 +10,7 @@
 import type { Image } from "../domain/images.ts";
 import type { ApprovalQuestion } from "../domain/query/approval.ts";
 import type { ModelTrace, SentMessage, SubCall } from "../domain/query/model_call.ts";
-import type { QueryReason, QueryStatus } from "../domain/query/outcomes.ts";
+import type { QueryReason, QueryStatus, ReadingMode } from "../domain/query/outcomes.ts";
 import type { BlockResult, QueryEnd, Usage } from "../domain/query/query_schemas.ts";
 import type { IterationRange, KeyedRequest, StoredQuery } from "../domain/query/stored_query.ts";
 import type { Dependency, VariableImage, VariableSummary } from "../domain/query/variable.ts";
@@ -152,6 +152,7 @@ export interface NewQuery extends KeyedRequest {
   readonly images?: readonly Image[];
   readonly answerSchema?: string | null;
   readonly askedAs?: Asked | null;
+  readonly only?: ReadingMode | null;
   /** This run replaces an earlier run of the same query. Readers of the branch then see the variables as they were
    * before the earlier run. */
   readonly retryOf?: string;
@@ -227,6 +228,8 @@ export interface QueryStore {
     key: string,
   ): Promise<{ readonly queryId: string; readonly fingerprint: string } | null>;
   query(queryId: string): Promise<StoredQuery | null>;
+  /** Returns the ids of all runs of the request that this run belongs to, oldest first. */
+  attempts(queryId: string): Promise<readonly string[]>;
   queryExtras(queryId: string): Promise<QueryExtras>;
   /** Returns queries, oldest first. Queries of ancestors up to the fork come before the branch's own. A query that was
    * retried appears once, with its newest run. Each call reads all returned data, texts included. */
@@ -271,7 +274,7 @@ export interface StoredBlock {
   readonly code: string;
   readonly result: BlockResult;
   readonly reads: readonly string[];
-  readonly madeFrom?: ReadonlyMap<string, readonly string[]>;
+  readonly madeFrom?: ReadonlyMap<string, readonly string[]> | null;
   readonly literal: boolean;
   /** The value is codec bytes if it is kept, otherwise null. */
   readonly value: Uint8Array<ArrayBuffer> | null;

@@ -44,6 +44,8 @@ export interface BegunQuery {
   readonly subcalls: Subcalls;
   readonly emitter: Emitter;
   readonly showsOutput: boolean;
+  /** The files that earlier attempts changed, as a text; "" if there are none. */
+  readonly keptFiles: string;
   readonly onChange: (diff: string) => void;
 }
 

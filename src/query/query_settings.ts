@@ -2,11 +2,13 @@
  * instructions of a plan. `Steering` has the messages that the user sends meanwhile. */
 
 import type { ApprovalRules } from "../domain/query/approval.ts";
+import { READING_MODES, type ReadingMode } from "../domain/query/outcomes.ts";
 import type { EnvironmentParts } from "../environment/environment_parts.ts";
 import type { Environment } from "../environment/environment.ts";
 import type { IterationFrame } from "../iteration/iteration.ts";
 import type { Log } from "../logging/log.ts";
-import type { ProcessOwner, Store } from "../persistence/store.ts";
+import type { FileChange } from "../domain/undo.ts";
+import type { Branch, ProcessOwner, Store } from "../persistence/store.ts";
 import type { ContextCaps } from "../prompt/context.ts";
 import type { PromptEnvironment } from "../prompt/prompt.ts";
 import type { ReasoningLevel } from "../providers/provider.ts";
@@ -63,8 +65,14 @@ export interface QueryParts extends
   readonly steering?: Steering;
   /** Resolves with notes for the next model call, which waits for this promise, but no longer than until the signal
    * aborts. */
+  /** Lists the recorded file changes of a conversation. Resolves with null if no extension records them. */
+  readonly fileChanges?: ListFileChanges | undefined;
   readonly between?: (signal: AbortSignal) => Promise<readonly string[]>;
 }
+
+type ListFileChanges = (
+  of: Pick<Branch, "conversationId" | "workspace" | "tenant">,
+) => Promise<readonly FileChange[] | null>;
 
 /** The limits of a query and its sub-queries together; null for no limit. */
 export interface QueryLimits {
@@ -80,8 +88,6 @@ export interface QueryLimits {
 export function needsPrice({ costUsd, priced = false }: Pick<QueryLimits, "costUsd" | "priced">): boolean {
   return priced || costUsd !== null;
 }
-
-export type ReadingMode = "plan" | "review" | "aside";
 
 /** The instructions of a query that makes a plan or a review. Stored instructions that contain this text mark a query
  * as a plan or a review. Sub-queries and repetitions therefore get these instructions too. */
@@ -105,8 +111,9 @@ export function readingInstructions(instructions: string, mode: ReadingMode): st
   return [instructions, READING[mode]].filter((text) => text !== "").join("\n\n");
 }
 
-export function onlyReads({ instructions }: { readonly instructions: string }): boolean {
-  return Object.values(READING).some((text) => instructions.includes(text));
+/** Returns the mode of a query by its instructions; null if the query may change things. */
+export function readingModeOf({ instructions }: { readonly instructions: string }): ReadingMode | null {
+  return READING_MODES.find((mode) => instructions.includes(READING[mode])) ?? null;
 }
 
 export type ModelCalls = Pick<Router, "ask" | "current" | "routes">;

@@ -38,7 +38,7 @@ import { Ledger, LedgerCalls, QueryDeadline } from "./limits.ts";
 import { QueryApprovals } from "./query_approvals.ts";
 import { QueryState, type Unusable } from "./query_state.ts";
 import { type BegunQuery, type Prepared, QueryLoop } from "./query_loop.ts";
-import { chosenRoute, onlyReads, type QueryParts } from "./query_settings.ts";
+import { chosenRoute, type QueryParts, readingModeOf } from "./query_settings.ts";
 import { Subcalls } from "./subcalls.ts";
 
 export interface QueryLeft extends LeftQuery {
@@ -72,6 +72,8 @@ interface RunQueryOptions extends KeyedRequest {
   readonly approvals?: QueryApprovals;
   readonly onChange?: (diff: string) => void;
   readonly model?: string | null | undefined;
+  /** The files that earlier attempts at this request changed, and that still have these changes. */
+  readonly keptFiles?: readonly string[] | undefined;
 }
 
 /** Stores a request as running, iterates, and ends it in a terminal status. Rejects with `HandedOver` after `leaving`.
@@ -148,7 +150,7 @@ async function begin(
   const ledger = options.ledger ?? Ledger.open(settings.limits, () => deadline.elapsedMs);
   const calls = new LedgerCalls(given.router, { ledger, model });
   const router = parentQueryId ? calls : new LedgerCalls(given.router, { ledger, model, gate: null });
-  const parts = { ...given, router };
+  const parts = { ...given, router, ...parentQueryId ? { fileChanges: undefined } : {} };
   const { branchId, conversationId } = environment.branch;
   const served = router.current().model;
   const queryId = options.begun ?? await storeQuery(request, parts, { ...options, branchId });
@@ -159,6 +161,8 @@ async function begin(
   }
   if (!left?.seq) emitter.send({ type: "started", conversationId, request, model: served });
   const state = new QueryState(settings);
+  const keptFiles = pathsText(options.keptFiles ?? []);
+  if (keptFiles !== "") state.notes.push(keptForModel(keptFiles));
   const keep = (asked: string): void => state.keepAsked(asked);
   const approvals = options.approvals ?? QueryApprovals.of(given, { approve: options.approve, deadline, keep });
   const askedBefore = approvals.askedMs;
@@ -180,9 +184,21 @@ async function begin(
   const below = { parts: given, queryId, calls, ledger, approvals, emitter, emit: emitBelow, signal, onChange, run };
   return {
     ...{ queryId, request, started, before, extras, signal, deadline, parts },
-    ...{ state, ledger, approvals, askedMs, emitter, onChange, showsOutput: options.showsOutput ?? false },
+    ...{ state, ledger, approvals, askedMs, emitter, onChange, showsOutput: options.showsOutput ?? false, keptFiles },
     subcalls: new Subcalls(below),
   };
+}
+
+const MOST_PATHS = 8;
+
+function pathsText(paths: readonly string[]): string {
+  const shown = paths.slice(0, MOST_PATHS).map((path) => oneLine(path, 200));
+  return [...shown, ...paths.length > MOST_PATHS ? [`${paths.length - MOST_PATHS} more`] : []].join(", ");
+}
+
+function keptForModel(paths: string): string {
+  return `An earlier attempt at this request changed files, and these changes are still there: ${paths}. ` +
+    "Read the files before you change them";
 }
 
 /** Activates extensions, starts the sandbox in the background, and builds the stable prefix and the handover. */
@@ -192,7 +208,7 @@ async function prepare(query: BegunQuery): Promise<Prepared> {
   const scope: QueryScope = {
     queryId,
     signal,
-    onlyReads: onlyReads(settings),
+    onlyReads: readingModeOf(settings) !== null,
     budget: () => state.budget,
     root: () => rootOf(router),
     requestMore: (n) => state.requestMore(n),
@@ -273,7 +289,7 @@ class QueryEnding {
     const { deadline, subcalls } = this.#query;
     const reason = why === "cancelled" && deadline.passed ? "limit_time" : reasonOf(why, this.#query);
     await subcalls.close();
-    return this.#announce(await this.#stored(compose(reason, this.#query), loop));
+    return this.#announce(await this.#stored(await withUndo(compose(reason, this.#query), this.#query), loop));
   }
 
   async fail(error: StoreError): Promise<void> {
@@ -330,6 +346,22 @@ class QueryEnding {
   }
 }
 
+/** Marks the work of a query whose file changes an undo would keep. If the changes cannot be listed, sets no mark. */
+async function withUndo(result: QueryResult, { parts, started }: BegunQuery): Promise<QueryResult> {
+  const { work } = result;
+  if (!work || work.files === 0 || !parts.fileChanges) return result;
+  try {
+    const changes = await parts.fileChanges(parts.environment.branch) ?? [];
+    const canUndo = changes.some(({ at, undone, paths, committed = [] }) =>
+      at >= started && !undone && committed.length < paths.length
+    );
+    return canUndo ? result : { ...result, work: { ...work, noUndo: true } };
+  } catch (error) {
+    parts.log.warn("file_changes_not_listed", { error: messageOf(error) });
+    return result;
+  }
+}
+
 /** A query that spent its budget on answers that its schema refused has a reason of its own. */
 function reasonOf(why: QueryReason, { state, extras }: BegunQuery): QueryReason {
   return why === "max_iterations" && state.final === null && extras.answerSchema?.refused ? "answer_schema" : why;
@@ -344,9 +376,10 @@ function storedEnd({ value: _inAnswer, ...end }: QueryResult, query: BegunQuery)
 
 function compose(
   reason: QueryReason,
-  { state, extras, ledger, queryId, parts: { environment, now }, started, request, askedMs }: BegunQuery,
+  { state, extras, ledger, queryId, parts: { environment, settings, now }, started, request, askedMs, keptFiles }:
+    BegunQuery,
 ): QueryResult {
-  const { final } = state;
+  const { final } = state, only = readingModeOf(settings);
   const ms = Math.max(0, now() - started - askedMs());
   const answer = final?.answer || (reason === "answered" || reason === "forked" ? "" : fallbackAnswer({
     reason,
@@ -362,7 +395,7 @@ function compose(
     prose: state.prose,
     unsupported: state.unsupported,
   }));
-  const work = state.work.facts(state.changed, { claimed: isAboutWork(answer, request) });
+  const work = state.work.facts(state.changed, { claimed: only === null && isAboutWork(answer, request) });
   return {
     status: statusOf(reason),
     reason,
@@ -379,11 +412,13 @@ function compose(
     notes: [
       ...final?.notes ?? [],
       ...work.text === "" ? [] : [work.text],
+      ...keptFiles === "" ? [] : [`An earlier attempt changed ${keptFiles}; these changes are kept`],
       ...failedPrograms(environment),
       ...failedExtensions(environment),
       ...endedPrograms(environment),
     ],
     work,
+    ...only === null ? {} : { only },
     ...(final?.value === undefined ? {} : { value: final.value }),
   };
 }
@@ -484,7 +519,7 @@ function headline(query: Unanswered): string {
     case "cancelled":
       return `Cancelled ${isCutOff ? `in step ${iterations}` : `after ${done}`}; completed work is kept.`;
     case "process_lost":
-      return `Interrupted: its process ended after ${done}; completed work is kept.`;
+      return `Vis ended or stopped responding after ${done}; completed work is kept.`;
     case "unstored":
       return `No answer: the database could not be used after ${done}; what was stored before is kept.`;
     case "defect":
@@ -550,6 +585,7 @@ export async function storeQuery(
     images: extras.images,
     answerSchema: extras.answerSchema?.text ?? null,
     askedAs: askedAs ?? null,
+    only: readingModeOf(settings),
     ...(retryOf === undefined ? {} : { retryOf }),
   });
 }

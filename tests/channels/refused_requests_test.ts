@@ -185,7 +185,6 @@ async function viaScreen(check: Parameters<Refused>[0], outgoing: Outgoing): Pro
     transcript: new Transcript(),
     shown: () => ({ theme: makeTheme({ color: false, dark: null }), prefs: DEFAULT_PREFS, whole: false }),
     approve: () => assert.fail("asked"),
-    changedBy: () => Promise.resolve([]),
     outputs: () => ({ variables: {}, giveBack: () => {} }),
     worked: () => {},
     ring: () => {},

@@ -47,6 +47,7 @@ export interface EngineOptions {
   readonly repositoryRoot?: NonNullable<ConversationParts["repositoryRoot"]>;
   /** Makes the engine a node of a database that several nodes share. */
   readonly shared?: NonNullable<ConversationParts["shared"]>;
+  readonly fileChanges?: NonNullable<ConversationParts["fileChanges"]>;
   readonly oneRequest?: boolean;
   readonly limits?: Partial<SandboxLimits>;
   readonly children?: NonNullable<ConversationParts["children"]>;
@@ -97,6 +98,7 @@ export async function startEngine(replies: readonly ScriptedReply[], options: En
     ...(options.shared ? { shared: options.shared } : {}),
     ...(options.approvalRules ? { approvalRules: options.approvalRules } : {}),
     ...(options.repositoryRoot ? { repositoryRoot: options.repositoryRoot } : {}),
+    ...(options.fileChanges ? { fileChanges: options.fileChanges } : {}),
     oneRequest: options.oneRequest ?? false,
     now: options.now ?? Date.now,
     owner: options.owner ?? thisProcess(),

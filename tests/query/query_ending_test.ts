@@ -16,7 +16,7 @@ const REASONS = {
   unstored: /database could not be used after 3 steps/,
   defect: /internal error/,
   cancelled: /Cancelled after 3 steps/,
-  process_lost: /process/,
+  process_lost: /Vis ended/,
 } satisfies Record<Exclude<QueryReason, "answered" | "forked">, RegExp>;
 
 Deno.test("fallbackAnswer() names the end of the query and a remedy for each reason", () => {

@@ -3,6 +3,7 @@ import type { OpenRequest, Session } from "../../channels/channel.ts";
 import { valueAt } from "../../config/layers.ts";
 import { type ConversationParts, Conversations } from "../../conversation/conversations.ts";
 import { ConfigError } from "../../domain/errors.ts";
+import { runUndo } from "../../domain/undo.ts";
 import type { ApprovalRules } from "../../domain/query/approval.ts";
 import { Playback } from "../../domain/records/recording.ts";
 import type { EnvironmentParts } from "../../environment/environment_parts.ts";
@@ -75,6 +76,7 @@ export async function openSession(request: OpenRequest, { env, telemetry, ...par
         return path === null ? null : { path, isOpen: request.root ?? false };
       },
       obeyedPaths: obeyedPaths(env, settings),
+      ...locked?.writable === false ? {} : { fileChanges: fileChanges(settings, { ...parts, env }) },
       ...{ oneRequest: request.oneRequest ?? false, now: Date.now, owner: own.owner, children: { live, idleMs } },
       settings: { ...querySettings(settings, env), reasoning: request.reasoning ?? null },
     });
@@ -232,6 +234,18 @@ function obeyedPaths(
   const load = async () => new (await import("../../processes/obeyed_paths.ts")).ObeyedPaths(user);
   let obeyed: ReturnType<typeof load> | null = null;
   return async (workspace, paths, root) => await (await (obeyed ??= load())).of(workspace, paths, root);
+}
+
+/** Lists the file changes that an undo knows, with code that is loaded with the first list. */
+function fileChanges(
+  settings: Settings,
+  parts: ShippedParts & { readonly env: EnvironmentVariables },
+): NonNullable<ConversationParts["fileChanges"]> {
+  return async ({ conversationId: conversation, workspace, tenant }) => {
+    const { AppExtensionAdmin } = await import("../extensions/extension_admin.ts");
+    const admin = new AppExtensionAdmin({ ...settings, workspace, tenant }, parts);
+    return (await runUndo(admin, { list: true, conversation }))?.changes ?? null;
+  };
 }
 
 async function unwalledNotes(

@@ -46,7 +46,6 @@ interface ChatParts {
   readonly approve: Approve;
   readonly worked: () => void;
   readonly outputs: () => TakenOutputs;
-  readonly changedBy: (query: Pick<StoredQuery, "queryId">, branch: Branch) => Promise<readonly string[]>;
   readonly ring: (why: string) => void;
   readonly giveBack: (outgoing: Outgoing) => void;
 }
@@ -226,7 +225,6 @@ export class ChatController {
     const variables = given({ ...outputs.variables, ...outgoing.variables });
     const images = Object.values(outgoing.images).map(({ image }) => image);
     const before = this.#asked;
-    let begun = true;
     transcript.add(this.#asked = new RequestEntry(text, { shown, ...(only ? { label: only } : {}) }));
     await this.#work(async (options) => {
       const { conversations, workspace } = session();
@@ -234,35 +232,27 @@ export class ChatController {
       return await conversations.ask(target, text, { ...options, images, only, variables });
     }, {
       refused: () => {
-        begun = false;
         if (this.#asked !== null) transcript.replace(this.#asked, []);
         this.#asked = before;
         outputs.giveBack();
         giveBack(only === "plan" ? { ...outgoing, text: `/plan ${text}` } : outgoing);
       },
     });
-    if (only === "plan" && begun) transcript.add(new LineEntry([PLANNED_TEXT, shown().theme.dim]));
   }
 
   async #again(): Promise<void> {
-    const { transcript, shown, session, changedBy } = this.#parts;
+    const { transcript, shown, session } = this.#parts;
     await this.#work(async ({ emit, ...options }) => {
       const { conversations } = session();
       const seenFrom = this.#branch;
       const query = seenFrom && (await conversations.queries(seenFrom)).at(-1);
       if (!query) throw new UsageError("Cannot retry the last request: this conversation has none yet; send one first");
-      const replaces = query.branchId === seenFrom.branchId;
-      // An undo shows the fault, so it is ignored here.
-      const changed = replaces ? await changedBy(query, seenFrom).catch(() => []) : [];
-      const kept = `The replaced run changed ${flat(changed.join(", "), 200)}; its changes are kept. ` +
-        `/undo undoes them after the changes of this run`;
       const begun = { yet: false };
       const first = (event: QueryEvent): void => {
         if (!begun.yet) {
           if (this.#asked !== null) transcript.cutFrom(this.#asked);
           this.#plan = [];
           transcript.add(this.#asked = new RequestEntry(query.text, { label: "asked again", shown }));
-          if (changed.length > 0) transcript.add(new LineEntry([kept, shown().theme.dim]));
           transcript.toEnd();
         }
         begun.yet = true;
@@ -340,7 +330,9 @@ export class ChatController {
     this.#parts.changed();
   }
 
-  #finished({ usage, costUsd, answer, status, iterations }: QueryResult): void {
+  #finished({ usage, costUsd, answer, status, iterations, only }: QueryResult): void {
+    const { transcript, shown } = this.#parts;
+    if (only === "plan") transcript.add(new LineEntry([PLANNED_TEXT, shown().theme.dim]));
     if (status !== "interrupted") this.#lastAnswer = answer;
     if (status === "done") this.#plan = [];
     const steps = this.#spent.steps + iterations;
@@ -414,7 +406,7 @@ export async function openBranch(
     const commands = ran.filter(({ createdAt }) => createdAt >= query.createdAt && createdAt < until);
     const entries: readonly TranscriptEntry[] = [
       ...commands.map(({ name }) => new OlderCommandEntry(name, { shown, read, redraw })),
-      new RequestEntry(query.text, { shown }),
+      new RequestEntry(query.text, { shown, ...(query.only ? { label: query.only } : {}) }),
       ...(count > 0 ? [new OlderEntry(query.queryId, { from: 0, to: count }, parts)] : []),
       ...query.steered.filter(({ iteration }) => iteration > count)
         .map(({ text }) => new RequestEntry(text, { label: "sent while running", shown })),
@@ -452,5 +444,6 @@ function lastEntries(query: StoredQuery, shown: () => DisplayOptions): readonly 
   if (query.status === "interrupted") return [endEntry(query, theme)];
   const answer = new AnswerEntry(shown);
   answer.settle(query.answer, { plain: query.answerType === "text" });
-  return [answer, endEntry(query, theme)];
+  const planned = query.only === "plan" ? [new LineEntry([PLANNED_TEXT, theme.dim])] : [];
+  return [answer, endEntry(query, theme), ...planned];
 }

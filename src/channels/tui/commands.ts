@@ -52,6 +52,7 @@ export function commandsOf(parts: CommandParts): readonly PaletteCommand[] {
       name,
       detail,
       (words, typed) => parts.chat.send({ variables: {}, images: {}, ...typed, text: requestOfPrompt(text, words) }),
+      { ofFile: true },
     )
   );
   const named = [...all, ...own, ...extra.filter(({ name }) => own.every((one) => one.name !== name))];
@@ -63,10 +64,11 @@ function item(
   name: string,
   detail: string,
   run: PaletteCommand["run"],
-  { keys = "", aliases = [], needsWords = false }: Partial<Pick<PaletteCommand, "keys" | "aliases" | "needsWords">> =
-    {},
+  { keys = "", aliases = [], needsWords = false, ofFile = false }: Partial<
+    Pick<PaletteCommand, "keys" | "aliases" | "needsWords" | "ofFile">
+  > = {},
 ): PaletteCommand {
-  return { name, detail, keys, aliases, needsWords, run };
+  return { name, detail, keys, aliases, needsWords, ofFile, run };
 }
 
 function plain(
@@ -265,6 +267,15 @@ function helpTexts(commands: readonly PaletteCommand[]): readonly TextPart[] {
   return [{ head: "Keys", text: rows(KEYS) }, { head: "Commands", text: rows(named) }];
 }
 
+const TYPED = /^\/([a-z][a-z0-9_-]*)(?:\s+([^]*))?$/;
+
+/** Whether a file may define the typed command: an unknown one, or one of the user. */
+export function isOfFile(text: string, commands: readonly PaletteCommand[]): boolean {
+  const [, name] = TYPED.exec(text) ?? [];
+  if (name === undefined) return false;
+  return commands.find((one) => one.name === name || one.aliases?.includes(name))?.ofFile ?? true;
+}
+
 export function submitted(
   outgoing: Outgoing,
   { commands, send, giveBack, tell }: {
@@ -274,7 +285,7 @@ export function submitted(
     readonly tell: (text: string) => void;
   },
 ): void {
-  const [, name, words = ""] = /^\/([a-z][a-z0-9-]*)(?:\s+([^]*))?$/.exec(outgoing.text) ?? [];
+  const [, name, words = ""] = TYPED.exec(outgoing.text) ?? [];
   if (name === undefined) return send(outgoing);
   const command = commands.find((one) => one.name === name || one.aliases?.includes(name));
   if (command) return void command.run(words.trim(), outgoing);

@@ -10,7 +10,7 @@ import type { ExtensionAdmin, ExtensionCommandFacts } from "../../domain/reports
 import { earlierRequest, keptText, runUndo, undoCuts } from "../../domain/undo.ts";
 import type { ConfigAdmin, ProviderAdmin, Session } from "../channel.ts";
 import { ChatController, openBranch } from "./chat.ts";
-import { commandsOf, submitted } from "./commands.ts";
+import { commandsOf, isOfFile, submitted } from "./commands.ts";
 import { type DisplayOptions, LineEntry } from "./entries/entry.ts";
 import { Greeting } from "./entries/message_entries.ts";
 import { Transcript } from "./entries/transcript.ts";
@@ -87,6 +87,8 @@ export class Screen implements PanelActions {
   readonly #userCommands: UserCommands;
   readonly #frame: ScreenFrame;
   #prompts: readonly PromptFile[] = [];
+  /** Requests that extensions offer, such as skills. */
+  #offered: readonly PromptFile[] = [];
   #added: readonly ExtensionCommandFacts[] = [];
   #commands: readonly PaletteCommand[] = [];
   readonly #done = Promise.withResolvers<void>();
@@ -120,11 +122,6 @@ export class Screen implements PanelActions {
       approve: (question, signal) => this.#questions.approve(question, signal),
       worked: () => void this.#readGit(),
       outputs: () => this.#userCommands.take(),
-      changedBy: async ({ queryId }, { conversationId }) => {
-        const listed = await runUndo(await parts.extensions(), { list: true, conversation: conversationId });
-        const changes = (listed?.changes ?? []).filter((one) => one.queryId === queryId && !one.undone);
-        return [...new Set(changes.flatMap(({ paths }) => paths))];
-      },
       ring: (why: string) => this.#ring(why),
       giveBack: (outgoing) => this.#input.giveBack(outgoing),
     });
@@ -514,11 +511,14 @@ export class Screen implements PanelActions {
     this.#history?.add(typed);
     this.#input.remember([typed]);
     if (this.#userCommands.runs(text)) return;
-    submitted(outgoing, {
-      commands: this.#commands,
-      send: (one) => this.chat.send(one),
-      ...{ giveBack: (one) => this.#input.giveBack(one), tell: (told) => this.tell(told) },
-    });
+    const submit = (): void =>
+      submitted(outgoing, {
+        commands: this.#commands,
+        send: (one) => this.chat.send(one),
+        ...{ giveBack: (one) => this.#input.giveBack(one), tell: (told) => this.tell(told) },
+      });
+    if (!isOfFile(text, this.#commands)) return submit();
+    void Promise.all([this.#freshCommands(), this.#addCommands()]).catch(() => {}).then(submit);
   }
 
   #placeholder(): string {
@@ -532,17 +532,27 @@ export class Screen implements PanelActions {
     try {
       const admin = await this.#parts.extensions();
       const [added, requests] = await Promise.all([admin.commands(), admin.requests()]);
-      const known = new Set(this.#prompts.map(({ name }) => name));
-      const offered = requests.filter(({ name }) => !known.has(name))
-        .map(({ name, doc, text }) => ({ name, detail: flat(doc, 80), text }));
-      [this.#added, this.#prompts] = [added, [...this.#prompts, ...offered]];
+      const offered = requests.map(({ name, doc, text }) => ({ name, detail: flat(doc, 80), text }));
+      if (JSON.stringify([added, offered]) === JSON.stringify([this.#added, this.#offered])) return;
+      [this.#added, this.#offered] = [added, offered];
       this.#command();
     } catch { /* `vis doctor` reports why extensions cannot be read. */ }
   }
 
+  /** Reads the prompts again, since the user may have changed the files. */
+  async #freshCommands(): Promise<readonly PaletteCommand[]> {
+    const [{ home }, { workspace }] = [this.#parts, this.#session];
+    const { prompts } = await promptFiles({ workspace, home, userHome: homedir() });
+    if (JSON.stringify(prompts) !== JSON.stringify(this.#prompts)) {
+      this.#prompts = prompts;
+      this.#commands = this.#makeCommands();
+    }
+    return this.#commands;
+  }
+
   #command(): void {
     this.#commands = this.#makeCommands();
-    this.#input.complete(completions(this.#commands, this.#session.workspace));
+    this.#input.complete(completions(this.#commands, this.#session.workspace, () => this.#freshCommands()));
   }
 
   #makeCommands(): readonly PaletteCommand[] {
@@ -554,7 +564,10 @@ export class Screen implements PanelActions {
       whole: () => this.#repaint(!this.#whole),
       todo: () => this.#turnPlan(),
       chat: this.chat,
-      prompts: this.#prompts,
+      prompts: [
+        ...this.#prompts,
+        ...this.#offered.filter(({ name }) => this.#prompts.every((one) => one.name !== name)),
+      ],
       added: this.#added,
     });
   }

@@ -103,6 +103,10 @@ const ADVICE: Readonly<Partial<Record<QueryReason, string>>> = {
   limit_time: "Raise budget.wallMs (vis run --timeout), or ask for less at once; all variables are kept.",
 };
 
+/** Requests in which Vis refuses calls that could change something. */
+export const READING_MODES = ["plan", "review", "aside"] as const;
+export type ReadingMode = typeof READING_MODES[number];
+
 /** Follows the answer to a request for a plan. */
 export const PLANNED_TEXT = "Nothing was changed. Send go to carry the plan out, or say what should be different.";
 
@@ -144,15 +148,16 @@ export function shownAnswer(result: Ending & { readonly answer: string; readonly
   return why === "" ? answer : `${answer}\n\n${why}`;
 }
 
-/** The note about changed files names the command that undoes the changes. */
+/** The note about changed files names the command that undoes the changes, if an undo would revert a file. */
 export function notesBelow(
   { notes, work }: {
     readonly notes: readonly string[];
-    readonly work?: { readonly files: number; readonly text: string } | undefined;
+    readonly work?: { readonly files: number; readonly text: string; readonly noUndo?: true | undefined } | undefined;
   },
   undo: string,
 ): readonly string[] {
-  return notes.map((note) => work !== undefined && work.files > 0 && note === work.text ? `${note} · ${undo}` : note);
+  if (work === undefined || work.files === 0 || work.noUndo) return notes;
+  return notes.map((note) => note === work.text ? `${note} · ${undo}` : note);
 }
 
 export const OUTCOMES = ["executed", "empty", "failed", "refused", "final"] as const;

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Frozen, JsonValue } from "../kit/json.ts";
-import { DECISIONS, OUTCOMES, QUERY_REASONS, QUERY_STATUSES } from "./outcomes.ts";
+import { DECISIONS, OUTCOMES, QUERY_REASONS, QUERY_STATUSES, READING_MODES } from "./outcomes.ts";
 
 /** Queries, events, results and approvals as they are stored and sent. The types, the JSON Schemas of the API and the
  * output of `vis help --schema` follow from these schemas. Only types are imported from here at program start. */
@@ -35,6 +35,9 @@ const WorkSchema = z.object({
     ),
   others: z.array(z.string()).describe("Other changes, in words; the newest 20"),
   text: z.string().describe("All facts in one line for people; empty if there are none"),
+  noUndo: z.literal(true).optional().describe(
+    "Present if an undo would revert nothing, such as after a git commit of every changed file",
+  ),
 }).describe("Work of the query and its sub-queries");
 
 export type Work = Frozen<z.infer<typeof WorkSchema>>;
@@ -60,6 +63,9 @@ export const QueryResultSchema = z.object({
     "Present if the cause is temporary, so that the same request may succeed later",
   ),
   work: WorkSchema.optional().describe("Absent if it was not recorded"),
+  only: z.enum(READING_MODES).optional().describe(
+    "Present if calls that could change something were refused: a plan, a review, or a question beside the work",
+  ),
   value: (z.unknown() as z.ZodType<JsonValue>).optional().describe("The answer as data, if a schema was given"),
 }).describe("Result of a query");
 

@@ -2,7 +2,7 @@ import { oneLine } from "../kit/text.ts";
 import type { HostCallEvent } from "./calls.ts";
 import type { Work } from "./query_schemas.ts";
 
-const MAX_KEPT = 200, MAX_LISTED = 20, SHOWN_ACTIONS = 3, SHOWN_CHARS = 60;
+const MAX_KEPT = 200, MAX_LISTED = 20, SHOWN_COMMANDS = 3, SHOWN_OTHERS = 6, SHOWN_CHARS = 60;
 
 interface Command {
   readonly exitCode: number | null;
@@ -34,13 +34,13 @@ export class QueryWork {
 
   facts(files: ChangedFiles, { claimed }: { readonly claimed: boolean }): Work {
     const commands = [...this.#commands].map(([command, how]) => ({ command, ...how })), others = [...this.#others];
-    const ran = commands.slice(-SHOWN_ACTIONS).map(({ command, outcome }) => {
+    const ran = commands.slice(-SHOWN_COMMANDS).map(({ command, outcome }) => {
       const short = oneLine(command, SHOWN_CHARS);
       return outcome === "" ? short : `${short} (${outcome})`;
     });
     const parts = [
       ...files.total === "" ? [] : [files.total],
-      ...shown(others.slice(-SHOWN_ACTIONS), others.length),
+      ...shown(others.slice(-SHOWN_OTHERS), others.length),
       ...shown(ran, commands.length).map((text, at) => at === 0 ? `ran ${text}` : text),
     ];
     const none = claimed && !this.acted ? "no file changed, no command ran" : "";

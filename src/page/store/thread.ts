@@ -1,4 +1,4 @@
-import { moreRequest } from "../../domain/query/outcomes.ts";
+import { moreRequest, type ReadingMode } from "../../domain/query/outcomes.ts";
 import { batch, effect, signal } from "@preact/signals";
 import type { ApprovalAnswer } from "../../domain/query/approval.ts";
 import type { PlanItem } from "../../domain/query/query_schemas.ts";
@@ -111,7 +111,7 @@ class Thread {
     await drawn();
     this.scroller?.toEnd();
     await placed();
-    if (running) await this.#follow(running.text, running, { plan: planOf(running, found) });
+    if (running) await this.#follow(running.text, running, { plan: planOf(running, found), only: running.only });
   }
 
   async more(): Promise<void> {
@@ -186,7 +186,7 @@ class Thread {
     if (this.running.value) return;
     const { plan: _notAgain, ...given } = chosen();
     const body = { queryId: turn.queryId, approvals: "ask", ...given };
-    await this.#run({ text: turn.request }, this.#shown, async () => {
+    await this.#run({ text: turn.request, only: turn.only }, this.#shown, async () => {
       const response = await request(this.#path("retry"), { method: "POST", body, headers: SSE });
       const branch = response.headers.get("x-vis-conversation");
       if (branch !== this.#branch) location.hash = `c=${branch}`;
@@ -202,7 +202,7 @@ class Thread {
     const { plan: _asBefore, maxIterations: _fixed, ...given } = chosen();
     const body = { queryId: turn.queryId, more: true, approvals: "ask", ...given };
     await this.#run(
-      { text: moreRequest(turn.request) },
+      { text: moreRequest(turn.request), only: turn.only },
       this.#shown,
       () => request(this.#path("retry"), { method: "POST", body, headers: SSE }),
     );
@@ -274,7 +274,7 @@ class Thread {
 
   /** Follows the query that `ask` begins, unless other content than `shown` was opened meanwhile. */
   async #run(
-    { text, only }: { readonly text: string; readonly only?: OnlyReads | undefined },
+    { text, only }: { readonly text: string; readonly only?: ReadingMode | undefined },
     shown: AbortController,
     ask: () => Promise<Response>,
   ): Promise<void> {
@@ -308,7 +308,7 @@ class Thread {
     if (newest === this.#newest) return this.#opened(facts.title, facts);
     if (query && newest === facts.running) {
       this.#opened(facts.title, facts);
-      return await this.#follow(query.text, query, { plan: planOf(query, found) });
+      return await this.#follow(query.text, query, { plan: planOf(query, found), only: query.only });
     }
     await this.open(id);
   }
@@ -316,7 +316,7 @@ class Thread {
   async #follow(
     text: string,
     from: Pick<ApiQuery, "queryId" | "createdAt"> | { readonly response: Response },
-    { plan = [], only }: { readonly plan?: readonly PlanItem[]; readonly only?: OnlyReads | undefined } = {},
+    { plan = [], only }: { readonly plan?: readonly PlanItem[]; readonly only?: ReadingMode | undefined } = {},
   ): Promise<void> {
     const shown = this.#shown;
     const conversation = this.id.value ?? "";

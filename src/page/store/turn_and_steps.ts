@@ -2,6 +2,7 @@ import { signal } from "@preact/signals";
 import { durationText } from "../../domain/kit/text.ts";
 import type { ApprovalQuestion } from "../../domain/query/approval.ts";
 import { BlockTally } from "../../domain/query/calls.ts";
+import type { ReadingMode } from "../../domain/query/outcomes.ts";
 import { isChild, isEnd } from "../../domain/query/query_event.ts";
 import {
   LOST_BLOCKS,
@@ -24,7 +25,7 @@ interface SentMeanwhile {
   readonly step: number | null;
 }
 
-export type OnlyReads = "plan" | "review";
+export type OnlyReads = Exclude<ReadingMode, "aside">;
 
 export class Turn {
   readonly running = signal(false);
@@ -56,12 +57,12 @@ export class Turn {
   /** Whether another process runs the query, so this page can neither cancel it nor add to it. */
   readonly isElsewhere: boolean;
   /** The kind of a request that changes nothing; undefined also for a request that was sent elsewhere or earlier. */
-  readonly only: OnlyReads | undefined;
+  readonly only: ReadingMode | undefined;
 
   constructor(
     readonly conversation: string,
     readonly request: string,
-    { isElsewhere = false, only }: { readonly isElsewhere?: boolean; readonly only?: OnlyReads | undefined } = {},
+    { isElsewhere = false, only }: { readonly isElsewhere?: boolean; readonly only?: ReadingMode | undefined } = {},
   ) {
     this.isElsewhere = isElsewhere;
     this.only = only;
@@ -70,10 +71,10 @@ export class Turn {
   /** Makes the turn of an ended query, whose steps are fetched when the user opens them. */
   static ended(
     conversation: string,
-    query: TurnEnd & Pick<ApiQuery, "text" | "queryId" | "steered">,
+    query: TurnEnd & Pick<ApiQuery, "text" | "queryId" | "steered" | "only">,
     plan: readonly PlanItem[],
   ): Turn {
-    const turn = new Turn(conversation, query.text);
+    const turn = new Turn(conversation, query.text, { only: query.only });
     turn.queryId = query.queryId;
     turn.plan.value = plan;
     turn.steered.value = query.steered.map(({ text, iteration }) => ({ text, step: iteration }));

@@ -130,6 +130,8 @@ function Answer({ turn }: { readonly turn: Turn }): JSX.Element {
   const { answer, answerTree, reason, notes } = end;
   const kinds = ["answer", !isGood(end) && "failed", reason === "cancelled" && "stopped"];
   const work = saidByChanges(turn) ? "" : end.work?.text ?? "";
+  // The reason of an unstored answer, which is its last note, has its own line.
+  const others = notes.slice(0, reason === "unstored" ? -1 : undefined).filter((note) => note !== end.work?.text);
   if (answer === "") return <div />;
   return (
     <div class={kinds.filter(Boolean).join(" ")}>
@@ -144,6 +146,7 @@ function Answer({ turn }: { readonly turn: Turn }): JSX.Element {
           </p>
         )}
       {work !== "" && <p class="did">{work}</p>}
+      {others.map((note) => <p class="did" key={note}>{note}</p>)}
       {reason === "unstored" && <p class="reason">{notes.at(-1) ?? ""}</p>}
     </div>
   );

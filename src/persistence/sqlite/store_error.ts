@@ -1,5 +1,5 @@
 import { accessSync, closeSync, constants, openSync, rmSync, statSync, writeSync } from "node:fs";
-import { BusyError, StoreError, type StoreErrorCode, UsageError } from "../../domain/errors.ts";
+import { BusyError, DISK_FULL, StoreError, type StoreErrorCode, UsageError } from "../../domain/errors.ts";
 import { Damage } from "../database.ts";
 
 type Rule = readonly [pattern: RegExp, kind: StoreErrorCode, words: string];
@@ -8,7 +8,7 @@ const SYSTEM: readonly Rule[] = [
   [
     /disk is full|ENOSPC|EDQUOT|no space left/i,
     "full",
-    "the disk is full or has no inodes left (df -h and df -i show which); free space and try again",
+    `${DISK_FULL}; free space and try again`,
   ],
   [
     /EFBIG|file too large/i,

@@ -120,6 +120,43 @@ Deno.test("a prompt of the workspace is a command that sends its text", async ()
   });
 });
 
+Deno.test("prompts and skills that are written while the screen is open are listed, and run as they are now", async () => {
+  await withFolder(async (workspace) => {
+    const skills: { name: string; doc: string; text: string }[] = [];
+    const extensions = () =>
+      Promise.resolve({
+        run: () => Promise.resolve(0),
+        commands: () => Promise.resolve([]),
+        requests: () => Promise.resolve([...skills]),
+      });
+    const replies = [final("ok: one"), final("ok: two"), final("ok: three")];
+    await withScreen(replies, { session: { workspace }, parts: { extensions } }, async ({ screen, engine }) => {
+      const folder = join(workspace, ".claude/commands");
+      await Deno.mkdir(folder, { recursive: true });
+      await Deno.writeTextFile(join(folder, "ship_it.md"), "Ship $ARGUMENTS today.");
+      screen.type("/");
+      await screen.until(/→ \w+/);
+      screen.type("ship");
+      await screen.until(/→ ship_it +Ship/);
+      screen.type(`_it a.ts`);
+      await screen.until((now) => !now.includes("→ ship_it"));
+      screen.type(ENTER);
+      await screen.until("ok: one");
+      assert.match(engine.provider.requests[0]?.texts.join("\n") ?? "", /Ship a\.ts today\./);
+      await Deno.writeTextFile(join(folder, "ship_it.md"), "Ship $ARGUMENTS tomorrow.");
+      await screen.until((now) => !now.includes("Esc cancels"));
+      screen.type(`/ship_it b.ts${ENTER}`);
+      await screen.until("ok: two");
+      assert.match(engine.provider.requests[1]?.texts.join("\n") ?? "", /Ship b\.ts tomorrow\./);
+      skills.push({ name: "release", doc: "Releases it.", text: "Read the skill release.\n\n$ARGUMENTS" });
+      await screen.until((now) => !now.includes("Esc cancels"));
+      screen.type(`/release 1.2${ENTER}`);
+      await screen.until("ok: three");
+      assert.match(engine.provider.requests[2]?.texts.join("\n") ?? "", /Read the skill release\.\n\n1\.2/);
+    });
+  });
+});
+
 Deno.test("a key of the settings performs its action, and the usual key goes to the input", async () => {
   await withScreen([], { prefs: { keys: { palette: "ctrl+p" } } }, async ({ screen }) => {
     screen.type("\x10");

@@ -36,6 +36,16 @@ Deno.test("a conversation that is opened again shows the list of tasks of a requ
   });
 });
 
+Deno.test("a conversation that is opened again shows which request was a plan", async () => {
+  const before = async ({ conversations, branch }: Engine): Promise<void> => {
+    const options = { signal: new AbortController().signal, emit: () => {}, only: "plan" as const };
+    assert.equal((await conversations.ask(branch, "Change it", options)).only, "plan");
+  };
+  await withScreen([final("First a.ts: then b.ts")], { before, place: { continue: true } }, async ({ screen }) => {
+    await screen.until(/plan\n› Change it[^]*First a\.ts[^]*Nothing was changed\. Send go to carry the plan out/);
+  });
+});
+
 Deno.test("the screen shows requests that another process adds to its conversation, in their order", async () => {
   const gate = Promise.withResolvers<void>();
   const replies = [

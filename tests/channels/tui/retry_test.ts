@@ -82,37 +82,6 @@ Deno.test("a request of a reopened conversation can be repeated, and its former 
   });
 });
 
-Deno.test("a retry lists the files that the replaced run changed, and how to undo their changes", async () => {
-  const known = { queryId: "" };
-  const run = (args: readonly string[], { print }: { readonly print: (text: string) => void }): Promise<number> => {
-    assert.ok(args.includes("--list"), args.join(" "));
-    const change = { at: 1, change: "edit", conversationId: "", queryId: known.queryId };
-    const changes = [
-      ...[{ ...change, id: "c1", paths: ["a.ts", "b.ts"] }, { ...change, id: "c2", paths: ["a.ts"] }],
-      { ...change, id: "c3", paths: ["undone.ts"], undone: true },
-      { ...change, id: "c4", paths: ["other.ts"], queryId: "other" },
-    ];
-    print(JSON.stringify({ changes }));
-    return Promise.resolve(0);
-  };
-  const parts = {
-    extensions: () =>
-      Promise.resolve({ run, commands: () => Promise.resolve([]), requests: () => Promise.resolve([]) }),
-  };
-  await withScreen([final("First: one"), final("Second: two")], { parts }, async ({ screen, engine }) => {
-    screen.type(`question A${ENTER}`);
-    await screen.until("First: one");
-    await screen.until((text) => !text.includes("Esc cancels"));
-    const [branch] = await engine.conversations.list({ limit: 1 });
-    known.queryId = (await engine.conversations.queries(branch!))[0]!.queryId;
-    screen.type(AGAIN);
-    assert.match(
-      await screen.until("Second: two"),
-      /The replaced run changed a\.ts, b\.ts; its changes are kept\. \/undo undoes\s+them\s+after/,
-    );
-  });
-});
-
 Deno.test("an inherited request is repeated in a branch of its own, in which the screen continues", async () => {
   const replies = [final("Before: one"), final("After: two"), final("Later: three")];
   const before = async (engine: Engine): Promise<void> => {

@@ -181,10 +181,10 @@ const KEPT_FIRST =
 
 Deno.test("/rewind shows later changes, and reverts the conversation, the files, or both", async () => {
   for (
-    const [choice, calls, told] of [
-      ["c", 2, "Now on a new branch"],
-      ["f", 3, KEPT_FIRST],
-      ["b", 3, KEPT_FIRST],
+    const [choice, calls, told, isRetried] of [
+      ["c", 2, "Now on a new branch", false],
+      ["f", 3, KEPT_FIRST, false],
+      ["b", 3, KEPT_FIRST, true],
     ] as const
   ) {
     const asked: (readonly string[])[] = [];
@@ -201,7 +201,7 @@ Deno.test("/rewind shows later changes, and reverts the conversation, the files,
     const extensions = () =>
       Promise.resolve({ run, commands: () => Promise.resolve([]), requests: () => Promise.resolve([]) });
     await withScreen(
-      [final("Done: one"), final("Done: two")],
+      [final("Done: one"), final("Done: two"), final("Done: three")],
       { parts: { extensions } },
       async ({ screen, engine }) => {
         screen.type(`first${ENTER}`);
@@ -210,6 +210,11 @@ Deno.test("/rewind shows later changes, and reverts the conversation, the files,
         await screen.until("Done: two");
         const [branch] = await engine.conversations.list({ limit: 1 });
         known.queryId = (await engine.conversations.queries(branch!))[1]!.queryId;
+        if (isRetried) {
+          await screen.until((now) => !now.includes("Esc cancels"));
+          screen.type("\x1br");
+          await screen.until("Done: three");
+        }
         screen.type(`/rewind${ENTER}`);
         await screen.until(/❯ ▾ 2 second[^]*\n.* 1 answered/);
         screen.type("second");
@@ -225,7 +230,9 @@ Deno.test("/rewind shows later changes, and reverts the conversation, the files,
         if (choice !== "c") assert.ok(asked[2]!.includes("--changes=c2") && !asked[2]!.includes("--dryRun"));
         const branches = await engine.conversations.branches(branch!.conversationId);
         assert.equal(branches.length, choice === "f" ? 1 : 2);
-        if (choice !== "f") await screen.until((now) => !now.includes("Done: two") && now.includes("second"));
+        if (choice !== "f") {
+          await screen.until((now) => !/Done: (?:two|three)/.test(now) && now.includes("second"));
+        }
       },
     );
   }

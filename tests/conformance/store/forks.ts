@@ -248,6 +248,8 @@ export const storeForkCases: readonly StoreCase[] = [
         "again",
       ]);
       assert.equal((await store.query(second))?.answer, "two");
+      assert.deepEqual(await store.attempts(queryId), [second, queryId]);
+      assert.deepEqual(await store.attempts(first), [first]);
       assert.deepEqual(await values(store, (await store.fork({ queryId: second, position: null })).branchId), {
         a: "4",
         b: "3",

@@ -182,7 +182,10 @@ export const storeQueryCases: readonly StoreCase[] = [
       ]);
       assert.deepEqual(lost?.work?.commands, [{ command: "npm test", exitCode: 1, outcome: "exit code 1" }]);
       assert.deepEqual(lost?.notes, ["ran npm test (exit code 1)"]);
-      assert.match(lost?.answer ?? "", /process .* too early\. 1 finished step is kept/);
+      assert.match(
+        lost?.answer ?? "",
+        /^Vis ended or stopped responding while it ran this request\. 1 finished step is kept\.$/,
+      );
       assert.deepEqual((await store.iterations(queryId)).map(({ status }) => status), ["done", "interrupted"]);
       assert.equal((await store.query(mine))?.running, true);
       assert.equal((await store.query(ended))?.answer, "It is 42");

@@ -107,6 +107,7 @@ const ofStore: Attempts<
   addSteered: (store, { queryId }) => store.addSteered(queryId, { iteration: 1, texts: ["stop"] }),
   endQuery: (store, { queryId }) => store.endQuery(queryId, queryEnd()),
   query: (store, { queryId }) => store.query(queryId),
+  attempts: (store, { queryId }) => store.attempts(queryId),
   queryExtras: (store, { queryId }) => store.queryExtras(queryId),
   queries: (store, { branchId }) => store.queries(branchId),
   previousTurn: (store, { branchId, queryId }) => store.previousTurn(branchId, queryId),

@@ -124,7 +124,7 @@ export function machineSuite(launcher: Launcher): void {
           refused(
             user,
             ran,
-            /^vis: Cannot make a folder for the sandbox in .*small: the disk is full, or has no inodes/m,
+            /^vis: Cannot make a folder for the sandbox in .*small: the disk is full or has no inodes/m,
           );
         }),
       });

@@ -9,10 +9,16 @@ import type { PaletteCommand } from "../panels/palette.ts";
 const AT = /(^|[\s(])@(?=[^\s@]*$|"[^"]*$)/;
 const SEARCHED = /(?:^|[\s(])(@"?([^\s@"]*))$/;
 
-/** Files whose names contain line breaks or terminal control characters are skipped. */
-export function completions(commands: readonly PaletteCommand[], workspace: string): AutocompleteProvider {
-  const slash = commands.map(({ name, detail }) => ({ name, description: detail }));
-  const both = new CombinedAutocompleteProvider(slash, workspace);
+/** Files whose names contain line breaks or terminal control characters are skipped. `fresh` returns the commands as
+ * they are now, since files of the user define some of them. */
+export function completions(
+  commands: readonly PaletteCommand[],
+  workspace: string,
+  fresh: () => Promise<readonly PaletteCommand[]> = () => Promise.resolve(commands),
+): AutocompleteProvider {
+  const providerOf = (some: readonly PaletteCommand[]): CombinedAutocompleteProvider =>
+    new CombinedAutocompleteProvider(some.map(({ name, detail }) => ({ name, description: detail })), workspace);
+  let both = providerOf(commands), known = commands;
   const files = new WorkspaceFiles(workspace);
   return {
     getSuggestions: async (lines, row, column, options) => {
@@ -21,13 +27,19 @@ export function completions(commands: readonly PaletteCommand[], workspace: stri
       const asPath = lines.map((line, at) =>
         at === row && options.force ? line.slice(0, column).replace(AT, "$1 ") + line.slice(column) : line
       );
+      // Only the slash waits for the files: a list that comes late would take the Enter of a whole command.
+      if (lines.length === 1 && lines[0] === "/") {
+        const now = await fresh().catch(() => known);
+        if (now !== known) [both, known] = [providerOf(now), now];
+        if (options.signal.aborted) return null;
+      }
       const found = await both.getSuggestions(asPath, row, column, options);
       if (found === null) return null;
       const items = found.items.filter(({ value, label }) => isPlain(value + label));
       return items.length === 0 ? null : { ...found, items };
     },
-    applyCompletion: both.applyCompletion.bind(both),
-    shouldTriggerFileCompletion: both.shouldTriggerFileCompletion.bind(both),
+    applyCompletion: (...given) => both.applyCompletion(...given),
+    shouldTriggerFileCompletion: (...given) => both.shouldTriggerFileCompletion(...given),
   };
 }
 

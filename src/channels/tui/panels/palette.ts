@@ -10,6 +10,8 @@ export interface PaletteCommand {
   readonly detail: string;
   readonly keys: string;
   readonly needsWords?: boolean;
+  /** Whether a file of the user may define it, so that Vis reads the file again before it runs. */
+  readonly ofFile?: boolean;
   run(words: string, outgoing?: Outgoing): void | Promise<void>;
 }
 

@@ -106,7 +106,10 @@ async function changesSince(
   const admin = await parts.extensions();
   const conversation = branch.conversationId;
   const listed = await runUndo(admin, { list: true, conversation });
-  const after = new Set(later.map(({ queryId }) => queryId));
+  // The changes of a replaced run remain, and are later than the state before its request.
+  const replaced = position < 0 ? [query, ...later] : later;
+  const runs = await Promise.all(replaced.map(({ queryId }) => conversations.attempts(queryId)));
+  const after = new Set(runs.flat());
   const steps = position < 0
     ? null
     : await conversations.iterations(query.queryId, { after: position, limit: MOST_STEPS });

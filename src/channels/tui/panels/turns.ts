@@ -150,7 +150,7 @@ class TurnList {
   #ask(query: Query, before: number): void {
     const after = Math.max(-1, before - PAGE - 1);
     // A running query may have more iterations than its row reports.
-    const limit = before >= query.iterations ? PAGE * 2 : before - after - 1;
+    const limit = before >= query.iterations && query.running ? PAGE * 2 : before - after - 1;
     this.#read(query, { after, limit });
   }
 

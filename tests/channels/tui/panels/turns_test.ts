@@ -34,6 +34,14 @@ Deno.test("ForkPicker shows the queries, the newest unfolded with its last itera
   }
 });
 
+Deno.test("ForkPicker shows the iterations that a fork has, and not the later ones of its query", async () => {
+  await using rig = await twoQueries();
+  const fork = await rig.engine.conversations.fork(await pointOf(rig, 0, 1));
+  rig.branch = fork;
+  const text = await rig.until(new ForkPicker(rig.parts), /❯ {5}2 const b/);
+  assert.doesNotMatch(text, /answered/);
+});
+
 Deno.test("ForkPicker Enter forks after the selected iteration, also of a query that was unfolded", async () => {
   await using rig = await twoQueries();
   const panel = new ForkPicker(rig.parts);

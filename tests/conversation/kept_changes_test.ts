@@ -1,0 +1,79 @@
+import assert from "node:assert/strict";
+import fs from "../../extensions/fs/mod.ts";
+import { notesBelow } from "../../src/domain/query/outcomes.ts";
+import type { FileChange } from "../../src/domain/undo.ts";
+import { startEngine } from "../helpers/engine.ts";
+import { final, replyJson } from "../helpers/scripted_provider.ts";
+import { withFolder } from "../helpers/with_folder.ts";
+
+const OPTIONS = { signal: new AbortController().signal, emit: () => {} };
+
+function changed(queryId: string, paths: readonly string[], more: Partial<FileChange> = {}): FileChange {
+  return { id: `${queryId}${paths.join()}`, at: Infinity, change: "edit", conversationId: "", queryId, paths, ...more };
+}
+
+Deno.test("a retry tells the model and the user which changes of earlier attempts are kept", async () => {
+  const changes: FileChange[] = [];
+  await using engine = await startEngine([final("one"), final("two"), final("three")], {
+    fileChanges: () => Promise.resolve(changes),
+  });
+  const first = await engine.ask("the question");
+  changes.push(
+    changed(first.queryId, ["a.ts", "b.ts"]),
+    changed(first.queryId, ["undone.ts"], { undone: true }),
+    changed("other", ["other.ts"]),
+  );
+  const second = await engine.conversations.retry(first.queryId, OPTIONS);
+  assert.match(
+    engine.context(1),
+    /An earlier attempt at this request changed files, .* still there: a\.ts, b\.ts\. Read/,
+  );
+  assert.deepEqual(second.notes, ["An earlier attempt changed a.ts, b.ts; these changes are kept"]);
+  changes.push(changed(second.queryId, ["c.ts"]));
+  const third = await engine.conversations.retry(second.queryId, OPTIONS);
+  assert.match(engine.context(2), /still there: a\.ts, b\.ts, c\.ts\./);
+  const [stored] = await engine.conversations.queries(engine.branch);
+  assert.deepEqual(stored?.notes, third.notes);
+});
+
+Deno.test("a retry in a fork names the changes of the request and of the requests after it", async () => {
+  const changes: FileChange[] = [];
+  await using engine = await startEngine([final("zero"), final("one"), final("two"), final("again")], {
+    fileChanges: () => Promise.resolve(changes),
+  });
+  const before = await engine.ask("before");
+  const first = await engine.ask("first");
+  const second = await engine.ask("second");
+  changes.push(...[before, first, second].map(({ queryId }, at) => changed(queryId, [`${at}.ts`])));
+  const { notes } = await engine.conversations.retry(first.queryId, { ...OPTIONS, seenFrom: engine.branch });
+  assert.deepEqual(notes, ["An earlier attempt changed 1.ts, 2.ts; these changes are kept"]);
+});
+
+Deno.test("a retry runs although the file changes cannot be listed", async () => {
+  const fileChanges = () => Promise.reject(new Error("the list is damaged"));
+  await using engine = await startEngine([final("one"), final("two")], { fileChanges });
+  const { queryId } = await engine.ask("the question");
+  assert.deepEqual((await engine.conversations.retry(queryId, OPTIONS)).notes, []);
+  assert.deepEqual(engine.logged.filter(({ event }) => event === "file_changes_not_listed").length, 1);
+});
+
+Deno.test("an undo is offered below an answer only if it would revert a file", async () => {
+  await withFolder(async (workspace) => {
+    const changes: FileChange[] = [];
+    const write = (n: number) => replyJson(`await fs.writeFile("a.txt", "${n}\\n")`, { final: "Written" });
+    await using engine = await startEngine([write(1), write(2), write(3)], {
+      extensions: [fs],
+      workspace,
+      fileChanges: () => Promise.resolve(changes),
+    });
+    const offered = async (...listed: readonly FileChange[]): Promise<boolean> => {
+      changes.splice(0, Infinity, ...listed);
+      const result = await engine.ask("write");
+      assert.equal(result.work?.files, 1);
+      return notesBelow(result, "vis undo").some((note) => note.endsWith("· vis undo"));
+    };
+    assert.ok(await offered(changed("q", ["a.txt", "b.txt"], { committed: ["b.txt"] })));
+    assert.ok(!await offered(changed("q", ["a.txt"], { committed: ["a.txt"] }), changed("q", ["b.txt"], { at: 0 })));
+    assert.ok(!await offered());
+  });
+});
