@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 70c5c1c35e9dfd0f38343cfd4a7ac1445b21a10e7f518c45feea8c9ad58150d9
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: f2ae6c0fe6bee42b35d342d0f42d485057ec0937b078809122b2b93669831dd2
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
