@@ -16,7 +16,6 @@ import { OlderEntry, type OlderParts } from "./entries/step_entry.ts";
 import type { Transcript } from "./entries/transcript.ts";
 import { RunningTurn } from "./entries/turn.ts";
 import type { Outgoing } from "./input/outgoing.ts";
-import { flat } from "./text/one_line.ts";
 import type { TakenOutputs } from "./user_commands.ts";
 
 const CHANNEL = "tui";
