@@ -237,7 +237,7 @@ Deno.test("a command begins once git of another Vis has brought its files", { ig
 for (const first of ["git", "the command"]) {
   Deno.test(`a command cannot change files that git brings while it begins, ${first} first`, { ignore }, async () => {
     await planted("settings in the workspace", async (place) => {
-      const { workspace } = place, wall = wallOf(place);
+      const { workspace } = place, wall = wallOf(place), other = wallOf(place); // Conversations have walls of their own.
       await asUser(
         "git checkout -q -b other && echo '[user]' > .gitsettings && git commit -qam x && git checkout -q -",
         place,
@@ -245,7 +245,7 @@ for (const first of ["git", "the command"]) {
       const script = `for try in $(seq 300); do printf "$SET" >> .gitsettings && break; sleep 0.01; done`;
       const plant = () => wall.spawn(workspace, ["/bin/sh", "-c", planting([script], place)]);
       const bring = () =>
-        wall.spawn(workspace, ["/bin/sh", "-c", "sleep 1; git checkout -q other"], {
+        other.spawn(workspace, ["/bin/sh", "-c", "sleep 1; git checkout -q other"], {
           write: [workspace, join(workspace, ".git")],
           pauses: true,
           env: { GIT_AUTHOR_NAME: "Ada", GIT_AUTHOR_EMAIL: "ada@example.org" },
