@@ -536,7 +536,7 @@ const DIFF = /(?:"""\n)?--- .*\n\+\+\+ .*\n(?:@@ .*(?:\n[ +\\-].*)*\n?)+(?:"""|)
 /** A text of several lines is quoted for the model. */
 const QUOTED = /^"""\n([^]*)\n"""$/;
 /** The result of an edit, whose change is drawn: its keys beside the diff repeat the change. */
-const ONLY_CHANGE = /^(?:[\s[\]{},]|path: ".*"|bytes: [\d_,]+|diff: \(see above\))*$/;
+const ONLY_CHANGE = /^(?:[\s[\]{},]|path: ".*"|bytes: [\d_,]+|(?:diff: )?\(see above\))*$/;
 
 /** `isMarked` means that the result has its own mark; otherwise, it is the value of marked calls. `drawn` means that
  * the changes are drawn above. */
