@@ -40,13 +40,13 @@ export async function undoCli(
       printJson({ changes: await listed(await places.of(view), options) });
       return 0;
     }
-    const { changes, files, kept } = await places.change(
+    const { changes, files, folders, kept } = await places.change(
       view,
       (at) => undoChanges(at, { scope, ...options, changes: ids?.split(","), cuts: cuts?.split(",").map(cutOf) }),
     );
     // A redo concerns the query of the changes that it reapplies, not the query that undid them.
     const facts = changes.map((one) => ({ ...factsOf(one), queryId: (one.undone[0] ?? one).queryId }));
-    printJson({ changes: facts, files, kept, ...(notes.length > 0 ? { notes } : {}) });
+    printJson({ changes: facts, files, folders, kept, ...(notes.length > 0 ? { notes } : {}) });
     return kept.length === 0 ? 0 : 1;
   } catch (error) {
     if (!(error instanceof Error)) throw error;
@@ -77,6 +77,8 @@ async function listed(context: FsContext, { conversation = "" }: Pick<UndoOption
 }
 
 function factsOf({ id, at, change, conversationId, queryId, iterationId, items }: Checkpoint) {
-  const files = items.filter(({ before, after }) => (after ?? before)?.kind !== "dir");
-  return { id, at, change, conversationId, queryId, iterationId, paths: files.map(({ path }) => path) };
+  const files = items.filter(({ before, after }) => (after ?? before)?.kind !== "dir").map(({ path }) => path);
+  // A change of folders alone would have no name.
+  const paths = files.length > 0 ? files : items.map(({ path }) => `${path}/`);
+  return { id, at, change, conversationId, queryId, iterationId, paths };
 }

@@ -1,4 +1,4 @@
-import { type FirstEntries, firstEntries, smallTextFile } from "@vis/extension";
+import { type FirstEntries, firstEntries, hasPlaceholderMode, smallTextFile } from "@vis/extension";
 import { join } from "node:path";
 
 const MOST_ENTRIES = 1_000;
@@ -42,8 +42,10 @@ type Has = (name: string) => boolean;
 export async function workspaceFacts(workspace: string): Promise<string> {
   const found = await entriesOf(workspace).catch(() => null);
   if (found === null) return "";
-  if (found.entries.length === 0) return "cwd is empty.";
-  const names = new Map(found.entries.map((entry) => [entry.name, entry.isDirectory]));
+  const placeholders = await placeholdersIn(workspace, found);
+  const entries = found.entries.filter(({ name }) => !placeholders.has(name));
+  if (entries.length === 0) return "cwd is empty.";
+  const names = new Map(entries.map((entry) => [entry.name, entry.isDirectory]));
   const has: Has = (name) => names.has(name);
   const read: Read = async (name) =>
     has(name) ? await smallTextFile(join(workspace, name), { most: MAX_BYTES }) ?? "" : "";
@@ -67,6 +69,18 @@ async function entriesOf(folder: string): Promise<FirstEntries> {
   const { size } = await Deno.stat(folder);
   if (size > SMALL_FOLDER) return await firstEntries(folder, { most: MOST_ENTRIES });
   return { entries: await Array.fromAsync(Deno.readDir(folder)), hasMore: false };
+}
+
+/** Returns the empty folders that Vis makes while a command runs. */
+async function placeholdersIn(workspace: string, { entries }: FirstEntries): Promise<ReadonlySet<string>> {
+  const found = await Promise.all(entries.filter(({ isDirectory }) => isDirectory).map(async ({ name }) => {
+    const path = join(workspace, name);
+    const { mode } = await Deno.lstat(path).catch(() => ({ mode: null }));
+    if (!hasPlaceholderMode(mode ?? 0)) return [];
+    const inside = await firstEntries(path, { most: 1 }).catch(() => null);
+    return inside?.entries.length === 0 ? [name] : [];
+  }));
+  return new Set(found.flat());
 }
 
 function topOf(names: ReadonlyMap<string, boolean>, hasMore: boolean): string {

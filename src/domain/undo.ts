@@ -23,6 +23,8 @@ export interface UndoReport {
   readonly code?: "files_changed";
   readonly changes?: readonly FileChange[];
   readonly files?: readonly { readonly path: string; readonly diff: string }[];
+  /** Folders that the undo made or removed. */
+  readonly folders?: readonly string[];
   /** Files of these changes that the undo left unchanged, such as files that others changed since. */
   readonly kept?: readonly { readonly path: string; readonly reason: string }[];
   /** Other facts, such as names that no longer share one file. */
@@ -36,6 +38,15 @@ export function keptText({ kept = [] }: Pick<UndoReport, "kept">, verb = "Kept")
   if (kept.length === 0) return "";
   const shown = kept.slice(0, MAX_KEPT).map(({ path, reason }) => `${path} (${reason})`).join(", ");
   return `${verb} ${shown}${kept.length > MAX_KEPT ? ` and ${kept.length - MAX_KEPT} more` : ""}`;
+}
+
+/** Counts the files and folders that an undo changed; "" if it changed none. */
+export function undonePlaces({ files = [], folders = [] }: Pick<UndoReport, "files" | "folders">): string {
+  return [counted(files, "file"), counted(folders, "folder")].filter(Boolean).join(" and ");
+}
+
+function counted({ length }: readonly unknown[], thing: string): string {
+  return length === 0 ? "" : `${length} ${thing}${length === 1 ? "" : "s"}`;
 }
 
 interface BranchIds {

@@ -38,6 +38,7 @@ export {
   firstBytes,
   type FirstEntries,
   firstEntries,
+  hasPlaceholderMode,
   isBelow,
   isWithin,
   openPlainFile,

@@ -24,6 +24,8 @@ export interface UndoOptions extends UndoChoice {
 interface Undone {
   readonly changes: readonly OpenChange[];
   readonly files: readonly Pick<Written, "path" | "diff">[];
+  /** Folders that the undo made or removed. */
+  readonly folders: readonly string[];
   readonly kept: readonly Kept[];
 }
 
@@ -47,7 +49,7 @@ export async function undoChanges(
   }
   const all = await checkpoints.list();
   const changes = chooseChanges(all, { ...choice, force });
-  if (changes.length === 0 && choice.changes) return { changes, files: [], kept: [] };
+  if (changes.length === 0 && choice.changes) return { changes, files: [], folders: [], kept: [] };
   if (changes.length === 0) throw nothing(all, choice);
   const plan = await itemsOf(context, { changes, checkpoints, force });
   const { items, kept } = await apart(
@@ -68,8 +70,10 @@ export async function undoChanges(
   for (const item of items.filter((item) => [item.before, item.after].some((one) => one && one.kind !== "dir"))) {
     files.push(dryRun ? await shown(item) : await written(context, item));
   }
-  const left = new Set(kept.map(({ path }) => path));
-  return { changes: changes.filter((one) => one.items.some(({ path }) => !left.has(path))), files, kept };
+  if (items.length === 0 && !dryRun && !choice.changes) throw nothingLeft(changes, choice);
+  const left = new Set(kept.map(({ path }) => path)), paths = new Set(items.map(({ path }) => path));
+  const folders = [...paths].filter((path) => !files.some((file) => file.path === path));
+  return { changes: changes.filter((one) => one.items.some(({ path }) => !left.has(path))), files, folders, kept };
 }
 
 function noteSeparate(
@@ -89,6 +93,16 @@ function nothing(all: readonly Checkpoint[], choice: UndoChoice): Error {
   if (rest === undefined) return new Error(`Nothing to ${choice.redo ? "redo" : "undo"}`);
   const paths = rest.items.map(({ path }) => path).slice(0, MAX_NAMED).join(", ");
   return new FilesChanged(`Nothing to undo, except in ${paths}, which an undo kept`);
+}
+
+/** These changes now count as undone, so that the next undo reverts earlier ones. */
+function nothingLeft(changes: readonly Checkpoint[], { redo }: UndoChoice): Error {
+  const paths = [...new Set(changes.flatMap(({ items }) => items.map(({ path }) => path)))];
+  const more = paths.length > MAX_NAMED ? ` and ${paths.length - MAX_NAMED} more` : "";
+  return new Error(
+    `Nothing to ${redo ? "redo" : "undo"} in ${paths.slice(0, MAX_NAMED).join(", ")}${more}: ` +
+      `already as ${redo ? "after" : "before"} the change; repeat for an earlier change`,
+  );
 }
 
 function allKept(kept: readonly Kept[], { redo }: UndoChoice): Error {

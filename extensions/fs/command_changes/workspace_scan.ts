@@ -1,4 +1,4 @@
-import { Pace } from "@vis/extension";
+import { hasPlaceholderMode, Pace } from "@vis/extension";
 import { isGuarded, upTo } from "../confine.ts";
 import { Kernel } from "../tree/kernel.ts";
 import { AT, nameBytes, STAMP, type Tree } from "../tree/tree.ts";
@@ -144,18 +144,31 @@ function look(
   const isFresh = Date.now() - (facts[AT.changed] ?? 0) < FRESH_MS;
   const entries = entriesOf(tree, folder);
   const rules = above.below(folder, entries);
-  const names = entries.filter(({ name, kind }) =>
+  const listed = entries.filter(({ name, kind }) =>
     kind !== "other" && !NEVER.includes(name) && !isGuarded(name) &&
     !rules.ignores(joined(folder, name), kind === "dir")
   ).map(({ name }) => name);
-  const bytes = [ITSELF, ...names.map((name) => nameBytes(`${name}\0`))];
-  const stamps = new Float64Array(bytes.length * STAMP);
-  tree.stamps(place, bytes, stamps);
+  const all = stampsOf(tree, place, listed);
+  const names = listed.filter((name, at) => !isPlaceholder(tree, joined(folder, name), stampAt(all.stamps, at + 1)));
+  const { bytes, stamps } = names.length === listed.length ? all : stampsOf(tree, place, names);
   const own = names.indexOf(".gitignore") + 1, before = (known?.names.indexOf(".gitignore") ?? -1) + 1;
   const hasSame = known?.above === above &&
     (own === 0 ? before === 0 : before > 0 && isSameAt(stamps, known.stamps, own, before));
   stamps.set(facts);
   return { above, rules: hasSame ? known.rules : rules, names, bytes, stamps, isFresh };
+}
+
+function stampsOf(tree: Tree, place: string, names: readonly string[]): Pick<Seen, "bytes" | "stamps"> {
+  const bytes = [ITSELF, ...names.map((name) => nameBytes(`${name}\0`))];
+  const stamps = new Float64Array(bytes.length * STAMP);
+  tree.stamps(place, bytes, stamps);
+  return { bytes, stamps };
+}
+
+/** Whether Vis made the entry because a command runs, in this process or another one. */
+function isPlaceholder(tree: Tree, path: string, stamp: Stamp): boolean {
+  if (!hasPlaceholderMode(stamp[AT.mode] ?? 0)) return false;
+  return isFolderStamp(stamp) ? entriesOf(tree, path).length === 0 : stamp[AT.size] === 0;
 }
 
 function compare(

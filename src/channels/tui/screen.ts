@@ -329,12 +329,12 @@ export class Screen implements PanelActions {
       );
     }
     void this.#readGit();
-    const { error, files = [] } = report;
+    const { error, files = [], folders = [] } = report;
     const { branch } = this.chat;
     const isNamed = options["redo"] === true || options["changes"] !== undefined || branch === null;
     const older = isNamed ? "" : await earlierRequest(report, { conversations: this.#session.conversations, branch });
     if (error !== undefined) throw new UsageError(error);
-    const paths = files.map(({ path }) => path).join(", ");
+    const paths = [...files.map(({ path }) => path), ...folders.map((path) => `${path}/`)].join(", ") || "no file";
     const kept = keptText(report);
     const command = options["redo"] === true ? "vis undo --redo" : "vis undo";
     const done = options["redo"] === true

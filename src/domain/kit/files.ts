@@ -98,6 +98,21 @@ export async function renameOver(
   }
 }
 
+/** The sticky bit marks empty folders and files that Vis puts where git or Vis would obey the entries of a command. The
+ * bit has no effect on them. */
+export const PLACEHOLDER_MARK = 0o1000;
+const PLACEHOLDER_FOLDER = 0o041755, PLACEHOLDER_FILE = 0o101644;
+
+/** The permission bits of a placeholder. */
+export function placeholderMode(kind: "folder" | "file"): number {
+  return (kind === "folder" ? PLACEHOLDER_FOLDER : PLACEHOLDER_FILE) & 0o7777;
+}
+
+/** Whether an entry has the kind and mode of a placeholder. The caller checks that it is empty. */
+export function hasPlaceholderMode(mode: number): boolean {
+  return mode === PLACEHOLDER_FOLDER || mode === PLACEHOLDER_FILE;
+}
+
 const ODD = /\/(?:\.{0,2})(?:\/|$)/;
 
 /** Whether a path is a folder or inside it, by the rules of the system; both must be absolute. */

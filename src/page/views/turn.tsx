@@ -245,7 +245,10 @@ async function undo(turn: Turn): Promise<void> {
   const question = [`Undo the changes of ${named}${ofRequest(turn)}?`, keptText(found, "It keeps")];
   if (await ask(question.join(" ").trimEnd(), { verb: "Undo" }) === null) return;
   const undone = await changes.undo(conversation, found);
-  say([`Undid the changes of ${plural(undone.files.length, "file")}`, keptText(undone)].filter(Boolean).join(". "));
+  const done = undone.files.length === 0
+    ? "No file changed: all are already as before"
+    : `Undid the changes of ${plural(undone.files.length, "file")}`;
+  say([done, keptText(undone)].filter(Boolean).join(". "));
 }
 
 /** Names the request of a turn; "" for the last one. */

@@ -1,10 +1,9 @@
+import { PLACEHOLDER_MARK, placeholderMode } from "../../domain/kit/files.ts";
 import { Libc } from "../../sandbox/confine/libc.ts";
 import { folderEntries } from "../large_folders.ts";
 import { PROC } from "../proc_files.ts";
 
 const LOCK_SHARED = 1n, LOCK_ALONE = 2n, LOCK_AT_ONCE = 4n;
-/** The sticky bit marks entries that Vis made: it has no effect on an empty folder or file. */
-const MARK = 0o1000;
 const TRIES = 10;
 
 /** Empty folders and files in places where git or Vis would obey a command's entries. Each exists as long as a command
@@ -49,7 +48,7 @@ export class Placeholders {
 export function isPlaceholder(path: string): boolean {
   try {
     const { mode, isFile, isDirectory, size } = Deno.lstatSync(path);
-    if (((mode ?? 0) & MARK) === 0) return false;
+    if (((mode ?? 0) & PLACEHOLDER_MARK) === 0) return false;
     return isFile
       ? size === 0
       : isDirectory && Array.from(folderEntries(path, { most: 1, wanted: () => true })).length === 0;
@@ -62,14 +61,14 @@ function make(path: string, kind: "folder" | "file"): void {
   try {
     if (kind === "folder") Deno.mkdirSync(path);
     else Deno.writeFileSync(path, new Uint8Array(), { createNew: true });
-    Deno.chmodSync(path, MARK | (kind === "folder" ? 0o755 : 0o644));
+    Deno.chmodSync(path, placeholderMode(kind));
   } catch { /* The entry exists by now. */ }
 }
 
 function removeMarked(path: string): void {
   try {
     const { mode, isFile, size } = Deno.lstatSync(path);
-    if (((mode ?? 0) & MARK) === 0) return;
+    if (((mode ?? 0) & PLACEHOLDER_MARK) === 0) return;
     if (isFile && size > 0) Deno.chmodSync(path, 0o644);
     else Deno.removeSync(path);
   } catch { /* The user has put an entry there. */ }

@@ -198,8 +198,22 @@ Deno.test("undoCli() shows changes without undoing them, and undoes named ones o
   assert.equal(await workspace.text("a.txt"), "two\n");
   const changes = told.changes.map(({ id }: { id: string }) => id).join(",");
   assert.equal((await cli(workspace, { changes })).told.files.length, 1);
-  assert.deepEqual(await cli(workspace, { changes }), { code: 0, told: { changes: [], files: [], kept: [] } });
+  assert.deepEqual(await cli(workspace, { changes }), { code: 0, told: { changes: [], files: [], folders: [], kept: [] } });
   assert.equal(await workspace.text("a.txt"), "one\n");
+});
+
+Deno.test("undoCli() says that nothing is left of a change, and then undoes an earlier one", async () => {
+  await using workspace = await Workspace.with({ "a.txt": "one\n", "b.txt": "one\n" });
+  await workspace.call("edit", "a.txt", { old: "one", new: "two" });
+  await workspace.call("edit", "b.txt", { old: "one", new: "two" });
+  await workspace.put("b.txt", "one\n");
+  const first = await cli(workspace, { scope: "call" });
+  assert.deepEqual([first.code, first.told], [
+    1,
+    { error: "Nothing to undo in b.txt: already as before the change; repeat for an earlier change" },
+  ]);
+  const { code, told } = await cli(workspace, { scope: "call" });
+  assert.deepEqual([code, told.files.length, await workspace.text("a.txt")], [0, 1, "one\n"]);
 });
 
 Deno.test("undoCli() reports that there is nothing to undo", async () => {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { placeholderMode } from "../../../src/domain/kit/files.ts";
 import { treeOf } from "../../../extensions/fs/fs_places.ts";
 import { WorkspaceScan } from "../../../extensions/fs/command_changes/workspace_scan.ts";
 import { Workspace } from "./_workspace.ts";
@@ -9,6 +10,19 @@ const FILES = { ".gitignore": "out/\n", "a.txt": "a\n", "src/b.txt": "b\n", "src
 const STEPS: readonly (readonly [change: (root: string, count: number) => void, found: string])[] = [
   [() => {}, ""],
   [(root) => Deno.writeTextFileSync(join(root, "src/deep/c.txt"), "d\n"), "~src/deep/c.txt"],
+  // Placeholders of a command begin and end.
+  [(root) => {
+    for (const name of ["refs", "src/commondir"]) {
+      Deno.mkdirSync(join(root, name));
+      Deno.chmodSync(join(root, name), placeholderMode("folder"));
+    }
+    Deno.writeTextFileSync(join(root, "src/hooks"), "");
+    Deno.chmodSync(join(root, "src/hooks"), placeholderMode("file"));
+    Deno.writeTextFileSync(join(root, "a.txt"), "a\n\n");
+  }, "~a.txt"],
+  [(root) => {
+    for (const name of ["refs", "src/commondir", "src/hooks"]) Deno.removeSync(join(root, name));
+  }, ""],
   [(root) => Deno.writeTextFileSync(join(root, "out/y"), "y\n"), ""],
   [(root) => Deno.chmodSync(join(root, "a.txt"), 0o600), "~a.txt"],
   [(root) => Deno.mkdirSync(join(root, "new/folder"), { recursive: true }), "+new +new/folder"],

@@ -1,6 +1,6 @@
 import { UsageError } from "../../../domain/errors.ts";
 import { localTime, visibleText } from "../../../domain/kit/text.ts";
-import { earlierRequest, type FileChange, keptText, runUndo, undoCuts, type UndoReport } from "../../../domain/undo.ts";
+import { earlierRequest, type FileChange, keptText, runUndo, undoCuts, undonePlaces, type UndoReport } from "../../../domain/undo.ts";
 import type { Io } from "../../channel.ts";
 import { diffLines } from "../../../markdown/terminal/diff_lines.ts";
 import { terminalPaint } from "../../../markdown/terminal/paint.ts";
@@ -109,7 +109,7 @@ function show(report: UndoReport, { io, flags }: { readonly io: Io; readonly fla
     for (const line of diffLines(diff, { width, paint, most: SHOWN_LINES })) io.stdout(`${line}\n`);
   }
   const what = flags.redo ? "the undone changes" : `${changes.length} change${changes.length === 1 ? "" : "s"}`;
-  const where = `${files.length} file${files.length === 1 ? "" : "s"}`;
+  const where = undonePlaces(report) || "no file, since all are already like this";
   const hint = flags.redo ? "" : " (vis undo --redo reapplies them)";
   if (flags.dryRun) io.stderr(`Would ${flags.redo ? "reapply" : "undo"} ${what} in ${where}\n`);
   else io.stderr(`${flags.redo ? "Reapplied" : "Undid"} ${what} in ${where}${hint}\n`);
