@@ -73,13 +73,15 @@ async function entriesOf(folder: string): Promise<FirstEntries> {
 
 /** Returns the empty folders that Vis makes while a command runs. */
 async function placeholdersIn(workspace: string, { entries }: FirstEntries): Promise<ReadonlySet<string>> {
-  const found = await Promise.all(entries.filter(({ isDirectory }) => isDirectory).map(async ({ name }) => {
-    const path = join(workspace, name);
-    const { mode } = await Deno.lstat(path).catch(() => ({ mode: null }));
-    if (!hasPlaceholderMode(mode ?? 0)) return [];
-    const inside = await firstEntries(path, { most: 1 }).catch(() => null);
-    return inside?.entries.length === 0 ? [name] : [];
-  }));
+  const found = await Promise.all(
+    entries.filter(({ isDirectory }) => isDirectory).map(async ({ name }) => {
+      const path = join(workspace, name);
+      const { mode } = await Deno.lstat(path).catch(() => ({ mode: null }));
+      if (!hasPlaceholderMode(mode ?? 0)) return [];
+      const inside = await firstEntries(path, { most: 1 }).catch(() => null);
+      return inside?.entries.length === 0 ? [name] : [];
+    }),
+  );
   return new Set(found.flat());
 }
 

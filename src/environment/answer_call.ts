@@ -50,11 +50,11 @@ export async function answerCall(
     scope.onChange?.(diff);
   };
   const { onOutput } = scope;
-  const printed = onOutput && new CallOutput((output) => onOutput({ block, output }));
+  const printed = new CallOutput((output) => onOutput?.({ block, output }));
   const viewed = (): EnvironmentView =>
     Object.create(view(signal), {
       changedFile: { value: changedFile, enumerable: true },
-      ...printed ? { showOutput: { value: printed.add, enumerable: true } } : {},
+      showOutput: { value: printed.add, enumerable: true },
     });
   const questions = new CallQuestions();
   let ended: Pick<HostCallEvent, "ok" | "changes" | "diffs"> = { ok: false };
@@ -75,13 +75,13 @@ export async function answerCall(
     return result;
   } catch (error) {
     if (scope.signal.aborted && questions.unanswered) said = { text: "refused", refusedByUser: true };
-    else if (scope.signal.aborted) {
-      said = { text: "cancelled" };
+    else if (scope.signal.aborted || signal.aborted) {
+      said = { text: scope.signal.aborted ? "cancelled" : "ended with its block", output: printed.end() };
       ended = { ok: false, ...changes() };
     }
     throw error;
   } finally {
-    printed?.end();
+    printed.end();
     const { diffs: _of, ok = false, ...rest } = { ...ended, ...about(action, said) };
     const facts = { ok, ...rest };
     call.told?.(facts);
@@ -135,6 +135,8 @@ function about(
 const SHOWN_FROM_MS = 1_000;
 const BETWEEN_MS = 200;
 const TAIL_BYTES = 4_096, TAIL_LINES = 5, LINE_CHARS = 200;
+/** The number of lines that are kept of a call that did not end by itself. */
+const CUT_LINES = 20;
 
 export class CallOutput {
   readonly #send: (output: string) => void;
@@ -158,12 +160,16 @@ export class CallOutput {
     this.#clock.sleep(Math.max(0, this.#due - this.#clock.now()), this.#over.signal).then(() => {
       this.#waiting = false;
       this.#due = this.#clock.now() + BETWEEN_MS;
-      this.#send(lastLines(this.#tail));
+      this.#send(lastLines(this.#tail, TAIL_LINES));
     }, () => {}); // The call has ended.
   };
 
-  end(): void {
+  /** Returns the last lines of the output, bounded; "" without an output. */
+  end(): string {
     this.#over.abort();
+    const lines = lastLines(this.#tail, CUT_LINES + 1).split("\n");
+    const isCut = lines.length > CUT_LINES || this.#tail.length === TAIL_BYTES;
+    return [...isCut ? ["…"] : [], ...lines.slice(-CUT_LINES)].join("\n");
   }
 }
 
@@ -172,11 +178,11 @@ export class CallOutput {
 const TERMINAL_CODES = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_=>])/g;
 
 /** Returns the end of an output as a terminal would show it: a carriage return begins its line again. */
-function lastLines(tail: Uint8Array): string {
+function lastLines(tail: Uint8Array, count: number): string {
   const from = tail.findIndex((byte) => (byte & 0xc0) !== 0x80); // The tail may begin inside a character.
   const text = new TextDecoder().decode(tail.subarray(from), { stream: true }).replace(TERMINAL_CODES, "");
   const lines = text.trimEnd().split("\n").map((line) => line.split("\r").findLast((part) => part !== "") ?? "");
-  return lines.slice(-TAIL_LINES).map((line) => clip(line, LINE_CHARS)).join("\n");
+  return lines.slice(-count).map((line) => clip(line, LINE_CHARS)).join("\n");
 }
 
 function mayChange(name: string, active: ActiveExtensions | null): boolean {

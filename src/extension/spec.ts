@@ -249,8 +249,8 @@ export interface QueryKeys {
   /** Reports a file that the call changed to the query, as a unified diff, besides the key `diff` of its result.
    * Present in calls. */
   readonly changedFile?: (diff: string) => void;
-  /** Shows the last lines of this output to users who watch the call; Vis does not store them. Present in calls that
-   * a user watches. */
+  /** Shows the last lines of this output to users who watch the call. Vis stores them only if the call is cancelled, or
+   * ends with its block. Present in calls. */
   readonly showOutput?: (bytes: Uint8Array<ArrayBuffer>) => void;
   /** Reports to extensions that the call reads a file, by its path relative to the workspace. Present in calls. */
   readonly fileRead?: (path: string) => Promise<void>;

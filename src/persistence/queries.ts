@@ -12,7 +12,7 @@ import {
   NOTHING_SPENT,
   type Spend,
 } from "../domain/query/model_call.ts";
-import { storedDiffs } from "../domain/query/calls.ts";
+import { BlockTally, storedDiffs } from "../domain/query/calls.ts";
 import type { BlockCall, QueryEnd, Usage, Work } from "../domain/query/query_schemas.ts";
 import { READING_MODES } from "../domain/query/outcomes.ts";
 import type { RequestKey, StoredQuery } from "../domain/query/stored_query.ts";
@@ -22,7 +22,7 @@ import { type BranchSegment, type ForkPoint, isShownRun, queriesIn, readLineage 
 import { Content } from "./content.ts";
 import { titleFromRequest } from "./conversations.ts";
 import { Damage, type Database, fromJson, insertRow, namedQuery, searchText, toJson, updateRow } from "./database.ts";
-import { endIteration } from "./iterations.ts";
+import { endIteration, readIterations } from "./iterations.ts";
 import {
   checkFence,
   dropLease,
@@ -372,10 +372,11 @@ export async function previousTurn(
     unfinished: reason === "answered" ? null : reason,
   }));
   const until = found.until ? iterations : Number.MAX_SAFE_INTEGER;
-  const [thinkings, pending, diffs] = await together([
+  const [thinkings, pending, printed, diffs] = await together([
     newestThinkings(content, { queryId, until }),
     // A query that ends with an answer leaves no running block.
     status === "done" ? [] : pendingBlocks(tx, queryId),
+    status === "done" || found.until !== null ? "" : cutOutput(tx, queryId),
     query.work?.files === 0 ? [] : diffsOf(content, { queryId, until }),
   ]);
   return {
@@ -384,6 +385,7 @@ export async function previousTurn(
     ...(notes.length > 0 ? { notes } : {}),
     ...(seen > 0 ? { images: seen } : {}),
     ...(pending.length > 0 ? { pending } : {}),
+    ...(printed === "" ? {} : { printed }),
     ...(diffs.length > 0 ? { diffs } : {}),
   };
 }
@@ -439,6 +441,16 @@ async function pendingBlocks(db: Database, queryId: string): Promise<readonly st
   await content.load([last.metadata]);
   return fromJson<{ readonly pendingBlocks: readonly string[] }>(content.text(last.metadata ?? "{}")).pendingBlocks ??
     [];
+}
+
+async function cutOutput(db: Database, queryId: string): Promise<string> {
+  const last = await lastIteration(db, queryId);
+  if (last?.status !== "interrupted") return "";
+  const [iteration] = await readIterations(db, queryId, { after: last.position - 1, limit: 1 });
+  const texts = (iteration?.blocks ?? []).flatMap(({ result: { stdout, stderr, calls } }) =>
+    [stdout, stderr, BlockTally.of(calls).output].map((text) => text.trimEnd())
+  );
+  return texts.filter((text) => text !== "").join("\n");
 }
 
 type StoredImage =

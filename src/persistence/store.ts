@@ -196,6 +196,8 @@ export interface PreviousTurn {
   readonly images?: number;
   /** It is set if an iteration was interrupted before its end was stored. */
   readonly pending?: readonly string[];
+  /** The output of the blocks and calls that ended with the query. */
+  readonly printed?: string;
   /** The oldest diff comes first. */
   readonly diffs?: readonly string[];
 }

@@ -30,6 +30,8 @@ export interface ContextParts {
       /** The files that the request changed, on one line, and its changes; absent if it changed none. */
       readonly changed?: string;
       readonly diff?: string;
+      /** The output of blocks and calls that ended with the request. */
+      readonly printed?: string;
       /** Whether the query ended without an accepted answer. `answer` is then the text that its user read instead. */
       readonly unfinished?: boolean;
     }
@@ -54,7 +56,7 @@ export type IndexedVariable =
   /** A file whose text the variable has, and which has changed since. */
   & { readonly changedFile?: string | null };
 
-const HANDOVER = { request: 500, thinking: 1_000, thinkings: 2, answer: 1_000, diff: 1_500 };
+const HANDOVER = { request: 500, thinking: 1_000, thinkings: 2, answer: 1_000, diff: 1_500, printed: 1_500 };
 const CONVERSATION = { line: 160, lastAnswer: 300 };
 const CHANGED_CHARS = 400;
 const ATTEMPT_CHARS = 160;
@@ -118,7 +120,9 @@ function thinking({ thinking, thoughts, caps }: ContextParts): string {
 }
 
 function handover(
-  { request, thinkings, answer, changed = "", diff = "", unfinished }: NonNullable<ContextParts["handover"]>,
+  { request, thinkings, answer, changed = "", diff = "", printed = "", unfinished }: NonNullable<
+    ContextParts["handover"]
+  >,
 ): string {
   const line = (label: string, { text, cap }: { readonly text: string; readonly cap: number }) =>
     text.trim() === "" ? [] : [`${label}: ${headAndTail(hanging(safeCut(text.trim(), { cap })), { cap })}`];
@@ -128,6 +132,7 @@ function handover(
     ...(changed === "" ? [] : [`files changed: ${safeLine(changed, CHANGED_CHARS)}`]),
     ...line("its changes", { text: diff, cap: HANDOVER.diff }),
     ...line(unfinished ? "ended without an accepted answer" : "answer given", { text: answer, cap: HANDOVER.answer }),
+    ...line("printed until then", { text: printed, cap: HANDOVER.printed }),
   ].join("\n");
 }
 
@@ -438,10 +443,11 @@ function factsOf(result: BlockResult): string[] {
 const MOST_FAILED = 3, FAILED_CHARS = 200, SEEN_CHARS = 60;
 const LEFT_OUT = /^… \d+ more lines?$/;
 
-/** Returns the failed commands of a block that succeeded, with their shown output unless the row has it. The output of
- * a command need not mention its failure. */
-function failedCalls({ ok, calls, stdout, preview }: BlockResult): string[] {
-  const failed = ok ? calls.filter((call) => !call.ok && call.outcome) : [];
+/** Returns the failed commands of a block that succeeded, and commands that ended with a block, with their shown output
+ * unless the row has it. The output of a command need not mention its failure. */
+function failedCalls({ ok, outcome, calls, stdout, preview }: BlockResult): string[] {
+  const isCut = outcome === "timeout" || outcome === "cancelled";
+  const failed = ok || isCut ? calls.filter((call) => !call.ok && call.outcome && (ok || call.output)) : [];
   const told = failed.slice(0, MOST_FAILED).map(({ name, action, outcome = "", output = "" }) => {
     const line = safeLine(`${action ? `${action.done} ${action.subject}` : name}: ${outcome}`, FAILED_CHARS);
     const end = output.trim();

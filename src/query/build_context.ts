@@ -107,7 +107,7 @@ const CUT = { blocks: 5, chars: 300 };
 
 export function handoverOf(before: PreviousTurn | null): ContextParts["handover"] {
   if (!before) return null;
-  const { text, thinkings, answer, status, images = 0, pending = [], notes = [], diffs = [] } = before;
+  const { text, thinkings, answer, status, images = 0, pending = [], notes = [], diffs = [], printed = "" } = before;
   const files = new ChangedFiles();
   for (const diff of diffs) files.add(diff);
   const seen = images === 0 ? "" : `\n[with ${images} ${images === 1 ? "image" : "images"}, not shown again]`;
@@ -116,6 +116,7 @@ export function handoverOf(before: PreviousTurn | null): ContextParts["handover"
     thinkings,
     ...(files.line === "" ? {} : { changed: files.line, diff: diffs.join("\n") }),
     answer: [answer, ...notes.map((note) => `[${note}]`), ...cutBlocks(pending)].join("\n"),
+    ...(printed === "" ? {} : { printed }),
     ...(status === "done" ? {} : { unfinished: true }),
   };
 }

@@ -83,21 +83,18 @@ Deno.test("CallOutput sends text as a terminal would show it, and little of it",
   assert.doesNotMatch(await of("漢".repeat(3_000)) ?? "", /\ufffd/);
 });
 
-Deno.test("a call shows its output to observers only", async () => {
+Deno.test("a call shows its output to observers", async () => {
   const seen = Promise.withResolvers<string>();
   const printer = sample({
     namespace: "test.printer",
     symbols: [
       fn("print", async ({ showOutput }: EnvironmentView) => {
-        if (!showOutput) return "unwatched";
-        showOutput(new TextEncoder().encode("built 3 of 9\n"));
+        showOutput?.(new TextEncoder().encode("built 3 of 9\n"));
         return await seen.promise;
       }, { doc: "Prints.", untimed: true, args: z.tuple([]), returns: "string" }),
     ],
   });
-  const replies = [0, 1].flatMap(() => [replyJson("answer(await printer.print())")]);
-  await using engine = await startEngine(replies, { extensions: [printer] });
-  assert.equal((await engine.ask("x")).answer, "unwatched");
+  await using engine = await startEngine([replyJson("answer(await printer.print())")], { extensions: [printer] });
   const watching = await engine.conversations.ask(engine.branch, "x", {
     signal: new AbortController().signal,
     showsOutput: true,
@@ -135,6 +132,45 @@ Deno.test("a call that was under way when the user cancelled counts as cancelled
   });
   assert.deepEqual(ends.map(({ text }) => text), ["ran · cancelled"]);
   assert.equal(work?.text, "ran · cancelled", "it may have changed something");
+});
+
+Deno.test("the output of a cancelled call stays, for the user and for the next request", async () => {
+  const builder = sample({
+    namespace: "test.builder",
+    symbols: [
+      fn("build", async ({ signal, showOutput }: EnvironmentView) => {
+        showOutput?.(new TextEncoder().encode(Array.from({ length: 30 }, (_, at) => `step ${at}\n`).join("")));
+        await new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason)));
+      }, {
+        doc: "Builds.",
+        untimed: true,
+        action: { doing: "building", done: "built", things: "times", named: 0 },
+        args: z.tuple([]),
+        returns: "void",
+      }),
+    ],
+  });
+  const replies = [replyJson(["print('begun'); await builder.build()"]), replyJson([], { final: "Twelve steps ran" })];
+  await using engine = await startEngine(replies, { extensions: [builder] });
+  const controller = new AbortController();
+  const ends: BlockTally[] = [];
+  const { queryId } = await engine.conversations.ask(engine.branch, "x", {
+    signal: controller.signal,
+    showsOutput: true,
+    emit: (event) => {
+      if (event.type === "call_output") controller.abort();
+      else if (event.type === "host_call" && event.phase === "end") ends.push(BlockTally.of([event]));
+    },
+  });
+  const kept = ["…", ...Array.from({ length: 20 }, (_, at) => `step ${at + 10}`)].join("\n");
+  assert.deepEqual(ends.map(({ text, output }) => [text, output]), [["built · cancelled", kept]]);
+  const [{ blocks = [] } = {}] = await engine.store.iterations(queryId);
+  assert.equal(blocks[0]?.result.calls[0]?.output, kept, "it is stored");
+  await engine.ask("y");
+  assert.match(
+    engine.provider.requests.at(-1)?.context ?? "",
+    /printed until then: begun\n +…\n +step 10\n[^]* step 29\n/,
+  );
 });
 
 /** Its function asks the user before it does anything. */

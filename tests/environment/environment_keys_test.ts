@@ -59,11 +59,10 @@ const QUERY: Readonly<Record<keyof QueryKeys, string>> = {
   runChild: "function",
 };
 const OF_REPOSITORY = ["root", "isRootOpen", "openRoot"];
-/** This engine lacks these: a program wall, a folder of Vis, a loader, a parent, an observer, and a repository around
+/** This engine lacks these: a program wall, a folder of Vis, a loader, a parent, and a repository around
  * the workspace. */
 const NOT_HERE = [
   ...["home", "load", "spawn", "programWalls", "networkScopes", "secrets", "obeyedPaths", "parentIterationId"],
-  "showOutput",
   ...OF_REPOSITORY,
 ];
 const END = replyJson([], { final: "That is all" });
@@ -109,7 +108,17 @@ Deno.test("the live environment has exactly the documented keys, with their type
   const all = { ...CONVERSATION, ...QUERY };
   const expected = Object.fromEntries(Object.entries(all).filter(([key]) => !NOT_HERE.includes(key)));
   assert.deepEqual(seen["call"], expected);
-  const ofCalls = ["approve", "note", "sourceFault", "changedFile", "watchFiles", "fileRead", "ask", "runChild"];
+  const ofCalls = [
+    "approve",
+    "note",
+    "sourceFault",
+    "changedFile",
+    "showOutput",
+    "watchFiles",
+    "fileRead",
+    "ask",
+    "runChild",
+  ];
   const outside = Object.fromEntries(Object.entries(expected).filter(([key]) => !ofCalls.includes(key)));
   for (const where of ["activate", "prompt", "nudge"]) {
     const { currentIterationId: _first, ...rest } = seen[where] ?? {};

@@ -198,7 +198,10 @@ Deno.test("undoCli() shows changes without undoing them, and undoes named ones o
   assert.equal(await workspace.text("a.txt"), "two\n");
   const changes = told.changes.map(({ id }: { id: string }) => id).join(",");
   assert.equal((await cli(workspace, { changes })).told.files.length, 1);
-  assert.deepEqual(await cli(workspace, { changes }), { code: 0, told: { changes: [], files: [], folders: [], kept: [] } });
+  assert.deepEqual(await cli(workspace, { changes }), {
+    code: 0,
+    told: { changes: [], files: [], folders: [], kept: [] },
+  });
   assert.equal(await workspace.text("a.txt"), "one\n");
 });
 

@@ -1,6 +1,14 @@
 import { UsageError } from "../../../domain/errors.ts";
 import { localTime, visibleText } from "../../../domain/kit/text.ts";
-import { earlierRequest, type FileChange, keptText, runUndo, undoCuts, undonePlaces, type UndoReport } from "../../../domain/undo.ts";
+import {
+  earlierRequest,
+  type FileChange,
+  keptText,
+  runUndo,
+  undoCuts,
+  undonePlaces,
+  type UndoReport,
+} from "../../../domain/undo.ts";
 import type { Io } from "../../channel.ts";
 import { diffLines } from "../../../markdown/terminal/diff_lines.ts";
 import { terminalPaint } from "../../../markdown/terminal/paint.ts";
