@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: f2ae6c0fe6bee42b35d342d0f42d485057ec0937b078809122b2b93669831dd2
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: c5da17567010256a9c0b618172417f6a11df649be87872321c797f3d7dea6484
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -632,8 +632,8 @@ export interface QueryKeys {
   /** Reports a file that the call changed to the query, as a unified diff, besides the key `diff` of its result.
    * Present in calls. */
   readonly changedFile?: (diff: string) => void;
-  /** Shows the last lines of this output to users who watch the call; Vis does not store them. Present in calls that
-   * a user watches. */
+  /** Shows the last lines of this output to users who watch the call. Vis stores them only if the call is cancelled, or
+   * ends with its block. Present in calls. */
   readonly showOutput?: (bytes: Uint8Array<ArrayBuffer>) => void;
   /** Reports to extensions that the call reads a file, by its path relative to the workspace. Present in calls. */
   readonly fileRead?: (path: string) => Promise<void>;
@@ -975,6 +975,8 @@ export declare function ensureFile(path: string, { mode }?: {
 export declare function ensureFolder(path: string, { mode }?: {
   mode?: number | undefined;
 }): Promise<void>;
+/** Whether an entry has the kind and mode of a placeholder. The caller checks that it is empty. */
+export declare function hasPlaceholderMode(mode: number): boolean;
 /** Whether a path is a folder or inside it, by the rules of the system; both must be absolute. */
 export declare function isWithin(path: string, folder: string, { relative, isAbsolute, sep }?: any): boolean;
 /** Whether a path is inside a folder. Both paths must be absolute. */
