@@ -60,6 +60,9 @@ inBrowser("completes files after @ and own prompts after a slash, and sends the 
   const asked = rig.engine.provider.requests[1]?.texts.join("\n") ?? "";
   assert.match(asked, /the next step/);
   assert.ok(!asked.includes("/plan the next"));
+  await page.reload();
+  await page.locator(".last .asked small", { hasText: "plan" }).waitFor();
+  await page.locator(".last .did", { hasText: "Nothing was changed. Send go" }).waitFor();
 });
 
 const state = { undone: false };
