@@ -16,11 +16,19 @@ export interface FsContext {
   readonly sourceFault: EnvironmentView["sourceFault"];
   readonly secrets: readonly string[];
   readonly approve: EnvironmentView["approve"];
+  /** The secret files that a change has read and not yet asked about, by their real path. Until the user has answered,
+   * the model gets no result and no error of the change. Absent in calls that change nothing. */
+  readonly unasked?: Map<string, SecretFile>;
   readonly obeyedPaths: EnvironmentView["obeyedPaths"];
   readonly changedFile: EnvironmentView["changedFile"];
   readonly fileRead?: EnvironmentView["fileRead"];
   readonly accepted: (items: readonly ChangeItem[]) => void;
   readonly signal: AbortSignal | undefined;
+}
+
+export interface SecretFile {
+  readonly place: { readonly path: string; readonly real: string };
+  readonly action: string;
 }
 
 interface Seen {
@@ -30,6 +38,8 @@ interface Seen {
   /** Whether the text has other characters for some of the file's bytes, so that writing it back would lose data. */
   readonly lossy: boolean;
   readonly encoding: string | null;
+  /** Whether the conversation wrote the whole text, which therefore reveals nothing to it. */
+  readonly isOwn: boolean;
 }
 
 interface Known extends Seen {

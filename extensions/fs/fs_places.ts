@@ -3,7 +3,8 @@ import { BoundedMap, type EnvironmentView, type FileWatcher, Semaphore } from "@
 import { recover } from "./change/change_files.ts";
 import { type ChangeItem, Checkpoints } from "./checkpoints.ts";
 import { FolderGuard, OutsideWorkspace } from "./confine.ts";
-import { type FsContext, ReadLedger } from "./context.ts";
+import { type FsContext, ReadLedger, type SecretFile } from "./context.ts";
+import { askForUnasked } from "./read/read_place.ts";
 import { Kernel } from "./tree/kernel.ts";
 import { KernelTree } from "./tree/kernel_tree.ts";
 import { PathTree } from "./tree/path_tree.ts";
@@ -83,11 +84,11 @@ export class FsPlaces {
   async change<Result>(env: View, make: (context: FsContext) => Promise<Result>): Promise<Result> {
     const context = await this.of(env), { queue } = this.#place(env);
     try {
-      return await queue.run(() => make(context));
+      return await queue.run(() => askedFor(context, make));
     } catch (error) {
       if (!(error instanceof OutsideWorkspace)) throw error;
       await askForRepository(env, error);
-      return await queue.run(() => make({ ...context, isOpen: true }));
+      return await queue.run(() => askedFor({ ...context, isOpen: true }, make));
     }
   }
 
@@ -135,6 +136,19 @@ export class FsPlaces {
 export function treeOf(root: string, top = root): Tree {
   const kernel = Kernel.shared(), below = relative(top, root).replaceAll(sep, "/");
   return kernel ? new KernelTree(kernel, top, { below }) : new PathTree(top, { below });
+}
+
+/** Makes a change that asks about secret files together with their new text. An error of the change may contain the text
+ * of such a file, so the user is asked before the model gets the error. */
+async function askedFor<Result>(given: FsContext, make: (context: FsContext) => Promise<Result>): Promise<Result> {
+  const context = { ...given, unasked: new Map<string, SecretFile>() };
+  try {
+    return await make(context);
+  } catch (error) {
+    context.signal?.throwIfAborted();
+    if (!(error instanceof OutsideWorkspace)) await askForUnasked(context);
+    throw error;
+  }
 }
 
 async function askForRepository(

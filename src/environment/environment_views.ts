@@ -78,7 +78,7 @@ export class EnvironmentViews {
       return approval;
     });
     const approve: EnvironmentView["approve"] = ask && signal !== null
-      ? (request) => ask(request, { extension: namespace, signal })
+      ? (request, { isQuiet = false } = {}) => ask(request, { extension: namespace, signal, isQuiet })
       : undefined;
     const spawn = this.#spawn(scope, { signal: call?.signal, caller: { extension: namespace, ask: approve ?? null } });
     const openRoot = signal === null ? undefined : this.#openRoot(ask, signal);

@@ -239,8 +239,8 @@ export interface QueryKeys {
   readonly ask?: (prompt: string, options?: { readonly model?: string; readonly system?: string }) => Promise<string>;
   /** Asks the user, who can allow it once, for the conversation or for the workspace, or refuse it. Resolves at once if
    * a lasting answer allows it, and with a refusal if Vis can ask no user. Time limits stop meanwhile. Present in
-   * calls of functions that are `untimed`. */
-  readonly approve?: (request: ApprovalRequest) => Promise<Approval>;
+   * calls of functions that are `untimed`. If `isQuiet`, Vis asks no user, and only lasting answers count. */
+  readonly approve?: (request: ApprovalRequest, options?: { readonly isQuiet?: boolean }) => Promise<Approval>;
   /** Asks the user, like `approve`, whether Vis may change all of `root`. The answer applies to every extension. `what`
    * names the purpose; with null, Vis asks no user. Present with `approve` if there is a `root`. */
   readonly openRoot?: (what: string | null) => Promise<Approval>;

@@ -8,8 +8,9 @@ import {
 } from "../checkpoints.ts";
 import { movedMeanwhile, refuseOutside } from "../confine.ts";
 import type { FsContext } from "../context.ts";
-import { readWhole } from "../read/read_place.ts";
+import { askForUnasked, readWhole } from "../read/read_place.ts";
 import { sizeText } from "../tree/tree.ts";
+import { newLinesOf } from "./current_file.ts";
 import { applyItems, isOnlyRenamed, type Move, temporaryNames } from "./apply_items.ts";
 import { Pace } from "@vis/extension";
 import { dirname } from "node:path";
@@ -39,6 +40,10 @@ export async function changeFiles(
   context.signal?.throwIfAborted();
   const items = withFolders(given);
   refuseOutside(context, items.map(({ path }) => path));
+  await askForUnasked(context, async (real) => {
+    const item = items.find(({ path }) => path === real);
+    return item === undefined ? null : await newLinesOf(item);
+  });
   await askForObeyed(context, items);
   const all = [...missingFolders(context, items), ...items];
   const temporary = temporaryNames(context, moves.length > 0 ? [] : items);

@@ -22,7 +22,7 @@ export async function currentFile(
   { action = "write", most = MAX_WRITE }: { readonly action?: string; readonly most?: number } = {},
 ): Promise<CurrentFile | null> {
   if (place.info === null) return null;
-  using file = await openFile(context, { place, action });
+  using file = await openFile(context, { place, action, isChange: true });
   const { size, mode, uid, gid, modified } = file.facts;
   const bytes = await readWhole(file, { size, most, signal: context.signal });
   if (bytes === null) {
@@ -111,14 +111,14 @@ export interface Written {
 export async function written(
   context: FsContext,
   { path, before, after }: ChangeItem,
-  { named = path, ...encodings }: Encodings & { readonly named?: string } = {},
+  { named = path, isOwn = false, ...encodings }: Encodings & { readonly named?: string; readonly isOwn?: boolean } = {},
 ): Promise<Written> {
   const bytes = after?.kind === "file" ? after.bytes : null;
   if (bytes) {
     const info = context.tree.look(path);
     if (info) {
       const lossy = context.ledger.find(context.conversationId, `${context.root}/${path}`)?.lossy ?? false;
-      rememberFile(context, { place: { real: path }, bytes, lossy, encoding: encodings.encoding ?? null, info });
+      rememberFile(context, { place: { real: path }, bytes, lossy, encoding: encodings.encoding ?? null, info, isOwn });
       if (before?.kind === "file") {
         context.ledger.alsoKnown(context.conversationId, `${context.root}/${path}`, sha256Of(before.bytes));
       }
@@ -151,6 +151,21 @@ function textIn(snapshot: ChangeItem["before"], encoding?: string): string | nul
   if (snapshot === null || snapshot.kind === "dir") return null;
   if (snapshot.kind === "link") return snapshot.target;
   return decodeText(snapshot.bytes, encoding)?.text;
+}
+
+/** Returns the new lines of a change, and the numbers of the removed lines without their text. */
+export async function newLinesOf(item: Pick<ChangeItem, "path" | "before" | "after">): Promise<string> {
+  if (item.after === null) return "the file leaves its place";
+  const lines: string[] = [];
+  let line = 0;
+  for (const text of (await diffOf(item)).split("\n").slice(2)) {
+    const [, from] = /^@@ -(\d+)/.exec(text) ?? [];
+    if (from !== undefined) line = Number(from);
+    else if (text.startsWith("+") || text.startsWith("…")) lines.push(text);
+    else if (text.startsWith("-")) lines.push(`-line ${line++}`);
+    else if (text.startsWith(" ")) line++;
+  }
+  return lines.join("\n");
 }
 
 const MAX_FILES = 20;

@@ -2,7 +2,7 @@ import { confineForWrite, type WorkspacePath } from "../confine.ts";
 import type { FsContext } from "../context.ts";
 import { missing } from "../find_files.ts";
 import { replaceText, type TextReplacement } from "../patch/replace_text.ts";
-import { knownEncoding } from "../read/read_place.ts";
+import { isOwnText, knownEncoding } from "../read/read_place.ts";
 import { encodingNamed, type FileFormat, isExact, UTF_8 } from "../text_format.ts";
 import { changeFiles } from "./change_files.ts";
 import {
@@ -34,6 +34,7 @@ interface Draft {
   readonly place: WorkspacePath;
   readonly before: CurrentFile;
   readonly format: FileFormat;
+  readonly isOwn: boolean;
   text: string;
 }
 
@@ -58,12 +59,12 @@ export async function editFiles(
     drafts.set(place.real, draft);
     refuseSum(drafts);
   }
-  const items = [...drafts.values()].map(({ place, before, text, format }) => {
+  const items = [...drafts.values()].map(({ place, before, isOwn, text, format }) => {
     const bytes = newBytes(text, format, { path: place.path, action: "edit" });
     const { path: named, real: path } = place;
     const { encoding } = format;
     const after = { ...before, bytes };
-    return { path, named, before, after, seen: before.seen, encoding, encodingBefore: encoding };
+    return { path, named, before, after, seen: before.seen, encoding, encodingBefore: encoding, isOwn };
   });
   await changeFiles(context, { change: "edit", items });
   const results: Written[] = [];
@@ -87,7 +88,13 @@ async function draftOf(context: FsContext, place: WorkspacePath, encoding: strin
   if (before === null) throw await missing(context, { action: "edit", path: place.path });
   if (before.bytes.length > LARGE) await new Pace(context.signal).rest();
   const format = currentText(context, before.bytes, { place, action: "edit", encoding });
-  return { place, before, format, text: format.text };
+  return {
+    place,
+    before,
+    format,
+    text: format.text,
+    isOwn: isOwnText(context, { real: place.real, info: before.seen }),
+  };
 }
 
 export interface WriteOptions {
@@ -110,6 +117,7 @@ export async function writeFile(
   const place = confineForWrite(context, path);
   const before = await currentFile(context, place);
   const encodingBefore = knownEncoding(context, place);
+  const isOwn = before === null || isOwnText(context, { real: place.real, info: before.seen });
   const old = formatOf(before, encodingBefore);
   const format = {
     ...old,
@@ -123,7 +131,12 @@ export async function writeFile(
   const after = { kind: "file", bytes, mode: before?.mode ?? null, owner: before?.owner ?? null } as const;
   const item = { path: place.real, before, after, seen: before?.seen ?? null };
   await changeFiles(context, { change: "writeFile", items: [item] });
-  const result = await written(context, item, { named: place.path, encoding: format.encoding, encodingBefore });
+  const result = await written(context, item, {
+    named: place.path,
+    encoding: format.encoding,
+    encodingBefore,
+    isOwn,
+  });
   await noteFaults(context, [{ ...item, named: place.path, encoding: format.encoding }]);
   return result;
 }

@@ -59,7 +59,11 @@ export async function undoChanges(
   if (items.length === 0 && kept.length > 0) throw allKept(kept, choice);
   for (const { path, before, after } of items) {
     if (before?.kind !== "file" && after?.kind !== "file") continue;
-    await askForSecret(context, { place: { path, real: path }, action: "show the changes of" });
+    await askForSecret(context, {
+      place: { path, real: path },
+      action: "show the changes of",
+      isOther: after !== null,
+    });
   }
   if (!dryRun) {
     const [change, left] = [choice.redo ? "redo" : "undo", kept.map(({ path }) => path)];

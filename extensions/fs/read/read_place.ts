@@ -1,6 +1,6 @@
 import { type DecodedText, decodeText, isSecretFile, Pace } from "@vis/extension";
 import { movedMeanwhile, type WorkspacePath } from "../confine.ts";
-import type { FsContext } from "../context.ts";
+import type { FsContext, SecretFile } from "../context.ts";
 import { missing } from "../find_files.ts";
 import { encodingNamed } from "../text_format.ts";
 import { type Facts, fromTop, type OpenFile, sha256Of, sizeText } from "../tree/tree.ts";
@@ -8,10 +8,15 @@ import { type Facts, fromTop, type OpenFile, sha256Of, sizeText } from "../tree/
 export const MAX_READ_BYTES = 1024 * 1024;
 const CHUNK = 1024 * 1024;
 
-/** Opens an existing regular file, which the caller closes. Throws Error that names any other kind of entry. */
+/** Opens an existing regular file, which the caller closes. Throws Error that names any other kind of entry. With
+ * `isChange`, the question about a secret file waits for its new text. */
 export async function openFile(
   context: FsContext,
-  { place, action }: { readonly place: WorkspacePath; readonly action: string },
+  { place, action, isChange = false }: {
+    readonly place: WorkspacePath;
+    readonly action: string;
+    readonly isChange?: boolean;
+  },
 ): Promise<OpenFile> {
   if (place.info === null) throw await missing(context, { action, path: place.path });
   if (place.info.kind === "dir") {
@@ -20,7 +25,8 @@ export async function openFile(
     );
   }
   if (place.info.kind !== "file") throw new Error(`Cannot ${action} ${place.path}: it is not a regular file`);
-  await askForSecret(context, { place, action });
+  if (!isChange || !context.unasked) await askForSecret(context, { place, action });
+  else if (await isHiddenSecret(context, place)) context.unasked.set(place.real, { place, action });
   await context.fileRead?.(place.real);
   try {
     return context.tree.open(place.real);
@@ -93,40 +99,93 @@ export function rememberFile(
     readonly lossy: boolean;
     readonly encoding: string | null;
     readonly info: Facts;
+    readonly isOwn?: boolean;
   },
 ): void {
+  const { isOwn = isOwnText(context, { real: known.place.real, info: known.info }) } = known;
   context.ledger.remember(context.conversationId, `${context.root}/${known.place.real}`, {
     mtime: known.info.modified,
     size: known.info.size,
     hash: known.bytes === null ? null : sha256Of(known.bytes),
     lossy: known.lossy,
     encoding: known.encoding,
+    isOwn,
   });
 }
 
-export function isUnseenSecret(
-  { secrets, ledger, root, tree, conversationId }: FsContext,
-  { path, real }: Pick<WorkspacePath, "path" | "real">,
-): boolean {
-  const named = new Set([real, path, fromTop(tree, real)]).values().some((one) => isSecretFile(one, secrets));
-  return named && ledger.find(conversationId, `${root}/${real}`) === null;
+/** Returns whether a file may hold keys, and no lasting answer lets this conversation read it. A text that the
+ * conversation itself wrote is not hidden from it. */
+export async function isHiddenSecret(context: FsContext, place: SecretFile["place"]): Promise<boolean> {
+  if (!isSecret(context, place)) return false;
+  const info = context.tree.look(place.real);
+  if (info && isOwnText(context, { real: place.real, info })) return false;
+  const { allowed = false } = await context.approve?.(questionAbout({ place, action: "read" }), { isQuiet: true }) ??
+    {};
+  return !allowed;
 }
 
-/** Asks the user before a conversation first gets a file that may hold keys. Throws Error if the user refuses or cannot
- * be asked. */
+function isSecret({ secrets, tree }: FsContext, { path, real }: SecretFile["place"]): boolean {
+  return new Set([real, path, fromTop(tree, real)]).values().some((one) => isSecretFile(one, secrets));
+}
+
+export function isOwnText(
+  { ledger, conversationId, root }: FsContext,
+  { real, info }: { readonly real: string; readonly info: Facts },
+): boolean {
+  const known = ledger.find(conversationId, `${root}/${real}`);
+  return known !== null && known.isOwn && known.mtime === info.modified && known.size === info.size;
+}
+
+/** Asks the user before a conversation gets a file that may hold keys, unless a lasting answer allows it. With
+ * `isOther`, the call reveals another text than the present one. Throws Error if the user refuses or cannot be asked. */
 export async function askForSecret(
   context: FsContext,
-  { place, action }: { readonly place: Pick<WorkspacePath, "path" | "real">; readonly action: string },
+  file: SecretFile & { readonly isOther?: boolean },
 ): Promise<void> {
   // Outside of a conversation, the user is the caller.
-  if (context.conversationId === "" || !isUnseenSecret(context, place)) return;
-  const { allowed = false, reason = "no user can answer here" } = await context.approve?.({
-    what: `${action} ${place.path}, which may hold keys: the model and its service see the text`,
-    why: "",
-    scope: `the secret file ${place.real}`,
-  }) ?? {};
+  if (context.conversationId === "" || !isSecret(context, file.place)) return;
+  if (file.isOther || await isHiddenSecret(context, file.place)) await askAbout(context, file);
+}
+
+const MOST_SHOWN = 3_000;
+
+/** Asks the user about the secret files that a change has read. `newLines` returns the new lines of a changed file, which
+ * the question shows; null if there are none. */
+export async function askForUnasked(
+  context: FsContext,
+  newLines: (real: string) => Promise<string | null> = () => Promise.resolve(null),
+): Promise<void> {
+  const { unasked, conversationId } = context;
+  const files = [...unasked?.values() ?? []];
+  unasked?.clear();
+  if (conversationId === "") return;
+  for (const file of files) {
+    const shown = await newLines(file.place.real);
+    if (shown !== null && shown.length > MOST_SHOWN) {
+      throw new Error(
+        `Cannot ${file.action} ${file.place.path}: it may hold keys, and the change has ${shown.length} characters; ` +
+          `a question shows at most ${MOST_SHOWN}; change fewer lines at once`,
+      );
+    }
+    await askAbout(context, file, shown);
+  }
+}
+
+async function askAbout({ approve }: FsContext, file: SecretFile, shown: string | null = null): Promise<void> {
+  const { allowed = false, reason = "no user can answer here" } = await approve?.(questionAbout(file, shown)) ?? {};
   if (allowed) return;
+  const { action, place } = file;
   throw new Error(
     `Cannot ${action} ${place.path}: it may hold keys, and ${reason}; the user's setting secrets names such files`,
   );
+}
+
+/** A question contains no old line of the file, because Vis stores questions and sends them to channels. */
+function questionAbout({ place, action }: SecretFile, shown: string | null = null) {
+  const change = shown === null || shown === "" ? "" : `. The change:\n${shown}`;
+  return {
+    what: `${action} ${place.path}, which may hold keys: the model and its service see the text${change}`,
+    why: "",
+    scope: `the secret file ${place.real}`,
+  };
 }

@@ -1,7 +1,7 @@
 import { confine, type Workspace, type WorkspacePath } from "../confine.ts";
 import type { FsContext } from "../context.ts";
 import { missing, withFolders } from "../find_files.ts";
-import { isUnseenSecret } from "../read/read_place.ts";
+import { isHiddenSecret } from "../read/read_place.ts";
 import { sizeText } from "../tree/tree.ts";
 import { GlobMatcher } from "../walk/glob_matcher.ts";
 import { plainPath, walk } from "../walk/walk.ts";
@@ -159,7 +159,7 @@ async function* filesOf(
       if (entry.type !== "file" || seen.has(path)) continue;
       if (glob && !glob.matches(entry.path) && !glob.matches(entry.path.slice(below))) continue;
       if (starts.length > 1) seen.add(path);
-      if (isUnseenSecret(context, entry)) {
+      if (await isHiddenSecret(context, { path: entry.path, real: entry.real })) {
         left.secret(path);
         continue;
       }
@@ -177,7 +177,7 @@ async function startAt(context: FsContext, start: string, left: Unsearched): Pro
     return null;
   }
   if (place.info === null) left.fail(await missing(context, { action: "search", path: place.path }));
-  else if (place.info.kind === "dir" || !isUnseenSecret(context, place)) return place;
+  else if (place.info.kind === "dir" || !await isHiddenSecret(context, place)) return place;
   else left.fail(new Error(`Cannot search ${place.path}: it may hold keys; fs.readFile asks the user`));
   return null;
 }

@@ -5,8 +5,11 @@ import { Workspace } from "./_workspace.ts";
 
 interface Asked {
   readonly questions: string[];
+  readonly texts: string[];
   readonly notes: string[];
   answer: boolean;
+  /** Whether a lasting answer allows every file. */
+  lasting?: boolean;
 }
 
 async function secretWorkspace(): Promise<{ readonly workspace: Workspace; readonly asked: Asked }> {
@@ -16,12 +19,15 @@ async function secretWorkspace(): Promise<{ readonly workspace: Workspace; reado
     ".env.example": "KEY=\n",
     "a.ts": "KEY\n",
   });
-  const asked: Asked = { questions: [], notes: [], answer: false };
+  const asked: Asked = { questions: [], texts: [], notes: [], answer: false };
   const keys: Partial<EnvironmentView> = {
     secrets: SECRET_PATTERNS,
     note: (text) => void asked.notes.push(text),
-    approve: ({ scope }) => {
+    approve: ({ what, scope }, { isQuiet = false } = {}) => {
+      if (asked.lasting) return Promise.resolve({ allowed: true, reason: "" });
+      if (isQuiet) return Promise.resolve({ allowed: false, reason: "Vis asked no user" });
       asked.questions.push(scope);
+      asked.texts.push(what);
       return Promise.resolve({ allowed: asked.answer, reason: asked.answer ? "" : "the user said no" });
     },
   };
@@ -51,13 +57,91 @@ Deno.test("fs asks before a conversation gets a secret file for the first time, 
   assert.deepEqual([await workspace.text(".env"), await workspace.text("sub/id_rsa")], ["KEY=1\n", "KEY=2\n"]);
   const [read] = await workspace.call("readFiles", [".env"]);
   assert.match(read.error, /may hold keys/);
+});
+
+Deno.test("fs asks again after each answer for one call, and no more after a lasting one", async () => {
+  const { workspace, asked } = await secretWorkspace();
+  await using _ = workspace;
   asked.answer = true;
-  assert.equal(await workspace.call("readFile", ".env"), "KEY=1\n");
-  const { length } = asked.questions;
-  assert.equal(await workspace.call("readFile", ".env"), "KEY=1\n");
-  await workspace.call("edit", ".env", { old: "1", new: "2" });
-  assert.equal(asked.questions.length, length);
-  assert.ok(asked.questions.includes("the secret file .env"));
+  const calls: readonly (readonly [string, ...unknown[]])[] = [
+    ["readFile", ".env"],
+    ["readFile", ".env"],
+    ["readLines", ".env"],
+    ["edit", ".env", { old: "1", new: "2" }],
+    ["writeFile", ".env", "KEY=3\n"],
+    ["writeFile", ".env", "KEY=4\n"],
+    ["readFile", ".env"],
+    ["undo"],
+    ["remove", ".env"],
+  ];
+  for (const [at, [name, ...args]] of calls.entries()) {
+    await workspace.call(name, ...args);
+    assert.equal(asked.questions.length, at + 1, `${name} asked ${asked.questions.length} times`);
+  }
+  assert.deepEqual([...new Set(asked.questions)], ["the secret file .env"]);
+  await workspace.put(".env", "KEY=5\n");
+  asked.lasting = true;
+  assert.equal(await workspace.call("readFile", ".env"), "KEY=5\n");
+  await workspace.call("edit", ".env", { old: "5", new: "6" });
+  assert.equal((await workspace.call("grep", "KEY", ".env")).length, 1);
+  assert.equal(asked.questions.length, calls.length);
+});
+
+Deno.test("the question about a change of a secret file shows its new lines, and no old one", async () => {
+  const { workspace, asked } = await secretWorkspace();
+  await using _ = workspace;
+  await workspace.put(".env", "OLD=1\nKEY=2\nLAST=3\n");
+  const changes: readonly (readonly [string, ...unknown[]])[] = [
+    ["edit", ".env", { old: "KEY=2", new: "KEY=4" }],
+    ["writeFile", ".env", "OLD=1\nKEY=4\nLAST=3\n"],
+    ["patch", "--- a/.env\n+++ b/.env\n@@ -1,3 +1,3 @@\n OLD=1\n-KEY=2\n+KEY=4\n LAST=3\n"],
+  ];
+  for (const [name, ...args] of changes) {
+    await assert.rejects(workspace.call(name, ...args), /may hold keys, and the user said no/, name);
+    assert.match(asked.texts.pop() ?? "", /The change:\n-line 2\n\+KEY=4$/, name);
+  }
+  await assert.rejects(workspace.call("writeFile", ".env", "A=1\n".repeat(1_000)), /a question shows at most 3000/);
+  assert.deepEqual(asked.texts, []);
+  assert.equal(await workspace.text(".env"), "OLD=1\nKEY=2\nLAST=3\n");
+});
+
+Deno.test("a change of a secret file that cannot be made asks before its error reveals the text", async () => {
+  const { workspace, asked } = await secretWorkspace();
+  await using _ = workspace;
+  const guess = ["edit", ".env", { old: "KEY=9", new: "x" }] as const;
+  const refused = await workspace.refusal(...guess);
+  assert.match(refused, /may hold keys, and the user said no/);
+  assert.doesNotMatch(refused, /KEY/);
+  assert.equal(asked.questions.length, 1);
+  asked.answer = true;
+  assert.match(await workspace.refusal(...guess), /KEY=1/);
+  assert.equal(asked.questions.length, 2);
+});
+
+Deno.test("a secret file that the conversation created needs no question until another program changes it", async () => {
+  const { workspace, asked } = await secretWorkspace();
+  await using _ = workspace;
+  await workspace.call("writeFile", "new/.env", "MINE=1\n");
+  await workspace.call("edit", "new/.env", { old: "1", new: "2" });
+  assert.equal(await workspace.call("readFile", "new/.env"), "MINE=2\n");
+  assert.deepEqual(asked.questions, []);
+  await workspace.put("new/.env", "USER=12345\n");
+  await assert.rejects(workspace.call("readFile", "new/.env"), /may hold keys/);
+  assert.equal(asked.questions.length, 1);
+});
+
+Deno.test("fs.undo() asks before it brings the text of a removed secret file back", async () => {
+  const { workspace, asked } = await secretWorkspace();
+  await using _ = workspace;
+  asked.answer = true;
+  await workspace.call("remove", ".env");
+  asked.answer = false;
+  await workspace.call("writeFile", ".env", "MINE=1\n");
+  await assert.rejects(workspace.call("undo", { steps: 2 }), /Cannot show the changes of \.env: it may hold keys/);
+  asked.answer = true;
+  await workspace.call("undo", { steps: 2 });
+  asked.answer = false;
+  await assert.rejects(workspace.call("readFile", ".env"), /may hold keys/);
 });
 
 Deno.test("fs.grep() and fs.count() skip secret files and name them", async () => {
@@ -74,7 +158,7 @@ Deno.test("fs.grep() and fs.count() skip secret files and name them", async () =
   assert.deepEqual(asked.questions, []);
   asked.answer = true;
   await workspace.call("readFile", ".env");
-  assert.equal((await workspace.call("grep", "KEY", ".env")).length, 1);
+  await assert.rejects(workspace.call("grep", "KEY", ".env"), /Cannot search \.env: it may hold keys/);
 });
 
 Deno.test("fs refuses a secret file without a user to ask, and undo shows none to another conversation", async () => {
