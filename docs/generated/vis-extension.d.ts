@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: c5da17567010256a9c0b618172417f6a11df649be87872321c797f3d7dea6484
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 9ecf25cd2a79ac425d7ab5d2d997ae20b4e4eaf890f93a6c4009c23bbf56156b
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -622,8 +622,10 @@ export interface QueryKeys {
   }) => Promise<string>;
   /** Asks the user, who can allow it once, for the conversation or for the workspace, or refuse it. Resolves at once if
    * a lasting answer allows it, and with a refusal if Vis can ask no user. Time limits stop meanwhile. Present in
-   * calls of functions that are `untimed`. */
-  readonly approve?: (request: ApprovalRequest) => Promise<Approval>;
+   * calls of functions that are `untimed`. If `isQuiet`, Vis asks no user, and only lasting answers count. */
+  readonly approve?: (request: ApprovalRequest, options?: {
+    readonly isQuiet?: boolean;
+  }) => Promise<Approval>;
   /** Asks the user, like `approve`, whether Vis may change all of `root`. The answer applies to every extension. `what`
    * names the purpose; with null, Vis asks no user. Present with `approve` if there is a `root`. */
   readonly openRoot?: (what: string | null) => Promise<Approval>;
