@@ -132,6 +132,11 @@ export const LAYOUTS: Readonly<Record<string, string>> = {
     git -c protocol.file.allow=always submodule --quiet add ../other far/logs && git commit -qm first && git -C far/logs config core.worktree ../../../../linked/../logs`,
   "a variable that names settings in the workspace":
     "git init -q . && mkdir dotfiles && echo '[user]' > dotfiles/global && git add . && git commit -qm first && touch ~/names-settings",
+  "files in another folder than its repository":
+    `git init -q . && mkdir -p src/tools && printf '#!/bin/sh\nexit 1\n' > src/tools/filter && chmod +x src/tools/filter && git config core.worktree ../src &&
+    git config core.fsmonitor tools/filter && git commit -q --allow-empty -m first`,
+  "a remote whose address a setting replaces":
+    `git init -q . && git remote add origin https://host.invalid/remote.git && git config url."$PWD/own/".insteadOf https://host.invalid/ && mkdir own && git commit -q --allow-empty -m first`,
   "no repository": ":",
 };
 
@@ -185,6 +190,8 @@ export const WORKS: Readonly<Record<keyof typeof LAYOUTS, keyof typeof PLANTS>> 
   "a remote above the target of a link": "changes files above the target of a link",
   "a submodule above the target of a link": "adds to settings",
   "a variable that names settings in the workspace": "changes the user's settings",
+  "files in another folder than its repository": "changes scripts in another folder with the files",
+  "a remote whose address a setting replaces": "changes a remote",
   "no repository": "makes a repository at the top",
 };
 
@@ -226,6 +233,8 @@ export const PLANTS: Readonly<Record<string, string>> = {
     'git init -q logs; git -C logs commit -q --allow-empty -m x; printf "$SET" >> logs/.git/config; git init -q w2; printf "$SET" >> w2/.git/config; mv -T w2/.git logs/.git',
   "changes scripts that settings name":
     'for f in tools/check tools/filter \'my tools/filter\'; do cat $EVIL > "$f"; rm -f "$f"; cp $EVIL "$f"; cp evil/post-commit new; mv -f new "$f"; done',
+  "changes scripts in another folder with the files":
+    "cat $EVIL > src/tools/filter; rm -f src/tools/filter; mkdir -p src/tools; cp $EVIL src/tools/filter",
   "changes a remote":
     'git init -q --bare own/remote.git; cp $EVIL own/remote.git/hooks/pre-receive; mv own/remote.git own/old; git init -q --bare own/remote.git; cp $EVIL own/remote.git/hooks/pre-receive; printf "$SET" >> own/remote.git/config',
   "makes another common folder at the top":

@@ -65,6 +65,35 @@ const PLACES: Readonly<
       "two": "",
     },
   },
+  "another folder with the files": {
+    script: "git init -q . && mkdir src && git config core.worktree ../src && git config core.hooksPath hooks",
+    are: { "src/hooks/pre-commit": HOOKS, "hooks/pre-commit": HOOKS, "src/other": "" },
+  },
+  "hooks that a push runs in the repository's own folder": {
+    script: "git init -q . && git config core.hooksPath ../hooks",
+    are: { "hooks/pre-receive": HOOKS, "other": "" },
+  },
+  "the command that updates a submodule": {
+    script:
+      `git init -q . && mkdir -p .git/modules/logs logs && git config -f .git/modules/logs/config core.worktree ../../../logs &&
+      git config submodule.logs.update '!sh tools/update'`,
+    are: { "logs/tools/update": "git runs by the setting submodule.logs.update", "logs/tools/other": "" },
+  },
+  "a remote that is a command, and remotes that are missing": {
+    script:
+      `git init -q . && git remote add one 'ext::tools/connect %S' && git remote add two https://host.invalid/two.git &&
+      git config branch.main.remote own/three.git && git config url."$PWD/own/".insteadOf https://host.invalid/`,
+    are: {
+      "tools/connect": "git runs by the setting remote.one.url",
+      "own/two.git/hooks/pre-receive": "git reads as a remote",
+      "own/three.git/hooks/pre-receive": "git reads as a remote",
+      "own/four.git/config": "",
+    },
+  },
+  "alternates, plain and in quotes": {
+    script: `git init -q . && printf '%s/one\\n"%s/t\\\\167o"\\n' "$PWD" "$PWD" > .git/objects/info/alternates`,
+    are: { "one/aa/bb": "git reads as an alternate", "two/aa/bb": "git reads as an alternate", "three/aa/bb": "" },
+  },
   "programs that settings name": {
     script: `git init -q . && git config filter.own.clean 'tools/filter %f' && git config alias.all '!sh all.sh log' &&
       git config alias.short 'log --oneline' && git config blame.ignoreRevsFile ignored && git config user.name gone && echo > ignored`,

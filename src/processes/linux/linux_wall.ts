@@ -20,7 +20,6 @@ import { entryKind } from "../_paths.ts";
 import { checkCall } from "../_program_run.ts";
 import { PROC } from "../proc_files.ts";
 import { obeyedIn } from "../protected/git_claims.ts";
-import { isPlaceholder } from "../protected/placeholders.ts";
 import { type Kept, ProtectedPaths } from "../protected/protected_paths.ts";
 import { outsideRepository, repositoryFolders } from "../protected/repositories.ts";
 import { TURNS } from "../protected/workspace_turns.ts";
@@ -204,8 +203,7 @@ export class LinuxWall {
   /** Returns repositories that were added to the workspace's, among its folders near the top. */
   async #made(workspace: string, { repositories: before }: SpecialFiles): Promise<readonly string[]> {
     if (!before.includes("")) return [];
-    const isNew = (folder: string): boolean =>
-      folder !== "" && !before.includes(folder) && !isPlaceholder(join(workspace, folder, ".git"));
+    const isNew = (folder: string): boolean => folder !== "" && !before.includes(folder);
     const found = await this.#protected.look(workspace).catch(() => null); // Vis refuses the next command with the reason.
     return (found?.repositories ?? []).filter(isNew);
   }

@@ -232,22 +232,26 @@ async function repositoryClaims(
   for (const path of await alternates(join(commonDir, "objects"), from)) {
     claims.push({ path, as: "folder", reason: "git reads as an alternate" });
   }
-  const isThere = withMissing ? () => true : presence({ top, from });
-  for (const claim of claimsOf([...settings, ...user.settings], { top, home: user.home })) {
-    if (pace.due) await pace.rest();
-    if (!isThere(claim)) continue;
-    claims.push(claim);
-    if (claim.as === "folder") {
-      claims.push(...linksIn(claim.path, { depth: 1, by: "git runs", top }));
-      from.add(claim.path);
+  const modules = await submodules(join(commonDir, "modules")), remotes: string[] = [];
+  const all = [...settings, ...user.settings], trees = [top, ...otherTree(settings, { top, gitDir })];
+  for (const tree of trees) {
+    const isThere = withMissing ? () => true : presence({ top: tree, from });
+    for (const claim of claimsOf(all, { top: tree, home: user.home, gitDir, modules })) {
+      if (pace.due) await pace.rest();
+      if (!isThere(claim)) continue;
+      claims.push(claim);
+      if (claim.as === "folder") {
+        claims.push(...linksIn(claim.path, { depth: 1, by: "git runs", top }));
+        from.add(claim.path);
+      }
     }
+    remotes.push(...remotesOf(all, { top: tree, home: user.home }));
   }
   const others: string[] = [];
-  const remotes = remotesOf(settings, { top, home: user.home });
   for (const path of remotes) {
     if (entryKind(path) === null) claims.push({ path, as: "folder", reason: "git reads as a remote" });
   }
-  for (const path of [...await submodules(join(commonDir, "modules")), ...remotes]) {
+  for (const path of [...modules, ...remotes]) {
     const real = realPathOf(path);
     others.push(real ?? resolve(path));
     // The way to it may lead through links.
@@ -256,7 +260,9 @@ async function repositoryClaims(
   if (gitDir !== top) {
     const sha256 = isSha256(settings);
     for (const name of (await indexes.read(join(gitDir, "index"), { sha256 })).submodules) {
-      claims.push({ path: join(top, name, GIT), as: "folder", reason: "git reads as a submodule" });
+      for (const tree of trees) {
+        claims.push({ path: join(tree, name, GIT), as: "folder", reason: "git reads as a submodule" });
+      }
     }
   }
   const odd = claims.find(({ path, as }) => as !== "word" && path.includes("\ufffd"));
@@ -280,12 +286,40 @@ async function alternates(objects: string, from: Set<string>): Promise<readonly 
     from.add(list);
     for (const line of (await smallTextFile(list) ?? "").split("\n")) {
       // Unlike the kernel, git takes `..` out of this text before it follows links.
-      const path = resolve(folder, line);
+      const path = resolve(folder, unquoted(line));
       if (line !== "" && !line.startsWith("#") && !open.includes(path)) open.push(path);
     }
     if (open.length > MOST_ALTERNATES) break;
   }
   return open.slice(1);
+}
+
+const ESCAPES = new Map([["a", "\x07"], ["b", "\b"], ["f", "\f"], ["n", "\n"], ["r", "\r"], ["t", "\t"], ["v", "\v"]]);
+
+/** Returns the text of a line in quotes as git reads it; other lines stay. */
+function unquoted(line: string): string {
+  const [, inner] = /^"((?:[^"\\]|\\.)*)"/.exec(line) ?? [];
+  return inner?.replace(
+    /((?:\\[0-3][0-7]{2})+)|\\(.)/g,
+    (_, bytes: string | undefined, code = "") =>
+      bytes === undefined
+        ? ESCAPES.get(code) ?? code
+        : new TextDecoder().decode(Uint8Array.from(bytes.slice(1).split("\\"), (byte) => parseInt(byte, 8))),
+  ) ?? line;
+}
+
+/** Returns the folder of the files if a setting names another than the top, where commands of git then run. */
+function otherTree(
+  settings: readonly GitSetting[],
+  { top, gitDir }: Readonly<Record<"top" | "gitDir", string>>,
+): readonly string[] {
+  const tree = treeOf(settings, gitDir), real = tree === null ? null : realPathOf(tree);
+  return real === null || real === realPathOf(top) ? [] : [real];
+}
+
+function treeOf(settings: readonly GitSetting[], gitDir: string): string | null {
+  const tree = settings.findLast(({ section, key }) => section === "core" && key === "worktree")?.value;
+  return tree === undefined ? null : joinUnresolved(gitDir, tree);
 }
 
 /** Returns a test of whether a word of a setting names an entry in its repository, which most words do not. `from`
@@ -311,14 +345,27 @@ function presentIn(folder: string): (path: string) => boolean {
   return (path) => path === "" || (isWhole ? names.has(plainName(basename(path))) : entryKind(path) !== null);
 }
 
+/** Returns the paths of remotes in the file system. Settings of a branch can name a path instead of a remote. */
 function remotesOf(
   settings: readonly GitSetting[],
   { top, home }: Readonly<Record<"top" | "home", string>>,
 ): readonly string[] {
-  return settings.flatMap(({ section, key, value }) => {
-    const path = value.replace(/^file:\/\/(?=\/)/, "");
-    if (section !== "remote" || !["url", "pushurl"].includes(key) || /^[^/]*:/.test(path)) return [];
-    return [joinUnresolved(top, untilde(path, home))];
+  const names = new Set(settings.flatMap(({ section, subsection }) => section === "remote" ? [subsection] : []));
+  const urls = settings.flatMap(({ section, key, value }) => {
+    if (section === "remote" && ["url", "pushurl"].includes(key)) return [value];
+    const isNamed = section === "branch"
+      ? ["remote", "pushremote"].includes(key)
+      : section === "remote" && key === "pushdefault";
+    return isNamed && value.includes("/") && !names.has(value) ? [value] : [];
+  });
+  const others = settings.flatMap(({ section, subsection, key, value }) =>
+    section === "url" && ["insteadof", "pushinsteadof"].includes(key)
+      ? urls.flatMap((url) => url.startsWith(value) ? [`${subsection}${url.slice(value.length)}`] : [])
+      : []
+  );
+  return [...new Set([...urls, ...others])].flatMap((url) => {
+    const path = url.replace(/^file:\/\/(?=\/)/, "");
+    return /^[^/]*:/.test(path) ? [] : [joinUnresolved(top, untilde(path, home))];
   });
 }
 
@@ -337,15 +384,20 @@ const TOP = /\$\{?(?:PWD|GIT_WORK_TREE|GIT_PREFIX)\}?|\$\([^()]*\)|`[^`]*`/g;
  * interpreted, so a path that a shell composes is not found. */
 function* claimsOf(
   settings: readonly GitSetting[],
-  { top, home }: Readonly<Record<"top" | "home", string>>,
+  { top, home, gitDir = top, modules = [] }: Readonly<Record<"top" | "home", string>> & {
+    readonly gitDir?: string;
+    /** The folders of submodules. */
+    readonly modules?: readonly string[];
+  },
 ): Generator<Claim> {
   let words = 0;
   const at = (word: string): string => joinUnresolved(top, untilde(word, home));
   for (const one of settings) {
-    // From git 2.52 on, a path may have this prefix.
-    const value = one.value.replace(/^:\(optional\)/, "");
+    // From git 2.52 on, a path may have this prefix; the address of a remote may be a command.
+    const value = one.value.replace(/^(?::\(optional\)|ext::)/, "");
     const setting = nameOf(one), small = setting.toLowerCase();
-    const runs = RUNS.test(small) && (one.section !== "alias" || value.startsWith("!"));
+    const runs = RUNS.test(small) && (one.section !== "alias" || value.startsWith("!")) ||
+      one.value.startsWith("ext::");
     const by = one.section === VARIABLE ? `the variable ${one.key}` : `the setting ${setting}`;
     const reason = `git ${runs ? "runs" : "reads"} by ${by}`;
     if (small === "core.hookspath" || small === "init.templatedir") {
@@ -354,11 +406,18 @@ function* claimsOf(
       const path = basename(folder) === "_" && parent !== top ? parent : folder;
       const named = small === "core.hookspath" ? "core.hooksPath" : "init.templateDir";
       yield { path, as: "folder", reason: `git runs by the setting ${named}`, runs };
+      // A push to this repository runs its hooks in its own folder.
+      const pushed = joinUnresolved(gitDir, untilde(value, home));
+      if (pushed !== folder && !isWithin(resolve(pushed), gitDir)) {
+        yield { path: pushed, as: "folder", reason: `git runs by the setting ${named}`, runs };
+      }
       continue;
     }
+    // The command that updates a submodule runs in the submodule.
+    const folders = one.section === "submodule" && one.key === "update" ? [top, ...modules] : [top];
     for (const { word, as } of runs ? wordsThatRun(value, home) : plainWords(value)) {
       if (++words > MOST_WORDS) throw new Error(tooMany(top));
-      yield { path: at(word), as, reason, runs };
+      for (const folder of folders) yield { path: joinUnresolved(folder, untilde(word, home)), as, reason, runs };
     }
   }
 }
@@ -506,8 +565,8 @@ async function submodules(modules: string): Promise<readonly string[]> {
     const entries = [...folderEntries(folder, { most: MOST_MODULES, wanted: (first) => first === 99 })]; // it is "c"
     if (entries.some(({ name, isFolder }) => name === "config" && !isFolder)) {
       const { settings } = await everyGitSetting([join(folder, "config")], "/");
-      const tree = settings.findLast(({ section, key }) => section === "core" && key === "worktree")?.value;
-      if (tree !== undefined) found.push(joinUnresolved(folder, tree));
+      const tree = treeOf(settings, folder);
+      if (tree !== null) found.push(tree);
       open.push({ folder: join(folder, "modules"), depth: depth + 1 });
     } else {
       for (const { name, isFolder } of entries) {

@@ -30,11 +30,13 @@ export async function repositoryFolders(top: string): Promise<RepositoryFolders 
   return { gitDir, commonDir: realPathOf(common) ?? resolve(common), named: [named, common] };
 }
 
-/** Whether git takes the folder itself for a repository. */
+/** Whether git takes the folder itself for a repository. Its `HEAD` may be a link to a missing file. */
 export function isBare(folder: string, kindOf = entryKind): boolean {
-  const isThere = (name: string): boolean => existsSync(join(folder, name)) && kindOf(join(folder, name)) !== null;
-  const isHead = kindOf(join(folder, "HEAD")) !== "folder";
-  return isHead && ["HEAD", "objects", "refs"].every(isThere) && !hasRepository(folder);
+  const kind = (name: string) => kindOf(join(folder, name));
+  const isThere = (name: string): boolean => existsSync(join(folder, name)) && kind(name) !== null;
+  const isElsewhere = isThere("commondir") && kind("commondir") !== "folder";
+  const isHead = kind("HEAD") === "file" || kind("HEAD") === "link";
+  return isHead && (isElsewhere || isThere("objects") && isThere("refs")) && !hasRepository(folder);
 }
 
 /** Returns folders of a call outside the repository that may contain repositories. A repository's own folder is none of

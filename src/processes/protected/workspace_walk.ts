@@ -6,6 +6,7 @@ import { Pace } from "../../domain/kit/concurrency.ts";
 import { isSha256 } from "../../domain/kit/git_config.ts";
 import { isSecretFile } from "../../domain/kit/names.ts";
 import { entryKind, stepsTo } from "../_paths.ts";
+import { isPlaceholder } from "./placeholders.ts";
 import { GIT, GitIndexes, isBare, ownSettings, repositoryFolders } from "./repositories.ts";
 import { isWithin, openPlainFile } from "../../domain/kit/files.ts";
 import { type EntryFacts, entryFacts, folderEntries } from "../large_folders.ts";
@@ -242,7 +243,9 @@ export class WorkspaceWalk {
       if (isFolder) folders.push(below + name);
       else if (isSecretFile(below + name, this.#patterns)) secrets.push(below + name);
     }
-    const isBare = OF_BARE.every((name) => parts.has(name)) && basename(folder) !== GIT;
+    const isElsewhere = parts.has("commondir") && !folder.split("/").includes(GIT);
+    const isBare = parts.has("HEAD") && (isElsewhere || parts.has("objects") && parts.has("refs")) &&
+      basename(folder) !== GIT;
     const stamp = facts.isFresh ? null : facts.stamp;
     return { stamp, folders, secrets, isTop: parts.has(GIT) || isBare, isClosed: isClosed(facts) };
   }
@@ -253,7 +256,7 @@ function placed(workspace: string, folder: string): string {
   return folder === "" ? workspace : `${workspace}/${folder}`;
 }
 
-const OF_BARE = ["HEAD", "objects", "refs"];
+const OF_BARE = ["HEAD", "commondir", "objects", "refs"];
 
 /** Returns a quick check of two bytes of a name, since most names are not secret. */
 function byteCheck(patterns: readonly string[]): (first: number, last: number) => boolean {
@@ -264,7 +267,8 @@ function byteCheck(patterns: readonly string[]): (first: number, last: number) =
     Array.from({ length: 256 }, (_, at) => all.includes(at));
   const firsts = table(wanted.flatMap((one) => codes(one[0])));
   const lasts = table(wanted.flatMap((one) => codes(one.at(-1))));
-  const isOfGit = (first: number, last: number): boolean => first === 46 && last === 116 || first === 72 && last === 68;
+  const isOfGit = (first: number, last: number): boolean =>
+    first === 46 && last === 116 || first === 72 && last === 68 || first === 99 && last === 114;
   return (first, last) => firsts[first] || lasts[last] || isOfGit(first, last);
 }
 
@@ -289,7 +293,8 @@ class HeldFile {
 }
 
 function isTop(folder: string): boolean {
-  return entryKind(join(folder, GIT)) !== null || isBare(folder);
+  const dot = join(folder, GIT), kind = entryKind(dot);
+  return kind !== null && (kind === "link" || !isPlaceholder(dot)) || isBare(folder);
 }
 
 /** Whether the owner of a folder, who is this user, can neither list it nor open its entries. */

@@ -290,6 +290,12 @@ Deno.test("LinuxWall.spawn() names the repositories that a command made", { igno
     assert.equal(await made("mkdir a"), undefined);
     assert.deepEqual(await made("mkdir -p a/b/.git x.git/objects x.git/refs; echo x > x.git/HEAD"), ["x.git", "a/b"]);
     assert.equal(await made("mkdir c"), undefined);
+    const linked =
+      "mkdir -p o/objects o/refs d e/objects e/refs; echo x > d/HEAD; echo ../o > d/commondir; ln -s refs/x e/HEAD";
+    assert.deepEqual((await made(linked))?.toSorted(), ["d", "e"]);
+    // A placeholder of Vis looks like this folder.
+    assert.equal(await made("mkdir -p f/.git; chmod 1755 f/.git"), undefined);
+    assert.deepEqual(await made("echo x > f/.git/HEAD"), ["f"]);
   });
 });
 
