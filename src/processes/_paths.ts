@@ -4,11 +4,11 @@ import type { GrantedPath } from "../sandbox/confine/access.ts";
 
 /** Returns null for a missing path. A call of the runtime that waits for its own thread would take longer. */
 export function realPathOf(path: string): string | null {
-  if (!existsSync(path)) return null; // An error takes longer than this check.
   try {
+    if (!existsSync(path)) return null; // An error takes longer than this check.
     return Deno.realPathSync(path);
   } catch {
-    return null;
+    return null; // The check, too, throws for a path that the permissions of the runtime exclude, such as /dev/shm.
   }
 }
 
