@@ -43,8 +43,7 @@ export async function runScreen(
   const code = { value: 1 };
   try {
     const notes = place.continue && branch === null ? [await nothingToContinue(session)] : [];
-    await screen.start({ branch, notes: [...notes, ...session.notes ?? []] });
-    if (place.request !== undefined) screen.begin({ text: place.request, variables: {}, images: {} });
+    await screen.start({ branch, notes: [...notes, ...session.notes ?? []], request: place.request });
     void screen.done.then(() => ended.resolve(0));
     code.value = await ended.promise;
   } finally {

@@ -1,7 +1,14 @@
 import { Buffer } from "node:buffer";
 import { homedir } from "node:os";
 import { resolve } from "node:path";
-import { setKeybindings, type Terminal, TuiAltScreen } from "@earendil-works/pi-tui";
+import {
+  isKeyRelease,
+  type KeyId,
+  matchesKey,
+  setKeybindings,
+  type Terminal,
+  TuiAltScreen,
+} from "@earendil-works/pi-tui";
 import type { Conversation as Branch } from "../../conversation/conversations.ts";
 import { fileFault, messageOf, UsageError } from "../../domain/errors.ts";
 import { type Clock, REAL_CLOCK } from "../../domain/kit/concurrency.ts";
@@ -30,7 +37,7 @@ import type { Prefs, PrefsKeeper } from "./prefs.ts";
 import { FOCUS, notification, suspend, TERMINAL_CODES } from "./terminal.ts";
 import { flat } from "./text/one_line.ts";
 import { ScreenTheme, type Theme } from "./text/theme.ts";
-import { type RunCommand, UserCommands } from "./user_commands.ts";
+import { isCommand, type RunCommand, UserCommands } from "./user_commands.ts";
 
 export interface ScreenParts {
   readonly terminal: Terminal;
@@ -52,6 +59,7 @@ export interface ScreenParts {
 export interface ScreenStart {
   readonly branch: Branch | null;
   readonly notes: readonly string[];
+  readonly request?: string | undefined;
 }
 
 function hasModel({ model }: Session): boolean {
@@ -70,6 +78,8 @@ function watched(terminal: Terminal, onFocus: (isIn: boolean) => void): Terminal
 }
 
 const LOOK_MS = 1_000;
+/** These keys work at once, even while earlier keys wait. */
+const LEAVING: readonly KeyId[] = ["escape", "ctrl+c"];
 /** Terminals accept no more bytes through their clipboard sequence. */
 const COPIED_BYTES = 1_000_000;
 
@@ -106,6 +116,8 @@ export class Screen implements PanelActions {
   #on = false;
   readonly #left = new AbortController();
   #following: Promise<void> = Promise.resolve();
+  /** Keys that arrived before the screen was complete; null afterwards. */
+  #early: string[] | null = [];
 
   constructor(parts: ScreenParts, session: Session) {
     this.#parts = parts;
@@ -165,10 +177,13 @@ export class Screen implements PanelActions {
     return this.#done.promise;
   }
 
-  async start({ branch, notes }: ScreenStart): Promise<void> {
+  async start({ branch, notes, request }: ScreenStart): Promise<void> {
     this.#tui.setLayoutRoot(this.#frame);
     // Input of the focused component is drawn at once; other redraws wait for the time between two frames.
-    const handleInput = (data: string): void => this.#keyboard.key(data);
+    const handleInput = (data: string): void => {
+      if (this.#early === null || LEAVING.some((key) => matchesKey(data, key))) this.#keyboard.key(data);
+      else if (!isKeyRelease(data)) this.#early.push(data);
+    };
     this.#tui.setFocus({ handleInput, render: () => [], invalidate: () => {} });
     this.#input.component.focused = true;
     const [{ home }, { workspace }] = [this.#parts, this.#session];
@@ -189,12 +204,28 @@ export class Screen implements PanelActions {
     for (const note of [...notes, ...files.notes]) {
       this.#transcript.add(new LineEntry([note, (text) => this.#theme.dim(text)]));
     }
+    if (request !== undefined) this.#begin({ text: request, variables: {}, images: {} });
+    void this.#takeEarly();
     this.redraw();
   }
 
-  begin(outgoing: Outgoing): void {
+  #begin(outgoing: Outgoing): void {
     if (hasModel(this.#session)) this.chat.send(outgoing);
     else this.#input.giveBack(outgoing);
+  }
+
+  /** Types the keys into the input. Enter sends a line, in order: the line after a command waits for its end. With a
+   * panel or a question open, Enter only begins a new line, because the user has not seen either. */
+  async #takeEarly(): Promise<void> {
+    for (let data = this.#early?.shift(); data !== undefined; data = this.#early?.shift()) {
+      const isShown = this.#panel !== null || this.#questions.panel !== null;
+      this.#input.key(isShown && data === "\r" ? "\n" : data);
+      if (!this.#userCommands.runsOne || this.#early?.length === 0) continue;
+      this.tell("The next line waits for the command; Esc ends it");
+      await this.#userCommands.ended;
+    }
+    this.#early = null;
+    this.redraw();
   }
 
   /** The method may be called at any time, and repeatedly. */
@@ -506,6 +537,12 @@ export class Screen implements PanelActions {
       this.#input.giveBack(outgoing);
       this.open(new ModelPicker(this.#panelParts()));
       return this.tell("Choose a model first");
+    }
+    if (isCommand(text) && text.includes("\n")) {
+      this.#input.giveBack(outgoing);
+      return this.tell(
+        "Cannot run the command: it has several lines, and a command after ! has one; join them with &&",
+      );
     }
     const typed = typedText(outgoing);
     this.#history?.add(typed);

@@ -21,7 +21,7 @@ export class OwnTerminal extends ProcessTerminal {
     process.stdout.on("error", this.#gone);
     this.#resized = onResize;
     process.on("SIGWINCH", this.#resized); // The runtime of the executable emits no "resize".
-    super.start(onInput, onResize);
+    super.start(typedAhead(process.stdin, onInput), onResize);
   }
 
   override stop(): void {
@@ -49,6 +49,20 @@ export class OwnTerminal extends ProcessTerminal {
       this.#gone();
     }
   }
+}
+
+/** Before the program takes the terminal, the system turns Enter into a line feed, which is Ctrl-J later. All that was
+ * typed before is the first chunk of `stdin`, which arrives while `onInput` handles its keys. */
+export function typedAhead(
+  stdin: { prependOnceListener(event: "data", listener: () => void): unknown },
+  onInput: (data: string) => void,
+): (data: string) => void {
+  let chunks = 0;
+  const count = (): void => {
+    if (++chunks === 1) stdin.prependOnceListener("data", count);
+  };
+  stdin.prependOnceListener("data", count);
+  return (data) => onInput(chunks === 1 && data === "\n" ? "\r" : data);
 }
 
 const SIGNALS: readonly (readonly [Deno.Signal, number])[] = [["SIGINT", 130], ["SIGTERM", 143], ["SIGHUP", 129]];

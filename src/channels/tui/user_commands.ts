@@ -32,11 +32,16 @@ export interface TakenOutputs {
   readonly giveBack: () => void;
 }
 
+export function isCommand(text: string): boolean {
+  return /^!\s*\S/.test(text);
+}
+
 /** The output of a command that the user types after `!` goes with the next request of the conversation, as
  * variables. */
 export class UserCommands {
   readonly #parts: UserCommandsParts;
   #running: AbortController | null = null;
+  #ended: Promise<unknown> = Promise.resolve();
   #count = 0;
   /** No request has read the output of these commands of the shown conversation yet. */
   #here: readonly TypedCommand[] = [];
@@ -51,9 +56,18 @@ export class UserCommands {
   }
 
   runs(text: string): boolean {
-    const [, command = ""] = /^!\s*(\S[^]*)/.exec(text) ?? [];
-    if (command !== "") void this.#run(command);
-    return command !== "";
+    if (!isCommand(text)) return false;
+    const ended = this.#run(text.slice(1).trim());
+    this.#ended = Promise.all([this.#ended, ended]);
+    return true;
+  }
+
+  get runsOne(): boolean {
+    return this.#running !== null;
+  }
+
+  get ended(): Promise<unknown> {
+    return this.#ended;
   }
 
   /** Commands of the other conversation appear if no request has read their output yet. Those of a conversation without

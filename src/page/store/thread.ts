@@ -43,6 +43,8 @@ class Thread {
   readonly earlier = signal(0);
   readonly running = signal(false);
   scroller: { readonly node: HTMLElement; toEnd(): void; keepEnd(): void } | null = null;
+  /** Called when another conversation, or a new one, takes the place of the open one. */
+  turned: (from: string | null, to: string | null) => void = () => {};
   #shown = new AbortController();
   #newest: string | null = null;
   #branch: string | null = null;
@@ -84,14 +86,14 @@ class Thread {
 
   blank(): void {
     this.#forget("nothing");
-    this.id.value = null;
+    this.#turnTo(null);
     this.#opened("New conversation", null);
   }
 
   /** Shows nothing more if other content was opened meanwhile. */
   async open(id: string, placed: () => Promise<void> = async () => {}): Promise<void> {
     const shown = this.#forget("loading");
-    this.id.value = id;
+    this.#turnTo(id);
     const found = await Promise.all([storedConversation(id), storedQueries(id)]).catch((error: unknown) =>
       shown === this.#shown ? this.#notOpened(error) : null
     );
@@ -161,6 +163,7 @@ class Thread {
         ...(images.length > 0 ? { images } : {}),
       };
       const response = await request(path, { method: "POST", body, headers });
+      if (kind === "plan") choices.plan.value = false; // The next request may carry the plan out.
       taken();
       return response;
     });
@@ -210,6 +213,12 @@ class Thread {
 
   async answer({ conversation }: Turn, id: string, body: ApprovalAnswer): Promise<void> {
     await request(inApi("conversations", conversation, "approvals", id), { method: "POST", body });
+  }
+
+  #turnTo(id: string | null): void {
+    const before = this.id.value;
+    this.id.value = id;
+    if (before !== id) this.turned(before, id);
   }
 
   #isSettled(): boolean {

@@ -22,6 +22,7 @@ const ELSEWHERE = "This request runs in another window; wait for its end, or can
 export function Composer({ children }: { readonly children: ComponentChildren }): JSX.Element {
   useLayoutEffect(() => {
     addEventListener("resize", grow);
+    thread.turned = turnDraft;
     return () => removeEventListener("resize", grow);
   }, []);
   const running = thread.running.value;
@@ -100,6 +101,35 @@ function Activity(): JSX.Element | null {
   return <p id="activity" class={turn.question.value ? "waits" : ""}>{parts.filter(Boolean).join(" · ")}</p>;
 }
 
+interface RequestDraft {
+  readonly text: string;
+  readonly images: readonly AttachedImage[];
+}
+
+/** The unsent requests of the conversations that are not open; null is a new conversation. */
+const drafts = new Map<string | null, RequestDraft>();
+
+const opened = { turns: 0 };
+
+function turnDraft(from: string | null, to: string | null): void {
+  opened.turns++;
+  const area = elements.request.current;
+  if (area === null) return;
+  const left = { text: area.value, images: attached.value };
+  if (left.text === "" && left.images.length === 0) drafts.delete(from);
+  else drafts.set(from, left);
+  showDraft(drafts.get(to) ?? { text: "", images: [] });
+  drafts.delete(to);
+}
+
+function showDraft({ text, images }: RequestDraft): void {
+  const area = elements.request.current;
+  if (area !== null) area.value = text;
+  attached.value = images;
+  endSuggestions();
+  grow();
+}
+
 export function putRequest(text: string): void {
   const area = elements.request.current;
   if (area === null) return;
@@ -142,6 +172,7 @@ async function send(): Promise<void> {
   const area = elements.request.current;
   const typed = area?.value ?? "";
   const images = attached.value;
+  const sent = { from: thread.id.value, turns: opened.turns };
   if (thread.runsElsewhere) return say(ELSEWHERE, { bad: true });
   if (area === null || requestOfImages(typed, images).trim() === "") return;
   if (images.length > 0 && thread.running.value) return say("Images go with the next request", { bad: true });
@@ -159,12 +190,24 @@ async function send(): Promise<void> {
         taken: () => state.taken = true,
       });
     } catch (error) {
-      if (!state.taken && area.value === "") area.value = typed; // A text that the user typed meanwhile is kept.
-      if (!state.taken) attached.value = [...images, ...attached.value];
-      grow();
+      if (!state.taken) giveBack({ text: typed, images }, sent);
       throw error;
     }
   });
+}
+
+/** A text that the user typed meanwhile is kept. The user may have opened another conversation, which gets no text. */
+function giveBack({ text, images }: RequestDraft, { from, turns }: {
+  readonly from: string | null;
+  readonly turns: number;
+}): void {
+  const isOpen = turns === opened.turns;
+  const now = isOpen
+    ? { text: elements.request.current?.value ?? "", images: attached.value }
+    : drafts.get(from) ?? { text: "", images: [] };
+  const draft = { text: now.text === "" ? text : now.text, images: [...images, ...now.images] };
+  if (isOpen) showDraft(draft);
+  else drafts.set(from, draft);
 }
 
 function AttachedImages(): JSX.Element | null {

@@ -154,7 +154,7 @@ function Answer({ turn }: { readonly turn: Turn }): JSX.Element {
 
 function Planned(): JSX.Element {
   const carryOut = (): Promise<void> => {
-    choices.plan.value = false;
+    choices.plan.value = false; // The user may have ticked it again.
     return thread.send("go");
   };
   return (

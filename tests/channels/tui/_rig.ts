@@ -21,6 +21,7 @@ export interface ScreenRig {
 export interface RigOptions {
   readonly columns?: number;
   readonly rows?: number;
+  readonly early?: string;
   readonly home?: string | null;
   readonly color?: boolean;
   readonly prefs?: Partial<Prefs>;

@@ -15,7 +15,15 @@ export class VirtualScreen implements Terminal {
   readonly writes: string[] = [];
   kittyProtocolActive = false;
 
-  constructor({ columns = 80, rows = 24 }: { readonly columns?: number; readonly rows?: number } = {}) {
+  readonly #early: string;
+
+  /** `early` arrives as soon as the program has taken the terminal. */
+  constructor({ columns = 80, rows = 24, early = "" }: {
+    readonly columns?: number;
+    readonly rows?: number;
+    readonly early?: string;
+  } = {}) {
+    this.#early = early;
     this.#xterm = new xterm.Terminal({ cols: columns, rows, allowProposedApi: true, scrollback: 1_000 });
   }
 
@@ -38,6 +46,7 @@ export class VirtualScreen implements Terminal {
     this.#stdin.on("data", (data) => onInput(data));
     this.#stdin.on("paste", (text) => onInput(`\x1b[200~${text}\x1b[201~`));
     this.write("\x1b[?2004h");
+    if (this.#early !== "") this.type(this.#early);
   }
 
   stop(): void {

@@ -65,6 +65,32 @@ inBrowser("completes files after @ and own prompts after a slash, and sends the 
   await page.locator(".last .did", { hasText: "Nothing was changed. Send go" }).waitFor();
 });
 
+inBrowser("a request for a plan unticks Plan only, and every conversation keeps its own unsent text", {
+  replies: [final("- planned"), final("- carried out"), final("- second")],
+}, async ({ page, rig }) => {
+  const input = page.locator("#request"), plan = page.locator("#plan");
+  await plan.check();
+  await ask(page, "first");
+  await page.locator(".answer li", { hasText: "planned" }).waitFor();
+  assert.equal(await plan.isChecked(), false);
+  await page.getByRole("button", { name: "Carry out the plan" }).click();
+  await page.locator(".answer li", { hasText: "carried out" }).waitFor();
+  const texts = rig.engine.provider.requests.map(({ texts }) => texts.join("\n"));
+  assert.deepEqual(texts.map((text) => text.includes("Make a plan, and change nothing")), [true, false]);
+  await input.fill("half of one");
+  await page.keyboard.press("Control+Shift+O");
+  await page.waitForFunction(() => document.querySelector("textarea")?.value === "");
+  await ask(page, "second");
+  await page.locator(".answer li", { hasText: "second" }).waitFor();
+  await input.fill("half of two");
+  await page.goBack();
+  await page.goBack();
+  await page.waitForFunction(() => document.querySelector("textarea")?.value === "half of one");
+  await page.goForward();
+  await page.goForward();
+  await page.waitForFunction(() => document.querySelector("textarea")?.value === "half of two");
+});
+
 const state = { undone: false };
 const KEPT = [{ path: "b.ts", reason: "it changed since" }];
 
