@@ -429,36 +429,41 @@ const FAILURE =
 /** Matches lines about a test that passed or was skipped, whose title may contain the words of a failure. */
 const PASSED = /^\s*(?:ok\b|[✓✔√#])|^\s*not ok\b.*# (?:todo|skip)\b|\.\.\. ok\b/i;
 
-/** Returns the names of the first failed tests, the lines below the first failures, and the last lines of each output.
- * The lines are as a terminal would show them without colours. A note counts the omitted lines. */
+/** Matches a passed test, after which the last lines of an output say nothing about a failure. */
+const PASS = /^\s*(?:ok\b|[✓✔√])|\.\.\. ok\b/i;
+/** Matches the name of a group of tests in TAP, but not its totals. */
+const SECTION = /^\s*# (?!(?:tests|suites|pass|fail|cancelled|skipped|todo|duration_ms|ok)\b)(?:Subtest: )?(.+)/;
+/** Matches the place of a failed test in TAP. */
+const PLACE = /^\s+(?:at|location): ?\S/;
+const PLACE_LINES = 40;
+
+/** Returns the names of the first failed tests with their groups and places, the lines below the first failures, and
+ * the last lines of each output. The lines are as a terminal would show them without colours. A note counts the omitted
+ * lines. */
 function shownOutput(outputs: readonly string[]): string {
   const texts = outputs.map(linesOf);
-  const ends = texts.map(() => 0);
-  for (let left = LAST_LINES, before = 0; left > 0 && left !== before;) {
-    before = left;
-    for (const [at, lines] of [...texts.entries()].reverse()) {
-      if (left === 0 || ends[at] === lines.length) continue;
-      ends[at] = (ends[at] ?? 0) + 1;
-      left--;
-    }
-  }
-  const isKept = texts.flatMap((lines, at) => lines.map((_line, index) => index >= lines.length - (ends[at] ?? 0)));
   const lines = texts.flat();
+  const isKept = lines.map(() => false);
+  const isFailed = (at: number): boolean => matchesFailure(lines[at], FAILED_TEST);
   let names = 0;
   for (let at = 0; at < lines.length && names < FAILED_TESTS; at++) {
-    if (isKept[at] || !matchesFailure(lines[at], FAILED_TEST)) continue;
-    isKept[at] = true;
+    if (!isFailed(at)) continue;
+    for (const found of [sectionOf(lines, at), at, placeOf(lines, at)]) if (found !== null) isKept[found] = true;
     names++;
   }
   for (let at = 0, left = Math.max(FAILURE_LINES - names, BLOCK_LINES - 1); at < lines.length && left > 0; at++) {
-    if (!matchesFailure(lines[at], FAILED_TEST) && (isKept[at] || !matchesFailure(lines[at], FAILURE))) continue;
-    const end = at + BLOCK_LINES;
-    if (isKept[at]) at++;
-    for (; left > 0 && at < end && isKept[at] === false && !PASSED.test(lines[at] ?? ""); at++, left--) {
-      isKept[at] = true;
+    if (!isFailed(at) && (isKept[at] || !matchesFailure(lines[at], FAILURE))) continue;
+    const end = Math.min(lines.length, at + BLOCK_LINES);
+    let next = isKept[at] ? at + 1 : at;
+    for (; left > 0 && next < end && (next === at || !isFailed(next)) && !PASSED.test(lines[next] ?? ""); next++) {
+      if (!isKept[next]) left--;
+      isKept[next] = true;
     }
-    at--;
+    at = Math.max(at, next - 1);
   }
+  const last = texts.map((text) => text.length - 1 - text.findLastIndex((line) => PASS.test(line)));
+  const isEnding = last.some((count) => count > 0) || isKept.includes(true);
+  keepLast(isKept, texts.map(({ length }, at) => ({ length, most: isEnding ? last[at] ?? 0 : length })));
   const shown: string[] = [];
   let missing = 0;
   for (const [at, line] of [...lines, null].entries()) {
@@ -470,6 +475,45 @@ function shownOutput(outputs: readonly string[]): string {
     }
   }
   return shown.join("\n");
+}
+
+/** Marks the last lines of the outputs, which share their number. */
+function keepLast(
+  isKept: boolean[],
+  texts: readonly { readonly length: number; readonly most: number }[],
+): void {
+  const ends = texts.map(() => 0);
+  for (let left = LAST_LINES, before = 0; left > 0 && left !== before;) {
+    before = left;
+    for (const [at, { most }] of [...texts.entries()].reverse()) {
+      if (left === 0 || ends[at] === most) continue;
+      ends[at] = (ends[at] ?? 0) + 1;
+      left--;
+    }
+  }
+  let end = 0;
+  for (const [at, { length }] of texts.entries()) {
+    end += length;
+    isKept.fill(true, end - (ends[at] ?? 0), end);
+  }
+}
+
+/** Returns the line of the group of a failed test, unless the test has the same name. */
+function sectionOf(lines: readonly string[], failed: number): number | null {
+  for (let at = failed - 1; at >= 0; at--) {
+    const name = SECTION.exec((lines[at] ?? "").slice(0, KEPT_CHARS))?.[1];
+    if (name !== undefined) return lines[failed]?.includes(name) ? null : at;
+  }
+  return null;
+}
+
+function placeOf(lines: readonly string[], failed: number): number | null {
+  for (let at = failed + 1; at < Math.min(lines.length, failed + PLACE_LINES); at++) {
+    const line = lines[at] ?? "";
+    if (PLACE.test(line)) return at;
+    if (PASSED.test(line) || matchesFailure(line, FAILED_TEST)) return null;
+  }
+  return null;
 }
 
 function matchesFailure(line = "", pattern: RegExp): boolean {

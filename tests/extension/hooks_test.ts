@@ -316,13 +316,10 @@ Deno.test("invokeSymbol() reports the lines of an output that name a failure, ea
     ["Traceback (most recent call last):", '  File "a.py", line 1', "ValueError: x"],
   ];
   for (const block of blocks) {
-    const end = passed.slice(-8);
-    const rest = 32;
     assert.deepEqual(await failed([...passed, ...block, ...passed]), [
       "… 40 more lines",
       ...block,
-      `… ${rest} more lines`,
-      ...end,
+      "… 40 more lines",
     ]);
   }
   const long = ["not ok 1", ...Array.from({ length: 50 }, (_, at) => `  line ${at}`)];
@@ -332,8 +329,42 @@ Deno.test("invokeSymbol() reports the lines of an output that name a failure, ea
   const titles = Array.from({ length: 10 }, (_, at) => `not ok ${at} title`);
   const each = titles.flatMap((title) => [title, ...long.slice(1, 21), ...passed.slice(0, 5)]);
   const named = (await failed([...each, ...passed]))?.filter((line) => !line.startsWith("… "));
-  assert.deepEqual(named, [titles[0], ...long.slice(1, 9), ...titles.slice(1, 8), ...passed.slice(-8)]);
+  assert.deepEqual(named, [titles[0], ...long.slice(1, 9), ...titles.slice(1, 8)]);
   assert.deepEqual(await failed(["not ok 1 # TODO later", ...passed]), ["… 33 more lines", ...passed.slice(-8)]);
+});
+
+Deno.test("a failed test of TAP is shown with its group and its place, and no passed test beside it", async () => {
+  const failed = async (lines: readonly string[]) => {
+    const asked = invoke({ hooks: { outcome: () => ({ text: "bad", ok: false, output: lines.join("\n") }) } });
+    await asked.promise;
+    return asked.told[0]?.output?.split("\n");
+  };
+  const of = (name: string, line: number) => [
+    ...[`# ${name}`, "ok 1 should be equal", `not ok ${line} should be equal`, "  ---", "    operator: equal"],
+    ...["    expected: 1", "    actual: 2", `    at: Test.<anonymous> (/w/test/a.js:${line}:4)`, "    stack: |-"],
+    ...["      Error: should be equal", "          at Test.assert (/w/node_modules/tape/a.js:1:2)", "  ..."],
+  ];
+  const passed = ["# other", "ok 8 should be equal", "# last", "ok 9 should be equal"];
+  const shown = await failed(["TAP version 13", ...of("dash", 3), ...of("short", 5), ...passed, "", "# fail  2"]);
+  assert.deepEqual(shown, [
+    "… 1 more line",
+    "# dash",
+    "… 1 more line",
+    ...of("dash", 3).slice(2, 11),
+    "… 1 more line",
+    "# short",
+    "… 1 more line",
+    ...of("short", 5).slice(2, 6),
+    "… 1 more line",
+    "    at: Test.<anonymous> (/w/test/a.js:5:4)",
+    "… 8 more lines",
+    "",
+    "# fail  2",
+  ]);
+  const node = ["# Subtest: adds", "not ok 1 - adds", "  ---", "  location: '/w/a.js:1:1'", "  ...", "ok 2 - b"];
+  assert.deepEqual(await failed(node), ["… 1 more line", ...node.slice(1, 5), "… 1 more line"]);
+  const tail = ["ok 7 a", "ok 8 b", "", "# fail  18"];
+  assert.deepEqual(await failed(tail), ["… 2 more lines", "", "# fail  18"]);
 });
 
 const END = replyJson([], { final: "That is all" });

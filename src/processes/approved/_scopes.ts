@@ -141,16 +141,22 @@ const SUBCOMMANDS: Readonly<Record<string, { readonly of: ReadonlySet<string>; r
   make: { of: words("test check all build lint clean"), runs: "what the Makefile says" },
   ruff: { of: words("check format"), runs: "" },
 };
-/** Subcommands with which package managers read. npm runs no code that the workspace names; the others load such code
- * before each command. */
+/** Subcommands with which package managers read: a lasting answer about the network allows them with any further names.
+ * npm and pip run no code that the workspace names; the others load such code before each command. */
 const READING: Readonly<Record<string, { readonly of: ReadonlySet<string>; readonly runs: string }>> = {
   npm: { of: words("view v info show ping search ls list audit whoami why explain outdated"), runs: "" },
   pnpm: { of: words("view v info show search ls list ll why outdated audit"), runs: ".pnpmfile.cjs if it exists" },
   yarn: { of: words("info list why outdated audit"), runs: "what .yarnrc.yml or .yarnrc names" },
+  pip: { of: words("index show list search"), runs: "" },
+  cargo: { of: words("search info"), runs: "what .cargo/config.toml names" },
+  gem: { of: words("search list info outdated"), runs: "" },
+  composer: { of: words("search show outdated audit"), runs: "plugins that composer.json allows" },
+  dotnet: { of: words("list"), runs: "what the project files say" },
 };
 /** Matches names of packages in the registry, fields of them, and options that select printed data. An address could
  * make npm run the git that .npmrc names. */
-const READ = /^(?!fix$)(?:(?:@[\w.-]+\/)?[\w.-]+(?:@[\w.^~-]+)?|--(?:json|all|long|depth=\d+))$/;
+const READ =
+  /^(?!fix$)(?:(?:@[\w.-]+\/)?\w[\w.-]*(?:@[\w.^~-]+)?|--(?:json|all|long|depth=\d+|limit|limit=\d+|pre|remote|outdated))$/;
 /** Subcommands that fetch packages: a lasting answer about the network allows them with any further packages. */
 const FETCHING: Readonly<Record<string, { readonly of: ReadonlySet<string>; readonly runs: string }>> = {
   npm: { of: words("install i add update up"), runs: "scripts of packages" },
@@ -231,15 +237,17 @@ function partScope(
   }
   const outside = outsidePath(args, workspace);
   if (outside) return outside;
-  const reading = READING[name]?.of.has(args[0] ?? "") && args.every((word) => READ.test(word)) ? READING[name] : null;
-  const lead = leadingWords(name, args) ?? (place.network ? fetchingWords(name, args) : null);
+  const [first = ""] = args;
+  const reading = READING[name]?.of.has(first) && args.every((word) => READ.test(word)) ? READING[name] : null;
+  const registry = reading ? { words: [first], runs: reading.runs || null } : fetchingWords(name, args);
+  const lead = leadingWords(name, args) ?? (place.network ? registry : null);
   const isKnown = [
     PLAIN.has(name),
     INTERPRETERS.has(name),
     name === "sed",
     Object.hasOwn(OPTIONS, name),
     Object.hasOwn(SUBCOMMANDS, name),
-    place.network && Object.hasOwn(FETCHING, name),
+    place.network && (Object.hasOwn(FETCHING, name) || reading !== null),
     Object.hasOwn(TOOLS, name),
   ];
   if (lead === null && !isKnown.includes(true)) return { never: `${name} may run another program` };
@@ -374,6 +382,16 @@ const RESERVED = new Set(
     .split(" "),
 );
 const ASSIGNMENT = /^[A-Za-z_]\w*\+?=/;
+/** Variables that change only the form or the language of an output, or say that no person watches. */
+const HARMLESS_VARIABLES = words(`
+  CI NO_COLOR FORCE_COLOR CLICOLOR CLICOLOR_FORCE COLORTERM TERM COLUMNS LINES LANG LANGUAGE LC_ALL LC_CTYPE LC_MESSAGES
+  LC_NUMERIC LC_TIME LC_COLLATE NODE_ENV PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE RUST_BACKTRACE NO_UPDATE_NOTIFIER
+  npm_config_loglevel npm_config_fund npm_config_audit`);
+
+/** Whether a variable cannot make a program run or open anything: its name is known, and its value is a plain word. */
+export function isHarmlessVariable(name: string, value: string): boolean {
+  return HARMLESS_VARIABLES.has(name) && /^[\w.@-]*$/.test(value);
+}
 /** Matches a redirection that opens no file of the workspace, up to the end of its word. */
 const REDIRECTION = /(?:2>&1|[12]?> ?\/dev\/null|< ?\/dev\/null)(?=[ \t\n;|&]|$)/y;
 const OPERATOR = /&&|\|\||[;|\n]/y;
@@ -419,6 +437,8 @@ export function readCommandLine(text: string): CommandLine {
     if (word === null) return { opaque: `it has ${shown(text.charAt(at))}` };
     const isFirst = words.length === 0;
     if (isFirst && redirected) return { opaque: "it redirects before its command" };
+    const [name = "", value] = isFirst ? word.split("=", 2) : [];
+    if (value !== undefined && isHarmlessVariable(name, word.slice(name.length + 1))) continue;
     if (isFirst && (RESERVED.has(word) || ASSIGNMENT.test(word) || !/^[\w./]/.test(word))) {
       return { opaque: `it begins a command with ${word === "" ? "an empty word" : word}` };
     }

@@ -154,7 +154,7 @@ export class AskedPrograms {
       readonly network?: boolean;
     },
   ) {
-    const [{ commandScopes }, { programFolders }] = await Promise.all([
+    const [{ commandScopes, isHarmlessVariable }, { programFolders }] = await Promise.all([
       import("./_scopes.ts"),
       import("./_unconfined_process.ts"),
     ]);
@@ -176,8 +176,9 @@ export class AskedPrograms {
       folder: realPathOf,
     };
     const found = commandScopes(command, place);
-    const extra = Object.keys(options.env ?? {}).length > 0
-      ? "it sets variables"
+    const variable = Object.entries(options.env ?? {}).find((one) => !isHarmlessVariable(...one))?.[0];
+    const extra = variable !== undefined
+      ? `it sets ${variable}`
       : options.input !== undefined && options.input !== ""
       ? "it has an input"
       : null;

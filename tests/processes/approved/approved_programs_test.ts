@@ -94,6 +94,17 @@ Deno.test("with an incomplete wall, each program needs approval, which shows the
   });
 });
 
+Deno.test("variables of the output leave a lasting answer possible", async () => {
+  await at(SOME, async ({ run, asked }) => {
+    await run(["ls"], { env: { CI: "1", NO_COLOR: "", LANG: "C.UTF-8", TERM: "xterm-256color", NODE_ENV: "test" } });
+    for (const [name, value] of [["PATH", "x"], ["NODE_OPTIONS", "-r"], ["TERM", "../x"], ["LD_PRELOAD", "a"]]) {
+      await run(["ls"], { env: { CI: "1", [name ?? ""]: value ?? "" } });
+      assert.match(asked.at(-1)!.why, new RegExp(`because it sets ${name}\\.$`));
+    }
+    assert.deepEqual(asked.map(({ lasting }) => lasting), [true, false, false, false, false]);
+  });
+});
+
 Deno.test("a question that is asked every time gives the reason", async () => {
   await at(SOME, async ({ run, asked, workspace }) => {
     await Deno.mkdir(join(workspace, "sub"));
@@ -106,7 +117,7 @@ Deno.test("a question that is asked every time gives the reason", async () => {
       asked[1]!.what,
       `run, behind a wall that is not whole, with access to the network, in ${workspace}/sub, with LD_PRELOAD='./a b.so': ls`,
     );
-    assert.match(asked[1]!.why, /Vis asks every time, because it sets variables\.$/);
+    assert.match(asked[1]!.why, /Vis asks every time, because it sets LD_PRELOAD\.$/);
     assert.equal(
       asked[2]!.what,
       'run, behind a wall that is not whole, with the input of 3 characters "b\\na": sort',
