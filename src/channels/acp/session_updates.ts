@@ -3,7 +3,7 @@ import { isAbsolute, join } from "node:path";
 import { clip, oneLine } from "../../domain/kit/text.ts";
 import { BlockTally } from "../../domain/query/calls.ts";
 import { delayLine, isChild } from "../../domain/query/query_event.ts";
-import { blockLine } from "../../domain/query/query_progress.ts";
+import { blockFailure, blockLine } from "../../domain/query/query_progress.ts";
 import type { BlockResult, QueryEvent } from "../../domain/query/query_schemas.ts";
 
 const RESULT_CHARS = 8_000;
@@ -115,8 +115,9 @@ function titleOf(code: string): string {
   return oneLine(code.trim(), 80) || "Run code";
 }
 
-function shown({ error, outcome, stdout, stderr, preview }: BlockResult): string {
-  const failed = error ? `${error.name}: ${error.message}` : "";
+function shown(result: BlockResult): string {
+  const { error, outcome, stdout, stderr, preview } = result;
+  const failed = error ? blockFailure(result) : "";
   const parts = [stdout, stderr, preview, failed].map((part) => part.trimEnd()).filter((part) => part !== "");
   return clip(parts.join("\n") || outcome, RESULT_CHARS);
 }

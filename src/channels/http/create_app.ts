@@ -117,8 +117,10 @@ const observed: MiddlewareHandler<Env> = async (c, next) => {
     if (isStream) void c.env.sent.then(counted.stream());
     counted.request({ method: METHODS.has(method) ? method : "other", route, status, ms });
   }
+  // A page that is open reads again and again.
+  const isRoutine = (method === "GET" || method === "HEAD") && status < 400;
   // The log has only the path, because a query string may contain secrets.
-  parts.log.info("request", {
+  parts.log[isRoutine ? "debug" : "info"]("request", {
     requestId,
     address,
     token: caller?.name ?? "",

@@ -380,7 +380,7 @@ export class Screen implements PanelActions {
       const { branch } = this.chat;
       if (branch === null) return this.tell("This conversation has no request yet");
       const { conversations, workspace } = this.#session;
-      const file = name === "" ? `vis-${branch.branchId.slice(0, 8)}.md` : name;
+      const file = name === "" ? `vis-${branch.branchId.slice(0, 13)}.md` : name;
       const path = resolve(workspace, file);
       const format = path.endsWith(".html") ? "html" : "md";
       await using made = await conversations.exports.make(branch, { conversations, format });

@@ -5,7 +5,7 @@ import { aboutText } from "../../domain/query/model_call.ts";
 import type { BlockTally } from "../../domain/query/calls.ts";
 import { MORE_TEXT, PLANNED_TEXT, type QueryReason, takesMore } from "../../domain/query/outcomes.ts";
 import { beginsWithPlan, planLine, taskLine } from "../../domain/query/plan.ts";
-import { blockLine, type StepChild } from "../../domain/query/query_progress.ts";
+import { blockFailure, blockLine, type StepChild } from "../../domain/query/query_progress.ts";
 import type { BlockResult } from "../../domain/query/query_schemas.ts";
 import { keptText } from "../../domain/undo.ts";
 import { diffCounts, type DiffFile, parseDiff } from "../../markdown/parse_diff.ts";
@@ -549,7 +549,7 @@ function Result({ result, isMarked, drawn }: {
   readonly drawn: boolean;
 }): JSX.Element | null {
   const { ok, preview, stdout, stderr, error, ms, outcome, dropped } = result;
-  const shown = error ? `${error.name}: ${error.message}\n${error.excerpt}` : preview;
+  const shown = error ? `${blockFailure(result)}\n${error.excerpt}` : preview;
   const left = dropped > 0 ? `… ${dropped} more characters of output were dropped` : "";
   const whole = [stdout.trimEnd(), shown, stderr, left].filter((part) => part.trim() !== "").join("\n");
   const text = (drawn ? whole.replace(DIFF, "(see above)") : whole).replace(QUOTED, "$1");

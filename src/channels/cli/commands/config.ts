@@ -175,5 +175,5 @@ function lineOf(
 ): string {
   const where = conversationId === null ? "" : `  in conversation ${conversationId.slice(0, 13)}`;
   const time = at.slice(0, 16).replace("T", " ");
-  return `${id.slice(0, 8)}  ${time}  ${extension}  ${scope}${where}${all ? `  ${workspace}` : ""}`;
+  return `${id.slice(0, 13)}  ${time}  ${extension}  ${scope}${where}${all ? `  ${workspace}` : ""}`;
 }

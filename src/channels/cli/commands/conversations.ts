@@ -5,6 +5,7 @@ import { UsageError } from "../../../domain/errors.ts";
 import { isPostgres } from "../../../domain/kit/addresses.ts";
 import { ago, clip, localTime, oneLine, visibleText } from "../../../domain/kit/text.ts";
 import { BlockTally } from "../../../domain/query/calls.ts";
+import { blockFailure } from "../../../domain/query/query_progress.ts";
 import { steeredAfter, steeredInto, type SteeredMessage } from "../../../domain/query/stored_query.ts";
 import type { RecordedBlock, RecordedIteration, RecordedQuery, Recording } from "../../../domain/records/recording.ts";
 import { diffLines } from "../../../markdown/terminal/diff_lines.ts";
@@ -57,15 +58,19 @@ export async function printConversations(
 }
 
 export async function showConversation(
-  id: string,
+  id: string | undefined,
   { services, io, flags }: CommandInput<ConversationsFlags & { readonly query?: number | undefined }>,
 ): Promise<number> {
-  const { whole, branches, shown, numbers } = await browse({ services, flags }, async ({ conversations }) => {
-    const branch = await conversations.byId(id);
-    const all = await conversations.branches(branch.conversationId);
-    const numbers = await forkNumbers(conversations, all);
-    return { whole: await conversations.recording(branch), branches: all, shown: branch.branchId, numbers };
-  });
+  const { whole, branches, shown, numbers } = await browse(
+    { services, flags },
+    async ({ conversations, workspace }) => {
+      const branch = id === undefined ? await conversations.latest(workspace) : await conversations.byId(id);
+      if (!branch) throw new UsageError("Cannot show a conversation: this workspace has none; name one by its id");
+      const all = await conversations.branches(branch.conversationId);
+      const numbers = await forkNumbers(conversations, all);
+      return { whole: await conversations.recording(branch), branches: all, shown: branch.branchId, numbers };
+    },
+  );
   const recording = flags.query === undefined ? whole : only(whole, flags.query);
   if (flags.output === "json") {
     const facts = { ...printable(recording), branchId: shown, branches: branches.map(branchFacts) };
@@ -297,7 +302,7 @@ function blockLines(block: RecordedBlock, at: number): string[] {
     ...(preview === "" ? [] : quoted(clip(preview, SHOWN_CHARS), "  = ")),
     ...(stdout === "" ? [] : quoted(clip(stdout, SHOWN_CHARS), "  . ")),
     ...(stderr === "" ? [] : quoted(clip(stderr, SHOWN_CHARS), "  ! ")),
-    ...(error === null ? [] : quoted(`${error.name}: ${error.message}`, "  ! ")),
+    ...(error === null ? [] : quoted(blockFailure(block.result), "  ! ")),
   ];
 }
 

@@ -104,7 +104,7 @@ function list(changes: readonly FileChange[], io: Io): void {
       committed.length > 0 ? `  ${named}went into a git commit since (--force undoes it)` : "",
     ].join("");
     io.stdout(
-      `${time}  ${conversationId.slice(0, 8).padEnd(8)}  ${change.padEnd(9)}  ${shown}${visibleText(states)}\n`,
+      `${time}  ${conversationId.slice(0, 13).padEnd(13)}  ${change.padEnd(9)}  ${shown}${visibleText(states)}\n`,
     );
   }
 }

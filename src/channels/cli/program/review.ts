@@ -28,7 +28,7 @@ function addConversations(program: Command, context: Context): void {
     .action(action(context, async () => (await import("../commands/conversations.ts")).printConversations));
   group.command("show")
     .description("show a conversation: requests, thinking, code, results, answers")
-    .argument("<id>", "conversation id; a unique prefix is enough")
+    .argument("[id]", "conversation id; a unique prefix is enough (default: the latest one of this workspace)")
     .option("--query <n>", "only this request, counted from 1", positiveInteger)
     .addOption(output())
     .option(...FLAGS.storedDb)

@@ -189,7 +189,7 @@ function resultLines(
 ): readonly string[] {
   const { error, outcome, stdout, stderr, preview } = result;
   const printed = [stdout, stderr].map((text) => text.trimEnd()).filter((text) => text !== "").join("\n");
-  const value = error ? `${error.name}: ${error.message}` : preview || (outcome === "value" ? "" : outcome);
+  const value = error ? blockFailure(result) : preview || (outcome === "value" ? "" : outcome);
   const main = wrapped(value === "none" ? "" : value, width - 8, { most });
   const beside = printed === "" ? [] : wrapped(printed, width, { most });
   const excerpt = error?.excerpt ? wrapped(error.excerpt, width, { most: 4 }) : [];

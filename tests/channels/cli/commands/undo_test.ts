@@ -106,8 +106,8 @@ Deno.test("vis undo --list shows changes, and which of them are undone", async (
   const { out } = await run(["undo", "--list"], { answer: { changes: [CHANGE, many] } });
   assert.equal(
     out,
-    `${localTime(0, "second")}  0193abcd  edit       a.txt b.txt\n` +
-      `${localTime(0, "second")}  0193abcd  edit       1 2 3 4 (+2)  undone\n`,
+    `${localTime(0, "second")}  0193abcd-11    edit       a.txt b.txt\n` +
+      `${localTime(0, "second")}  0193abcd-11    edit       1 2 3 4 (+2)  undone\n`,
   );
   const lines = async (committed: readonly string[]) =>
     (await run(["undo", "--list"], { answer: { changes: [{ ...CHANGE, committed }] } })).out.split("edit       ")[1];
