@@ -79,9 +79,8 @@ function addHelpItself(program: Command, { services, io }: Context): void {
 
 const MOST_SECTIONS = 6;
 
-function isCommand([first, ...others]: readonly string[], program: Command): boolean {
-  if (first === undefined || program.commands.some((one) => one.name() === first)) return true;
-  return others.length === 0 && nearCommand(first, program) !== null;
+function isCommand([first]: readonly string[], program: Command): boolean {
+  return first === undefined || program.commands.some((one) => one.name() === first);
 }
 
 function nearCommand(word: string, at: Command): string | null {
