@@ -6,6 +6,7 @@ import {
   isSecretFile,
   isWithin,
   matchesWildcard,
+  plainScopes,
 } from "@vis/extension";
 import { missingProgramHint } from "./missing_program.ts";
 import { PartCodes, SIGPIPE } from "./part_codes.ts";
@@ -187,7 +188,11 @@ async function approved(
   for (const path of seen) {
     const named = relative(root, path);
     if (!isWithin(path, root) || !isSecretFile(named, env.secrets ?? [])) continue;
-    needs.push({ does: `read ${named}, which may hold keys`, scope: `the secret file ${named} for commands` });
+    needs.push({
+      does: `read ${named}, which may hold keys`,
+      scope: `reading ${named} by commands`,
+      scopes: [`the secret file ${named} for commands`],
+    });
   }
   const repository = resolve(root, ".git");
   const placed = write.map((path) => path === ".git" ? repository : resolve(workspace, path));
@@ -223,7 +228,7 @@ async function approved(
       setting: "vis config set shell.network true",
       ..."never" in found ? { why: `Vis asks every time, because ${found.never}.`, scope: OF_ONE, lasting: false } : {
         why: found.runs.map((text) => `${text}, which Vis can change.`).join(" "),
-        scope: `network for ${found.scopes.join(", ")}`,
+        scope: `network for ${plainScopes(found.scopes).join(", ")}`,
         scopes: found.scopes.map((one) => `network for ${one}`),
       },
     });

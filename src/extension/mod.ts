@@ -25,6 +25,7 @@ export {
   type ValueSymbol,
 } from "./spec.ts";
 export { defineExtension, defineExtension as validate } from "./validate.ts";
+export { plainScopes } from "../domain/query/approval.ts";
 export type { CallOutcome } from "../domain/query/calls.ts";
 export { abortable, Pace, Semaphore, settledWithin } from "../domain/kit/concurrency.ts";
 export { BoundedMap } from "../domain/kit/bounded_map.ts";

@@ -19,7 +19,7 @@ import {
 import { type Database, fromJson, insertRow, namedQuery, toJson } from "./database.ts";
 import { dropLarge, Eraser } from "./erasure.ts";
 import { ExtensionStates } from "./extension_states.ts";
-import { addSteered, Iterations, readIterations, readSentMessages } from "./iterations.ts";
+import { addSteered, Iterations, readIterations, readSentMessages, setQuestion } from "./iterations.ts";
 import { readLogs, writeLogEntries } from "./logs.ts";
 import {
   attemptsOf,
@@ -177,6 +177,7 @@ function queryStore({ db, all, now, isAlive: isAliveHere }: Parts): QueryStore {
     beginQuery: (query) => db.write((tx) => beginQuery(tx, { query, now: now(), isAlive: isAliveHere })),
     keyedQuery: (branchId, key) => findRequestKey(db, { branchId, key, now: now() }),
     addSteered: (queryId, sent) => db.writeRun((tx) => addSteered(tx, { queryId, sent, now: now() })),
+    setQuestion: (queryId, question) => db.writeRun((tx) => setQuestion(tx, { queryId, question })),
     endQuery: async (queryId, end, last) => {
       const facts = { end, now: now() };
       if (last) await db.writeRun((tx) => endWithIteration(tx, { ...facts, ...last }));
@@ -323,6 +324,7 @@ const RULES: Readonly<Record<keyof Methods | `states.${keyof StateStore}`, Rule>
   beginQuery: [["branch", 0, "branchId"], ["run", 0, "retryOf"]],
   keyedQuery: BRANCH,
   addSteered: RUN,
+  setQuestion: RUN,
   endQuery: [...RUN, ["iteration", 2, "iterationId"]],
   query: RUN,
   attempts: RUN,

@@ -411,6 +411,14 @@ export async function addSteered(
   });
 }
 
+export async function setQuestion(
+  tx: Database,
+  { queryId, question }: { readonly queryId: string; readonly question: string },
+): Promise<void> {
+  const { metadata: cell } = await runningRun(tx, queryId);
+  await changeQueryMetadata(tx, { queryId, cell, change: () => ({ question }) });
+}
+
 const metadataOf = namedQuery((db, { queryId }: { readonly queryId: string }) =>
   db.selectFrom("queryState as s").select("s.metadata").where("s.id", "=", queryId)
 );

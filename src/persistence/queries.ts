@@ -348,7 +348,9 @@ function storedQuery(content: Content, row: QueryRow): StoredQuery {
     ...(facts.only && READING_MODES.includes(facts.only) ? { only: facts.only } : {}),
   };
   const { status } = row;
-  if (status === "running") return { ...known, running: true, status, reason: null };
+  if (status === "running") {
+    return { ...known, running: true, status, reason: null, ...(facts.question ? { question: facts.question } : {}) };
+  }
   return { ...known, running: false, status, reason: facts.reason ?? "process_lost" };
 }
 

@@ -163,6 +163,7 @@ export const holderOf = namedQuery((db, { branchId }: { readonly branchId: strin
 export interface QueryMetadata extends Omit<QueryEnd, "status"> {
   readonly byModel: Readonly<Record<string, Usage>>;
   readonly steered: readonly SteeredMessage[];
+  readonly question: string;
 }
 
 export async function changeQueryMetadata(

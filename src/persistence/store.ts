@@ -220,6 +220,9 @@ export interface QueryStore {
   beginQuery(query: NewQuery): Promise<string>;
   /** Adds a message that the user sent while the query ran, before a call shows it. Throws if the query has ended. */
   addSteered(queryId: string, sent: { readonly iteration: number; readonly texts: readonly string[] }): Promise<void>;
+  /** Stores the question to the user for which a running query waits; "" once it waits no more. Throws if the query has
+   * ended. */
+  setQuestion(queryId: string, question: string): Promise<void>;
   /** Ends a query; a second call has no effect. `last` is the end of its last iteration, which is stored in the same
    * transaction; a second call with it throws. Without `last`, refuses "done" if an iteration has not ended. */
   endQuery(queryId: string, end: QueryEnd, last?: EndOfIteration): Promise<void>;

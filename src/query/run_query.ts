@@ -11,7 +11,7 @@
 
 import { Cancelled, ConfigError, HandedOver, messageOf, StoreError, TakenOverError } from "../domain/errors.ts";
 import { clip, durationText, oneLine } from "../domain/kit/text.ts";
-import type { Approve } from "../domain/query/approval.ts";
+import { approvalTitle, type Approve } from "../domain/query/approval.ts";
 import { NO_USAGE } from "../domain/query/model_call.ts";
 import { type QueryReason, reasonAdvice, statusOf } from "../domain/query/outcomes.ts";
 import { type Emit, Emitter } from "../domain/query/query_event.ts";
@@ -22,6 +22,7 @@ import type { QueryScope } from "../environment/environment_parts.ts";
 import { type ActiveExtensions, messageWithLine, offLine } from "../extension/active.ts";
 import { isAboutWork, leavesText } from "../iteration/answer_claims.ts";
 import type { IterationFault, IterationFrame } from "../iteration/iteration.ts";
+import type { Log } from "../logging/log.ts";
 import type { Asked, LeftQuery, PreviousTurn, QueryStore, StoredIteration } from "../persistence/store.ts";
 import { renderConversation, renderInput } from "../prompt/context.ts";
 import { Repetition } from "../prompt/nudges.ts";
@@ -164,7 +165,10 @@ async function begin(
   const keptFiles = pathsText(options.keptFiles ?? []);
   if (keptFiles !== "") state.notes.push(keptForModel(keptFiles));
   const keep = (asked: string): void => state.keepAsked(asked);
-  const approvals = options.approvals ?? QueryApprovals.of(given, { approve: options.approve, deadline, keep });
+  const approvals = options.approvals ?? QueryApprovals.of(given, {
+    approve: options.approve && storedWhileAsked(options.approve, { store: parts.store, log: parts.log, queryId }),
+    ...{ deadline, keep },
+  });
   const askedBefore = approvals.askedMs;
   const askedMs = (): number => approvals.askedMs - askedBefore;
   const onChange = (diff: string): void => {
@@ -588,6 +592,25 @@ export async function storeQuery(
     only: readingModeOf(settings),
     ...(retryOf === undefined ? {} : { retryOf }),
   });
+}
+
+/** Other processes then see that the query waits for an answer. The question is asked even if it cannot be stored. */
+function storedWhileAsked(
+  approve: Approve,
+  { store, log, queryId }: { readonly store: QueryStore; readonly log: Log; readonly queryId: string },
+): Approve {
+  const keep = (text: string): Promise<void> =>
+    store.setQuestion(queryId, text)
+      .catch((error: unknown) => log.warn("question_not_stored", { queryId, error: messageOf(error) }));
+  return async (question, signal) => {
+    const kept = keep(approvalTitle(question));
+    try {
+      return await approve(question, signal);
+    } finally {
+      await kept;
+      await keep("");
+    }
+  };
 }
 
 export async function endUnrun(store: Pick<QueryStore, "endQuery">, queryId: string): Promise<void> {

@@ -186,6 +186,7 @@ function questionAbout({ place, action }: SecretFile, shown: string | null = nul
   return {
     what: `${action} ${place.path}, which may hold keys: the model and its service see the text${change}`,
     why: "",
-    scope: `the secret file ${place.real}`,
+    scope: `reading ${place.real}`,
+    scopes: [`the secret file ${place.real}`],
   };
 }

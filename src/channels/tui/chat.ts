@@ -72,7 +72,8 @@ export class ChatController {
   #last: RunningTurn | null = null;
   #plan: readonly PlanItem[] = [];
   #asked: TranscriptEntry | null = null;
-  #known: ReadonlyMap<string, boolean> = new Map();
+  /** How much of each query is shown, by its id. */
+  #known: ReadonlyMap<string, string> = new Map();
   budget: RequestBudget = { steps: null, costUsd: null, reasoning: null };
 
   constructor(parts: ChatParts) {
@@ -136,7 +137,7 @@ export class ChatController {
     this.#spent = spent;
     this.#lastAnswer = lastAnswer;
     this.#asked = asked;
-    this.#known = runningOf(turns.map(({ query }) => query));
+    this.#known = statesOf(turns.map(({ query }) => query));
     this.#parts.transcript.add(...turns.flatMap(({ entries }) => entries));
   }
 
@@ -145,7 +146,7 @@ export class ChatController {
   async follow(open: (branch: Branch) => Promise<OpenedBranch>): Promise<void> {
     const branch = this.#branch;
     if (branch === null || this.#running !== null) return;
-    const isNew = ({ queryId, running }: StoredQuery): boolean => this.#known.get(queryId) !== running;
+    const isNew = (query: StoredQuery): boolean => this.#known.get(query.queryId) !== stateOf(query);
     // The newest query may be a request of this screen that began after another one.
     const newest = await this.#parts.session().conversations.queries(branch, { newest: 2 });
     if (!newest.some(isNew) || this.#running !== null) return;
@@ -157,7 +158,7 @@ export class ChatController {
     if (!isTail) transcript.clear();
     else if (this.#known.has(turns[at]?.query.queryId ?? "") && this.#asked !== null) transcript.cutFrom(this.#asked);
     transcript.add(...turns.slice(isTail ? at : 0).flatMap(({ entries }) => entries));
-    this.#known = runningOf(turns.map(({ query }) => query));
+    this.#known = statesOf(turns.map(({ query }) => query));
     this.#spent = { ...spent, walls: this.#spent.walls, sentBytes: this.#spent.sentBytes };
     [this.#lastAnswer, this.#asked, this.#plan] = [lastAnswer, asked, plan];
     this.#parts.changed();
@@ -311,7 +312,7 @@ export class ChatController {
     } finally {
       if (Date.now() - this.#running.since > RUNG_MS) this.#parts.ring("the request has ended");
       this.#running = null;
-      if (turn.progress.queryId !== null) this.#known = new Map(this.#known).set(turn.progress.queryId, false);
+      if (turn.progress.queryId !== null) this.#known = new Map(this.#known).set(turn.progress.queryId, ENDED);
       this.#parts.worked();
       if (!this.#waiting.some(({ steering }) => steering !== null)) this.#next();
       changed();
@@ -433,13 +434,23 @@ function highest(word: string, variables: readonly { readonly name: string }[]):
   return Math.max(0, ...variables.map(({ name }) => Number(new RegExp(`^${word}_(\\d{1,9})$`).exec(name)?.[1] ?? 0)));
 }
 
-function runningOf(queries: readonly StoredQuery[]): ReadonlyMap<string, boolean> {
-  return new Map(queries.map(({ queryId, running }) => [queryId, running]));
+const ENDED = "ended";
+
+function stateOf(query: StoredQuery): string {
+  return query.running ? `${query.iterations} ${query.question ?? ""}` : ENDED;
+}
+
+function statesOf(queries: readonly StoredQuery[]): ReadonlyMap<string, string> {
+  return new Map(queries.map((query) => [query.queryId, stateOf(query)]));
 }
 
 function lastEntries(query: StoredQuery, shown: () => DisplayOptions): readonly TranscriptEntry[] {
   const { theme } = shown();
-  if (query.running) return [new LineEntry(["still running in another process", theme.warn])];
+  if (query.running) {
+    const { question = "" } = query;
+    const asks = question === "" ? [] : [new LineEntry([`${question} Answer in the process that runs it`, theme.warn])];
+    return [...asks, new LineEntry(["still running in another process", theme.warn])];
+  }
   if (query.status === "interrupted") return [endEntry(query, theme)];
   const answer = new AnswerEntry(shown);
   answer.settle(query.answer, { plain: query.answerType === "text" });

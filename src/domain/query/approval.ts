@@ -91,6 +91,25 @@ export function approvalChoices(
   return lasting ? choices : choices.filter(({ decision }) => decision === "once" || decision === "no");
 }
 
+/** Returns the names of commands without the path of their program, unless two names differ only in it. */
+export function plainScopes(scopes: readonly string[]): readonly string[] {
+  const plain = scopes.map((scope) => scope.replace(/ \([^()]*\)$/, ""));
+  return scopes.map((scope, at) => {
+    const short = plain[at] ?? scope;
+    return plain.indexOf(short) === plain.lastIndexOf(short) ? short : scope;
+  });
+}
+
+/** Returns the part of long choices that each would repeat, for a channel in which a choice has one line; "" if
+ * `fits` holds for every choice. */
+export function approvalScope(
+  question: Pick<ApprovalQuestion, "scope" | "lasting">,
+  fits: (text: string) => boolean,
+): string {
+  if (approvalChoices(question).every(({ text }) => fits(text))) return "";
+  return `Answers for longer allow: ${paragraph(question.scope)}`;
+}
+
 function paragraph(text: string): string {
   return visibleText(text).replace(LONG_BLANK, ({ length }) => ` [${length} blanks] `).replaceAll("\n", " ⏎ ");
 }

@@ -17,6 +17,8 @@ interface RunningQuery extends QueryFacts {
   readonly running: true;
   readonly status: "running";
   readonly reason: null;
+  /** The question to the user for which the query waits. */
+  readonly question?: string;
 }
 
 export interface EndedQuery extends QueryFacts, QueryEnd {

@@ -73,6 +73,7 @@ class Thread {
   async #look(): Promise<void> {
     if (document.hidden || entry.value.shows !== "page") return;
     await conversationList.load();
+    if (this.runsElsewhere) await this.#lookForQuestion();
     if (this.running.value) return;
     const { conversationId } = this.facts.value ?? {};
     const listed = JSON.stringify([
@@ -82,6 +83,13 @@ class Thread {
     if (listed === this.#listed || this.shows.value !== "turns") return;
     this.#listed = listed;
     void guarded(() => this.#changedElsewhere());
+  }
+
+  async #lookForQuestion(): Promise<void> {
+    const turn = this.turns.value.at(-1);
+    const { items } = await storedQueries(this.id.value ?? "", { limit: 1 });
+    const query = items.at(-1);
+    if (turn && query?.queryId === turn.queryId) turn.asksElsewhere.value = query?.question ?? "";
   }
 
   blank(): void {

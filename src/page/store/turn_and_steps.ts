@@ -38,6 +38,8 @@ export class Turn {
   readonly elapsed = signal(0);
   readonly steered = signal<readonly SentMeanwhile[]>([]);
   readonly question = signal<ApprovalQuestion | null>(null);
+  /** A question of another process, which only its user can answer there; "" for none. */
+  readonly asksElsewhere = signal("");
   readonly plan = signal<readonly PlanItem[]>([]);
   readonly draft = new DraftAnswer(async (texts) => {
     return (await json<ApiMarkdown>(inApi("markdown"), { method: "POST", body: { texts } })).trees;

@@ -91,14 +91,18 @@ function lettersOf(question: ApprovalQuestion): string {
 function Activity(): JSX.Element | null {
   const turn = thread.turns.value.at(-1);
   if (!turn?.running.value) return null;
-  const { count, tokens, doing, elapsed, isElsewhere } = turn;
+  const { count, tokens, doing, elapsed, isElsewhere, asksElsewhere } = turn;
   const parts = [
     count.value === 0 ? "Working" : `Step ${count.value}`,
-    isElsewhere ? "runs in another window" : doing.value,
+    !isElsewhere ? doing.value : asksElsewhere.value === "" ? "runs in another window" : "waits for an answer there",
     elapsed.value < 1000 ? "" : runningText(elapsed.value),
     tokens.value === 0 ? "" : plural(tokens.value, "token"),
   ];
-  return <p id="activity" class={turn.question.value ? "waits" : ""}>{parts.filter(Boolean).join(" · ")}</p>;
+  return (
+    <p id="activity" class={turn.question.value || asksElsewhere.value ? "waits" : ""}>
+      {parts.filter(Boolean).join(" · ")}
+    </p>
+  );
 }
 
 interface RequestDraft {

@@ -2,7 +2,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { isWithin } from "../../domain/kit/files.ts";
 import { commandText, shellText } from "../../domain/kit/text.ts";
-import type { ApprovalRequest } from "../../domain/query/approval.ts";
+import { type ApprovalRequest, plainScopes } from "../../domain/query/approval.ts";
 import type {
   NetworkScopes,
   ProgramWalls,
@@ -256,7 +256,7 @@ function questionOf(
   return {
     what,
     why: clipped(`${sentences.join(". ")}.`, LONGEST_WHY),
-    scope: scopes.length === 0 ? "this command" : clipped(scopes.join(", "), 300),
+    scope: scopes.length === 0 ? "this command" : clipped(plainScopes(scopes).join(", "), 300),
     scopes,
     lasting: scopes.length > 0,
   };

@@ -102,6 +102,18 @@ Deno.test("Ctrl-G gives an approval the keyboard, and the text in the input stay
   });
 });
 
+Deno.test("each answer has one line: the question shows a scope that is too long for it", async () => {
+  const scope = `doors of the ${"long ".repeat(12)}house`;
+  await asks(`await asking.open(${JSON.stringify(scope)}, "open them")`, async ({ screen, press }) => {
+    const text = await screen.until("from now on");
+    assert.match(text, /Answers for longer allow: doors of the long/);
+    const choices = text.split("\n").filter((line) => /^\W*[ycan]  (?:yes|no)/.test(line));
+    assert.equal(choices.length, 4, text);
+    press("a");
+    await screen.until((now) => now.includes(DONE));
+  });
+});
+
 Deno.test("w and the arrows open a question at an empty input; Esc is a no", async () => {
   for (const [first, then] of [["w", "Why not?"], [DOWN, "❯ c"], [ESC, DONE]] as const) {
     await asks("await asking.open()", async ({ screen, press }) => {

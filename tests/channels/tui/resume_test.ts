@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import type { QueryEvent } from "../../../src/domain/query/query_schemas.ts";
-import { ASKING } from "../../helpers/asking_extension.ts";
 import { cpuMs } from "../../helpers/cpu_ms.ts";
 import type { Engine } from "../../helpers/engine.ts";
 import { fillLong } from "../../helpers/fill_long.ts";
+import type { ApprovalAnswer } from "../../../src/domain/query/approval.ts";
+import { ASKING } from "../../helpers/asking_extension.ts";
 import { final, replyJson } from "../../helpers/scripted_provider.ts";
 import { withScreen } from "./_rig.ts";
 
@@ -43,6 +44,32 @@ Deno.test("a conversation that is opened again shows which request was a plan", 
   };
   await withScreen([final("First a.ts: then b.ts")], { before, place: { continue: true } }, async ({ screen }) => {
     await screen.until(/plan\n› Change it[^]*First a\.ts[^]*Nothing was changed\. Send go to carry the plan out/);
+  });
+});
+
+Deno.test("the screen shows the steps of a request that another process runs, and a question for which it waits", async () => {
+  const answered = Promise.withResolvers<ApprovalAnswer>();
+  const gate = Promise.withResolvers<void>();
+  const replies = [
+    replyJson("const first = 'step one'; first"),
+    replyJson("await asking.open()"),
+    { text: final("Done: yes"), after: gate.promise },
+  ];
+  const clock = { now: Date.now, sleep: () => new Promise<void>((wake) => setTimeout(wake, 5)) };
+  const options = { place: { continue: true }, rows: 60, parts: { clock }, engine: { extensions: [ASKING] } };
+  const before = async (engine: Engine): Promise<void> => void await engine.ask("one").catch(() => {});
+  await withScreen([final("Begun: yes"), ...replies], { ...options, before }, async ({ screen, engine }) => {
+    await screen.until("Begun: yes");
+    const asked = engine.conversations.ask(engine.branch, "two", {
+      ...{ signal: new AbortController().signal, emit: () => {} },
+      approve: () => answered.promise,
+    });
+    await screen.until(/› two[^]*step one[^]*Allow Vis to open doors\? Answer in the process that runs it/);
+    answered.resolve({ decision: "once", reason: "" });
+    await screen.until((now) => !now.includes("Answer in the process") && now.includes("still running"));
+    gate.resolve();
+    await asked;
+    await screen.until((now) => now.includes("Done: yes") && !now.includes("still running"));
   });
 });
 

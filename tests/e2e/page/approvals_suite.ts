@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import type { ApprovalAnswer } from "../../../src/domain/query/approval.ts";
 import type { Page } from "playwright-core";
 import { ASKING } from "../../helpers/asking_extension.ts";
 import { final, replyJson } from "../../helpers/scripted_provider.ts";
@@ -119,3 +120,23 @@ inBrowser(
     await question(page).waitFor({ state: "detached" });
   },
 );
+
+inBrowser("shows the question for which a request of another process waits, and where to answer it", {
+  rig,
+  replies: [asks(), SAID],
+}, async ({ page, rig }) => {
+  const answered = Promise.withResolvers<ApprovalAnswer>();
+  const { conversations, branch } = rig.engine;
+  const asked = conversations.ask(branch, "Begin", {
+    ...{ signal: new AbortController().signal, emit: () => {} },
+    approve: () => answered.promise,
+  });
+  await page.locator("#list li a, #list li button").first().click();
+  await question(page).getByText("Allow Vis to open doors?").waitFor();
+  await question(page).getByText("Answer in the terminal or window that runs this request").waitFor();
+  await page.locator("#activity", { hasText: "waits for an answer there" }).waitFor();
+  answered.resolve({ decision: "once", reason: "" });
+  await asked;
+  await page.locator(".done > footer", { hasText: "fork" }).waitFor();
+  assert.equal(await question(page).count(), 0);
+});

@@ -78,7 +78,7 @@ Deno.test("fs asks again after each answer for one call, and no more after a las
     await workspace.call(name, ...args);
     assert.equal(asked.questions.length, at + 1, `${name} asked ${asked.questions.length} times`);
   }
-  assert.deepEqual([...new Set(asked.questions)], ["the secret file .env"]);
+  assert.deepEqual([...new Set(asked.questions)], ["reading .env"]);
   await workspace.put(".env", "KEY=5\n");
   asked.lasting = true;
   assert.equal(await workspace.call("readFile", ".env"), "KEY=5\n");

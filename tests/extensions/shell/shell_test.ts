@@ -229,7 +229,11 @@ Deno.test("shell.run() asks the user only for the network and for paths outside 
       "commands that change the folder /etc",
       "network for npm ci … (/usr/bin/npm)",
     ];
-    assert.deepEqual(questions.splice(0), [scopes.join(", ")], "one command asks one question");
+    assert.deepEqual(
+      questions.splice(0),
+      [scopes.join(", ").replace(" (/usr/bin/npm)", "")],
+      "one command asks one question",
+    );
     assert.deepEqual(requests.at(-1)?.scopes, scopes);
     assert.equal(
       requests.at(-1)?.what,
@@ -254,7 +258,7 @@ Deno.test("shell.run() asks the user only for the network and for paths outside 
     asked.pop();
     questions.splice(0);
     await run({ ...env, secrets: [".env*"] }, "npm test", { secrets: ["inside/.env", "plain"] });
-    assert.deepEqual(questions.splice(0), ["the secret file inside/.env for commands"]);
+    assert.deepEqual(questions.splice(0), ["reading inside/.env by commands"]);
     assert.deepEqual(asked.pop()![1].hideSecrets, { ...HIDE, except: [`${root}/w/inside/.env`, "plain"] });
     const { network, write } = asked.at(-1)![1];
     assert.deepEqual([network, write], [true, [`${root}/w`, `${root}/other`, "/etc"]]);
@@ -276,7 +280,7 @@ Deno.test("shell.run() asks the user only for the network and for paths outside 
     const { length } = asked;
     await assert.rejects(
       run(env, "npm ci", { network: true }),
-      /Cannot allow network for npm ci … \(\/usr\/bin\/npm\): the user said no: offline$/,
+      /Cannot allow network for npm ci …: the user said no: offline$/,
     );
     answer = { allowed: false, reason: "nobody can be asked here" };
     await assert.rejects(

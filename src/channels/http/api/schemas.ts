@@ -16,6 +16,7 @@ export const QuerySchema = QueryResultSchema.omit({ value: true }).extend({
   answer: z.string().describe('The answer, or why there is none; "" while it runs'),
   text: z.string(),
   running: z.boolean().describe("Whether it runs, in this server or in another process"),
+  question: z.string().optional().describe("The question to the user for which the query waits, while it runs"),
   createdAt: time,
   steered: z.array(z.object({ text: z.string(), iteration: z.number().int(), at: time })).describe(
     "Messages that the user sent while it ran, each with the iteration (1-based) that showed it to the model",

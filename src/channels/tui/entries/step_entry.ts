@@ -30,6 +30,12 @@ const MOST = { thinking: 8, chars: 500, code: 16, failure: 4 } as const;
 const WHOLE = 2_000;
 const CODE_CHARS = 200_000;
 
+/** Shortens the question, and keeps the answer after it. */
+function shortQuestion(text: string, most: number): string {
+  const at = text.lastIndexOf("? ") + 1;
+  return shortened(text.slice(0, at), Math.max(most / 2, most - (text.length - at))) + text.slice(at);
+}
+
 export class StepEntry extends DrawnEntry {
   readonly step: Step;
   readonly #shown: () => DisplayOptions;
@@ -46,7 +52,7 @@ export class StepEntry extends DrawnEntry {
     const label = "sent while running";
     const said = step.steered.flatMap((text) => requestLines(text, { label, width, shown }));
     const asked = step.asked.flatMap((text) => {
-      const lines = wrapped(shown.whole ? text : shortened(text, width * 2), width);
+      const lines = wrapped(shown.whole ? text : shortQuestion(text, width * 2), width);
       return [...lines.map(shown.theme.dim), ""];
     });
     return [...said, ...(shown.prefs.iterations ? this.#work(width, shown) : []), ...asked];

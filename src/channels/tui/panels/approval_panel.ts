@@ -1,10 +1,11 @@
-import { decodeKittyPrintable, matchesKey } from "@earendil-works/pi-tui";
+import { decodeKittyPrintable, matchesKey, visibleWidth } from "@earendil-works/pi-tui";
 import { abortable, type Clock } from "../../../domain/kit/concurrency.ts";
 import {
   type ApprovalAnswer,
   type ApprovalChoice,
   approvalChoices,
   type ApprovalQuestion,
+  approvalScope,
   approvalTitle,
   approvalWhy,
   type Approve,
@@ -111,6 +112,12 @@ export class Questions {
   };
 }
 
+const CHOICE_LEFT = 5;
+/** The choices of a question whose scope is too long for their lines. */
+const SHORT: Readonly<Record<string, string>> = {
+  c: "yes, and all of this in this conversation",
+  a: "yes, and all of this in this workspace from now on",
+};
 const WHY_NOT = { key: "w", text: "no, and say why" } as const;
 
 interface ApprovalPanelParts extends PanelParts {
@@ -234,7 +241,8 @@ export class ApprovalPanel extends BasePanel {
 
   #all(width: number): readonly PanelRow[] {
     const { question } = this.#own;
-    const asked = [approvalTitle(question), approvalWhy(question)].filter((text) => text !== "").join("\n");
+    const scope = approvalScope(question, (text) => visibleWidth(text) <= width - CHOICE_LEFT);
+    const asked = [approvalTitle(question), approvalWhy(question), scope].filter((text) => text !== "").join("\n");
     const rows = (text: string, at: number, columns = width): readonly PanelRow[] =>
       wrapped(text, columns).map((line) => ({ text: line, at }));
     if (this.#why !== null) {
@@ -242,7 +250,7 @@ export class ApprovalPanel extends BasePanel {
     }
     const active = this.#own.active();
     const choices = this.#choices.flatMap(({ key, text }, at) =>
-      rows(text, at, width - 5).map((row, line) => ({
+      rows(scope === "" ? text : SHORT[key] ?? text, at, width - CHOICE_LEFT).map((row, line) => ({
         text: `${active && at === this.#at && line === 0 ? "❯" : " "} ${line === 0 ? key : " "}  ${row.text}`,
         at,
       }))
