@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 9ecf25cd2a79ac425d7ab5d2d997ae20b4e4eaf890f93a6c4009c23bbf56156b
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 99da13e7413eb2b069499664cd7073e1c80c2ea64111dd94c910f292f2370b84
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -49,6 +49,8 @@ export interface Approval {
   readonly reason: string;
   readonly byUser?: boolean;
 }
+/** Returns the names of commands without the path of their program, unless two names differ only in it. */
+export declare function plainScopes(scopes: readonly string[]): readonly string[];
 export interface CallOutcome {
   /** A few words for readers: "12 passed", "exit code 1". */
   readonly text: string;
