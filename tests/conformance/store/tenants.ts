@@ -182,7 +182,7 @@ export const storeTenantCases: readonly StoreCase[] = [
       const ids = await secrets(ana);
       await begun(store.of("ben"), { text: "mine" });
       const before = await whole(ana, ids);
-      for (const stranger of [store, store.of("ben")]) assert.equal(await attack(stranger, ids), 44);
+      for (const stranger of [store, store.of("ben")]) assert.equal(await attack(stranger, ids), 46);
       assert.equal(await whole(ana, ids), before);
     },
   },
@@ -263,7 +263,7 @@ export const storeTenantCases: readonly StoreCase[] = [
       assert.equal((await store.of("ben").query(first.queryId))?.status, "interrupted");
       for (const [at, { queryId }] of ids.entries()) {
         assert.equal((await stores[at]?.query(queryId))?.status, "interrupted");
-        assert.equal((await stores[at]?.search("process", { limit: 9 }))?.length, 1);
+        assert.equal((await stores[at]?.search("ended", { limit: 9 }))?.length, 1);
       }
     },
   },

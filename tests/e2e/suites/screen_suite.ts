@@ -41,6 +41,15 @@ export function screenSuite(launcher: Launcher): void {
     assert.equal((await pty.ended).code, 0);
   });
 
+  launched(launcher, "lines that were typed before vis took the terminal are sent in order", async () => {
+    await using user = await User.make(launcher, { reply: [final("It makes 42"), final("And then 43")] });
+    const pty = new Pty(user, []);
+    pty.type("What is 6 * 7?\rAnd one more?\r");
+    await pty.until(/› What is 6 \* 7\?[^]*It makes 42[^]*› And one more\?[^]*And then 43/);
+    pty.type("\x04");
+    assert.equal((await pty.ended).code, 0);
+  });
+
   launched(launcher, "vis on a terminal gives it back when it is told to end, also while it works", async (t) => {
     for (const [signal, code] of [["SIGTERM", 143], ["SIGHUP", 129], ["SIGINT", 130]] as const) {
       await t.step(signal, async () => {
