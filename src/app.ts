@@ -152,7 +152,7 @@ function careServices(extensions: Extensions): Care {
     },
     approvalAdmin: async (request) => {
       const [{ AppApprovalAdmin }, { realFolder, visHome }] = await Promise.all([
-        import("./app/session/approvals.ts"),
+        import("./app/session/approval_folder.ts"),
         import("./app/settings/settings.ts"),
       ]);
       const workspace = await realFolder(request.cwd ?? Deno.cwd());

@@ -1,5 +1,5 @@
 import project from "../../deno.json" with { type: "json" };
-import type { VersionFacts } from "../domain/reports.ts";
+import type { VersionFacts } from "../domain/admin_reports.ts";
 
 export function ownVersion(): VersionFacts {
   const { deno, v8 } = Deno.version;

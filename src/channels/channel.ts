@@ -23,8 +23,8 @@ import type {
   SettingFacts,
   UpdateRequest,
   VersionFacts,
-} from "../domain/reports.ts";
-import type { UnwalledMode } from "../extension/spawned.ts";
+} from "../domain/admin_reports.ts";
+import type { UnwalledMode } from "../extension/spawn_types.ts";
 
 export interface OpenRequest extends ConfigFlags {
   readonly db?: string | undefined;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isSecureUrl } from "../domain/kit/addresses.ts";
-import { SECRET_PATTERNS } from "../domain/kit/names.ts";
-import { ShownLimits } from "./shown_limits.ts";
+import { SECRET_PATTERNS } from "../domain/kit/secret_files.ts";
+import { ShownLimits } from "./context_limits.ts";
 
 const positive = z.int().positive();
 const usd = z.number().min(0);

@@ -15,7 +15,7 @@ import type { ApprovalAnswer, ApprovalQuestion } from "../domain/query/approval.
 import type { SentMessage } from "../domain/query/model_call.ts";
 import { MORE_STEPS, moreRequest, reasonText, takesMore } from "../domain/query/outcomes.ts";
 import type { QueryEvent, QueryResult } from "../domain/query/query_schemas.ts";
-import type { BackgroundProgram } from "../domain/reports.ts";
+import type { BackgroundProgram } from "../domain/admin_reports.ts";
 import type { IterationRange, StoredQuery } from "../domain/query/stored_query.ts";
 import type { ConversationFilter, NewConversation, NewFork } from "../domain/records/conversations.ts";
 import type { NewestQueries } from "../domain/records/history.ts";

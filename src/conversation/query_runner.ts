@@ -1,7 +1,7 @@
 import { HandedOver, TakenOverError } from "../domain/errors.ts";
 import { Semaphore, unrefTimer } from "../domain/kit/concurrency.ts";
 import type { Emit } from "../domain/query/query_event.ts";
-import type { BackgroundProgram } from "../domain/reports.ts";
+import type { BackgroundProgram } from "../domain/admin_reports.ts";
 import type { QueryResult } from "../domain/query/query_schemas.ts";
 import type { EnvironmentParts } from "../environment/environment_parts.ts";
 import { Environment } from "../environment/environment.ts";

@@ -1,5 +1,5 @@
 import { oneLine } from "./kit/text.ts";
-import type { ExtensionAdmin } from "./reports.ts";
+import type { ExtensionAdmin } from "./admin_reports.ts";
 
 export interface FileChange {
   readonly id: string;

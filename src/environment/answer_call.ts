@@ -14,7 +14,7 @@ import {
 } from "../domain/query/calls.ts";
 import type { AnswerType, Confidence } from "../domain/query/query_schemas.ts";
 import { SYSTEM_VARIABLES } from "../domain/query/variable.ts";
-import { changedPaths } from "../domain/query/query_work.ts";
+import { changedPaths } from "../domain/query/work_summary.ts";
 import { type ActiveExtensions, type OffPart, offReason } from "../extension/active.ts";
 import type { EnvironmentView, Topic } from "../extension/spec.ts";
 import type { Branch, Store } from "../persistence/store.ts";

@@ -17,7 +17,7 @@ import { BoundedMap } from "../domain/kit/bounded_map.ts";
 import { newId } from "../domain/kit/ids.ts";
 import { SYSTEM_VARIABLES, type VariableImage } from "../domain/query/variable.ts";
 import type { ActiveExtensions, ExtensionFault } from "../extension/active.ts";
-import { blockHint, type Habits, plainHint } from "../extension/habits.ts";
+import { blockHint, type Habits, plainHint } from "../extension/habitual_calls.ts";
 import type { EnvironmentView } from "../extension/spec.ts";
 import type { Log } from "../logging/log.ts";
 import type { Branch, Store, VariableHead } from "../persistence/store.ts";

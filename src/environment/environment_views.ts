@@ -12,9 +12,9 @@ import type {
   StateVersion,
 } from "../domain/records/extension_state.ts";
 import type { LogFilter, LogRow, NewestQueries, SearchFilter, SearchHit } from "../domain/records/history.ts";
-import type { BackgroundProgram } from "../domain/reports.ts";
+import type { BackgroundProgram } from "../domain/admin_reports.ts";
 import type { ActiveExtensions, OwnKeys } from "../extension/active.ts";
-import type { Spawn, SpawnCaller, Spawned, SpawnOptions } from "../extension/spawned.ts";
+import type { Spawn, SpawnCaller, Spawned, SpawnOptions } from "../extension/spawn_types.ts";
 import {
   type CustomBinding,
   type EnvironmentView,

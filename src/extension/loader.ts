@@ -1,6 +1,6 @@
 import { messageOf } from "../domain/errors.ts";
 import { type Clock, REAL_CLOCK } from "../domain/kit/concurrency.ts";
-import type { LeftOut } from "../domain/reports.ts";
+import type { LeftOut } from "../domain/admin_reports.ts";
 import type { Log } from "../logging/log.ts";
 import { answerInTime, messageWithLine } from "./active.ts";
 import { type FoundFolder, isWanted, type Wants } from "./discover.ts";

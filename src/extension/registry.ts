@@ -21,7 +21,7 @@ import {
   scopeOf,
   TookTooLong,
 } from "./active.ts";
-import { habitsOf, plainResults } from "./habits.ts";
+import { habitsOf, plainResults } from "./habitual_calls.ts";
 import { readExtensionConfig, type SettingSources } from "./read_config.ts";
 import { signatureOf } from "./signatures.ts";
 import type {

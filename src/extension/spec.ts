@@ -4,7 +4,7 @@ import type { Approval, ApprovalRequest } from "../domain/query/approval.ts";
 import type { CallAction, CallOutcome } from "../domain/query/calls.ts";
 import type { FoundState, StateEntry, StateVersion } from "../domain/records/extension_state.ts";
 import type { HistoryReader } from "../domain/records/history.ts";
-import type { NetworkScopes, ProgramWalls, Spawn, SpawnOptions } from "./spawned.ts";
+import type { NetworkScopes, ProgramWalls, Spawn, SpawnOptions } from "./spawn_types.ts";
 
 /** A bundle of functions, constants, prompt and nudge. docs/extend/spec.md explains every key. */
 export interface Extension {

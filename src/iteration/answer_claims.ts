@@ -49,7 +49,7 @@ const LANGUAGES: readonly Language[] = [
     changed: words(`${EN} (?:${EN_CHANGED})`),
     made: words(`${EN} (?:${EN_MADE})`),
     ran: words(
-      `${EN} (?:(?:ran|run|executed|re-?ran)(?! (?:a|an|\\d+) )|(?:verified|confirmed) that (?=.{0,40}(?:pass|green|succeed)))`,
+      `${EN} (?:(?:ran|run|executed|re-?ran)(?! (?:a|an|\\d+) )|(?:verified|confirmed) that(?= .{0,40}(?:pass|green|succeed)))`,
     ),
     bare: words(`(?:done[.,:!—–-]+ )?(?:all )?(?:${EN_CHANGED}|${EN_MADE})`),
   },

@@ -6,7 +6,7 @@ import { type ModelTrace, spentOn } from "../domain/query/model_call.ts";
 import { PLAN_VARIABLE, planOf } from "../domain/query/plan.ts";
 import type { QueryEventBody } from "../domain/query/query_schemas.ts";
 import { valueOf } from "../environment/conversation_history.ts";
-import { replyHint } from "../extension/habits.ts";
+import { replyHint } from "../extension/habitual_calls.ts";
 import type { StoredBlock } from "../persistence/store.ts";
 import type { AnswerSchema, Judged } from "../prompt/answer_schema.ts";
 import type { JournalEntry } from "../prompt/context.ts";

@@ -1,4 +1,4 @@
-import { leftOut } from "../domain/query/query_work.ts";
+import { leftOut } from "../domain/query/work_summary.ts";
 
 export interface DiffFile {
   readonly path: string;

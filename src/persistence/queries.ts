@@ -16,7 +16,7 @@ import { BlockTally, storedDiffs } from "../domain/query/calls.ts";
 import type { BlockCall, QueryEnd, Usage, Work } from "../domain/query/query_schemas.ts";
 import { READING_MODES } from "../domain/query/outcomes.ts";
 import type { RequestKey, StoredQuery } from "../domain/query/stored_query.ts";
-import { ChangedFiles, QueryWork } from "../domain/query/query_work.ts";
+import { ChangedFiles, QueryWork } from "../domain/query/work_summary.ts";
 import type { NewestQueries } from "../domain/records/history.ts";
 import { type BranchSegment, type ForkPoint, isShownRun, queriesIn, readLineage } from "./branches.ts";
 import { Content } from "./content.ts";

@@ -5,7 +5,7 @@ import { isWithin } from "../domain/kit/files.ts";
 import { userGitSettings } from "../domain/kit/git_config.ts";
 import { leftFolders, lockFolder } from "../sandbox/launch.ts";
 import { realPathOf } from "./_paths.ts";
-import { removeTree, TooMuchToRemove } from "./large_folders.ts";
+import { removeTree, TooMuchToRemove } from "./folder_entries.ts";
 
 const PREFIX = "vis-command-";
 /** Another process removes a folder with more names. */

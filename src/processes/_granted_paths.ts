@@ -1,7 +1,7 @@
 /** The paths that a program may use: toolchains, paths of the settings, and paths of its call. */
 import { basename, delimiter, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { isWithin } from "../domain/kit/files.ts";
-import type { SpawnOptions } from "../extension/spawned.ts";
+import type { SpawnOptions } from "../extension/spawn_types.ts";
 import type { GrantedPath } from "../sandbox/confine/access.ts";
 import { realEntry, realPathOf } from "./_paths.ts";
 

@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { ByteBuffer, decodeText, joinBytes } from "../domain/kit/bytes.ts";
-import type { Spawned, SpawnOptions } from "../extension/spawned.ts";
+import type { Spawned, SpawnOptions } from "../extension/spawn_types.ts";
 
 const TIMEOUT_MS = 120_000, MAX_BYTES = 1 << 20;
 const MAX_TIMEOUT_MS = 24 * 3_600_000, LARGEST_BYTES = 32 << 20;

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { Pace } from "../domain/kit/concurrency.ts";
 import { isWithin } from "../domain/kit/files.ts";
 import type { ObeyedPath } from "../extension/spec.ts";
-import { ClaimCache, type SettingsPlaces } from "./protected/git_claims.ts";
+import { ClaimCache, type SettingsPlaces } from "./protected/paths_git_obeys.ts";
 import { entryKind, isFile, plainName, stepsTo } from "./_paths.ts";
 import { GIT } from "./protected/repositories.ts";
 import { commandIn } from "./protected/workspace_turns.ts";

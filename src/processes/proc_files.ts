@@ -1,5 +1,5 @@
 import { Libc } from "../sandbox/confine/libc.ts";
-import { folderEntries } from "./large_folders.ts";
+import { folderEntries } from "./folder_entries.ts";
 
 const BOTH_ENDS = 2n;
 const AT_FDCWD = BigInt.asUintN(64, -100n), O_WRONLY_CLOEXEC = 0o2000001n;

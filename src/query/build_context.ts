@@ -1,5 +1,5 @@
 import { clip } from "../domain/kit/text.ts";
-import { ChangedFiles } from "../domain/query/query_work.ts";
+import { ChangedFiles } from "../domain/query/work_summary.ts";
 import type { Environment } from "../environment/environment.ts";
 import type { ActiveExtensions } from "../extension/active.ts";
 import type { Log } from "../logging/log.ts";

@@ -2,7 +2,7 @@ import type { BlockDiff, HostCallEvent } from "../domain/query/calls.ts";
 import type { QueryReason } from "../domain/query/outcomes.ts";
 import { endedChild, type StepChild } from "../domain/query/query_progress.ts";
 import type { QueryResult } from "../domain/query/query_schemas.ts";
-import { ChangedFiles, QueryWork } from "../domain/query/query_work.ts";
+import { ChangedFiles, QueryWork } from "../domain/query/work_summary.ts";
 import type { AcceptedFinal, Doubt, IterationFault, OfferedAnswer } from "../iteration/iteration.ts";
 import { Attempts, type EarlierIteration, MAX_EARLIER } from "../prompt/context.ts";
 import type { Reply } from "../prompt/reply/reply.ts";

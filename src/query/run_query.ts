@@ -17,7 +17,7 @@ import { type QueryReason, reasonAdvice, statusOf } from "../domain/query/outcom
 import { type Emit, Emitter } from "../domain/query/query_event.ts";
 import type { QueryEnd, QueryResult } from "../domain/query/query_schemas.ts";
 import type { KeyedRequest, StoredQuery } from "../domain/query/stored_query.ts";
-import { changedPaths } from "../domain/query/query_work.ts";
+import { changedPaths } from "../domain/query/work_summary.ts";
 import type { QueryScope } from "../environment/environment_parts.ts";
 import { type ActiveExtensions, messageWithLine, offLine } from "../extension/active.ts";
 import { isAboutWork, leavesText } from "../iteration/answer_claims.ts";

@@ -85,7 +85,7 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
     // The page takes its types from this file.
     "src/channels/http/api/schemas.ts",
   ],
-  "src/channels/telegram/": ["src/channels/telegram/open_telegram.ts", "src/channels/telegram/bot_api.ts"],
+  "src/channels/telegram/": ["src/channels/telegram/bot.ts", "src/channels/telegram/bot_api.ts"],
   "src/channels/tui/": [
     "src/channels/tui/run_screen.ts",
     "src/channels/tui/terminal.ts",

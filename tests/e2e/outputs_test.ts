@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ApprovalFolder } from "../../src/app/session/approvals.ts";
+import { ApprovalFolder } from "../../src/app/session/approval_folder.ts";
 import { AnswerSchema } from "../../src/prompt/answer_schema.ts";
 import { noPostgres, startPostgres } from "../helpers/postgres.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { FsPlaces } from "../../extensions/fs/fs_places.ts";
 import { UNDO_ARGUMENTS, undoCli } from "../../extensions/fs/undo_cli.ts";
-import { ChangedFiles } from "../../src/domain/query/query_work.ts";
+import { ChangedFiles } from "../../src/domain/query/work_summary.ts";
 import { ExtensionRegistry } from "../../src/extension/registry.ts";
 import { startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";

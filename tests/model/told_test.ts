@@ -11,7 +11,7 @@ import { storedEvents } from "../../src/conversation/stored_events.ts";
 import { blockLine, QueryProgress, type StepBlock } from "../../src/domain/query/query_progress.ts";
 import type { QueryEvent } from "../../src/domain/query/query_schemas.ts";
 import { defineExtension, fn, z } from "../../src/extension/mod.ts";
-import { LiveStep } from "../../src/page/store/turn_and_steps.ts";
+import { LiveStep } from "../../src/page/store/turn.ts";
 import { fakeIo } from "../channels/cli/_fakes.ts";
 import { madeText } from "../helpers/archive_of.ts";
 import { startEngine } from "../helpers/engine.ts";

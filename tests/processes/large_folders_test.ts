@@ -7,7 +7,7 @@ import {
   removeTree,
   stampOf,
   TooMuchToRemove,
-} from "../../src/processes/large_folders.ts";
+} from "../../src/processes/folder_entries.ts";
 import { missing, place } from "./_place.ts";
 import { runs } from "../helpers/long_part.ts";
 import { until } from "../helpers/until.ts";

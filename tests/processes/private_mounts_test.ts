@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { SECRET_PATTERNS } from "../../src/domain/kit/names.ts";
-import type { SpawnOptions } from "../../src/extension/spawned.ts";
+import { SECRET_PATTERNS } from "../../src/domain/kit/secret_files.ts";
+import type { SpawnOptions } from "../../src/extension/spawn_types.ts";
 import { startLogging } from "../../src/logging/log.ts";
 import type { ChildProgram } from "../../src/sandbox/launch.ts";
 import { LinuxWall } from "../../src/processes/linux/linux_wall.ts";

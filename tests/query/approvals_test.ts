@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { ApprovalFolder } from "../../src/app/session/approvals.ts";
+import { ApprovalFolder } from "../../src/app/session/approval_folder.ts";
 import type { ApprovalAnswer, ApprovalQuestion, Approve } from "../../src/domain/query/approval.ts";
 import type { Decision } from "../../src/domain/query/outcomes.ts";
 import { type EnvironmentView, type Extension, fn, z } from "../../src/extension/mod.ts";

@@ -4,7 +4,7 @@ import { REAL_CLOCK } from "../../domain/kit/concurrency.ts";
 import { oneLine } from "../../domain/kit/text.ts";
 import { answerInTime } from "../../extension/active.ts";
 import { discoverFolders } from "../../extension/discover.ts";
-import type { ProgramWalls, UnwalledMode } from "../../extension/spawned.ts";
+import type { ProgramWalls, UnwalledMode } from "../../extension/spawn_types.ts";
 import type { DoctorContext } from "../../extension/spec.ts";
 import { AskedPrograms, type WallState } from "../../processes/approved/approved_programs.ts";
 import { landlockFault } from "../../processes/linux/known_wall.ts";

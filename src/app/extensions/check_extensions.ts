@@ -8,7 +8,7 @@ import { inputFault } from "../../domain/input_fault.ts";
 import { abortable } from "../../domain/kit/concurrency.ts";
 import { smallTextFile } from "../../domain/kit/files.ts";
 import { jsonOrUndefined } from "../../domain/kit/json.ts";
-import type { ExtensionCheck } from "../../domain/reports.ts";
+import type { ExtensionCheck } from "../../domain/admin_reports.ts";
 import { type ActiveExtensions, messageWithLine } from "../../extension/active.ts";
 import { discoverFolders, type FoundFolder } from "../../extension/discover.ts";
 import { type ExtensionFolder, readExtensionFolder } from "../../extension/folder.ts";

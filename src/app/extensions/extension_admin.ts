@@ -16,7 +16,7 @@ import type {
   ExtensionCommandFacts,
   ExtensionFacts,
   TrustFacts,
-} from "../../domain/reports.ts";
+} from "../../domain/admin_reports.ts";
 import type { SettingsSection } from "../../domain/settings.ts";
 import { ConversationPrograms, ExtensionStore } from "../../environment/environment_views.ts";
 import { discoverFolders, type FoundFolder, isWanted } from "../../extension/discover.ts";

@@ -11,7 +11,7 @@ import type {
   ModelsReport,
   ProviderReport,
   ProvidersReport,
-} from "../../domain/reports.ts";
+} from "../../domain/admin_reports.ts";
 import { BOT_LOGIN } from "../../domain/settings.ts";
 import type { CopilotEndpoints } from "../../providers/copilot.ts";
 import type { Credentials } from "../../providers/credentials.ts";

@@ -2,7 +2,7 @@ import { dirname } from "node:path";
 import { Cancelled, ConfigError, reasonOf } from "../../domain/errors.ts";
 import { isSecureUrl } from "../../domain/kit/addresses.ts";
 import { ensureFolder, replaceFile } from "../../domain/kit/files.ts";
-import type { RefreshReport } from "../../domain/reports.ts";
+import type { RefreshReport } from "../../domain/admin_reports.ts";
 import { readCatalog } from "../../providers/models/catalog.ts";
 import { type DataFile, MODEL_DATA_SETS, type ModelDataSet, refreshedPath } from "../../providers/models/model_data.ts";
 import type { Settings } from "../settings/settings.ts";

@@ -10,7 +10,7 @@ import { ConfigError, fileFault } from "../../domain/errors.ts";
 import { isLoopback } from "../../domain/kit/addresses.ts";
 import { BoundedMap } from "../../domain/kit/bounded_map.ts";
 import { isBelow } from "../../domain/kit/files.ts";
-import type { ExtensionFacts, VersionFacts } from "../../domain/reports.ts";
+import type { ExtensionFacts, VersionFacts } from "../../domain/admin_reports.ts";
 import { runUndo } from "../../domain/undo.ts";
 import { createLog } from "../../logging/log.ts";
 import type { PROC } from "../../processes/proc_files.ts";

@@ -1,6 +1,6 @@
 import type { OpenRequest, Peer, Session, SpeakRequest } from "../../channels/channel.ts";
 import { messageOf } from "../../domain/errors.ts";
-import type { VersionFacts } from "../../domain/reports.ts";
+import type { VersionFacts } from "../../domain/admin_reports.ts";
 import { createLog } from "../../logging/log.ts";
 import { openTraced, type SessionParts } from "../session/open_session.ts";
 import { readSettings } from "../settings/settings.ts";

@@ -1,6 +1,6 @@
 import type { OpenRequest, RunningBot, Session, TelegramRequest } from "../../channels/channel.ts";
 import { REAL_BOT_CLOCK } from "../../channels/telegram/bot_api.ts";
-import type { OpenedBot, OpenTelegramOptions } from "../../channels/telegram/open_telegram.ts";
+import type { OpenedBot, OpenTelegramOptions } from "../../channels/telegram/bot.ts";
 import { Cancelled, ConfigError, fileFault } from "../../domain/errors.ts";
 import { isLoopback } from "../../domain/kit/addresses.ts";
 import { BOT_LOGIN } from "../../domain/settings.ts";
@@ -21,7 +21,7 @@ export async function telegram(given: TelegramRequest, parts: SessionParts): Pro
   const { telegram: config } = settings.config;
   const token = await telegramToken({ tokenFile }, settings);
   if (token === null) throw new ConfigError(NO_TOKEN);
-  const { openTelegram } = await import("../../channels/telegram/open_telegram.ts");
+  const { openTelegram } = await import("../../channels/telegram/bot.ts");
   const bot = await openTelegram({
     ...botSettings(request, { settings, parts }),
     ...{ deleteWebhook, signal },
@@ -85,7 +85,7 @@ export async function telegramHook(
   }
   const abort = new AbortController();
   const log = createLog("telegram");
-  const { openTelegram } = await import("../../channels/telegram/open_telegram.ts");
+  const { openTelegram } = await import("../../channels/telegram/bot.ts");
   const starting = openTelegram({
     ...botSettings(request, { settings, parts }),
     ...{ webhookUrl, deleteWebhook: false, signal: abort.signal, token: token.token },

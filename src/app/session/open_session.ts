@@ -214,7 +214,7 @@ async function hooksOf(
 /** The code of lasting answers is loaded with the first request for approval. */
 function approvalRules({ home }: Pick<Settings, "home">): { readonly approvalRules?: ApprovalRules } {
   if (home === null) return {};
-  const load = async () => new (await import("./approvals.ts")).ApprovalFolder(home);
+  const load = async () => new (await import("./approval_folder.ts")).ApprovalFolder(home);
   let rules: ReturnType<typeof load> | null = null;
   const ready = () => rules ??= load();
   return {

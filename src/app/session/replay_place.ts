@@ -5,7 +5,7 @@ import { Cancelled, fileFault, UsageError } from "../../domain/errors.ts";
 import { isBelow } from "../../domain/kit/files.ts";
 import { PathMap, type ReplayPlace, type ReplayRequest } from "../../domain/records/recording.ts";
 import type { ProcessOwner } from "../../persistence/store.ts";
-import { removeTree } from "../../processes/large_folders.ts";
+import { removeTree } from "../../processes/folder_entries.ts";
 import { realFolder } from "../settings/settings.ts";
 import { isAlive, thisProcess } from "./process_owner.ts";
 

@@ -5,7 +5,7 @@ import { abortable } from "../../domain/kit/concurrency.ts";
 import { clip, visibleText } from "../../domain/kit/text.ts";
 import { isChild } from "../../domain/query/query_event.ts";
 import type { QueryEvent, QueryResult } from "../../domain/query/query_schemas.ts";
-import { changedPath } from "../../domain/query/query_work.ts";
+import { changedPath } from "../../domain/query/work_summary.ts";
 import type { Settings } from "../settings/settings.ts";
 
 const TIMEOUT_MS = 60_000, USER_CHARS = 500, MODEL_CHARS = 1_000;

@@ -5,12 +5,12 @@ import type { ConfigAdmin, OpenRequest } from "../../channels/channel.ts";
 import { fileLayer, refuseAlways, refusedKeys } from "../../config/file_layer.ts";
 import { parseJsonc, removeFromJsonc, setInJsonc } from "../../config/jsonc.ts";
 import { type ConfigFile, type ConfigLayer, SettingsSections, valueAt } from "../../config/layers.ts";
-import { isSecret, maskSecrets } from "../../config/secrets.ts";
+import { isSecret, maskSecrets } from "../../config/masked_keys.ts";
 import { configJsonSchema, type ConfigSetting, settingList, settingOf } from "../../config/setting_list.ts";
 import { ConfigError, SettingError, UsageError } from "../../domain/errors.ts";
 import { jsonOrUndefined } from "../../domain/kit/json.ts";
 import { nearestName } from "../../domain/kit/names.ts";
-import type { ConfigTrustFacts, SettingChange, SettingFacts } from "../../domain/reports.ts";
+import type { ConfigTrustFacts, SettingChange, SettingFacts } from "../../domain/admin_reports.ts";
 import type { SettingsSection } from "../../domain/settings.ts";
 import { ConfigTrust, findProjectConfig, readConfigFile, writeConfigFile } from "./settings_files.ts";
 import {

@@ -9,7 +9,7 @@ import { isWithin } from "../../domain/kit/files.ts";
 import type { SettingsSection } from "../../domain/settings.ts";
 import type { EnvironmentParts } from "../../environment/environment_parts.ts";
 import type { RealmIndex, ShippedIndex } from "../../extension/loader.ts";
-import type { UnwalledMode } from "../../extension/spawned.ts";
+import type { UnwalledMode } from "../../extension/spawn_types.ts";
 import type { Extension } from "../../extension/spec.ts";
 import type { AskedPrograms } from "../../processes/approved/approved_programs.ts";
 import { Credentials } from "../../providers/credentials.ts";

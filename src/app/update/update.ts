@@ -7,7 +7,7 @@ import { Cancelled, ConfigError, fileFault, reasonOf, UsageError } from "../../d
 import { isSecureUrl } from "../../domain/kit/addresses.ts";
 import { readBounded } from "../../domain/kit/bytes.ts";
 import { readForeignJson } from "../../domain/kit/json.ts";
-import type { InstalledRelease, UpdateRequest, VersionFacts } from "../../domain/reports.ts";
+import type { InstalledRelease, UpdateRequest, VersionFacts } from "../../domain/admin_reports.ts";
 import { readTar } from "../../extension/read_tar.ts";
 import { download } from "./download.ts";
 import { compareVersions } from "../version.ts";

@@ -1,6 +1,6 @@
 import { type FaultKind, faultOf } from "../../domain/errors.ts";
 import { visibleText } from "../../domain/kit/text.ts";
-import type { VersionFacts } from "../../domain/reports.ts";
+import type { VersionFacts } from "../../domain/admin_reports.ts";
 import type { QueryResult } from "../../domain/query/query_schemas.ts";
 import type { Io } from "../channel.ts";
 

@@ -18,7 +18,7 @@ import {
   SettingChangeSchema,
   SettingFactsSchema,
   VersionFactsSchema,
-} from "../../domain/reports.ts";
+} from "../../domain/admin_reports.ts";
 import { SearchHitSchema } from "../search_hit_schema.ts";
 
 /** "run jsonl" is a line of `--output jsonl`. Releases may add fields, but never remove one or change its meaning. */

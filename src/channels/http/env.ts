@@ -1,7 +1,7 @@
 import type { Conversation, Conversations } from "../../conversation/conversations.ts";
 import type { StoredQuery } from "../../domain/query/stored_query.ts";
 import type { LabelUse } from "../../domain/records/conversations.ts";
-import type { ExtensionAdmin } from "../../domain/reports.ts";
+import type { ExtensionAdmin } from "../../domain/admin_reports.ts";
 import type { UndoReport } from "../../domain/undo.ts";
 import type { Log } from "../../logging/log.ts";
 import type { ProviderAdmin } from "../channel.ts";

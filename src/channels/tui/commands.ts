@@ -5,7 +5,7 @@ import { requestOfPrompt, reviewRequest } from "../../domain/query/stored_query.
 import type { ChatController } from "./chat.ts";
 import type { Outgoing } from "./input/outgoing.ts";
 import type { PromptFile } from "./prompt_files.ts";
-import type { ExtensionCommandFacts } from "../../domain/reports.ts";
+import type { ExtensionCommandFacts } from "../../domain/admin_reports.ts";
 import { ConversationList } from "./panels/conversation_list.ts";
 import { Inspector } from "./panels/inspector.ts";
 import { JobsPanel } from "./panels/jobs_panel.ts";

@@ -13,7 +13,7 @@ import type { Conversation as Branch } from "../../conversation/conversations.ts
 import { fileFault, messageOf, UsageError } from "../../domain/errors.ts";
 import { type Clock, REAL_CLOCK } from "../../domain/kit/concurrency.ts";
 import type { BranchPoint } from "../../domain/records/conversations.ts";
-import type { ExtensionAdmin, ExtensionCommandFacts } from "../../domain/reports.ts";
+import type { ExtensionAdmin, ExtensionCommandFacts } from "../../domain/admin_reports.ts";
 import { earlierRequest, keptText, runUndo, undoCuts } from "../../domain/undo.ts";
 import type { ConfigAdmin, ProviderAdmin, Session } from "../channel.ts";
 import { ChatController, openBranch } from "./chat.ts";

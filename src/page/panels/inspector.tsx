@@ -5,7 +5,7 @@ import type { BlockCall } from "../../domain/query/query_schemas.ts";
 import { Button, CopyButton, Tabs } from "../parts/controls.tsx";
 import { coloured, plural, Pre } from "../parts/texts.tsx";
 import { type ApiMessage, inApi, type Iteration, json, type StepMetadata } from "../store/api.ts";
-import type { Turn } from "../store/turn_and_steps.ts";
+import type { Turn } from "../store/turn.ts";
 import { view } from "./dialogs.tsx";
 
 type StepBy = (by: number) => void;

@@ -26,7 +26,7 @@ import {
   say,
   tellTabs,
 } from "./state.ts";
-import { type OnlyReads, Turn } from "./turn_and_steps.ts";
+import { type OnlyReads, Turn } from "./turn.ts";
 
 const SSE = { accept: "text/event-stream" };
 const LOOK_MS = 1500;

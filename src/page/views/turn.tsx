@@ -26,7 +26,7 @@ import {
   type StepBox,
   storedSteps,
   type Turn,
-} from "../store/turn_and_steps.ts";
+} from "../store/turn.ts";
 import { Question } from "./question.tsx";
 
 /** A request and its result. The last request can be run again, or continued if it was interrupted. */

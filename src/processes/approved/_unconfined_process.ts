@@ -1,7 +1,7 @@
 import { delimiter, isAbsolute } from "node:path";
 import { CommandFolder } from "../_command_folder.ts";
 import { runToEnd, writeInput } from "../_program_run.ts";
-import type { Spawned, SpawnOptions } from "../../extension/spawned.ts";
+import type { Spawned, SpawnOptions } from "../../extension/spawn_types.ts";
 
 const DEFAULT_PATH = Deno.build.os === "windows" ? "" : "/usr/bin:/bin";
 /** The wait for outputs that a process outside the group holds open. */

@@ -10,7 +10,7 @@ import type {
   Spawned,
   SpawnOptions,
   UnwalledMode,
-} from "../../extension/spawned.ts";
+} from "../../extension/spawn_types.ts";
 import { realPathOf } from "../_paths.ts";
 import { wallFault } from "../linux/known_wall.ts";
 import type { ProgramWall } from "../program_wall.ts";

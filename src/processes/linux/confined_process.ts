@@ -1,5 +1,5 @@
 import { constants } from "node:os";
-import type { Spawned, SpawnOptions } from "../../extension/spawned.ts";
+import type { Spawned, SpawnOptions } from "../../extension/spawn_types.ts";
 import { SAID } from "../../sandbox/exec/confinement_plan.ts";
 import type { Plan } from "../../sandbox/exec/plan.ts";
 import type { ChildProgram } from "../../sandbox/launch.ts";

@@ -1,6 +1,6 @@
 import type { OwnNamespaces } from "../../sandbox/exec/confinement_plan.ts";
 import type { ProgramNetwork } from "../../sandbox/exec/refused_calls.ts";
-import type { ProgramWalls } from "../../extension/spawned.ts";
+import type { ProgramWalls } from "../../extension/spawn_types.ts";
 import { hasCallNumbers } from "../../sandbox/confine/libc.ts";
 import { type OpenFolders, openFolders, type WallOptions } from "../_granted_paths.ts";
 import { PROC } from "../proc_files.ts";

@@ -2,7 +2,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { Pace } from "../../domain/kit/concurrency.ts";
 import { isWithin } from "../../domain/kit/files.ts";
-import type { ProgramWalls, Spawned, SpawnOptions } from "../../extension/spawned.ts";
+import type { ProgramWalls, Spawned, SpawnOptions } from "../../extension/spawn_types.ts";
 import { createLog } from "../../logging/log.ts";
 import { execPlan, type ExecPolicy } from "../../sandbox/exec/confinement_plan.ts";
 import { InitProgram } from "../../sandbox/exec/init_program.ts";
@@ -19,7 +19,7 @@ import {
 import { entryKind } from "../_paths.ts";
 import { checkCall } from "../_program_run.ts";
 import { PROC } from "../proc_files.ts";
-import { obeyedIn } from "../protected/git_claims.ts";
+import { obeyedIn } from "../protected/paths_git_obeys.ts";
 import { type Kept, ProtectedPaths } from "../protected/protected_paths.ts";
 import { outsideRepository, repositoryFolders } from "../protected/repositories.ts";
 import { TURNS } from "../protected/workspace_turns.ts";

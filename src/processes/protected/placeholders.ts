@@ -1,6 +1,6 @@
 import { PLACEHOLDER_MARK, placeholderMode } from "../../domain/kit/files.ts";
 import { Libc } from "../../sandbox/confine/libc.ts";
-import { folderEntries } from "../large_folders.ts";
+import { folderEntries } from "../folder_entries.ts";
 import { PROC } from "../proc_files.ts";
 
 const LOCK_SHARED = 1n, LOCK_ALONE = 2n, LOCK_AT_ONCE = 4n;

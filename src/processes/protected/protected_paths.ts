@@ -1,17 +1,17 @@
 import { dirname, join } from "node:path";
 import { Pace } from "../../domain/kit/concurrency.ts";
 import { isBelow, isWithin } from "../../domain/kit/files.ts";
-import type { Spawned } from "../../extension/spawned.ts";
+import type { Spawned } from "../../extension/spawn_types.ts";
 import type { GrantedPath } from "../../sandbox/confine/access.ts";
 import type { HiddenFile, Layer } from "../../sandbox/exec/confinement_plan.ts";
-import { ClaimCache, databaseFiles, VIS } from "./git_claims.ts";
+import { ClaimCache, databaseFiles, VIS } from "./paths_git_obeys.ts";
 import type { WallOptions } from "../_granted_paths.ts";
 import { entryKind, isFile, isFolder, realPathOf, stepsTo } from "../_paths.ts";
 import { isPlaceholder, Placeholders } from "./placeholders.ts";
 import { foldersBeside, GIT, hasRepository, isBare } from "./repositories.ts";
 import { linkedSecrets, type SpecialFiles, topsOf, WorkspaceWalk } from "./workspace_walk.ts";
 import { commandIn, placeOf, RunningCommand, TURNS } from "./workspace_turns.ts";
-import { entryFacts, folderEntries } from "../large_folders.ts";
+import { entryFacts, folderEntries } from "../folder_entries.ts";
 import { pauseProgram } from "../proc_files.ts";
 
 /** The limit for placeholders, since each is an open file while a command runs. */

@@ -9,7 +9,7 @@ import { everyGitSetting } from "../../domain/kit/git_config.ts";
 import { GitIndex, namedCommonFolder, namedGitFolder, namesTop } from "../../domain/kit/git_repository.ts";
 import type { GrantedPath } from "../../sandbox/confine/access.ts";
 import { entryKind, realPathOf } from "../_paths.ts";
-import { keptStampOf, stampOf } from "../large_folders.ts";
+import { keptStampOf, stampOf } from "../folder_entries.ts";
 
 export const GIT = ".git";
 const HEAD_BYTES = 40;

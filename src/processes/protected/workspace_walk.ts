@@ -4,12 +4,12 @@ import { basename, dirname, join } from "node:path";
 import { BoundedMap } from "../../domain/kit/bounded_map.ts";
 import { Pace } from "../../domain/kit/concurrency.ts";
 import { isSha256 } from "../../domain/kit/git_config.ts";
-import { isSecretFile } from "../../domain/kit/names.ts";
+import { isSecretFile } from "../../domain/kit/secret_files.ts";
 import { entryKind, stepsTo } from "../_paths.ts";
 import { isPlaceholder } from "./placeholders.ts";
 import { GIT, GitIndexes, isBare, ownSettings, repositoryFolders } from "./repositories.ts";
 import { isWithin, openPlainFile } from "../../domain/kit/files.ts";
-import { type EntryFacts, entryFacts, folderEntries } from "../large_folders.ts";
+import { type EntryFacts, entryFacts, folderEntries } from "../folder_entries.ts";
 import type { HiddenFile } from "../../sandbox/exec/confinement_plan.ts";
 
 /** Limits for the folders that are listed before each command, nearest to the top first, and before the first one. */

@@ -2,7 +2,7 @@ import { tmpdir } from "node:os";
 import { delimiter, isAbsolute, join, resolve } from "node:path";
 import { messageOf } from "../../domain/errors.ts";
 import { isWithin } from "../../domain/kit/files.ts";
-import type { ProgramWalls, Spawned, SpawnOptions } from "../../extension/spawned.ts";
+import type { ProgramWalls, Spawned, SpawnOptions } from "../../extension/spawn_types.ts";
 import type { GrantedPath } from "../../sandbox/confine/access.ts";
 import { CommandFolder, makeHome, outsideWorkspace, programEnvironment } from "../_command_folder.ts";
 import {
@@ -17,7 +17,7 @@ import { realEntry } from "../_paths.ts";
 import { checkCall, runToEnd, writeInput } from "../_program_run.ts";
 import { ProtectedPaths } from "../protected/protected_paths.ts";
 import { foldersBeside } from "../protected/repositories.ts";
-import { removeTree } from "../large_folders.ts";
+import { removeTree } from "../folder_entries.ts";
 import { MAC_PROGRAMS, Probe, probeFault, type ProbePrograms, type ProbeRow } from "./probe.ts";
 import { MacProcesses, type ProcessTable, ProcessTree } from "./process_tree.ts";
 import { seatbeltArguments, type SeatbeltPolicy, seatbeltProfile, systemRuns } from "./profile.ts";

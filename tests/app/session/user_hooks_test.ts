@@ -5,7 +5,7 @@ import type { ConversationParts } from "../../../src/conversation/conversations.
 import { NO_USAGE } from "../../../src/domain/query/model_call.ts";
 import { Emitter } from "../../../src/domain/query/query_event.ts";
 import type { QueryEvent, QueryResult } from "../../../src/domain/query/query_schemas.ts";
-import type { Spawned, SpawnOptions } from "../../../src/extension/spawned.ts";
+import type { Spawned, SpawnOptions } from "../../../src/extension/spawn_types.ts";
 import { startEngine } from "../../helpers/engine.ts";
 import { final, replyJson } from "../../helpers/scripted_provider.ts";
 import { until } from "../../helpers/until.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { publicKeyOf, signature, type SigningKey } from "../../../scripts/release/minisign.ts";
 import { tarOf } from "../../../scripts/release/tar.ts";
 import { update } from "../../../src/app/update/update.ts";
-import type { FoundRelease, InstalledRelease, UpdateRequest } from "../../../src/domain/reports.ts";
+import type { FoundRelease, InstalledRelease, UpdateRequest } from "../../../src/domain/admin_reports.ts";
 import { withFolder } from "../../helpers/with_folder.ts";
 
 const OLD = "#!/bin/sh\necho vis 1.2.0\n";

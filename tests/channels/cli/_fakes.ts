@@ -1,5 +1,5 @@
 import type { Io, Services } from "../../../src/channels/channel.ts";
-import type { ExtensionAdmin } from "../../../src/domain/reports.ts";
+import type { ExtensionAdmin } from "../../../src/domain/admin_reports.ts";
 
 export interface FakeIo extends Io {
   readonly out: string;

@@ -1,6 +1,6 @@
 import type { RunningBot, Session } from "../../../src/channels/channel.ts";
 import { type BotClock, REAL_BOT_CLOCK } from "../../../src/channels/telegram/bot_api.ts";
-import { openTelegram, type OpenTelegramOptions } from "../../../src/channels/telegram/open_telegram.ts";
+import { openTelegram, type OpenTelegramOptions } from "../../../src/channels/telegram/bot.ts";
 import { type Engine, type EngineOptions, startEngine } from "../../helpers/engine.ts";
 import type { ScriptedReply } from "../../helpers/scripted_provider.ts";
 import { until } from "../../helpers/until.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { BotClock } from "../../../src/channels/telegram/bot_api.ts";
-import { LAST_WORDS_MS } from "../../../src/channels/telegram/open_telegram.ts";
+import { LAST_WORDS_MS } from "../../../src/channels/telegram/bot.ts";
 import { replyJson } from "../../helpers/scripted_provider.ts";
 import { FakeBotApi, refused } from "./_fake_bot_api.ts";
 import { fastClock, withBot } from "./_rig.ts";

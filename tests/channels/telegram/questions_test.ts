@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { OpenedBot } from "../../../src/channels/telegram/open_telegram.ts";
+import type { OpenedBot } from "../../../src/channels/telegram/bot.ts";
 import { webhookSecret } from "../../../src/channels/telegram/updates.ts";
 import { ASKING } from "../../helpers/asking_extension.ts";
 import { final, replyJson } from "../../helpers/scripted_provider.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { ExtensionAdmin } from "../../../src/domain/reports.ts";
+import type { ExtensionAdmin } from "../../../src/domain/admin_reports.ts";
 import { final, replyJson } from "../../helpers/scripted_provider.ts";
 import { withScreen } from "./_rig.ts";
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ChangedFiles, QueryWork } from "../../../src/domain/query/query_work.ts";
+import { ChangedFiles, QueryWork } from "../../../src/domain/query/work_summary.ts";
 
 Deno.test("facts() name a long command by its beginning, and list it whole", () => {
   const work = new QueryWork();

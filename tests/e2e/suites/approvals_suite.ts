@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ApprovalFolder } from "../../../src/app/session/approvals.ts";
+import { ApprovalFolder } from "../../../src/app/session/approval_folder.ts";
 import { final, replyJson } from "../../helpers/scripted_provider.ts";
 import type { Launcher } from "../_launcher.ts";
 import { noPty, Pty } from "../helpers/pty.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Job, JobInput, Jobs, jobsOf, runningIn } from "../../../extensions/shell/jobs.ts";
-import type { Spawned, SpawnOptions } from "../../../src/extension/spawned.ts";
+import type { Spawned, SpawnOptions } from "../../../src/extension/spawn_types.ts";
 
 const ENDED: Spawned = {
   code: 0,

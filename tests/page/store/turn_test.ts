@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { blockResult } from "../../../src/domain/query/calls.ts";
 import type { QueryEvent } from "../../../src/domain/query/query_schemas.ts";
 import type { Iteration } from "../../../src/page/store/api.ts";
-import { shownStored, storedSteps, Turn } from "../../../src/page/store/turn_and_steps.ts";
+import { shownStored, storedSteps, Turn } from "../../../src/page/store/turn.ts";
 
 Deno.test("Turn shows the last lines of a running call until it has ended, and the list of tasks", () => {
   const turn = new Turn("c", "Build it");

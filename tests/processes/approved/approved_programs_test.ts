@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import type { Approval, ApprovalRequest } from "../../../src/domain/query/approval.ts";
-import type { SpawnOptions } from "../../../src/extension/spawned.ts";
+import type { SpawnOptions } from "../../../src/extension/spawn_types.ts";
 import {
   AskedPrograms,
   type AskedProgramsOptions,

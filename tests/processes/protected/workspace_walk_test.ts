@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { ROOT } from "../../../scripts/_project.ts";
-import { SECRET_PATTERNS } from "../../../src/domain/kit/names.ts";
+import { SECRET_PATTERNS } from "../../../src/domain/kit/secret_files.ts";
 import { topsOf, WorkspaceWalk } from "../../../src/processes/protected/workspace_walk.ts";
 import { withFolder } from "../../helpers/with_folder.ts";
 import { join } from "node:path";

@@ -8,7 +8,7 @@ import type {
   ModelsReport,
   ProviderReport,
   RefreshReport,
-} from "../../../domain/reports.ts";
+} from "../../../domain/admin_reports.ts";
 import { BOT_LOGIN } from "../../../domain/settings.ts";
 import type { Io, ProviderAdmin } from "../../channel.ts";
 import { interrupt, jsonText, printReport } from "../output.ts";

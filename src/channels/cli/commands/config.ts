@@ -2,7 +2,7 @@ import pc from "picocolors";
 import { UsageError } from "../../../domain/errors.ts";
 import { oneLine, visibleText } from "../../../domain/kit/text.ts";
 import type { KeptRule } from "../../../domain/query/query_schemas.ts";
-import type { SettingChange, SettingFacts } from "../../../domain/reports.ts";
+import type { SettingChange, SettingFacts } from "../../../domain/admin_reports.ts";
 import type { ConfigAdmin, Io } from "../../channel.ts";
 import { jsonText, printReport } from "../output.ts";
 import type { CommandInput } from "../program/command.ts";

@@ -1,6 +1,6 @@
 import pc from "picocolors";
 import { visibleText } from "../../../domain/kit/text.ts";
-import type { FoundRelease } from "../../../domain/reports.ts";
+import type { FoundRelease } from "../../../domain/admin_reports.ts";
 import type { CheckResult, Io } from "../../channel.ts";
 import { interrupt, jsonText } from "../output.ts";
 import type { CommandInput } from "../program/command.ts";

@@ -1,5 +1,5 @@
 import { UsageError } from "../../../domain/errors.ts";
-import type { ExtensionAdmin, ExtensionCheck, ExtensionFacts, TrustFacts } from "../../../domain/reports.ts";
+import type { ExtensionAdmin, ExtensionCheck, ExtensionFacts, TrustFacts } from "../../../domain/admin_reports.ts";
 import { printReport } from "../output.ts";
 import type { CommandInput } from "../program/command.ts";
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { DECISIONS } from "../../../domain/query/outcomes.ts";
 import { ApprovalQuestionSchema, PlanItemSchema, QueryResultSchema } from "../../../domain/query/query_schemas.ts";
-import { ExtensionSchema } from "../../../domain/reports.ts";
+import { ExtensionSchema } from "../../../domain/admin_reports.ts";
 
 const id = z.string().describe("UUIDv7; for a conversation, its first 8 characters suffice");
 const time = z.number().int().describe("Time in milliseconds since the epoch");

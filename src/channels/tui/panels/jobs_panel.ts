@@ -1,5 +1,5 @@
 import { matchesKey } from "@earendil-works/pi-tui";
-import type { BackgroundProgram } from "../../../domain/reports.ts";
+import type { BackgroundProgram } from "../../../domain/admin_reports.ts";
 import { amounts, flat, paint } from "../text/one_line.ts";
 import { BasePanel, type PanelParts } from "./panel.ts";
 import { Reader } from "./reader.ts";

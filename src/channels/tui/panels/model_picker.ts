@@ -1,7 +1,7 @@
 import { fuzzyFilter, matchesKey, visibleWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
 import { messageOf } from "../../../domain/errors.ts";
 import { abortable } from "../../../domain/kit/concurrency.ts";
-import type { LoginChoice, ModelReport, ModelsReport } from "../../../domain/reports.ts";
+import type { LoginChoice, ModelReport, ModelsReport } from "../../../domain/admin_reports.ts";
 import { BOT_LOGIN } from "../../../domain/settings.ts";
 import type { ProviderAdmin } from "../../channel.ts";
 import { flat, paint } from "../text/one_line.ts";

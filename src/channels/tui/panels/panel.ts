@@ -8,7 +8,7 @@ import {
 import type { Conversation as Branch } from "../../../conversation/conversations.ts";
 import { messageOf } from "../../../domain/errors.ts";
 import type { BranchPoint } from "../../../domain/records/conversations.ts";
-import type { ExtensionAdmin } from "../../../domain/reports.ts";
+import type { ExtensionAdmin } from "../../../domain/admin_reports.ts";
 import type { ConfigAdmin, ProviderAdmin, Session } from "../../channel.ts";
 import { flat, paint } from "../text/one_line.ts";
 import type { Theme } from "../text/theme.ts";

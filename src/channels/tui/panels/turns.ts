@@ -4,7 +4,7 @@ import { ago } from "../../../domain/kit/text.ts";
 import { BlockTally, storedDiffs } from "../../../domain/query/calls.ts";
 import { aboutText, spentOn } from "../../../domain/query/model_call.ts";
 import { reasonText } from "../../../domain/query/outcomes.ts";
-import { changedPaths } from "../../../domain/query/query_work.ts";
+import { changedPaths } from "../../../domain/query/work_summary.ts";
 import { amounts, flat } from "../text/one_line.ts";
 import { BasePanel, type PanelParts } from "./panel.ts";
 import { LineInput, List, type Movement, movement, row } from "./widgets.ts";

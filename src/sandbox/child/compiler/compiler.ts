@@ -4,7 +4,7 @@ import { captured, look } from "../realm/captured.ts";
 import type { ScriptSource } from "../scripts.ts";
 import { refusedImage } from "../variables/restore.ts";
 import type { CompilerAnswers, CompilerQuestions, SourceImage } from "./script.ts";
-import type { TemplateValues } from "./shared.ts";
+import type { TemplateValues } from "./restored_script.ts";
 
 type Ask = (kind: keyof CompilerQuestions, question: string) => string;
 type Make = (

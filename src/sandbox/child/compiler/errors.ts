@@ -2,7 +2,7 @@ import { nearestName } from "../../../domain/kit/names.ts";
 import type { BlockError } from "../../../domain/query/query_schemas.ts";
 import type { ThrownError, ThrownFrame } from "../blocks/thrown_error.ts";
 import { mapOffset, offsetOf, type Position, positionAt, type PositionMap } from "./positions.ts";
-import { fileOfRestored } from "./shared.ts";
+import { fileOfRestored } from "./restored_script.ts";
 
 const MAX_STACK = 2000;
 

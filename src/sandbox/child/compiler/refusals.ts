@@ -2,7 +2,7 @@ import type { AnyNode, Expression, FunctionExpression, Identifier, Program } fro
 import { isVariableName } from "../../../domain/kit/names.ts";
 import { boundIdentifiers, childNodes, freeNames, isClass, isFunction, nestedVars } from "./analysis.ts";
 import { CodeParser } from "./parse.ts";
-import { restoredScript, type RestoredSource, SYSTEM_NAMES } from "./shared.ts";
+import { restoredScript, type RestoredSource, SYSTEM_NAMES } from "./restored_script.ts";
 
 interface BlockRefusal {
   readonly message: string;

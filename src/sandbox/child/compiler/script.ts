@@ -14,7 +14,7 @@ import { blockError, type RanBlock, RanBlocks } from "./errors.ts";
 import type { StripTypes } from "./parse.ts";
 import { prepareBlock, type RefusedBlock, type RunnableBlock } from "./prepare.ts";
 import { restoredFault } from "./refusals.ts";
-import type { TemplateValues } from "./shared.ts";
+import type { TemplateValues } from "./restored_script.ts";
 import { render, type Rendered } from "./template.ts";
 
 export type SourceImage = Pick<VariableImage, "name" | "kind" | "source" | "requires" | "summary">;

@@ -1,6 +1,6 @@
 import Mustache from "mustache";
 import { nearestName } from "../../../domain/kit/names.ts";
-import { MISSING, type TemplateValues } from "./shared.ts";
+import { MISSING, type TemplateValues } from "./restored_script.ts";
 
 /** Must equal the sandbox's `RenderReport`. */
 export type Rendered =

@@ -1,7 +1,7 @@
 import type { FormerResult, FormerResults } from "../../../domain/query/calls.ts";
 import { decode } from "../../codec/codec.ts";
 import { bareList } from "../../codec/intrinsics.ts";
-import { SYSTEM_NAMES } from "../compiler/shared.ts";
+import { SYSTEM_NAMES } from "../compiler/restored_script.ts";
 import { captured, look, nameSet } from "./captured.ts";
 
 type Plain = Record<string, unknown>;

@@ -1,7 +1,7 @@
 import type { VariableImage } from "../../../domain/query/variable.ts";
 import { decode } from "../../codec/codec.ts";
 import { bareList } from "../../codec/intrinsics.ts";
-import { restoredScript } from "../compiler/shared.ts";
+import { restoredScript } from "../compiler/restored_script.ts";
 import { look } from "../realm/captured.ts";
 import { ownData } from "../view/kinds.ts";
 import {

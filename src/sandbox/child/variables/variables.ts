@@ -1,7 +1,7 @@
 import type { VariableImage } from "../../../domain/query/variable.ts";
 import { bareList } from "../../codec/intrinsics.ts";
 import type { Declaration } from "../compiler/declarations.ts";
-import { fileOfRestored } from "../compiler/shared.ts";
+import { fileOfRestored } from "../compiler/restored_script.ts";
 import { captured, look } from "../realm/captured.ts";
 import { KnownFunctions } from "./functions.ts";
 import { type RestoredVariable, Restoring } from "./restore.ts";

@@ -1,5 +1,5 @@
 import { bareList } from "../../codec/intrinsics.ts";
-import { MISSING, type TemplateValues } from "../compiler/shared.ts";
+import { MISSING, type TemplateValues } from "../compiler/restored_script.ts";
 import { look } from "../realm/captured.ts";
 import { ownData } from "./kinds.ts";
 import { preview, primitiveText } from "./preview.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { Io, ProviderAdmin } from "../../../../src/channels/channel.ts";
 import { authLogin, authLogout, authStatus } from "../../../../src/channels/cli/commands/auth.ts";
 import { Cancelled, UsageError } from "../../../../src/domain/errors.ts";
-import type { KeyReport, KeyTrial, LoginChoice, ProviderReport } from "../../../../src/domain/reports.ts";
+import type { KeyReport, KeyTrial, LoginChoice, ProviderReport } from "../../../../src/domain/admin_reports.ts";
 import { fakeAdmin } from "../_fake_admin.ts";
 import { fakeIo, fakeServices } from "../_fakes.ts";
 

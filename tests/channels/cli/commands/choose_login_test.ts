@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { chooseLogin } from "../../../../src/channels/cli/commands/auth.ts";
 import { UsageError } from "../../../../src/domain/errors.ts";
-import type { LoginChoice } from "../../../../src/domain/reports.ts";
+import type { LoginChoice } from "../../../../src/domain/admin_reports.ts";
 import { fakeIo } from "../_fakes.ts";
 
 const CHOICES: readonly LoginChoice[] = [

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { ConfigAdmin, Io } from "../../../../src/channels/channel.ts";
 import { runCli } from "../../../../src/channels/cli/cli.ts";
-import type { SettingFacts } from "../../../../src/domain/reports.ts";
+import type { SettingFacts } from "../../../../src/domain/admin_reports.ts";
 import { fakeIo, fakeServices, NO_EXTENSIONS } from "../_fakes.ts";
 
 const MODEL: SettingFacts = {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { runCli } from "../../../../src/channels/cli/cli.ts";
-import type { ExtensionAdmin, TrustFacts } from "../../../../src/domain/reports.ts";
+import type { ExtensionAdmin, TrustFacts } from "../../../../src/domain/admin_reports.ts";
 import { fakeIo, fakeServices } from "../_fakes.ts";
 
 const FACTS: TrustFacts = {

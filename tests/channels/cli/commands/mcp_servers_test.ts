@@ -3,7 +3,7 @@ import { shipped } from "../../../../extensions/index.ts";
 import { AppConfigAdmin } from "../../../../src/app/settings/config_admin.ts";
 import { runCli } from "../../../../src/channels/cli/cli.ts";
 import { Cancelled } from "../../../../src/domain/errors.ts";
-import type { ExtensionAdmin } from "../../../../src/domain/reports.ts";
+import type { ExtensionAdmin } from "../../../../src/domain/admin_reports.ts";
 import { withFolder } from "../../../helpers/with_folder.ts";
 import { fakeIo, fakeServices } from "../_fakes.ts";
 

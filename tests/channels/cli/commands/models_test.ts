@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { modelsCommand } from "../../../../src/channels/cli/commands/auth.ts";
-import type { ModelReport, ModelsReport } from "../../../../src/domain/reports.ts";
+import type { ModelReport, ModelsReport } from "../../../../src/domain/admin_reports.ts";
 import { fakeAdmin } from "../_fake_admin.ts";
 import { fakeIo, fakeServices } from "../_fakes.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { runCli } from "../../../../src/channels/cli/cli.ts";
-import type { UpdateRequest } from "../../../../src/domain/reports.ts";
+import type { UpdateRequest } from "../../../../src/domain/admin_reports.ts";
 import { fakeIo, fakeServices } from "../_fakes.ts";
 
 const VERSION = { vis: "1.2.0", deno: "", v8: "", compiled: true, target: "test" };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { runCli } from "../../../../src/channels/cli/cli.ts";
 import { ConfigError } from "../../../../src/domain/errors.ts";
-import type { ProvidersReport } from "../../../../src/domain/reports.ts";
+import type { ProvidersReport } from "../../../../src/domain/admin_reports.ts";
 import { fakeAdmin } from "../_fake_admin.ts";
 import { fakeIo, fakeServices } from "../_fakes.ts";
 

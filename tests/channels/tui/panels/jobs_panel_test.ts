@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type EnvironmentView, type Extension, fn, z } from "../../../../src/extension/mod.ts";
-import type { Spawned } from "../../../../src/extension/spawned.ts";
+import type { Spawned } from "../../../../src/extension/spawn_types.ts";
 import type { EngineOptions } from "../../../helpers/engine.ts";
 import { final, replyJson } from "../../../helpers/scripted_provider.ts";
 import { withScreen } from "../_rig.ts";

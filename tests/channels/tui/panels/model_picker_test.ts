@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { ProviderAdmin } from "../../../../src/channels/channel.ts";
 import { ModelPicker } from "../../../../src/channels/tui/panels/model_picker.ts";
 import { LoginPanel } from "../../../../src/channels/tui/panels/login_panel.ts";
-import type { ModelReport, ModelsReport, ProviderReport } from "../../../../src/domain/reports.ts";
+import type { ModelReport, ModelsReport, ProviderReport } from "../../../../src/domain/admin_reports.ts";
 import { HOSTILE, KEYS, selected, shown, startPanels, type, WIDTHS } from "./_rig.ts";
 
 const model = (name: string, rest: Partial<ModelReport> = {}): ModelReport => ({

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { restoredFault } from "../../../../src/sandbox/child/compiler/refusals.ts";
-import type { RestoredSource } from "../../../../src/sandbox/child/compiler/shared.ts";
+import type { RestoredSource } from "../../../../src/sandbox/child/compiler/restored_script.ts";
 
 const OUT = "Array.prototype.map = () => []";
 

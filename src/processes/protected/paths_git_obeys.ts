@@ -8,7 +8,7 @@ import { namedGitFolder } from "../../domain/kit/git_repository.ts";
 import type { WallOptions } from "../_granted_paths.ts";
 import { entryKind, isFile, plainName, realPathOf } from "../_paths.ts";
 import { GIT, GitIndexes, ownSettings, repositoryFolders } from "./repositories.ts";
-import { folderEntries, keptStampOf, stampOf } from "../large_folders.ts";
+import { folderEntries, keptStampOf, stampOf } from "../folder_entries.ts";
 
 export const VIS = ".vis";
 /** Parts of a repository that decide which files git runs and reads, and may be links. */

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { isSecret, maskSecrets } from "../../src/config/secrets.ts";
+import { isSecret, maskSecrets } from "../../src/config/masked_keys.ts";
 
 Deno.test("isSecret() recognizes keys by their form and by their names", () => {
   const keys = [
