@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 99da13e7413eb2b069499664cd7073e1c80c2ea64111dd94c910f292f2370b84
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: d51e1cbde686a809f02207d6adc9f9a5f88d05d6d05fcbf81b69675b5cef86a8
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -1018,9 +1018,6 @@ export declare function firstEntries(path: string, { most, os }: {
 /** Whether a text matches a pattern in which `*` matches any text. Matching never backtracks, so that no pattern can
  * hang it. */
 export declare function matchesWildcard(pattern: string, text: string): boolean;
-/** Whether a path relative to the workspace names a secret file, in any case. The last matching pattern decides; `!`
- * before a pattern makes an exception. A pattern without `/` matches the last part of the path. */
-export declare function isSecretFile(path: string, patterns: readonly string[]): boolean;
 /** Returns the name that was probably meant: at most a third of its letters differ, or one. Returns null if none is
  * close. */
 export declare function nearestName(asked: string, names: readonly string[]): string | null;
@@ -1030,6 +1027,9 @@ export declare function nearestNames(asked: string, names: readonly string[]): r
 /** Returns the number of letters to insert, remove, replace or swap with their neighbour (optimal string alignment).
  * Letters after the first `MAX_LENGTH` do not count. */
 export declare function editDistance(one: string, other: string): number;
+/** Whether a path relative to the workspace names a secret file, in any case. The last matching pattern decides; `!`
+ * before a pattern makes an exception. A pattern without `/` matches the last part of the path. */
+export declare function isSecretFile(path: string, patterns: readonly string[]): boolean;
 /** Returns the message of an error. Any other thrown value is returned as text. */
 export declare function messageOf(error: unknown): string;
 /** Returns the message for use after a colon: in lower case, unless the first word is a name. */

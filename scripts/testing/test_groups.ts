@@ -50,7 +50,7 @@ const LONG: readonly string[] = [
   "tests/persistence/nodes",
   "tests/persistence/postgres",
   "tests/persistence/store/postgres_store_test.ts",
-  "tests/processes/large_folders_test.ts",
+  "tests/processes/folder_entries_test.ts",
   "tests/processes/owner_attacks_test.ts",
   "tests/processes/linux/linux_wall_attacks_test.ts",
   "tests/processes/protected/workspace_walk_test.ts",

@@ -1,7 +1,7 @@
 /* The web page, bundled for a browser. Read its files in this order:
  *
  *   app.tsx           the start: the token, the address, the keys of the whole page
- *   store/            the state, as signals: `thread.ts` is the open conversation, `turn_and_steps.ts` one request
+ *   store/            the state, as signals: `thread.ts` is the open conversation, `turn.ts` one request
  *                     with its steps, `state.ts` the rest; `api.ts` has the calls of the server and their results
  *   views/page.tsx    the parts of the page; `thread_view.tsx` and `turn.tsx` draw the conversation, `composer.tsx`
  *                     is the input for requests, `sidebar.tsx` lists and searches conversations

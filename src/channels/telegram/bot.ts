@@ -1,6 +1,6 @@
 /* The Telegram bot. Read its files in this order:
  *
- *   open_telegram.ts    `openTelegram`: connects, takes updates into the inbox and from there to the chats; this file
+ *   bot.ts              `openTelegram`: connects, takes updates into the inbox and from there to the chats; this file
  *                       is the entrance of the folder
  *   updates.ts          how updates come in, by polling or by a webhook; `read_update.ts` reads one for the bot
  *   inbox.ts            messages without an answer, in the database: a restart loses none and answers none twice
