@@ -124,7 +124,7 @@ async function asOrdinaryUser(folder: string): Promise<(workspace: string) => Pr
   const sources = (path: string): string => JSON.stringify(import.meta.resolve(`../../../src/${path}`));
   await Deno.writeTextFile(
     entry,
-    `import { SECRET_PATTERNS } from ${sources("domain/kit/names.ts")};
+    `import { SECRET_PATTERNS } from ${sources("domain/kit/secret_files.ts")};
     import { WorkspaceWalk } from ${sources("processes/protected/workspace_walk.ts")};
     const [workspace] = Deno.args, walk = new WorkspaceWalk(SECRET_PATTERNS);
     const files = await walk.look(workspace);
