@@ -225,8 +225,8 @@ export const MessageBody = z.strictObject({
   approvals,
   whenBusy: z.enum(["refuse", "wait", "steer"]).default("refuse").describe(
     "If this server is running a query in the conversation: respond with 409, wait for its end, or pass it this " +
-      "message as a note, which is a text only: with images, context, a schema, limits or a model the response is " +
-      "400. If another process is running it, the response is 409",
+      "message as a note, which is a text only: with images, context, a schema, limits, model, reasoning, plan or " +
+      "review the response is 400. If another process is running it, the response is 409",
   ),
   cancelOnDisconnect: z.boolean().optional().describe(
     "Whether disconnecting cancels the query. By default it does while the client waits for a result without an Idempotency-Key, and does not for a stream",
