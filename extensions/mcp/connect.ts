@@ -1,6 +1,6 @@
 import { ServerMessages } from "./server_messages.ts";
 import { httpTransport } from "./http_transport.ts";
-import { isSigned, loginAdvice, LoginError, type ServerLogin } from "./login/logins.ts";
+import { isSigned, loginAdvice, LoginError, type ServerLogin } from "./login/stored_logins.ts";
 import { type HttpConfig, type ServerConfig, ServerError, type StdioConfig } from "./settings.ts";
 import { StdioTransport } from "./stdio_transport.ts";
 import { Client, type ClientOptions, SdkHttpError } from "@modelcontextprotocol/client";

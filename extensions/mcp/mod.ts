@@ -58,7 +58,7 @@ export default defineExtension({
       args: z.object({ name: text, paste: z.boolean().optional() }),
       run: async ({ name, paste = false }: { readonly name: string; readonly paste?: boolean }, context) => {
         const { servers = {} } = context.config as { readonly servers?: Readonly<Record<string, unknown>> };
-        const { loginCommand } = await import("./login/login_command.ts");
+        const { loginCommand } = await import("./login/oauth_login.ts");
         return await loginCommand(
           { name, server: Object.hasOwn(servers, name) ? servers[name] : undefined, paste },
           context,
@@ -70,7 +70,7 @@ export default defineExtension({
       doc: "Delete the login of an MCP server.",
       args: z.object({ name: text }),
       run: async ({ name }: { readonly name: string }, context) => {
-        const { logoutCommand } = await import("./login/login_command.ts");
+        const { logoutCommand } = await import("./login/oauth_login.ts");
         return await logoutCommand(name, context);
       },
     },

@@ -2,7 +2,7 @@ import { isBound } from "./aliases.ts";
 import { piecesOf, resourcePiece, resultMessage, toolData } from "./server_messages.ts";
 import { httpStatusOf } from "./connect.ts";
 import { jsonArguments } from "./exact_json.ts";
-import { LoginError } from "./login/logins.ts";
+import { LoginError } from "./login/stored_logins.ts";
 import { Links, type ServerLink } from "./server_link.ts";
 import { serverNames } from "./repository_servers.ts";
 import { ServerError } from "./settings.ts";

@@ -1,5 +1,5 @@
 import { connect, type McpConnection } from "./connect.ts";
-import { isSigned, LoginError, ServerLogin } from "./login/logins.ts";
+import { isSigned, LoginError, ServerLogin } from "./login/stored_logins.ts";
 import { askForServers, FILE, mayBringServers, repositoryServers } from "./repository_servers.ts";
 import { checkVariables, enabledServers, redacted, secretsOf, type ServerConfig, ServerError } from "./settings.ts";
 import { type ListedTools, listTools, type McpTool } from "./tools.ts";

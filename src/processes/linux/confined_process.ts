@@ -1,7 +1,7 @@
 import { constants } from "node:os";
 import type { Spawned, SpawnOptions } from "../../extension/spawn_types.ts";
 import { SAID } from "../../sandbox/exec/confinement_plan.ts";
-import type { Plan } from "../../sandbox/exec/plan.ts";
+import type { Plan } from "../../sandbox/exec/plan_format.ts";
 import type { ChildProgram } from "../../sandbox/launch.ts";
 import { runToEnd, writeInput } from "../_program_run.ts";
 import { childrenOf, descendants, PROC, send } from "../proc_files.ts";

@@ -11,7 +11,7 @@ import {
   type ModelMessage,
   type ReasoningLevel,
 } from "../provider.ts";
-import { ProviderGuard, type RateLimit, type Ticket } from "./_guard.ts";
+import { ProviderGuard, type RateLimit, type Ticket } from "./_breaker.ts";
 import { type Patience, watchedStream } from "./_watched_stream.ts";
 import { fittingRoutes, type ModelPreference, type ModelRoute, namedRoutes } from "./routes.ts";
 

@@ -4,7 +4,7 @@
  *   worker.ts     the same for a child with grants, whose blocks run in a worker
  *   blocks/       the script beside foreign code: `script.ts` assembles it and takes frames, `blocks.ts` runs blocks,
  *                 `requests.ts` serves the other requests of the main process
- *   run/          `turns.ts` enters foreign code under a time limit; pipe, host calls, timers and output
+ *   run/          `timed_tasks.ts` enters foreign code under a time limit; pipe, host calls, timers and output
  *   realm/        the names that blocks see: `realm.ts` empties the global, `globals.ts` and `names.ts` add Vis's
  *                 names; `captured.ts` has the functions that the child itself calls, since a block may replace others
  *   variables/    saves and restores the variables of blocks; `view/` shows values as text, without running their code

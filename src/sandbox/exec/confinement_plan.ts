@@ -2,7 +2,7 @@ import { dirname } from "node:path";
 import { type GrantedPath, NO_ACCESS } from "../confine/access.ts";
 import { filterBytes, SET_MODE_FILTER } from "../confine/install_filter.ts";
 import { howReal, type LandlockRules, PATH_BENEATH, type PathRule, RIGHTS, rulesFor } from "../confine/landlock.ts";
-import { Plan } from "./plan.ts";
+import { Plan } from "./plan_format.ts";
 import { type ProgramNetwork, refusedCalls } from "./refused_calls.ts";
 
 /** The words after the token on stderr: why nothing ran, with a reason, and the report of the first process. */

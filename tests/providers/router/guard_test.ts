@@ -1,4 +1,4 @@
-import { Breaker, type RateLimit, RateWindow } from "../../../src/providers/router/_guard.ts";
+import { Breaker, type RateLimit, RateWindow } from "../../../src/providers/router/_breaker.ts";
 import { FakeClock } from "../../helpers/fake_clock.ts";
 import assert from "node:assert/strict";
 

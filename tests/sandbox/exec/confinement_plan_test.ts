@@ -5,7 +5,7 @@ import {
   execRules,
   type OwnNamespaces,
 } from "../../../src/sandbox/exec/confinement_plan.ts";
-import type { PlanStep, Word } from "../../../src/sandbox/exec/plan.ts";
+import type { PlanStep, Word } from "../../../src/sandbox/exec/plan_format.ts";
 
 const PRIVATE = { outside: "net:[1]", other: null, user: null, links: [], layers: [] };
 const NAMESPACES: OwnNamespaces = {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { setImmediate } from "node:timers";
 import { INIT } from "../../../src/sandbox/exec/init.ts";
-import { Plan } from "../../../src/sandbox/exec/plan.ts";
+import { Plan } from "../../../src/sandbox/exec/plan_format.ts";
 import { withFolder } from "../../helpers/with_folder.ts";
 
 const ignore = Deno.build.os !== "linux" || !(Deno.build.arch in INIT);

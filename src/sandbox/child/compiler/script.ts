@@ -6,7 +6,7 @@
  *   declarations.ts  the declarations of a block; `analysis.ts` has the names in a syntax tree, `positions.ts` places
  *   errors.ts     thrown errors, with places in the model's text and advice
  *   template.ts   texts of final answers
- *   shared.ts     the part that both contexts load; `sucrase.ts` the stripper, a bundle of its own */
+ *   restored_script.ts     the part that both contexts load; `sucrase.ts` the stripper, a bundle of its own */
 import type { BlockError } from "../../../domain/query/query_schemas.ts";
 import type { VariableImage } from "../../../domain/query/variable.ts";
 import type { ThrownError } from "../blocks/thrown_error.ts";

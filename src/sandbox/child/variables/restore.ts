@@ -13,7 +13,7 @@ import {
   snapshot,
   UNSAVED,
   type VariableRecord,
-} from "./save.ts";
+} from "./snapshot.ts";
 
 /** Must equal the sandbox's `VariableRestoreReport`. */
 export interface RestoredVariable {

@@ -14,7 +14,7 @@ import {
   snapshot,
   type VariableRecord,
   type VariableSnapshot,
-} from "./save.ts";
+} from "./snapshot.ts";
 
 interface SavingParts extends SaveParts {
   readonly entries: Readonly<Record<string, VariableRecord>>;

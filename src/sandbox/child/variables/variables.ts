@@ -5,7 +5,7 @@ import { fileOfRestored } from "../compiler/restored_script.ts";
 import { captured, look } from "../realm/captured.ts";
 import { KnownFunctions } from "./functions.ts";
 import { type RestoredVariable, Restoring } from "./restore.ts";
-import { addOnce, type BlockNames, codeHash, newEntry, type VariableRecord } from "./save.ts";
+import { addOnce, type BlockNames, codeHash, newEntry, type VariableRecord } from "./snapshot.ts";
 import { Saving } from "./saving.ts";
 
 export interface BlockEnd {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { withServers } from "../_place.ts";
-import { loginCommand, logoutCommand } from "../../../../extensions/mcp/login/login_command.ts";
+import { loginCommand, logoutCommand } from "../../../../extensions/mcp/login/oauth_login.ts";
 import { type Guarded, guarded } from "../../../helpers/wires/authorization_server.ts";
 import { withFolder } from "../../../helpers/with_folder.ts";
 

@@ -1,4 +1,4 @@
-import { checkAddress, isSigned, type Login, LoginError, loginFault, loginFetch, Logins } from "./logins.ts";
+import { checkAddress, isSigned, type Login, LoginError, loginFault, loginFetch, Logins } from "./stored_logins.ts";
 import {
   discoverOAuthServerInfo,
   exchangeAuthorization,
