@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: d51e1cbde686a809f02207d6adc9f9a5f88d05d6d05fcbf81b69675b5cef86a8
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: f205faf3fe3d737fbfb68abdf394895ad97a5680898d7c406eb894ce282da47c
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {

@@ -63,7 +63,7 @@ function page(schema: object): string {
     "",
     "Keys of `$VIS_HOME/config.jsonc` (JSON with comments). Flags win over the environment, which wins over",
     "`.vis/config.jsonc` of the workspace, which wins over the user's file. A workspace's file may set only the keys that",
-    "are marked, since blocks can write it; its denials are added to those of the user.",
+    "are marked, since a repository can bring it; its denials are added to those of the user.",
     "`config.schema.json` beside this page is the same for editors; `vis config schema` prints it.",
     "",
     ...table(all.filter(isOwn)),

@@ -69,7 +69,7 @@ async function checkProject(
     code: "untrusted",
     project: true,
     key,
-    why: `cannot come from an untrusted workspace${others}, because blocks can write this file`,
+    why: `cannot come from an untrusted workspace${others}, because a repository can bring this file`,
     advice: `move it to ${own}, or run vis config trust`,
   });
 }

@@ -9,7 +9,7 @@ export interface ConfigFile {
   readonly text: string;
 }
 
-/** Blocks can write to the settings file of a workspace. */
+/** A repository can bring the settings file of a workspace. */
 export interface ProjectFile extends ConfigFile {
   /** Resolves with true if the user allowed this exact text to set any key. It is called only if the text sets a key
    * that needs it. */

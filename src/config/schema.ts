@@ -55,7 +55,7 @@ const ProviderSchema = z.strictObject({
       "Maximum number of tokens within the interval, input and output. At the limit, Vis uses the next route, or the call waits",
     ),
     perMs: positive.default(60_000).describe(
-      "Length of the interval in milliseconds. At the limit, a call waits until the interval is over",
+      "Length of the interval in milliseconds. At the limit, a call waits until the interval is over, if that takes at most two minutes; otherwise, it fails",
     ),
   }).optional().describe("Number of calls and tokens that the service accepts within an interval"),
 });
@@ -65,7 +65,7 @@ const commands = z.array(z.string().min(1)).default([]);
 const name = z.string().trim().min(1);
 
 /** Extensions own the sections that are not here. `project` means that the file of a workspace may set the setting.
- * Blocks can write that file, so such a setting must not name a command, a host, a key or a grant. `env` is the
+ * A repository can bring that file, so such a setting must not name a command, a host, a key or a grant. `env` is the
  * variable that sets it. `deno task gen` writes the defaults, these marks and the page of the settings. */
 export const ConfigSchema = z.strictObject({
   model: name.nullable().default(null).describe("Default model, as model or provider/model")

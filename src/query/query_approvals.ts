@@ -22,6 +22,13 @@ const MOST_SCOPES = 20;
 /** After this many consecutive refusals, Vis instructs the model to stop asking. */
 const REFUSALS = 3;
 
+/** The reasons why no user can be asked. */
+const NOBODY = {
+  ask: "no user can answer here",
+  never: "the setting approvals is never",
+  locked: "the locked profile asks nobody",
+} as const;
+
 interface QueryApprovalsParts {
   readonly approve: Approve | null;
   /** The reason why no user can be asked, which has a meaning only if `approve` is null. */
@@ -67,11 +74,10 @@ export class QueryApprovals {
       readonly approve: Approve | null | undefined;
     },
   ): QueryApprovals {
-    const isOff = settings.approvals === "never";
-    const nobody = isOff ? "the setting approvals is never" : "no user can answer here";
+    const { approvals = "ask" } = settings;
     return new QueryApprovals({
-      approve: isOff ? null : approve,
-      nobody,
+      approve: approvals === "ask" ? approve : null,
+      nobody: NOBODY[approvals],
       rules: approvalRules ?? null,
       deadline,
       log,

@@ -30,7 +30,7 @@ export interface QuerySettings {
   readonly deadlines: IterationFrame["deadlines"];
   readonly caps: ContextCaps;
   /** With "never", Vis does not ask the user, and calls have only the permissions of their extension. */
-  readonly approvals?: "ask" | "never";
+  readonly approvals?: "ask" | "never" | "locked";
   readonly instructions: string;
   readonly machine: Omit<PromptEnvironment, "date">;
 }

@@ -78,15 +78,20 @@ Deno.test("no duration includes the time in which a question was open", async ()
   assert.deepEqual({ request: ms, blocks, step }, { request: 0, blocks: [0], step: 0 });
 });
 
-Deno.test("without a user to ask, the answer is no, at once; so it is if the settings have `never`", async () => {
-  for (const settings of [{}, { approvals: "never" as const }]) {
+Deno.test("without a user to ask, the answer is no, at once; so it is by settings and profile", async () => {
+  const reasons = {
+    ask: /no user can answer here/,
+    never: /the setting approvals is never/,
+    locked: /the locked profile asks nobody/,
+  };
+  for (const approvals of ["ask", "never", "locked"] as const) {
+    const settings = { approvals };
     await using engine = await startEngine([replyJson(["await asking.open()"]), DONE], {
       extensions: [ASKING],
       settings,
     });
-    const never = "approvals" in settings;
-    await engine.ask("x", never ? { approve: () => assert.fail("asked") } : {});
-    assert.match(engine.context(1), never ? /the setting approvals is never/ : /no user can answer here/);
+    await engine.ask("x", approvals === "ask" ? {} : { approve: () => assert.fail("asked") });
+    assert.match(engine.context(1), reasons[approvals]);
     assert.deepEqual(engine.events.filter(({ type }) => type.startsWith("approval")), []);
   }
 });

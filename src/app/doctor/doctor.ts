@@ -173,7 +173,7 @@ async function diagnoseDatabase(
   if (database !== ":memory:" && !isPostgres(database) && !await exists(database)) {
     const why = folderFault(dirname(database));
     if (why !== "") return { name, state: "fail", found: `${database} cannot be created: ${why}`, fix: FIXES.readonly };
-    return { name, state: "ok", found: `${database} (created by the first request)`, fix: "" };
+    return { name, state: "ok", found: `${database} (created when first used)`, fix: "" };
   }
   try {
     const store = await openStore({ path: database, password: databasePassword });

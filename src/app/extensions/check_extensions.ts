@@ -54,7 +54,7 @@ export async function checkExtensions(
     ...failed.map(({ name, reason }) => ({ what: name, ok: false, found: reason })),
     ...own.map(({ namespace, version }) => {
       const there = active.list.some((one) => one.namespace === namespace);
-      return { what: namespace, ok: true, found: `${version}${there ? "" : ", not active in this workspace"}` };
+      return { what: namespace, ok: true, found: `${version}${there ? "" : ", not active in this check"}` };
     }),
     ...await run(own, { active, view }),
     ...first && own.length === 0 ? [] : await sources(folder.path, { own, active, settings }),

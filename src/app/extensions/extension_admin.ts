@@ -95,7 +95,8 @@ export class AppExtensionAdmin implements ExtensionAdmin {
     const { workspace } = this.#settings;
     const active = await registry.activate({ envId: "", conversationId: "", branchId: "", depth: 0, workspace });
     const docs = (found.symbols ?? []).map((symbol) => active.doc(`${alias}.${symbol.name}`) ?? "");
-    const text = active.doc(alias) ?? "It is not active in this workspace";
+    const text = active.doc(alias) ??
+      "It is not active outside a conversation; vis prompt shows the prompt of a request";
     const modules = Object.keys(found.modules ?? {});
     const names = modules.length > 0 ? [`In the sandbox by bare names: ${modules.join(", ")}`] : [];
     const from = [found.author, found.license].filter((one) => one !== undefined).join(", ");

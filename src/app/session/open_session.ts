@@ -260,14 +260,14 @@ async function unwalledNotes(
   return [`Commands run without a question behind an incomplete wall: ${unwalled.reason} (shell.unwalled is run)`];
 }
 
-function querySettings({ config, layers, workspace }: Settings, env: EnvironmentVariables) {
+function querySettings({ config, layers, workspace, locked }: Settings, env: EnvironmentVariables) {
   const { iterations, ceiling, costUsd, tokens, wallMs, subcalls, depth } = config.budget;
   const { timeoutMs, timeoutMinMs, timeoutMaxMs } = config.sandbox;
   return {
     ...budgetOf({ iterations, ceiling, layers }),
     limits: { costUsd, tokens, wallMs, subcalls },
     depth,
-    approvals: config.approvals,
+    approvals: locked ? "locked" as const : config.approvals,
     deadlines: { defaultMs: timeoutMs, minMs: timeoutMinMs, maxMs: timeoutMaxMs },
     caps: config.context,
     instructions: "",

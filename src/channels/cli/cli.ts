@@ -155,10 +155,11 @@ Getting started:
   git diff | vis run "Review this" > review.md  with piped input
   vis doctor                                    find problems and their fixes
 
-vis help COMMAND explains a command, with examples. vis without a command starts
-interactive mode on a terminal; its options are -c, --conversation ID, --model,
---provider, --db and --cwd. vis "…" asks there, in a pipe like vis run; -p means
-vis run everywhere. Also known: login, logout, history, export, resume [ID].`;
+vis help COMMAND explains a command. vis without a command starts interactive
+mode on a terminal; its options are -c, --conversation ID, --model, --provider,
+--db, --cwd, --root and --shell. vis "…" asks there, in a pipe like vis run;
+-p means vis run everywhere. Also known: login, logout, history, export,
+resume [ID].`;
 
 const GROUPS: readonly CommandGroup[] = [ASK, REVIEW, SET_UP, SERVE, HELP];
 

@@ -39,7 +39,7 @@ export function commandsOf(parts: CommandParts): readonly PaletteCommand[] {
   const all = [...workCommands(parts).filter(({ name }) => !ofUser(name)), ...displayCommands(parts)];
   all.push(
     item("help", "keys and commands", () => {
-      panels.act.open(new TextPanel(panels, { title: "Keys and commands", texts: helpTexts(all) }));
+      panels.act.open(new TextPanel(panels, { title: "Keys and commands", texts: helpTexts(every) }));
     }, { keys: "?" }),
     item("quit", "quit", () => panels.act.quit(), { keys: "Ctrl-D" }),
   );
@@ -57,7 +57,8 @@ export function commandsOf(parts: CommandParts): readonly PaletteCommand[] {
   );
   const named = [...all, ...own, ...extra.filter(({ name }) => own.every((one) => one.name !== name))];
   const palette = (): Palette => new Palette(panels, named);
-  return [...named, item("palette", "all commands", () => panels.act.open(palette()), { keys: "Ctrl-K" })];
+  const every = [...named, item("palette", "all commands", () => panels.act.open(palette()), { keys: "Ctrl-K" })];
+  return every;
 }
 
 function item(
@@ -245,13 +246,14 @@ const KEYS: readonly (readonly [string, string])[] = [
   ["@letters", "insert the path of a file"],
   ["!npm test", "run a command yourself, with your rights; the next request can read its output"],
   ["@shot.png", "attach an image, as does a dropped file; Backspace removes it"],
-  ["PgUp, PgDn, wheel", "scroll; Shift-Up, Shift-Down by a line; End to the end"],
+  ["PgUp, PgDn, wheel", "scroll; Shift-Up, Shift-Down by a line; Ctrl-Home and End to the ends"],
   ["y, n, a, …", "on an empty input: answer what Vis asks"],
   ["Ctrl-G", "answer what Vis asks beside a text, which is kept"],
   ["Ctrl-X Ctrl-E", "edit the text in your editor (VISUAL or EDITOR)"],
   ["Ctrl-V", "attach the image that is in the clipboard"],
   ["Esc", "cancel the running request, close a panel"],
   ["Ctrl-C", "clear the input; twice: quit"],
+  ["Ctrl-L", "draw the screen again"],
   ["Ctrl-Z", "suspend; fg in the shell resumes"],
   ["Shift + mouse", "select text in the terminal"],
 ];

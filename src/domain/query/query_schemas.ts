@@ -78,7 +78,9 @@ export interface QueryEnd extends Omit<QueryResult, "queryId" | "conversationId"
 export type AnswerType = QueryResult["answerType"];
 export type Confidence = QueryResult["confidence"];
 
-const callOk = z.boolean().describe("False if it threw, or if its command exited with 1");
+const callOk = z.boolean().describe(
+  "False if it threw, its command or tests failed, its page had status 400 or more, or its sub-query has no answer",
+);
 export const toldOfCall = {
   action: z.object({ doing: z.string(), done: z.string(), things: z.string(), subject: z.string() }).optional()
     .describe("Words for the call, such as reading, read, files, src/app.ts"),

@@ -224,7 +224,7 @@ Deno.test("AppConfigAdmin.set() in a workspace accepts only harmless keys, and f
   withPlace(async ({ home, project, workspace, admin }) => {
     const config = await admin();
     const refused = config.set("shell.enabled", { words: ["true"], project: true });
-    await assert.rejects(refused, /cannot come from an untrusted workspace, because blocks can write this file/);
+    await assert.rejects(refused, /cannot come from an untrusted workspace, because a repository can bring this file/);
     const victim = join(workspace, "victim.jsonc");
     await Deno.writeTextFile(victim, "{}");
     await Deno.symlink(victim, project);

@@ -6,7 +6,7 @@ import { withFolder } from "../../helpers/with_folder.ts";
 import { withScreen } from "./_rig.ts";
 
 const ENTER = "\r";
-const ESCAPE = "\x1b";
+const ESCAPE = "\x1b", LAST = "\x1b[F";
 
 Deno.test("/diff shows the last request's changes, /undo undoes them, /export writes the conversation", async () => {
   await withFolder(async (workspace) => {
@@ -69,6 +69,8 @@ Deno.test("/help is a panel, and /theme and other names of commands are recogniz
   await withScreen([], {}, async ({ screen, prefs }) => {
     screen.type("?");
     await screen.until(/Keys and commands[^]*Enter +send/);
+    screen.type(LAST);
+    await screen.until(/\/palette +all commands/);
     screen.type(ESCAPE);
     await screen.until((text) => !text.includes("Keys and commands"));
     screen.type(`/theme contrast${ENTER}`);

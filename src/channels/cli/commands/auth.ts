@@ -48,7 +48,7 @@ export async function authStatus(
   { services, io, flags }: CommandInput<{ readonly output: "text" | "json" }>,
 ): Promise<number> {
   const keys = await (await services.providerAdmin({})).keys();
-  const none = "No provider is configured and no key was found. Add one with: vis auth login";
+  const none = "No provider is configured, and Vis found no key that chooses one. Add one with: vis auth login";
   return printReport(keys, keys.length === 0 ? [none] : keys.map(line), { io, flags });
 }
 

@@ -76,7 +76,7 @@ export async function trustConfig(
   const last = trusted
     ? []
     : needed
-    ? ["These settings name hosts, commands or grants. Review them, then run: vis config trust --yes"]
+    ? ["A workspace may set these keys only if you trust its file. Review them, then run: vis config trust --yes"]
     : ["The file sets only harmless keys: there is nothing to trust"];
   show({ ...found, trusted }, [
     `${trusted ? "trusted" : "not trusted"}  ${found.path}`,

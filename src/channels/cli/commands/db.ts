@@ -30,7 +30,13 @@ export async function dbCheck(input: Input): Promise<number> {
   const advice = "Copy the file before anything else writes to it. To restore a backup: vis db restore PATH";
   printReport(report, [
     ...(problems.length === 0 ? [sound] : [...found, advice]),
-    ...(unused > 0 ? [`${counted(unused, "content")} no longer needed; vis db prune deletes them`] : []),
+    ...(unused > 0
+      ? [
+        `${
+          counted(unused, "content")
+        } no longer needed; vis db prune --older-than TIME --yes deletes them, with older conversations`,
+      ]
+      : []),
   ], input);
   return problems.length === 0 ? 0 : 1;
 }

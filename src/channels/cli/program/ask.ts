@@ -138,4 +138,4 @@ Environment:
   VIS_HOME, VIS_DB             settings, keys and data (~/.vis); the database
   VIS_LOG=debug, NO_COLOR      log to stderr; disable colours
   OTEL_EXPORTER_OTLP_ENDPOINT  endpoint for traces
-  vis help --man               describes all variables`;
+  vis help --man               describes more variables`;

@@ -45,11 +45,11 @@ Examples:
   curl -H "Authorization: Bearer $(cat ~/.vis/server-token)" \\
     http://127.0.0.1:7357/api/v1
 
-Every request needs the token. If you set neither --token, --token-file nor
-VIS_TOKEN, Vis creates a token at the first start and saves it in
-$VIS_HOME/server-token. The API is documented at /docs. After Ctrl-C
-or SIGTERM, running requests may finish (server.shutdownMs); a second signal
-stops the server immediately.`;
+Every request to the API needs the token. If you set neither --token,
+--token-file nor VIS_TOKEN, Vis creates a token at the first start and saves it
+in server.tokenFile, or in $VIS_HOME/server-token. /docs describes the API.
+After Ctrl-C or SIGTERM, running requests may finish (server.shutdownMs); a
+second signal stops the server immediately.`;
 
 function port(text: string): number {
   const n = Number(text);

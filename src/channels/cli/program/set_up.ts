@@ -15,7 +15,7 @@ export const SET_UP: CommandGroup = {
 
 function addProviders(program: Command, context: Context): void {
   program.command("providers")
-    .description("list the configured providers in the order in which they are used")
+    .description("list the providers that a request uses, in their order, then other keys")
     .option("--check", "check whether each provider responds", false)
     .addOption(output())
     .action(action(context, async () => (await import("../commands/auth.ts")).providersCommand));

@@ -73,12 +73,16 @@ chat.get(
 
 chat.post(
   "/chat/completions",
-  describe("openaiChatCompletion", "Run a query as a chat completion; disconnecting cancels it", {
-    scope: "write",
-    headers: OPENAI_HEADERS,
-    200: [ChatCompletionSchema, EVENT_STREAM],
-    errors: [409],
-  }),
+  describe(
+    "openaiChatCompletion",
+    "Run a query as a chat completion; disconnecting cancels it, except with an Idempotency-Key",
+    {
+      scope: "write",
+      headers: OPENAI_HEADERS,
+      200: [ChatCompletionSchema, EVENT_STREAM],
+      errors: [409],
+    },
+  ),
   validJson(ChatCompletionBody),
   async (c) => {
     const body = c.req.valid("json");

@@ -89,12 +89,16 @@ export const responses = new Hono<Env>();
 
 responses.post(
   "/responses",
-  describe("openaiCreateResponse", "Run a query as a response; disconnecting cancels it", {
-    scope: "write",
-    headers: OPENAI_HEADERS,
-    200: [ResponseSchema, EVENT_STREAM],
-    errors: [409],
-  }),
+  describe(
+    "openaiCreateResponse",
+    "Run a query as a response; disconnecting cancels it, except with an Idempotency-Key",
+    {
+      scope: "write",
+      headers: OPENAI_HEADERS,
+      200: [ResponseSchema, EVENT_STREAM],
+      errors: [409],
+    },
+  ),
   validJson(ResponseBody),
   async (c) => {
     const body = c.req.valid("json");
