@@ -103,6 +103,7 @@ const OVERRIDDEN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   filter: { clean: "", smudge: "", process: "", required: "false" },
   merge: { driver: MERGE_TEXT },
   credential: { helper: "" },
+  hook: { enabled: "false" },
 };
 
 /** Returns variables that override subsections, whatever their names are. The environment passes these variables, since

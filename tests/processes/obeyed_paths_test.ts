@@ -90,6 +90,21 @@ const PLACES: Readonly<
       "own/four.git/config": "",
     },
   },
+  "branches that are stored elsewhere": {
+    script:
+      `git init -q . && git config core.repositoryFormatVersion 1 && git config extensions.refStorage "files://$PWD/store"`,
+    are: { "store/refs/heads/main": "git reads by the setting extensions.refstorage", "refs/heads/main": "" },
+  },
+  "programs that newer versions of git run": {
+    script: `git init -q . && git config hook.lint.event pre-commit && git config hook.lint.command tools/lint &&
+      git config gc.recentObjectsHook tools/recent && git config alias.all.command '!tools/all'`,
+    are: {
+      "tools/lint": "git runs by the setting hook.lint.command",
+      "tools/recent": "git runs by the setting gc.recentobjectshook",
+      "tools/all": "git runs by the setting alias.all.command",
+      "tools/other": "",
+    },
+  },
   "alternates, plain and in quotes": {
     script: `git init -q . && printf '%s/one\\n"%s/t\\\\167o"\\n' "$PWD" "$PWD" > .git/objects/info/alternates`,
     are: { "one/aa/bb": "git reads as an alternate", "two/aa/bb": "git reads as an alternate", "three/aa/bb": "" },

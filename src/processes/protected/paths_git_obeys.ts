@@ -371,7 +371,7 @@ function remotesOf(
 
 /** Matches settings by which git runs a program or reads other settings. */
 const RUNS =
-  /^(?:core\.(?:hookspath|fsmonitor|gitproxy|askpass|worktree|attributesfile)|(?:alias|pager|include|includeif|variable)\..*|.*\.(?:\w*command|\w*cmd|program|helper|driver|clean|smudge|process|textconv|external|editor|pager|vcs|uploadpack|receivepack|update|packobjectshook|difffilter|path|args|tunnel|smtpserver|httpd|browser|templatedir))$/;
+  /^(?:core\.(?:hookspath|fsmonitor|gitproxy|askpass|worktree|attributesfile)|(?:alias|pager|include|includeif|variable)\..*|.*\.(?:\w*command|\w*cmd|program|helper|driver|clean|smudge|process|textconv|external|editor|pager|vcs|uploadpack|receivepack|update|\w+hook|difffilter|path|args|tunnel|smtpserver|httpd|browser|templatedir))$/;
 /** The next word is a file of code, unless there is an option with code. */
 const INTERPRETER =
   /^(?:.*\/)?(?:sh|bash|dash|ash|zsh|ksh|fish|python[\d.]*|node|deno|bun|perl|ruby|php|lua|awk|source|\.)$/;
@@ -400,6 +400,11 @@ function* claimsOf(
       one.value.startsWith("ext::");
     const by = one.section === VARIABLE ? `the variable ${one.key}` : `the setting ${setting}`;
     const reason = `git ${runs ? "runs" : "reads"} by ${by}`;
+    const [, refs] = small === "extensions.refstorage" ? /^\w+:\/\/(.+)$/.exec(value) ?? [] : [];
+    if (refs !== undefined) {
+      yield { path: joinUnresolved(gitDir, refs), as: "folder", reason };
+      continue;
+    }
     if (small === "core.hookspath" || small === "init.templatedir") {
       const folder = at(value), parent = dirname(folder);
       // The hooks of Husky in `.husky/_` run the files in `.husky`.

@@ -52,9 +52,13 @@ Deno.test("overridesOf() overrides filters and drivers by their names, and no ot
     "user.name",
     "diff.x.command",
     "filter.clean",
+    "hook.lint.command",
+    "hook.jobs",
   ]);
   const names = Object.entries(overrides).filter(([key]) => key.startsWith("GIT_CONFIG_KEY_")).map(([, name]) => name);
   assert.deepEqual(names.filter((name) => name.endsWith(".clean")), ["filter.a=b.c.clean", "FILTER.x.clean"]);
+  assert.deepEqual(names.filter((name) => name.startsWith("hook.")), ["hook.lint.enabled"]);
+  assert.equal(overrides[`GIT_CONFIG_VALUE_${names.indexOf("hook.lint.enabled")}`], "false");
   assert.equal(overrides["GIT_CONFIG_COUNT"], String(names.length));
   assert.ok(names.includes("vis.mark") && !names.some((name) => name.startsWith("user")));
   const safe = safeArguments();
