@@ -430,7 +430,10 @@ export class Progress {
     const room = this.#width() - 8 - time.length;
     const { text, isCode, ok, refused } = blockLine({ ...shown, result }, room);
     const line = oneLine(visibleText(text), room);
-    if (refused) return this.painted(`${this.#margin(iteration)}${this.#color.dim(`– ${line}`)}`);
+    if (refused) {
+      this.painted(`${this.#margin(iteration)}${this.#color.dim(`– ${line}`)}`);
+      return this.#output(shown.tally);
+    }
     const mark = ok ? this.#color.green("✓") : this.#color.red("✗");
     this.painted(
       `${this.#margin(iteration)}${mark} ${isCode ? this.#color.cyan(line) : line}${this.#color.dim(time)}`,

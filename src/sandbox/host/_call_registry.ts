@@ -65,6 +65,7 @@ interface Run {
 
 interface Call {
   readonly run: string;
+  readonly ended: PromiseWithResolvers<void>;
   readonly abort: AbortController;
 }
 
@@ -103,6 +104,12 @@ export class CallRegistry {
     return this.#runs.get(id)?.calls.slice() ?? [];
   }
 
+  /** Resolves when the aborted calls of the run have ended, so that `callsOf` has them. */
+  async abortedEnd(id: string): Promise<void> {
+    const open = [...this.#calls.values()].filter(({ run, abort }) => run === id && abort.signal.aborted);
+    await Promise.all(open.map(({ ended }) => ended.promise));
+  }
+
   /** Milliseconds, over the child's life, during which a call with its own deadline was open. */
   get untimedMs(): number {
     const { open, since, before } = this.#patience;
@@ -137,7 +144,7 @@ export class CallRegistry {
     this.#remember(id);
     const abort = new AbortController();
     if (known.ended) abort.abort();
-    this.#calls.set(id, { run, abort });
+    this.#calls.set(id, { run, abort, ended: Promise.withResolvers() });
     this.#hold(payload.length);
     void this.#serve({ id, run: known, name, payload, signal: abort.signal });
   }
@@ -237,6 +244,7 @@ export class CallRegistry {
       ok = false;
       answer = encode(errorFacts(error));
     }
+    const { ended } = this.#calls.get(id) ?? {};
     this.#calls.delete(id);
     if (untimed && isAdmitted && --this.#patience.open === 0) {
       this.#patience.before += performance.now() - this.#patience.since;
@@ -250,6 +258,7 @@ export class CallRegistry {
       const facts = run.calls.length < MAX_TOLD ? said : short;
       run.calls.push({ name, ms: performance.now() - begun, ...facts, ok: ok && said.ok });
     }
+    ended?.resolve();
     if (!this.#closed) this.#options.send({ t: "answer", id, ok }, answer);
   }
 }

@@ -308,6 +308,7 @@ class ConfinedSandbox implements Sandbox {
       if (block.signal?.aborted) this.#link.send({ t: "cancel", id });
       const answered = await answer;
       this.#rests = answered.header["rests"] === true;
+      await active.abortedEnd();
       return this.#read(() => readRunReport(answered, active.observed));
     } catch {
       // The child has ended, or was killed for its messages. Waiting for the end lets later callers see it.
@@ -481,7 +482,7 @@ async function loadModules(
 
 /** Milliseconds to wait: for a delayed child with unread frames, for a large result on its way, and between two checks
  * of the time. */
-const DELAYED_MS = 300, ON_ITS_WAY_MS = 5000, LOOK_AGAIN_MS = 50;
+const CALLS_END_MS = 1_000, DELAYED_MS = 300, ON_ITS_WAY_MS = 5000, LOOK_AGAIN_MS = 50;
 
 interface ActiveRunOptions {
   readonly id: string;
@@ -535,6 +536,14 @@ export class ActiveRun {
 
   is(id: string): boolean {
     return id === this.#options.id;
+  }
+
+  /** Waits for calls that ended with the block, such as a command that is killed, so that the result has their outputs.
+   * A call that does not end is not waited for. */
+  async abortedEnd(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#after(CALLS_END_MS, resolve);
+    await Promise.race([this.#options.calls.abortedEnd(this.#options.id), promise]);
   }
 
   /** The child reports how long it has waited only for calls with their own deadlines, and whether it still does. */

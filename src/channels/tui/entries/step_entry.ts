@@ -102,7 +102,10 @@ export class StepEntry extends DrawnEntry {
       ];
     }
     const { ok, refused, text: told } = blockLine(block, width);
-    if (refused) return [...lines, ...changed, theme.dim(`– ${oneLine(visibleText(told), width - 2)}`)];
+    if (refused) {
+      const end = theme.dim(`– ${oneLine(visibleText(told), width - 2)}`);
+      return [...lines, ...changed, end, ...outputLines(block, { width, shown })];
+    }
     const mark = ok ? theme.ok("✓") : theme.bad("✗");
     const time = theme.dim(` ${durationText(result.ms)}`);
     const calls = block.tally.failed
@@ -138,7 +141,10 @@ function foldedBlock(
   const room = Math.max(1, width - time.length - 3);
   const { text, isCode, ok, refused } = blockLine(block, room);
   const line = oneLine(visibleText(text), room);
-  if (refused) return [theme.dim(`– ${line}`), ...changeLines(block.diffs, { width, shown })];
+  if (refused) {
+    const changed = changeLines(block.diffs, { width, shown });
+    return [theme.dim(`– ${line}`), ...outputLines(block, { width, shown }), ...changed];
+  }
   const mark = ok ? theme.ok("✓") : theme.bad("✗");
   const why = result.ok ? [] : wrapped(blockFailure(result), width - 2, { most: MOST.failure });
   const changed = changeLines(block.diffs, { width, shown });
