@@ -93,8 +93,13 @@ class Thread {
   }
 
   blank(): void {
-    this.#forget("nothing");
     this.#turnTo(null);
+    this.#empty();
+  }
+
+  #empty(): void {
+    this.#forget("nothing");
+    this.id.value = null;
     this.#opened("New conversation", null);
   }
 
@@ -270,7 +275,7 @@ class Thread {
 
   #gone(): never {
     history.replaceState(null, "", location.pathname);
-    this.blank();
+    this.#empty(); // The unsent text stays in the input, because its conversation is gone.
     throw new Error("Cannot show this conversation: it was deleted, or belongs to another database");
   }
 
