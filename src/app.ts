@@ -7,7 +7,7 @@
  *   `vis config`.
  * - `providers/choose_providers.ts` chooses the provider and the key, or writes the sentence that names the
  *   missing part.
- * - `app/extensions/extension_source.ts` finds the extensions of a session. `extension_admin.ts` is `vis extensions`.
+ * - `extensions/extension_source.ts` finds the extensions of a session. `extension_admin.ts` is `vis extensions`.
  * - `doctor/doctor.ts` makes the checks of `vis doctor`. `services/serve.ts` runs `vis serve` and other services.
  * - `terminal/deno_io.ts` is the terminal, `update/update.ts` is `vis update`, and `otel/telemetry.ts` sends traces. */
 import { fileURLToPath } from "node:url";
