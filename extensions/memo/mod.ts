@@ -128,7 +128,7 @@ export async function readNotes(place: NotePlace, scope: NoteScope): Promise<rea
   return notes.sort((a, b) => a.at < b.at ? -1 : a.at > b.at ? 1 : 0);
 }
 
-/** Adds a note and returns it. Stores the same text once. */
+/** Adds a note and returns it. If the scope already has a note with this text, returns that note instead. */
 export async function addNote(
   place: NotePlace,
   { text, scope }: { readonly text: string; readonly scope: NoteScope },

@@ -213,7 +213,7 @@ export interface Services {
   extensionAdmin(request: OpenRequest): Promise<ExtensionAdmin>;
   /** Rejects with `UsageError` if the workspace cannot be used. */
   approvalAdmin(request: OpenRequest): Promise<ApprovalAdmin>;
-  /** Reads no file until a method is called. Rejects with `UsageError` if the workspace cannot be used. */
+  /** Reads no settings file until a method is called. Rejects with `UsageError` if the workspace cannot be used. */
   configAdmin(request: OpenRequest): Promise<ConfigAdmin>;
   databaseCare(request: OpenRequest): Promise<DatabaseMaintenance>;
   /** Copies a file to an empty PostgreSQL database, or such a database to a new file, and compares every row. After an

@@ -101,7 +101,8 @@ const VERSIONS = [
   "GOROOT",
   "NODE_ENV",
 ];
-/** Keys and settings. Programs get no path that is one of these, contains one, or is in one. */
+/** Keys and settings. Vis opens no toolchain or folder of PATH that is one of these, contains one, or is in one. The
+ * user can still name one in `shell.read`. */
 const KEYS = [
   ...[".ssh", ".aws", ".gnupg", ".netrc", ".npmrc", ".pypirc", ".git-credentials", ".docker", ".kube", ".azure"],
   ...[

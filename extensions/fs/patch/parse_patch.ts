@@ -163,7 +163,10 @@ class PatchReader {
       throw this.#unreadable(start, "it belongs to a merge: make a diff against one of its parents");
     }
     if (this.#head === null || !this.#head.isNamed) {
-      throw new Error(`Cannot apply the patch: line ${start + 1} is a hunk, but no line before it names a file`);
+      throw new Error(
+        `Cannot apply the patch: line ${start + 1} begins a hunk, but no line before it names a file; write ` +
+          "--- a/PATH and +++ b/PATH above it",
+      );
     }
     const found = HUNK.exec(line.trimEnd());
     if (!found) throw this.#unreadable(start, "it is not a hunk header");

@@ -33,7 +33,10 @@ export async function findDefinition(
         `lines, fs.readFile(path, {from: ${Math.max(1, sought - 20)}, to: ${sought + 20}})`,
     );
   }
-  throw new Error(`Cannot find a definition of ${sought}: ${path} has none; search with fs.grep(name, {context: 20})`);
+  throw new Error(
+    `Cannot find a definition of ${sought}: Vis recognizes none in ${path}; search with ` +
+      `fs.grep(${JSON.stringify(sought)}, {context: 20})`,
+  );
 }
 
 interface Span {

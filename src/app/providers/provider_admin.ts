@@ -137,7 +137,9 @@ export class AppProviderAdmin implements ProviderAdmin {
       await checkedAlone(resolved, { key, signal });
       return { state: "works", found: `it offers ${length} model${length === 1 ? "" : "s"}` };
     } catch (error) {
-      return { state: isRefused(error) ? "refused" : "unknown", found: messageOf(error) };
+      return isRefused(error)
+        ? { state: "refused", found: `status ${error.status}` }
+        : { state: "unknown", found: messageOf(error) };
     }
   }
 
@@ -149,7 +151,9 @@ export class AppProviderAdmin implements ProviderAdmin {
       return { state: "works", found: `it is of @${username}` };
     } catch (error) {
       const isWrong = error instanceof Error && "code" in error && error.code === "token";
-      return { state: isWrong ? "refused" : "unknown", found: messageOf(error) };
+      return isWrong
+        ? { state: "refused", found: "Telegram knows no bot with this token" }
+        : { state: "unknown", found: messageOf(error) };
     }
   }
 
@@ -339,7 +343,7 @@ async function checkedAlone(
   );
 }
 
-function isRefused(error: unknown): boolean {
+function isRefused(error: unknown): error is ProviderError {
   return error instanceof ProviderError && error.code === "auth";
 }
 

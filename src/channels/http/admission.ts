@@ -92,7 +92,7 @@ function checkFraming({ headers }: Request, { chunked }: GuardLimits): void {
 
 function checkSizes(request: Request, limits: GuardLimits): void {
   if (request.url.length > limits.urlBytes) {
-    throw new Problem(`Cannot read the URL: it is longer than ${limits.urlBytes} bytes, the limit`, {
+    throw new Problem(`Cannot read the URL: it has ${request.url.length} bytes; the limit is ${limits.urlBytes}`, {
       kind: "too-large",
       status: 414,
     });
@@ -100,7 +100,7 @@ function checkSizes(request: Request, limits: GuardLimits): void {
   let bytes = 0;
   for (const [name, value] of request.headers) bytes += name.length + value.length;
   if (bytes > limits.headerBytes) {
-    throw new Problem(`Cannot read the headers: they are longer than ${limits.headerBytes} bytes, the limit`, {
+    throw new Problem(`Cannot read the headers: they have ${bytes} bytes; the limit is ${limits.headerBytes}`, {
       kind: "too-large",
       status: 431,
     });

@@ -309,8 +309,8 @@ function whyEnded(error: unknown): unknown {
   if (error instanceof Cancelled || !(error instanceof TelegramError)) return error;
   if (error.code === "token") {
     return new ConfigError(
-      `Cannot use the bot: Telegram refused it (${error.message}); set another token with vis auth login ` +
-        "telegram or VIS_TELEGRAM_TOKEN",
+      "Cannot use the bot: Telegram refused its token; set another with vis auth login telegram or VIS_TELEGRAM_TOKEN",
+      { cause: error },
     );
   }
   if (error.code !== "conflict") return error;

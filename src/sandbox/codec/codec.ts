@@ -18,7 +18,7 @@ export function decode(bytes: Uint8Array<ArrayBuffer>, options: DecodeOptions = 
   return new Decoder(bytes, options).decode();
 }
 
-/** Returns the length of the table that the bytes state, which bounds the number of values. */
+/** Returns the length of the table in bytes, as the last four bytes state it. The length limits the number of values. */
 export function tableBytes(bytes: Uint8Array<ArrayBuffer>): number {
   return bytes.length < 4 ? 0 : new DataView(bytes.buffer, bytes.byteOffset).getUint32(bytes.length - 4, true);
 }

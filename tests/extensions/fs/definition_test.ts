@@ -362,7 +362,7 @@ Deno.test("fs.definition() names other definitions, and an alternative without o
   for (const name of ["gone", "(", "[", "a.b.c", "constructor", "ru", "\\"]) {
     assert.match(
       await workspace.refusal("definition", "a.ts", name),
-      /Cannot find a definition of .*: a\.ts has none; search with/,
+      /Cannot find a definition of .*: Vis recognizes none in a\.ts; search with/,
     );
   }
   assert.match(await workspace.refusal("definition", "empty.ts", "x"), /Cannot find a definition/);
