@@ -137,9 +137,9 @@ export class AppProviderAdmin implements ProviderAdmin {
       await checkedAlone(resolved, { key, signal });
       return { state: "works", found: `it offers ${length} model${length === 1 ? "" : "s"}` };
     } catch (error) {
-      return isRefused(error)
-        ? { state: "refused", found: `status ${error.status}` }
-        : { state: "unknown", found: messageOf(error) };
+      if (!isRefused(error)) return { state: "unknown", found: messageOf(error) };
+      // The account of a valid key may have no credit.
+      return { state: "refused", found: error.status === 402 ? messageOf(error) : `status ${error.status}` };
     }
   }
 
