@@ -102,7 +102,7 @@ const VERSIONS = [
   "NODE_ENV",
 ];
 /** Keys and settings. Vis opens no toolchain or folder of PATH that is one of these, contains one, or is in one. The
- * user can still name one in `shell.read`. */
+ * settings of the user can still name one. */
 const KEYS = [
   ...[".ssh", ".aws", ".gnupg", ".netrc", ".npmrc", ".pypirc", ".git-credentials", ".docker", ".kube", ".azure"],
   ...[
