@@ -10,7 +10,7 @@ import { relative, resolve } from "node:path";
  *   environment_views.ts the view of an extension: its variables, its store, the history, its programs
  *   source_fault.ts      checks a file that an extension wrote
  *   input_variables.ts   variables that a request brings
- *   history.ts           stored variables and queries, as blocks and extensions read them */
+ *   conversation_history.ts  stored variables and queries, as blocks and extensions read them */
 
 import { Cancelled, HostCallError, SandboxEnded } from "../domain/errors.ts";
 import { BoundedMap } from "../domain/kit/bounded_map.ts";

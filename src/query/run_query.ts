@@ -1,7 +1,7 @@
 /* One user turn from begin to end. `runQuery` begins, prepares, iterates and ends it, in every case; this file is the
  * entrance of the folder. Read the other files in this order:
  *
- *   query_settings.ts      the parts of a query and the choices of the operator: settings, limits, models
+ *   query_settings.ts   the parts of a query and the choices of the operator: settings, limits, models
  *   query_loop.ts       the decisions between iterations, their state, and the context of each call
  *   subcalls.ts         calls of a model and sub-queries that blocks make
  *   query_approvals.ts  asks the user
