@@ -312,7 +312,11 @@ function RequestOptions(): JSX.Element {
       <Workspaces />
       <Limits />
       <span class="keys">
-        {thread.running.value ? "Enter: add to this request · Esc: cancel" : "Enter: send · Shift+Enter: new line"}
+        {thread.runsElsewhere
+          ? ""
+          : thread.running.value
+          ? "Enter: add to this request · Esc: cancel"
+          : "Enter: send · Shift+Enter: new line"}
       </span>
     </div>
   );

@@ -223,7 +223,13 @@ Deno.test("/rewind shows later changes, and reverts the conversation, the files,
         await screen.until((now) =>
           now.includes("before “second”") && now.includes("1 + one") && now.includes("a.ts +1 −1")
         );
+        // Text that is meant for the input changes nothing.
+        screen.type("all of it");
+        screen.type(ENTER);
         screen.type(choice);
+        await screen.until("press Enter");
+        assert.equal(asked.length, 2);
+        screen.type(ENTER);
         await screen.until(told);
         assert.equal(asked.length, calls);
         assert.ok(asked[1]!.includes("--changes=c2") && asked[1]!.includes("--dryRun"));

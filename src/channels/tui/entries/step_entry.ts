@@ -304,7 +304,7 @@ export function storedStep(iteration: StoredIteration): Step {
     asked: storedAsked(metadata),
     outcome,
     // The line about the end of the query shows why it was interrupted.
-    reason: pending.length > 0 ? LOST_BLOCKS : status === "interrupted" ? null : error,
+    reason: status !== "interrupted" ? error : pending.length > 0 ? LOST_BLOCKS : null,
   };
 }
 

@@ -1,3 +1,4 @@
+import { matchesKey } from "@earendil-works/pi-tui";
 import { type FileChange, runUndo, undoCuts } from "../../../domain/undo.ts";
 import { amounts, flat } from "../text/one_line.ts";
 import { BasePanel, type PanelParts } from "./panel.ts";
@@ -32,6 +33,8 @@ export class RewindPicker extends TurnsPanel {
 
 const MOST_STEPS = 1_000;
 
+type Choice = "c" | "f" | "b";
+
 class RewindPanel extends BasePanel {
   readonly title: string;
   override readonly rows = 200;
@@ -39,6 +42,8 @@ class RewindPanel extends BasePanel {
   readonly #reader: Reader;
   #changes: readonly string[] | null = null;
   #files = 0;
+  /** The choice that Enter carries out. Text that was meant for the input changes nothing. */
+  #chosen: Choice | null = null;
 
   constructor(parts: PanelParts, moment: Moment) {
     super(parts);
@@ -57,14 +62,17 @@ class RewindPanel extends BasePanel {
   }
 
   get hint(): string {
+    if (this.#chosen !== null) return "Enter rewinds · Esc";
     return this.#files === 0 ? "c conversation · Esc" : "c conversation · f files · b both · ↑↓ scrolls · Esc";
   }
 
   protected override draw({ width, height }: { readonly width: number; readonly height: number }): readonly string[] {
     const files = amounts.count(this.#files, "file");
-    const choices = this.#files === 0
-      ? ["c  the conversation; no file has changed since"]
-      : [`c  the conversation only`, `f  ${files} only`, `b  the conversation and ${files}`];
+    const choices = this.#files === 0 ? [this.#line("c", "the conversation; no file has changed since")] : [
+      this.#line("c", "the conversation only"),
+      this.#line("f", `${files} only`),
+      this.#line("b", `the conversation and ${files}`),
+    ];
     const head = this.#changes === null ? [] : choices;
     const status = this.status();
     const lines = [...head, ...(status === "" ? [] : [status]), ""];
@@ -74,10 +82,16 @@ class RewindPanel extends BasePanel {
   protected override key(data: string): void {
     const changes = this.#changes;
     if (changes === null) return;
-    if (data === "c") this.#rewind({ changes: [], talk: true });
-    else if (data === "f" && this.#files > 0) this.#rewind({ changes, talk: false });
-    else if (data === "b" && this.#files > 0) this.#rewind({ changes, talk: true });
-    else this.#reader.handle(data);
+    const chosen = this.#chosen;
+    if (matchesKey(data, "enter") && chosen !== null) {
+      return this.#rewind({ changes: chosen === "c" ? [] : changes, talk: chosen !== "f" });
+    }
+    this.#chosen = data === "c" || this.#files > 0 && (data === "f" || data === "b") ? data : null;
+    if (this.#chosen === null) this.#reader.handle(data);
+  }
+
+  #line(choice: Choice, text: string): string {
+    return `${choice}  ${text}${this.#chosen === choice ? " – press Enter" : ""}`;
   }
 
   protected override get clickable(): boolean {
