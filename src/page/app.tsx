@@ -39,7 +39,7 @@ async function enter(): Promise<void> {
   await serverFacts.loadModels().catch(() => {}); // Without a list of models, the server's own model serves.
 }
 
-/** Reads `#c=<conversation or branch>`, with `q` and `s` for the query and the step to show. `anew` also reloads the
+/** Opens the conversation or branch of `#c=ID`, and shows the query `q` and its step `s`. `anew` also reloads the
  * open conversation. */
 async function route({ anew = false } = {}): Promise<void> {
   const at = new URLSearchParams(location.hash.slice(1));

@@ -202,7 +202,8 @@ const ROW_OVERHEAD = 90;
 
 type JournalCaps = Pick<ContextCaps, "journalChars" | "previewChars" | "stdoutChars" | "stderrChars" | "errorChars">;
 
-/** A cut must save at least this many characters: a smaller one costs the reader more than it gives. */
+/** Vis avoids cuts that save fewer characters, because the notice of a cut also takes space. When `SLACK` is used up,
+ * Vis makes such cuts too. */
 const LEAST_CUT = 300;
 /** The reserve, if something must be cut, for pieces that would lose less than `LEAST_CUT`. */
 const SLACK = 1_200;

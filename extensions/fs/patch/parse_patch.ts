@@ -51,7 +51,9 @@ const MARKS = 'a line of a hunk begins with " ", "-" or "+"';
  * `isFile` decides between readings of a name. */
 export function parsePatch(text: string, isFile: IsFile): readonly PatchPart[] {
   if (text.length > MAX_PATCH) {
-    throw new RangeError(`Cannot apply the patch: it has ${text.length} characters; the limit is 4 MB`);
+    throw new RangeError(
+      `Cannot apply the patch: it has ${text.length} characters; the limit is ${MAX_PATCH}; split it`,
+    );
   }
   const lines = text.split("\n");
   if (lines.at(-1) === "") lines.pop();

@@ -71,7 +71,7 @@ function sourceOf(request: UpdateRequest, { config, program, container, release 
   const from = request.from ?? config.update.from ?? release.from;
   if (from === null) {
     const manager = installedBy(program, { container });
-    throw new ConfigError("Cannot check for an update: no release is set", {
+    throw new ConfigError("Cannot check for an update: no address of releases is set", {
       advice: manager
         ? `${manager.by} installed this executable: ${manager.how}`
         : "use --from URL or DIR, or vis config set update.from URL",
@@ -105,7 +105,9 @@ function indexFrom(bytes: Uint8Array): ReturnType<typeof ReleaseIndex.parse> {
   try {
     return ReleaseIndex.parse(readForeignJson(new TextDecoder().decode(bytes)));
   } catch {
-    throw new UsageError("Cannot read latest.json: it does not describe a release of Vis; check --from");
+    throw new UsageError(
+      "Cannot read latest.json: it does not describe a release of Vis; check --from or the setting update.from",
+    );
   }
 }
 

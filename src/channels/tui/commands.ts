@@ -248,7 +248,7 @@ const KEYS: readonly (readonly [string, string])[] = [
   ["@shot.png", "attach an image, as does a dropped file; Backspace removes it"],
   ["PgUp, PgDn, wheel", "scroll; Shift-Up, Shift-Down by a line; Ctrl-Home and End to the ends"],
   ["y, n, a, …", "on an empty input: answer what Vis asks"],
-  ["Ctrl-G", "answer what Vis asks beside a text, which is kept"],
+  ["Ctrl-G", "move to the question while the input has text; again: move back"],
   ["Ctrl-X Ctrl-E", "edit the text in your editor (VISUAL or EDITOR)"],
   ["Ctrl-V", "attach the image that is in the clipboard"],
   ["Esc", "cancel the running request, close a panel"],

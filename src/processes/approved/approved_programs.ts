@@ -69,7 +69,7 @@ export class AskedPrograms {
         if (state.whole) throw error;
       }
     }
-    if (mode === "off") throw new Error(`Cannot run commands: ${state.reason}; the setting shell.unwalled is off`);
+    if (mode === "off") throw refusedWithoutWall(state);
     const isAnswered = caller === null || answered && vouches(caller.extension);
     const cwd = mode === "run" || isAnswered
       ? await folderOf(workspace, options)
@@ -85,7 +85,7 @@ export class AskedPrograms {
     const { mode, wall } = this.#options;
     const state = await this.state();
     if (state.whole) return await wall.walls();
-    if (mode === "off") throw new Error(`Cannot run commands: ${state.reason}; the setting shell.unwalled is off`);
+    if (mode === "off") throw refusedWithoutWall(state);
     const unwalled = { mode, reason: state.reason, some: state.some };
     if (state.some) return { ...await wall.walls(), unwalled };
     const { reason } = state;
@@ -193,6 +193,13 @@ async function folderOf(workspace: string, options: SpawnOptions): Promise<strin
 }
 
 /** Returns whether the wall of commands is whole on this machine, and the reason if it is not. */
+function refusedWithoutWall({ reason }: { readonly reason: string }): Error {
+  return new Error(
+    `Cannot run commands: ${reason}, and shell.unwalled is off or sandbox.require has kernel; vis doctor shows how to ` +
+      "complete the wall",
+  );
+}
+
 async function wallState(wall: Pick<ProgramWall, "walls">): Promise<WallState> {
   const isMac = Deno.build.os === "darwin", fault = isMac ? null : await wallFault();
   if (fault !== null) return { whole: false, some: false, reason: fault };

@@ -45,8 +45,11 @@ export class Failures {
     }
     if ([400, 403, 500].includes(status) && FILTERED.test(`${code} ${text}`)) return this.declined(text, status);
     if (status === 401 || status === 403 || (status === 400 && BAD_KEY.test(`${code} ${text}`))) {
-      const advice = `${this.#facts.endpoint.hasKey ? "check" : "set"} ${this.#facts.advice.key}`;
-      const message = `Cannot sign in to ${at}: it refused the key with status ${status}; ${advice}${this.#said(text)}`;
+      const { endpoint: { hasKey }, advice: { key } } = this.#facts;
+      const why = hasKey
+        ? `it refused the key with status ${status}; check`
+        : `it requires a key (status ${status}); set`;
+      const message = `Cannot sign in to ${at}: ${why} ${key}${this.#said(text)}`;
       return new ProviderError(message, { code: "auth", retryable: false, status });
     }
     const isAboutMoney = OUT_OF_MONEY.test(code) || NO_CREDIT.test(text) || (status === 429 && NO_FUNDS.test(text));

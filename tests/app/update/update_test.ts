@@ -178,7 +178,7 @@ test("update() refuses an executable that does not run, or reports another versi
 test("update() needs a key, and a release address that no other party controls", async (release) => {
   await refuses(release, ConfigError, /no public key is set; use --key KEY/, { key: undefined });
   await refuses(release, ConfigError, /it is not a public key of minisign/, { key: "RWQ" });
-  await refuses(release, ConfigError, /no release is set; use --from URL or DIR/, { from: undefined });
+  await refuses(release, ConfigError, /no address of releases is set; use --from URL or DIR/, { from: undefined });
   await refuses(release, ConfigError, /it is neither an https address nor a folder/, { from: "http://192.0.2.1/vis" });
   release.answer = () => new Response(null, { status: 302, headers: { location: "http://192.0.2.1/vis" } });
   await refuses(

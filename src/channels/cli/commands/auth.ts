@@ -123,7 +123,11 @@ async function askKey(
     const key = (await io.askSecret(`Key of ${provider}: `)).trim();
     const fault = await ask(key);
     if (fault === "") return key;
-    if (time === TRIES) throw new ConfigError(`Cannot save the key: ${provider} rejected it (${fault})`);
+    if (time === TRIES) {
+      throw new ConfigError(`Cannot save the key: ${provider} rejected it (${fault})`, {
+        advice: "--no-check saves the key without asking the provider",
+      });
+    }
     io.stderr(`vis: ${provider} rejected the key: ${fault}\n`);
   }
 }

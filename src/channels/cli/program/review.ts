@@ -139,7 +139,7 @@ function addPrompt(program: Command, { services, io, finish }: Context): void {
     .argument("[prompt...]", "the request; piped input is appended")
     .option(
       "--conversation <id>",
-      "show it as the next request of this conversation; without a request, show the latest one",
+      "show the prompt as the next request of this conversation; without a request, show that of its latest request",
     )
     .option(
       "--iteration <n>",
