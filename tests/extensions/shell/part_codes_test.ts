@@ -75,7 +75,7 @@ Deno.test("learning the exit codes changes neither the outputs nor the files of 
     "nosuch | cat",
     "echo a\nnosuch; echo $LINENO; echo )",
     'echo "a | b',
-    "set -x; echo b | cat",
+    "set -x; echo b; echo c",
     "exec 2>log; nosuch | cat; ls log",
     "printf 'no end' >&2 | cat",
     "f() { nosuch; }\nf | cat",
