@@ -353,7 +353,9 @@ class QueryEnding {
 /** Marks the work of a query whose file changes an undo would keep. If the changes cannot be listed, sets no mark. */
 async function withUndo(result: QueryResult, { parts, started }: BegunQuery): Promise<QueryResult> {
   const { work } = result;
-  if (!work || work.files === 0 || !parts.fileChanges) return result;
+  // Only a commit, or another action that this query took, can leave nothing to undo of the files that it changed.
+  const { files = 0, commands = [], others = [] } = work ?? {};
+  if (!work || files === 0 || commands.length + others.length === 0 || !parts.fileChanges) return result;
   try {
     const changes = await parts.fileChanges(parts.environment.branch) ?? [];
     const canUndo = changes.some(({ at, undone, paths, committed = [] }) =>

@@ -1,12 +1,29 @@
 import assert from "node:assert/strict";
 import fs from "../../extensions/fs/mod.ts";
 import { notesBelow } from "../../src/domain/query/outcomes.ts";
+import { type Extension, fn, z } from "../../src/extension/mod.ts";
 import type { FileChange } from "../../src/domain/undo.ts";
 import { startEngine } from "../helpers/engine.ts";
 import { final, replyJson } from "../helpers/scripted_provider.ts";
 import { withFolder } from "../helpers/with_folder.ts";
 
 const OPTIONS = { signal: new AbortController().signal, emit: () => {} };
+
+/** `publish` stands for a function such as `git.commit`, after which an undo may have nothing to revert. */
+const PRESS: Extension = {
+  namespace: "test.press",
+  alias: { ns: "test.ext.press", alias: "press" },
+  doc: "Publishes.",
+  version: "0.1.0",
+  symbols: [
+    fn("publish", () => "done", {
+      doc: "Publishes.",
+      args: z.tuple([]),
+      returns: "string",
+      action: { doing: "publishing", done: "published", things: "pages" },
+    }),
+  ],
+};
 
 function changed(queryId: string, paths: readonly string[], more: Partial<FileChange> = {}): FileChange {
   return { id: `${queryId}${paths.join()}`, at: Infinity, change: "edit", conversationId: "", queryId, paths, ...more };
@@ -60,9 +77,10 @@ Deno.test("a retry runs although the file changes cannot be listed", async () =>
 Deno.test("an undo is offered below an answer only if it would revert a file", async () => {
   await withFolder(async (workspace) => {
     const changes: FileChange[] = [];
-    const write = (n: number) => replyJson(`await fs.writeFile("a.txt", "${n}\\n")`, { final: "Written" });
+    const write = (n: number) =>
+      replyJson(`await fs.writeFile("a.txt", "${n}\\n"); await press.publish()`, { final: "Written" });
     await using engine = await startEngine([write(1), write(2), write(3)], {
-      extensions: [fs],
+      extensions: [fs, PRESS],
       workspace,
       fileChanges: () => Promise.resolve(changes),
     });
@@ -75,5 +93,20 @@ Deno.test("an undo is offered below an answer only if it would revert a file", a
     assert.ok(await offered(changed("q", ["a.txt", "b.txt"], { committed: ["b.txt"] })));
     assert.ok(!await offered(changed("q", ["a.txt"], { committed: ["a.txt"] }), changed("q", ["b.txt"], { at: 0 })));
     assert.ok(!await offered());
+  });
+});
+
+Deno.test("an undo is offered without listing changes if a request changed files only", async () => {
+  await withFolder(async (workspace) => {
+    await using engine = await startEngine([
+      replyJson('await fs.writeFile("a.txt", "one\\n")', { final: "Written" }),
+    ], {
+      extensions: [fs],
+      workspace,
+      fileChanges: () => Promise.reject(new Error("listed")),
+    });
+    const result = await engine.ask("write");
+    assert.ok(notesBelow(result, "vis undo").some((note) => note.endsWith("· vis undo")));
+    assert.deepEqual(engine.logged.filter(({ event }) => event === "file_changes_not_listed"), []);
   });
 });

@@ -33,7 +33,6 @@ export async function doctor(
   { signal, ...request }: OpenRequest & { readonly signal?: AbortSignal | undefined },
   parts: SessionParts,
 ): Promise<readonly CheckResult[]> {
-  const runtime = checkRuntime();
   let settings: Settings;
   try {
     settings = await readSettings(request, parts.env, parts);
@@ -41,9 +40,9 @@ export async function doctor(
     if (!(error instanceof ConfigError)) throw error;
     const walls = await diagnoseSandbox({ config: DEFAULT_CONFIG }, { signal });
     if (signal?.aborted) throw new Cancelled("Cancelled");
-    return [runtime, settingsFault(error), ...walls];
+    return [checkRuntime(walls), settingsFault(error), ...walls];
   }
-  const found = await Promise.all([
+  const [ofSettings, walls, ...found] = await Promise.all([
     diagnoseSettings(settings),
     diagnoseSandbox(settings, { signal }),
     diagnoseCommands(settings, { parts, signal }),
@@ -56,14 +55,16 @@ export async function doctor(
     diagnoseTelegram(settings),
   ]);
   if (signal?.aborted) throw new Cancelled("Cancelled");
-  return [runtime, ...found.flat()];
+  return [checkRuntime(walls), ...ofSettings, ...walls, ...found.flat()];
 }
 
-function checkRuntime(): CheckResult {
-  const { deno, v8 } = Deno.version;
+export function checkRuntime(
+  walls: readonly Pick<CheckResult, "name" | "state">[],
+  { deno, v8 }: Pick<typeof Deno.version, "deno" | "v8"> = Deno.version,
+): CheckResult {
   const found = `deno ${deno}, v8 ${v8}${Deno.build.standalone ? ", compiled" : ""}`;
-  // A build has its own runtime, which no user can replace, and the kernel confines the sandbox on Linux in any case.
-  if (runtimeSince("2.8.1") || Deno.build.standalone && Deno.build.os === "linux") {
+  // Behind the kernel wall, such a bypass of the runtime's permissions reaches nothing.
+  if (runtimeSince("2.8.1", deno) || walls.some(({ name, state }) => name === "wall: kernel" && state === "ok")) {
     return { name: "runtime", state: "ok", found, fix: "" };
   }
   const fix = "Runtimes before 2.8.1 have known permission bypasses. The other walls are not affected; " +

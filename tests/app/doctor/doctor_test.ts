@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { z } from "zod";
 import { sample } from "../../extension/_sample.ts";
-import { doctor, settingsFault } from "../../../src/app/doctor/doctor.ts";
+import { checkRuntime, doctor, settingsFault } from "../../../src/app/doctor/doctor.ts";
 import { readSettings } from "../../../src/app/settings/settings.ts";
 import type { CheckResult } from "../../../src/channels/channel.ts";
 import { Cancelled, ConfigError, UsageError } from "../../../src/domain/errors.ts";
@@ -243,3 +243,13 @@ Deno.test("doctor() names the setting of a shipped extension that cannot be used
     assert.match(found?.found ?? "", /extensions\.config\.test\.one\.limit/);
     assert.match(found?.fix ?? "", /vis config explain extensions\.config/);
   }));
+
+Deno.test("an old runtime is a fault only if the kernel wall does not hold", () => {
+  const kernel = (state: CheckResult["state"]) => [{ name: "wall: kernel", state }];
+  const state = (walls: Parameters<typeof checkRuntime>[0], deno: string) =>
+    checkRuntime(walls, { deno, v8: "14" }).state;
+  assert.equal(state(kernel("ok"), "2.8.0"), "ok");
+  assert.equal(state(kernel("warn"), "2.8.0"), "warn");
+  assert.equal(state([], "2.8.0"), "warn");
+  assert.equal(state([], "2.8.1"), "ok");
+});
