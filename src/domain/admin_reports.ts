@@ -23,7 +23,8 @@ export interface LoginChoice {
   readonly start?: string;
 }
 
-/** The outcome of a request with the key; "unknown" if the service could not be reached. */
+/** The outcome of an HTTP request with the key. "unknown": the service could not be reached, or its response does not
+ * show whether it accepts the key. */
 export interface KeyTrial {
   readonly state: "works" | "refused" | "unknown";
   readonly found: string;
@@ -71,7 +72,7 @@ const rates = z.object({
 export const ModelsReportSchema = z.object({
   provider: z.string(),
   source: z.enum(["service", "data", "config"]),
-  /** Why the list is not from the service, or the origin of the data. */
+  /** Says why the list does not come from the service, or where the data comes from. */
   detail: z.string(),
   prices: z.string().optional().describe("Day of the bundled prices, if they include this provider"),
   models: z.array(z.object({
@@ -100,9 +101,9 @@ export type RefreshReport = Frozen<z.infer<typeof RefreshReportSchema>>;
 export type ModelsReport = Frozen<z.infer<typeof ModelsReportSchema>>;
 export type ModelReport = ModelsReport["models"][number];
 
-/** Why an extension is not loaded. `untrusted`: the content of a project's folder has not been trusted.
- * `misconfigured`: its section of `extensions.config` is invalid. `off`: disabled by a setting. `skipped`: it cannot be
- * loaded. */
+/** The reasons why an extension is not loaded. `untrusted`: the user has not trusted the content of the project's
+ * folder. `misconfigured`: the section of the extension in `extensions.config` is invalid. `off`: disabled by a
+ * setting. `skipped`: it cannot be loaded. */
 const LEFT_OUT = ["untrusted", "misconfigured", "off", "skipped"] as const;
 export type LeftOut = typeof LEFT_OUT[number];
 
@@ -150,7 +151,7 @@ export const ExtensionCheckSchema = z.object({
   what: z.string(),
   ok: z.boolean(),
   found: z.string(),
-  /** The check was not made; `found` gives the reason. */
+  /** True if the check was not made. `found` then gives the reason. */
   skipped: z.boolean().optional(),
 });
 
@@ -159,7 +160,7 @@ export type ExtensionCheck = Frozen<z.infer<typeof ExtensionCheckSchema>>;
 interface CommandUser {
   readonly print: (text: string) => void;
   readonly ask?: (question: string) => Promise<string>;
-  /** Ends the command and its programs, which then reject with `Cancelled`. */
+  /** Cancels the command and its programs. */
   readonly signal?: AbortSignal;
   readonly candidate?: { readonly key: string; readonly value: unknown };
 }
@@ -180,7 +181,7 @@ export interface ExtensionAdmin {
   /** Checks one folder; with null, every extension that is found. */
   check(path: string | null): Promise<readonly ExtensionCheck[]>;
   test(path: string): Promise<readonly ExtensionCheck[]>;
-  /** Yields each time files below the folder were changed, until the process ends. */
+  /** Yields after files below the folder have changed, until the process ends. */
   changes(path: string): AsyncIterable<void>;
   create(name: string): Promise<string>;
   /** Copies a folder, an archive or a package (npm:name@version) to the user's extensions and returns the new
@@ -190,7 +191,7 @@ export interface ExtensionAdmin {
   remove(name: string): Promise<string>;
   unknown(names: readonly string[]): Promise<readonly string[]>;
   trustable(path: string | null): Promise<readonly TrustFacts[]>;
-  /** Rejects if the content of the folder has changed in the meantime. */
+  /** Rejects if the content of the folder has changed since `trustable` read it. */
   trust(facts: TrustFacts): Promise<void>;
   distrust(path: string): Promise<boolean>;
   /** Lists commands that extensions add to the program, from a cached list if nothing has changed. */

@@ -1,4 +1,4 @@
-/** Errors that a layer above catches by class. A class with several cases distinguishes them by `code`, never by
+/** Errors that a layer above catches by class. If a class has several cases, its `code` distinguishes them, never its
  * message. */
 
 /** An unusable flag, argument or input; the CLI exits with 2. */
@@ -7,16 +7,17 @@ export class UsageError extends Error {
 }
 
 /** `value`: a key or value of a settings file. `untrusted`: a key that a project's file must not set. `syntax`: a file
- * is not JSON with comments. `access`: a file cannot be read. `no_provider`: none is configured. `unserved`: the
- * named provider or model cannot be used here, for lack of a key or a server. `no_model`: the provider has no default
- * model, and none is named. `other`: see the message. */
+ * is not JSON with comments. `access`: a file cannot be read. `no_provider`: no provider is configured. `unserved`: the
+ * named provider or model has no key or no server here. `no_model`: the provider has no default model, and none is
+ * named. `other`: see the message. */
 type ConfigErrorCode = "value" | "untrusted" | "syntax" | "access" | "no_provider" | "unserved" | "no_model" | "other";
 
-/** A setting is missing or wrong; the CLI exits with 3. The message is the problem, a semicolon, and the advice. */
+/** A setting is missing or wrong; the CLI exits with 3. The message is the problem; if there is advice, a semicolon and
+ * the advice follow. */
 export class ConfigError extends Error {
   override readonly name: string = "ConfigError";
   readonly code: ConfigErrorCode;
-  /** Advice for the user; "" if the problem makes it clear. */
+  /** Advice for the user; The advice is "" if the problem makes clear how to solve it. */
   readonly advice: string;
   constructor(
     readonly problem: string,
@@ -56,7 +57,7 @@ export class SettingError extends ConfigError {
 
 export type ProviderErrorCode = "auth" | "rate" | "context" | "refused" | "reply" | "network" | "server" | "stall";
 
-/** A model call failed. `message` contains no keys and no headers. */
+/** A model call failed. `message` must not contain keys or headers. */
 export class ProviderError extends Error {
   override readonly name = "ProviderError";
   readonly code: ProviderErrorCode;
@@ -84,7 +85,7 @@ export class ProviderError extends Error {
 
 export type StoreErrorCode = "busy" | "full" | "readonly" | "moved" | "corrupt" | "newer" | "unavailable";
 
-/** The database cannot be used; `message` names the database and the advice. */
+/** The database cannot be used; `message` names the database. */
 export class StoreError extends Error {
   override readonly name = "StoreError";
   constructor(message: string, readonly code: StoreErrorCode, options?: ErrorOptions) {
@@ -92,7 +93,7 @@ export class StoreError extends Error {
   }
 }
 
-/** The sandbox's child process ended or was killed; `why` is fit for the model. */
+/** The sandbox process ended or was killed. The model can read `why`. */
 export class SandboxEnded extends Error {
   override readonly name = "SandboxEnded";
   constructor(readonly why: string) {
@@ -100,7 +101,7 @@ export class SandboxEnded extends Error {
   }
 }
 
-/** A host function refused or failed; `message` and `hint` are fit for the model. */
+/** A host function refused or failed. The model can read `message` and `hint`. */
 export class HostCallError extends Error {
   override readonly name = "HostCallError";
   constructor(
@@ -116,8 +117,8 @@ export class BusyError extends Error {
   override readonly name: string = "BusyError";
 }
 
-/** Another process ended this process's query, because this process had not responded for long. The other process may
- * have continued the conversation, so Vis stores no more of the query. */
+/** Another process has ended a query of this process, because this process had not responded for a long time. The other
+ * process may have continued the conversation, so Vis stores no more of the query. */
 export class TakenOverError extends BusyError {
   override readonly name = "TakenOverError";
   constructor(queryId: string) {
@@ -162,7 +163,8 @@ interface Fault {
   readonly message: string;
 }
 
-/** Describes an error for the caller of a channel. Returns null for a defect. */
+/** Returns the kind and the message of an error for the users of a channel. Returns null for other errors, which are
+ * defects. */
 export function faultOf(error: unknown): Fault | null {
   for (const kind of Object.keys(KINDS) as FaultKind[]) {
     if (error instanceof KINDS[kind]) return { kind, message: kind === "cancelled" ? "Cancelled" : error.message };
@@ -170,8 +172,8 @@ export function faultOf(error: unknown): Fault | null {
   return null;
 }
 
-/** Abort reason for finished work, which no reader sees. An abort without a reason creates an exception with a stack,
- * which is slow. */
+/** The reason of the signal of finished work; no reader sees it. An abort without a reason creates an exception with a
+ * stack, which is slow. */
 export const ENDED: Cancelled = new Cancelled("Ended");
 
 /** Returns the message of an error. Any other thrown value is returned as text. */
@@ -179,22 +181,25 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Returns the message for use after a colon: in lower case, unless the first word is a name. */
+/** Returns the message with a small first letter, for use after a colon. "Vis" and words with other capitals, such as
+ * HTTP, keep the letter. */
 export function reasonOf(error: unknown): string {
   // deno-lint-ignore vis/no-message-parsing -- only its first letter
   return messageOf(error).replace(/^(?!Vis )[A-Z](?=[a-z]* )/, (first) => first.toLowerCase());
 }
 
-/** Returns why a file could not be read or written; for other errors `otherwise`, by default the system's message. */
+/** Returns why a file could not be read or written. For other errors, returns `otherwise`, by default the message of
+ * the error. */
 export function fileFault(error: unknown, otherwise = messageOf(error)): string {
   return WORDS[fileCode(error)] ?? otherwise;
 }
 
-/** Returns the system's error code, such as ENOENT, or the name of an error without a code. */
+/** Returns the system's error code, such as ENOENT, or the name of an error without a code; "" for values that are not
+ * errors. */
 export function fileCode(error: unknown): string {
   if (!(error instanceof Error)) return "";
   if ("code" in error) return String(error.code);
-  // Deno gives these errors no code: a file grew too large, or Deno blocks the path, such as /proc.
+  // Deno gives no code if a file grew too large, or if Deno blocks the path, such as /proc.
   // deno-lint-ignore vis/no-message-parsing -- Deno gives this error no code
   return /^File too large \(/.test(error.message) ? "EFBIG" : error.name;
 }

@@ -1,5 +1,5 @@
 interface NetGrant {
-  /** Addresses have no brackets. */
+  /** IPv6 addresses have no brackets here. */
   readonly host: string;
   readonly port: number;
 }
@@ -7,8 +7,8 @@ interface NetGrant {
 const GRANT = /^(?:\[([0-9a-f:.]+)\]|([^\s:[\]/@]+)):(\d{1,5})$/i;
 const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?!$)|$)){4}$/;
 
-/** Parses "127.0.0.1:8080", "[::1]:8080" or "localhost:8080" (which is 127.0.0.1). Throws TypeError for anything else:
- * other host names would need a DNS lookup over UDP from inside the sandbox, which stays blocked. */
+/** Parses an IP address with a port, such as "127.0.0.1:8080" or "[::1]:8080"; `localhost` is 127.0.0.1. Throws
+ * TypeError for other host names: their lookup would need UDP, which the sandbox blocks. */
 export function parseNetGrant(text: string): NetGrant {
   const [, six, name, digits] = GRANT.exec(text) ?? [];
   const port = Number(digits);

@@ -13,8 +13,8 @@ export const MAX_IMAGE_BYTES = 5_000_000;
 const DATA_URL = /^data:[\w+./-]*(?:;[\w=.+-]+)*;base64,/i;
 const MAX_URL_CHARS = 4_000;
 
-/** Reads an image from its bytes, or from an http, https or base64 `data:` URL; `name` identifies it in errors. For
- * bytes and data URLs, the first bytes decide the type, whatever type a file or URL declares. Throws `UsageError` for
+/** Reads an image from its bytes, or from an http, https or base64 `data:` URL. Errors call the image `name`. For bytes
+ * and data URLs, the first bytes decide the type, whatever type a file or URL declares. Throws `UsageError` for
  * anything else. */
 export function readImage(source: Uint8Array<ArrayBuffer> | string, name: string): Image {
   const shown = clip(name, 200);
@@ -47,11 +47,11 @@ function byAddress(url: string, name: string): Image {
   return { kind: "url", url };
 }
 
-/** Some provider services refuse requests with more images. */
+/** Some provider services refuse HTTP requests with more images. */
 const MAX_IMAGES = 20;
 
-/** Returns the images with the media type that their bytes show. Throws `UsageError` for images that no request can
- * carry: too many, too large, or with an unsupported type or address. */
+/** Returns the images with the media type that their bytes show. Throws `UsageError` for too many or too large images,
+ * and for an unsupported type or address. */
 export function checkImages(images: readonly Image[]): readonly Image[] {
   if (images.length > MAX_IMAGES) {
     throw new UsageError(`Cannot send ${images.length} images: a request may have at most ${MAX_IMAGES}`);
@@ -59,7 +59,8 @@ export function checkImages(images: readonly Image[]): readonly Image[] {
   return images.map((image, at) => readImage(image.kind === "url" ? image.url : image.bytes, `${at + 1}`));
 }
 
-/** Detects the media type of an image by its first bytes: PNG, JPEG, GIF or WebP. Returns null for anything else. */
+/** Detects the media type of an image by its first bytes. Knows PNG, JPEG, GIF and WebP. Returns null for anything
+ * else. */
 export function imageMediaType(bytes: Uint8Array): string | null {
   const begins = (text: string, at = 0): boolean =>
     bytes.length >= at + text.length && Array.from(text).every((char, i) => bytes[at + i] === char.charCodeAt(0));

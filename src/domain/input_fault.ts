@@ -21,8 +21,8 @@ const FORMATS: Readonly<Record<string, string>> = {
   email: "an e-mail address",
 };
 
-/** The error map for all outside input: settings, files, arguments, HTTP bodies. Its messages continue a sentence that
- * begins with the name of the value. */
+/** Zod's error map for input from outside, such as settings, files, arguments and HTTP bodies. The messages continue a
+ * sentence that begins with the name of the value. */
 export function inputFault(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case "invalid_type":
@@ -60,8 +60,8 @@ export function inputFault(issue: z.core.$ZodRawIssue): string | undefined {
   }
 }
 
-/** Describes the types of the alternatives. If only one alternative has the type of the value, the fault inside it is
- * returned. */
+/** Names the types of the alternatives. If only one alternative has the type of the value, names the fault inside that
+ * alternative instead. */
 function unionFault(alternatives: readonly (readonly z.core.$ZodIssue[])[]): string {
   const firsts = alternatives.flatMap(([first]) => first ?? []);
   const inside = firsts.filter(({ path }) => path.length > 0);

@@ -13,5 +13,5 @@ export interface SettingsSection {
   readonly schema: () => Promise<z.ZodType>;
 }
 
-/** The name under which `vis login` saves the bot's token, although the bot is not a model provider. */
+/** The name under which `vis auth login` saves the bot's token, although the bot is not a model provider. */
 export const BOT_LOGIN = "telegram";

@@ -10,16 +10,17 @@ export interface FileChange {
   readonly queryId: string | null;
   readonly iterationId?: string | null;
   readonly paths: readonly string[];
-  /** Only lists have this field. */
+  /** Present only in lists of changes. */
   readonly undone?: boolean;
   readonly kept?: readonly string[];
-  /** Only lists have this field: files that went into a git commit since, and that an undo without `force` keeps. */
+  /** The files that have since gone into a git commit, and that an undo without `force` keeps. Present only in lists of
+   * changes. */
   readonly committed?: readonly string[];
 }
 
 export interface UndoReport {
   readonly error?: string;
-  /** All files have changed since; `force` overwrites them. */
+  /** Set if all files have changed since. `force` overwrites the files. */
   readonly code?: "files_changed";
   readonly changes?: readonly FileChange[];
   readonly files?: readonly { readonly path: string; readonly diff: string }[];
@@ -40,7 +41,7 @@ export function keptText({ kept = [] }: Pick<UndoReport, "kept">, verb = "Kept")
   return `${verb} ${shown}${kept.length > MAX_KEPT ? ` and ${kept.length - MAX_KEPT} more` : ""}`;
 }
 
-/** Counts the files and folders that an undo changed; "" if it changed none. */
+/** Returns the number of files and folders that an undo changed. Returns "" if it changed none. */
 export function undonePlaces({ files = [], folders = [] }: Pick<UndoReport, "files" | "folders">): string {
   return [counted(files, "file"), counted(folders, "folder")].filter(Boolean).join(" and ");
 }

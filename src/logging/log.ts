@@ -1,14 +1,14 @@
 import { unrefTimer } from "../domain/kit/concurrency.ts";
 import { LOG_LEVELS, type LogEntry } from "../domain/records/history.ts";
 
-/** The engine's log: an event name that machines can match, and data. The log contains no key and no message text of a
- * user. Vis drops records until `startLogging` or `startLogTable` is called. */
+/** The engine's log. Each record has an event name that machines can match, and data. Records must not contain keys or
+ * texts of the user. Vis drops records until `startLogging` or `startLogTable` is called. */
 export interface Log {
   debug(event: string, data?: Record<string, unknown>): void;
   info(event: string, data?: Record<string, unknown>): void;
   warn(event: string, data?: Record<string, unknown>): void;
   error(event: string, data?: Record<string, unknown>): void;
-  /** Records a call in the log table only, faster than a record: a block may make hundreds of calls. */
+  /** Records a call in the log table only. This is faster than a record, because a block may make hundreds of calls. */
   call?(call: FinishedCall): void;
 }
 

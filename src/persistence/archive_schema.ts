@@ -180,7 +180,7 @@ const CELLS = {
   subCall: { usage },
 } satisfies { readonly [T in ArchivedTable]: { readonly [C in string]?: z.ZodType } };
 
-/** A cell that may be NULL may be missing, since newer versions add columns. */
+/** A nullable cell may be missing, since newer versions add columns. */
 function cellOf({ kind, nullable, oneOf, atLeast = 0 }: TableColumn): z.ZodType {
   const cell = (): z.ZodType => {
     switch (kind) {
@@ -233,20 +233,20 @@ const content = z.union([
   z.strictObject({ sha256: z.string().regex(HASH), base64: z.array(z.string()) }),
 ]);
 
-/** `vis conversations export --format json` writes this form. JSON is embedded, and long texts and values are
- * references to `contents`. */
+/** `vis conversations export --format json` writes this form. JSON is embedded; long texts and values are references to
+ * `contents`. */
 export const conversationArchive = z.strictObject({
   format: z.literal(ARCHIVE_FORMAT),
   version: z.literal(ARCHIVE_VERSION),
   tables,
   contents: z.array(content),
-  /** The hash covers all other fields, and is added when the archive is written. */
+  /** The hash covers all other fields. */
   sha256: z.string().regex(HASH).optional(),
 });
 
 export type ConversationArchive = z.infer<typeof conversationArchive>;
 
-/** The parts are written in this order: the beginning, each table with its rows, and their contents. */
+/** Parts arrive in this order: the beginning, each table with its rows, then the contents. */
 export type ArchivePart =
   | { readonly format: string; readonly version: number }
   | { readonly table: string }

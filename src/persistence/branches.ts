@@ -16,7 +16,7 @@ export interface ForkPoint {
   readonly position: number;
 }
 
-/** A descendant sees the whole branch (`until` is null), or the part that existed at the fork. */
+/** A part of the history of a branch: a whole branch (`until` is null), or an ancestor up to the fork. */
 export interface BranchSegment {
   readonly branchId: string;
   readonly until: ForkPoint | null;
@@ -76,7 +76,7 @@ export function isShownRun<D extends Joined>(
 
 type Positioned = { readonly i: { readonly position: number } };
 
-/** Selects the iterations that a segment shows; `i` is `iteration`, or another table with the position of an iteration
+/** Selects the iterations that a segment shows. `i` is `iteration`, or another table with the position of an iteration
  * in run `s`. */
 export function isShownIteration<D extends Joined & Positioned>(
   on: ExpressionBuilder<D, "q" | "s" | "i">,

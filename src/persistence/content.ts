@@ -29,7 +29,7 @@ const insertContent = namedChange((db, row: DatabaseSchema["content"]) =>
 );
 
 /** Stores each long text and value once, within the transaction that uses it. Reading verifies content against its
- * hash. Lone surrogates become U+FFFD, since the database holds UTF-8. */
+ * hash. Lone surrogates become U+FFFD, because the database stores UTF-8. */
 export class Content {
   readonly db: Database;
   /** A value is null if the stored bytes have another hash. */
@@ -152,8 +152,8 @@ export class Content {
     return reference;
   }
 
-  /** All differences refer to one base, so that reading takes one step. Once the total length of the differences
-   * reaches the length of the base, Vis stores a new base. The size of n versions thus stays near the minimum. */
+  /** All differences refer to one base, so that reading takes one step. Once the differences together are longer than
+   * the base, Vis stores a new base. */
   async #putDelta(hash: string, bytes: Uint8Array, before: string): Promise<boolean> {
     if (bytes.length > DELTA_BYTES) return false;
     const [row] = await this.#rows([before.slice(PREFIX.length)]);
@@ -390,8 +390,8 @@ const ANCHOR = 16;
 const SKIPS = [0, 1, 2, 3, 4, 8, 16, 32, 64, 128, 256];
 const MAX_STEPS = 24;
 
-/** Returns the difference, or null if it is not much smaller than the value. The search finds additions and changes in
- * a few places, which are typical from block to block. */
+/** Returns null if the difference has more than `MAX_STEPS` steps, or more new bytes than a quarter of the value. The
+ * search finds additions and changes in a few places, as they often occur from block to block. */
 export function deltaOf(base: Uint8Array, value: Uint8Array): Delta | null {
   const from = view(base), to = view(value);
   const most = value.length >> 2;
@@ -450,7 +450,7 @@ function same(
   return from.subarray(i, i + step).equals(to.subarray(j, j + step));
 }
 
-/** The nearest match is the first place after `i` whose bytes also occur in the value after `j`. */
+/** Returns the first place at a distance of `SKIPS` after `i` whose bytes also occur in the value after `j`. */
 function anchorAfter(
   from: Buffer,
   to: Buffer,
@@ -508,7 +508,7 @@ export function chunks(bytes: Uint8Array): Uint8Array[] {
 function boundary(bytes: Uint8Array, start: number): number {
   const limit = Math.min(start + MAX, bytes.length);
   let hash = 0;
-  // The window contains only the piece's own bytes long before MIN, so starting 32 bytes before MIN suffices.
+  // The hash depends only on the last 32 bytes, so it can start 32 bytes before MIN.
   for (let i = start + MIN - 32; i < limit; i++) {
     hash = ((hash << 1) + (GEAR[bytes[i] ?? 0] ?? 0)) >>> 0;
     if (i >= start + MIN && (hash & MASK) === 0) return i + 1;
@@ -516,8 +516,7 @@ function boundary(bytes: Uint8Array, start: number): number {
   return limit;
 }
 
-/** The random words (xorshift32) are fixed: if the words changed, pieces of old and new values would no longer
- * match. */
+/** The random words (xorshift32) must not change: otherwise pieces of old and new values would no longer match. */
 function gearTable(): Uint32Array {
   const table = new Uint32Array(256);
   let word = 0x9e3779b9;

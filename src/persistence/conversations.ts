@@ -382,7 +382,7 @@ export function readTurns(db: Database, branchId: string): Promise<readonly Quer
   });
 }
 
-/** Returns the running query of the user, in which sub-queries run. */
+/** Returns the running query of the conversation, not one of its sub-queries. */
 export async function runningQuery(db: Database, conversationId: string): Promise<string | null> {
   const found = await db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
     .innerJoin("conversationState as b", "b.id", "q.conversationStateId")

@@ -106,7 +106,7 @@ async function openFile(path: string, location: string): Promise<Side> {
   return { db: new SqliteDatabase(connection, { transactions, tenant: null }), location, toStoreError };
 }
 
-/** Does not convert damage: only the side of the source reports damage, because that side reads all data. */
+/** Passes damage on: the source reports it, because the source reads all data. */
 function unlessDamage(toStoreError: Side["toStoreError"]): Side["toStoreError"] {
   return (error, location) => error instanceof Damage ? error : toStoreError(error, location);
 }
@@ -272,7 +272,7 @@ interface Page {
   readonly most: number;
 }
 
-/** All rows in memory together have at most this many bytes, unless one row is longer. */
+/** The cells of a page have at most this many bytes, unless its first row has more. */
 const PAGE_BYTES = 8 << 20;
 
 async function readRows(db: Database, { table, after, most }: Page): Promise<readonly CopiedRow[]> {
@@ -410,8 +410,7 @@ async function copyContent(
   await putLarge(to, contentPieces(from, reference));
 }
 
-/** Compares the next rows of a table with the rows of the other database. Reading their texts and values verifies their
- * hashes. Throws `StoreError` on a difference. */
+/** Compares the next rows of a table with the rows of the other database. Throws `StoreError` on a difference. */
 async function verifyRows(
   { from, to }: { readonly from: Database; readonly to: Database },
   page: Parameters<typeof readRows>[1],
@@ -444,7 +443,7 @@ function unlike(what: string): StoreError {
   );
 }
 
-/** Damage of the copy throws `StoreError`; all other damage is damage of the source. */
+/** Throws `StoreError` if the copy is damaged. Passes on damage of the source. */
 async function ofCopy<T>(read: () => Promise<T>): Promise<T> {
   try {
     return await read();

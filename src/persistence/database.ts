@@ -28,8 +28,7 @@ export interface HeldRun {
   readonly version?: string | null;
 }
 
-/** Queries run both on a database and on a transaction in it. Only `sqlite/` and `postgres/` know the kind of the
- * database. */
+/** Queries run on a database or on a transaction in it. */
 export abstract class Database extends Kysely<DatabaseSchema> {
   abstract readonly dialect: DatabaseDialect;
   /** Only rows of this tenant are visible; with null, the rows of all tenants. */
@@ -83,14 +82,15 @@ export abstract class Database extends Kysely<DatabaseSchema> {
 }
 
 export interface DatabaseDialect {
-  /** A longer text or value is in `content`, not in its own column. */
+  /** Longer texts and values are stored outside their own column. */
   readonly textBytes: number;
   readonly valueBytes: number;
   /** Longer content is divided into pieces. */
   readonly contentBytes: number;
   /** Whether a new version of a value is stored as the difference to the previous one; otherwise as a long value. */
   readonly hasDifferences: boolean;
-  /** Whether only a change locks an existing row. A row that is about to be used must then be locked against removal. */
+  /** Whether only a change locks an existing row. A row that is about to be used must then be locked against
+   * removal. */
   readonly locksByChange: boolean;
   readonly search: SearchDialect;
   readonly erasure: ErasureDialect;
@@ -141,7 +141,7 @@ export interface SearchDialect {
   readonly isShared: boolean;
   termReader(db: Database): Promise<(token: string) => Promise<readonly string[]>>;
   match(db: Database, words: SearchWords): SearchMatch;
-  /** The conditions read all texts. */
+  /** With these conditions, the database reads all texts. */
   inside(db: Database, word: string): readonly RawBuilder<unknown>[];
   all(db: Database): readonly RawBuilder<unknown>[];
 }
@@ -161,13 +161,13 @@ export interface SearchMatch {
 }
 
 interface ErasureDialect {
-  /** Returns hashes of content that only the rows of a conversation name, outside of the JSON in their columns. */
+  /** Returns hashes of content that rows of the conversation name, except in the JSON of their columns. */
   referencesOf(tx: Database, conversationId: string): Promise<readonly string[]>;
-  /** Returns content without a row that names it, and which only runs of this conversation can have used. */
+  /** Returns content that no row names and that only runs of this conversation can have used. */
   orphansOf(tx: Database, conversationId: string): Promise<readonly string[]>;
   /** Returns the number of settled entries. */
   erase(db: Database, work: ErasureWork): Promise<number>;
-  /** Removes a conversation with `remove`, so that none of its data remains readable. */
+  /** Removes a conversation with `remove`. */
   removing<T>(tx: Database, conversationId: string, remove: () => Promise<T>): Promise<T>;
   dropLarge(
     db: Database,
@@ -185,8 +185,8 @@ class Parameter {
   constructor(readonly name: string) {}
 }
 
-/** Kysely builds the query once for each kind of database, because building takes longer than running it in SQLite. So
- * `build` must not depend on the values. */
+/** Kysely builds the query once for each kind of database, because building a query takes longer than running it in
+ * SQLite. So `build` must not depend on the values. */
 export function namedQuery<V extends object, R>(
   build: Build<V, R>,
 ): (db: Database, values: V) => Promise<readonly R[]> {

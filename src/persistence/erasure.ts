@@ -12,7 +12,7 @@ const REFERENCE = /sha256:([0-9a-f]{64})/g;
 /** After this many rows, other work may run. */
 const ROWS_AT_ONCE = 2_000;
 const HASHES_AT_ONCE = 200;
-/** The pause keeps the first erasure from delaying the start of a process. */
+/** The pause keeps the first erasure from slowing the start of a process. */
 const FIRST_MS = 1_000;
 const EVERY_MS = 60_000;
 /** An older claim was left by a process that was killed. */
@@ -38,7 +38,7 @@ interface EraserOptions {
 
 /** Removes content that only deleted conversations used. Deletions note such content in the table `erasure`. Each
  * process works off that list soon after it opens the database, after its own deletions, and every minute. A process
- * that ends earlier works it off once. */
+ * that ends earlier does so once before its end. */
 export class Eraser {
   readonly #options: EraserOptions;
   #running: Promise<void> | null = null;
@@ -108,7 +108,7 @@ function claimsOf(rows: Rows): Set<string> {
   return new Set(rows.map(({ reference }) => String(reference).slice(PREFIX.length)));
 }
 
-/** Runs in the transaction that deletes the rows. */
+/** Notes the content that the rows of a conversation name. Runs in the transaction that deletes the rows. */
 export async function noteErasable(db: Database, conversationId: string): Promise<void> {
   const { dialect } = db;
   const named = new Set(await dialect.erasure.referencesOf(db, conversationId));
@@ -227,9 +227,9 @@ function partsOf({ encoding, bytes, base }: Parted): readonly string[] {
 export async function eraseOnServer(all: Database, { wanted }: Pick<ErasureWork, "wanted">): Promise<number> {
   return await all.write(async (tx) => {
     const hashes = [...wanted];
-    // A deletion that notes one of these again has either ended, so that its rows are gone, or waits.
+    // A deletion that notes one of these hashes again has either ended, so that its rows are gone, or waits.
     await tx.run("SELECT hash FROM erasure WHERE hash = ANY($1) ORDER BY hash FOR UPDATE", [hashes]);
-    // A transaction that stores one of these again has it locked. The next statements see its rows.
+    // A transaction that stores one of these contents again has locked the row. The next statements see its rows.
     await tx.run("SELECT hash FROM content WHERE hash = ANY($1) ORDER BY hash FOR UPDATE", [hashes]);
     // Claims are read first, because a claim ends when a row refers to the text.
     const claimed = await withParts(tx, claimsOf(await tx.run(CLAIMS, [])));
@@ -373,7 +373,7 @@ class Scan {
     const remove = this.#db.prepare("DELETE FROM content WHERE hash = ?");
     const settle = this.#db.prepare("DELETE FROM erasure WHERE hash = ?");
     for (const hash of this.#wanted.difference(this.#used)) remove.run(hash);
-    // A list that was noted meanwhile may contain all users of some of these contents.
+    // A content that was noted meanwhile may be the only user of some of these contents, which must then stay noted.
     const isWhole =
       this.#db.prepare("SELECT 1 FROM erasure WHERE hash NOT IN (SELECT hash FROM wanted) LIMIT 1").get() ===
         undefined;

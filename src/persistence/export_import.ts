@@ -147,8 +147,8 @@ interface LongCell {
   readonly column: string;
 }
 
-/** Passes all rows of a conversation to `take`, then the contents that the rows refer to, with few contents in memory
- * at a time. The caller runs this function in a transaction, so that the archive is one snapshot. Throws `Damage`,
+/** Passes all rows of a conversation to `take`, then the contents that the rows name. Only few contents are in memory
+ * at a time. The caller must run this function in a transaction, so that the archive is one snapshot. Throws `Damage`,
  * possibly after some parts. */
 export async function exportConversation(
   db: Database,
@@ -320,8 +320,8 @@ function contentsByHash(contents: ConversationArchive["contents"]): ContentSourc
   return { get: (hash) => found.get(hash), pieces: (hash) => [found.get(hash) ?? missing(`text ${hash}`)] };
 }
 
-/** Rows are stored in the order in which they were first stored. The rows of a file have that order, but versions are
- * grouped by variable. */
+/** Inserts rows in the order in which they were first stored. The file keeps that order, except that it groups versions
+ * by variable. */
 function ordered(name: ArchivedTable, tables: ConversationArchive["tables"]): readonly Row[] {
   if (name !== "expressionState") return tables[name];
   const places = new Map(tables.iteration.map(({ id }, at) => [id, at]));

@@ -130,7 +130,7 @@ export class ExtensionStates implements StateStore {
       readonly after: number;
     },
   ): Promise<number> {
-    // A replaced run left versions that are not shown.
+    // Versions of a replaced run are not shown, but keep their numbers.
     const own = await ownNewest(tx, { place, key });
     const version = Math.max(after, own) + 1;
     const { queryId, position } = await momentOf(tx, place);

@@ -231,7 +231,7 @@ type BlockMetadata =
   & ValueCheck
   & { readonly ms?: number };
 
-/** The columns cannot return these texts exactly: blank code, lone surrogates, NUL. */
+/** The columns cannot return these texts exactly: blank code, and texts with lone surrogates or NUL. */
 interface ExactTexts {
   readonly code: string;
   readonly stdout: string;
@@ -305,7 +305,7 @@ function blockError(bytes: Uint8Array): BlockError {
 
 const ALL: IterationRange = { after: -1, limit: Number.MAX_SAFE_INTEGER };
 
-/** The caller runs this function in a transaction, so that the result is one snapshot. */
+/** The caller must run this function in a transaction, so that the result is one snapshot. */
 export async function readIterations(
   db: Database,
   queryId: string,

@@ -24,8 +24,8 @@ export interface OpenStoreOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Opens the database, creates it if missing, and brings its schema up to date. Throws `StoreError`, or the signal's
- * reason if `signal` is aborted. */
+/** Opens the database, creates it if missing, and brings its schema up to date. Throws `StoreError`, `UsageError` for
+ * an unusable URL, or the signal's reason if `signal` is aborted. */
 export async function openStore(options: OpenStoreOptions): Promise<Store> {
   const { path, now = Date.now, busyMs = 10_000, signal, isAlive = () => null } = options;
   if (isPostgres(path)) {

@@ -528,9 +528,9 @@ const queryToEnd = namedQuery((db, { queryId }: { readonly queryId: string }) =>
     .select(db.dialect.holderOf("s.id").as("holder")).forNoKeyUpdate("s")
 );
 
-/** Ends a running query in the transaction `db`, with any iteration that was left running. A completed query cannot
- * have a running iteration. A query that has ended stays unchanged. Throws `TakenOverError` if another process ended
- * the query. */
+/** Ends a running query in the transaction `db`, with any iteration that was left running. Throws Error if a completed
+ * query has a running iteration. A query that has ended stays unchanged. Throws `TakenOverError` if another process
+ * ended the query. */
 export async function endQuery(
   db: Database,
   { queryId, end, now }: { readonly queryId: string; readonly end: QueryEnd; readonly now: number },

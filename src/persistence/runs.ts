@@ -76,8 +76,9 @@ const STALE_MS = 120_000;
 const OWNER = ["host", "space", "pid", "started", "session"] as const;
 
 /** Leases a branch to a process, in the transaction that begins a query. Throws `BusyError` while another live process
- * holds it. First calls `endLeft` with the owner of queries left running on the branch. The owner is a dead process,
- * or this one if it could not store the end. Returns whether there was an owner. */
+ * holds the branch. First calls `endLeft` with the owner of the existing lease, whose queries may still be running.
+ * This owner is a dead process, or this process if it could not store an end. Returns whether the branch had a
+ * lease. */
 export async function takeLease(
   tx: Database,
   { branchId, owner, holder, isAlive, now, endLeft }: {
@@ -194,8 +195,8 @@ export function addTraces(
   return Object.fromEntries(sums);
 }
 
-/** Returns the newest run of a branch's own queries, which always belongs to the last query. Throws `Damage` if it is
- * missing. */
+/** Returns the newest run of a branch's own queries, which always belongs to the last query. Throws `Damage` if the run
+ * is missing. */
 export async function newestRun(db: Database, branchId: string): Promise<{ readonly id: string } | null> {
   const number = await queriesIn(db, { branchId, until: null }) - 1;
   if (number < 0) return null;
@@ -240,9 +241,9 @@ export async function newestThinkings(content: Content, { queryId, until }: Want
   return cells.map((cell) => content.text(cell));
 }
 
-/** Moves the conversation of a branch to the front of the list. An imported one has no earlier place in the list.
- * Sub-queries are part of their parent and move no conversation. Writes no row if the conversation is already at the
- * front. */
+/** Moves the conversation of a branch to the front of the list. An imported conversation has no earlier place in the
+ * list. Sub-queries are part of their parent and move no conversation. Writes no row if the conversation is already at
+ * the front. */
 export async function moveToFront(
   tx: Database,
   { conversationId: id, activity, metadata }: {

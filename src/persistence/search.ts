@@ -232,7 +232,7 @@ const SOURCES = {
 } as const;
 
 /** Makes the snippets of hits from the texts in the tables, because the copies in the search index are not verified.
- * Throws `Damage` if such a text is missing or does not contain the words of `query`. */
+ * Throws `Damage` if such a text is missing, or if it lacks the words that the index found. */
 async function snippetsOf(
   db: Database,
   { hits, query, inside, isExact }: {

@@ -51,7 +51,7 @@ export interface Store
   readonly tenant: string | null;
   of(tenant: string | null): Store;
   readonly states: StateStore;
-  /** Makes this process one of the nodes that share the database. Null for a database of a single machine. */
+  /** Makes this process one of the nodes that share the database. Null for SQLite. */
   readonly asNode: ((id: string) => Promise<NodeStore>) | null;
   /** Checks the structure of the file quickly, or the rights of the role in PostgreSQL. Returns descriptions of the
    * problems. */
@@ -133,14 +133,14 @@ export interface ProcessOwner {
   /** `pid` is valid in this space, since hosts may share a name, and a host may run several containers. */
   readonly space: string;
   readonly pid: number;
-  /** It is the start of the process in clock ticks since boot, because pids are reused, or "" if unknown. */
+  /** The start of the process in clock ticks since boot, because pids are reused; "" if unknown. */
   readonly started: string;
   /** Each part of a process has its own environments. The process itself is 0. */
   readonly session: number;
 }
 
 export interface NewQuery extends KeyedRequest {
-  /** The query was accepted under this id. It gets a new id if this one is omitted. */
+  /** The query was accepted under this id. If this id is absent, the query gets a new one. */
   readonly queryId?: string | undefined;
   readonly branchId: string;
   readonly text: string;
@@ -158,7 +158,7 @@ export interface NewQuery extends KeyedRequest {
   readonly retryOf?: string;
 }
 
-/** A client's protocol expressed the request in this way. Vis only stores and returns it. */
+/** The request in the form of the client's protocol. Vis only stores and returns it. */
 export type Asked = Readonly<Record<string, unknown>>;
 
 export interface QueryExtras {
@@ -186,7 +186,7 @@ export interface PreviousTurn {
   readonly queryId: string;
   readonly text: string;
   readonly earlier: EarlierTurns;
-  /** It is `QueryEnd.idle` of the query, or false if that was not recorded. */
+  /** `QueryEnd.idle` of the query; false if it was not recorded. */
   readonly idle: boolean;
   /** The list has at most the last two thinkings, oldest first. */
   readonly thinkings: readonly string[];
@@ -194,7 +194,7 @@ export interface PreviousTurn {
   readonly status: QueryStatus;
   readonly notes?: readonly string[];
   readonly images?: number;
-  /** It is set if an iteration was interrupted before its end was stored. */
+  /** Set if an iteration was interrupted before its end was stored. */
   readonly pending?: readonly string[];
   /** The output of the blocks and calls that ended with the query. */
   readonly printed?: string;
@@ -294,7 +294,7 @@ export interface IterationEnd {
   readonly error: string | null;
   readonly empty: boolean;
   readonly totals: { readonly iterations: number; readonly usage: Usage; readonly costUsd: number | null };
-  /** The iteration's metadata gets these fields, such as outcome, refusal, attempts line, and budget after it. */
+  /** The metadata of the iteration gets these fields, such as the outcome and the budget. */
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
@@ -379,9 +379,9 @@ export interface ChildStore {
 }
 
 export interface LargeTextStore {
-  /** Stores bytes piece by piece and returns the reference to them. A claim protects the bytes from erasure for a day,
-   * until a variable with them is stored. With `isOwn`, each piece begins with a random number. No other text then
-   * contains it, so it needs no claim. */
+  /** Stores bytes piece by piece and returns a reference to the bytes. A claim protects the bytes from erasure for a
+   * day, until a variable with them is stored. With `isOwn`, each piece begins with a random number. Such a text shares
+   * no piece with another text, so it needs no claim. */
   putLarge(pieces: AsyncIterable<Uint8Array>, options?: { readonly isOwn?: boolean }): Promise<string>;
   /** Yields the same pieces in order, each read on demand. */
   largePieces(large: string): AsyncIterable<Uint8Array<ArrayBuffer>>;
@@ -402,13 +402,13 @@ export interface NewJob extends KeyedRequest {
 export interface ClaimedJob {
   readonly queryId: string;
   readonly branchId: string;
-  /** It is null if the request is long. `NodeStore.request` then reads it. */
+  /** Null if the request is long. `NodeStore.request` then reads it. */
   readonly request: Uint8Array<ArrayBuffer> | null;
   readonly epoch: number;
   /** The query of a begun job is stored, so this node continues it. */
   readonly begun: boolean;
   readonly lost: boolean;
-  /** So many nodes were lost in succession while they ran the present iteration of the query. */
+  /** The number of nodes lost in succession while they ran the current iteration of the query. */
   readonly losses: number;
   /** The time since the query began does not include waits for the user. */
   readonly elapsedMs: number;
@@ -450,17 +450,17 @@ export interface NodeStore {
   join(heard: (news: NodeNews | null) => void): Promise<void>;
   /** This node has no more running work. */
   leave(): Promise<void>;
-  /** Accepts a request, which is stored once this resolves. Throws `BusyError` for a branch that must be free and is
-   * not, and for a key of another request. */
+  /** Accepts a request; when the promise resolves, the request is stored. Throws `BusyError` for a branch that must be
+   * free and is not, and for a key of another request. */
   accept(job: NewJob): Promise<void>;
   /** Takes requests that wait, and requests of nodes that no longer report. Requests of a branch are taken in order,
    * one at a time. `running` are the branches on which this node still works. */
   claim(most: number, running: readonly string[]): Promise<readonly ClaimedJob[]>;
   request(queryId: string): Promise<Uint8Array<ArrayBuffer>>;
-  /** Reports that this node is alive. Returns the epochs of the jobs that the node holds, by query. All other jobs of
-   * the node are lost. */
+  /** Reports that this node is alive. Returns the epochs of the jobs that the node holds, by query. The node has lost
+   * all other jobs. */
   beat(): Promise<ReadonlyMap<string, number>>;
-  /** Leaves a job to any node, after a pause. Has no effect if this node no longer holds it. */
+  /** Leaves a job to any node, after a pause. Has no effect if this node no longer holds the job. */
   release(job: Pick<ClaimedJob, "queryId" | "epoch">, afterMs?: number): Promise<void>;
   settled(queryId: string): void;
   withdraw(queryId: string): Promise<boolean>;

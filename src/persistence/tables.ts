@@ -396,7 +396,7 @@ export function archivedColumns(table: ArchivedTable): readonly string[] {
     .map(([name]) => name);
 }
 
-/** The names in the schema bound the cache. */
+/** The schema bounds the number of names, and so the size of this map. */
 const SNAKE_NAMES = new Map<string, string>();
 
 export function snakeCase(name: string): string {
@@ -408,7 +408,7 @@ export function snakeCase(name: string): string {
   return found;
 }
 
-/** The names in the schema and the queries bound the cache. */
+/** The schema and the queries bound the number of names, and so the size of this map. */
 const CAMEL_NAMES = new Map<string, string>();
 
 export function columnName(name: string): string {

@@ -123,7 +123,7 @@ export class VariableRows {
     });
   }
 
-  /** Skips system variables and unknown names. An inherited variable gets its own soul. */
+  /** Skips system variables and unknown names. An inherited variable gets its own row in `expression_soul`. */
   setScope(
     branchId: string,
     { names, scope, queryId }: Parameters<VariableStore["setScope"]>[1],
@@ -377,7 +377,7 @@ function shownStates(db: Database, segment: BranchSegment) {
 /** `text` marks a system variable, whose result is UTF-8 text. */
 export interface VariableMetadata extends Omit<VariableImage, "name" | "bytes" | "kind">, ValueCheck {
   readonly kind: VariableImage["kind"] | "text";
-  /** It is the id in `expression_state` of the block that made this version, or null for system variables. */
+  /** The id in `expression_state` of the block that made this version; null for system variables. */
   readonly block: string | null;
   readonly order: number;
 }
@@ -428,8 +428,8 @@ async function systemCells(content: Content, text: string): Promise<Cells> {
   };
 }
 
-/** The cells were loaded into `content`. For a system variable, `source` is its text. Throws `Damage` for a value that
- * differs from the stored one. */
+/** The caller has loaded the cells into `content`. For a system variable, `source` is its text. Throws `Damage` for a
+ * value that differs from the stored one. */
 export function variableImage(content: Content, row: Cells & { readonly name: string | null }): VariableImage {
   const facts = fromJson<VariableMetadata>(content.text(row.metadata ?? "{}"));
   const bytes = row.result === null || facts.large !== undefined ? new Uint8Array() : content.bytes(row.result);
@@ -533,8 +533,8 @@ export class VariableWriter {
     await this.#insertEdges(pairs);
   }
 
-  /** Returns the soul of a name in this branch. Both ends of an edge are in its branch, so an inherited variable gets a
-   * soul. */
+  /** Returns the soul of a name in this branch. Both ends of an edge are in this branch, so an inherited variable gets
+   * its own row. */
   async #soulOf(name: string): Promise<string | undefined> {
     const soul = this.#souls.get(name);
     return soul && (await this.#souls.own(name)).id;
@@ -585,7 +585,7 @@ interface VariableRow {
   readonly metadata: VariableSoulMetadata;
   version: number;
   result: DatabaseSchema["expressionState"]["result"];
-  /** It is false while the soul belongs to an ancestor and this branch has not changed it. */
+  /** False while the row belongs to an ancestor and this branch has not changed the variable. */
   readonly own: boolean;
 }
 
@@ -680,7 +680,8 @@ export interface Moment {
   readonly position: number;
 }
 
-/** Skips names of system variables and names unknown to `souls`. An inherited variable gets its own soul. */
+/** Skips names of system variables and names unknown to `souls`. An inherited variable gets its own row in
+ * `expression_soul`. */
 async function writeScopes(
   names: readonly string[],
   { db, souls, at, scope, now }: {

@@ -10,7 +10,7 @@ import { removeTree, TooMuchToRemove } from "./folder_entries.ts";
 const PREFIX = "vis-command-";
 /** Another process removes a folder with more names. */
 const MOST_REMOVED = 20_000;
-/** The limit for folders of killed processes that one process removes. */
+/** One sweep removes at most this many folders of killed processes. */
 const MOST_SWEPT = 20;
 /** The sweep waits this long after the start of the first program, so that the two do not compete. */
 const SWEEP_AFTER_MS = 1_000;
@@ -79,8 +79,8 @@ async function removed(
 /** Variables that a program inherits from Vis; its wall sets all others. */
 const INHERITED = ["LANG", "LC_ALL", "LC_CTYPE", "TZ"];
 
-/** Returns variables for a program that trusts nothing in the workspace. Folders have their real paths, so that no link
- * in the workspace leads from PATH to its programs. `usual` is the PATH if none is left. */
+/** Returns variables for a program that trusts nothing in the workspace. PATH has real paths, so that no link in the
+ * workspace leads from PATH to programs of the workspace. `usual` is the PATH if none is left. */
 export function outsideWorkspace(
   workspace: string,
   { path, env }: { readonly path: string; readonly env: Readonly<Record<string, string>> },

@@ -12,7 +12,7 @@ export interface WallOptions {
   readonly visHome: string | null;
   /** Folders and files that programs may read and run, in addition to the system's. */
   readonly read: readonly string[];
-  /** TCP to any address. If false, programs have no sockets, or a private network with only a loopback. */
+  /** TCP to any address. If false, programs have no network, or a private one with only a loopback. */
   readonly network: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Patterns of files of a workspace that may hold keys. */
@@ -124,7 +124,7 @@ interface Toolchains {
 }
 
 /** Returns the toolchains in the user's home folder: the known ones, and the folders of PATH. The first request waits
- * for this, and most of the paths do not exist, so each is checked without a turn of the event loop. */
+ * for this check of many paths, so the check is synchronous, which is faster. */
 function toolchainsOf(env: Readonly<Record<string, string | undefined>>, home: string | null): Toolchains {
   if (home === null) return { read: [], links: {}, env: {} };
   let keys: readonly GrantedPath[] | null = null;
@@ -239,7 +239,7 @@ export function startFolder(
 }
 
 /** Returns the paths that a program may read and change in addition to the common ones. Throws Error for a missing
- * path, a path that opens a private folder, and a path that changes the user's settings or keys. Refuses a workspace
+ * path, a path that opens a private folder, and a writable path with settings or keys of the user. Refuses a workspace
  * path that leads out of the workspace, since other programs may have created it. */
 export function callPaths(
   workspace: string,

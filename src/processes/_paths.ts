@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { GrantedPath } from "../sandbox/confine/access.ts";
 
-/** Returns null for a missing path. A call of the runtime that waits for its own thread would take longer. */
+/** Returns null for a missing path. Synchronous, because an asynchronous call of the runtime takes longer. */
 export function realPathOf(path: string): string | null {
   try {
     if (!existsSync(path)) return null; // An error takes longer than this check.

@@ -31,7 +31,7 @@ interface RunHooks {
   /** Whether the program was ended from outside; by default, whether a signal ended the process. */
   wasEnded?(status: Deno.CommandStatus): boolean;
   /** Lines of standard error that begin with a token that only the launcher of the program knows. The output omits
-   * these lines, and begins after the first. */
+   * these lines. `onOutput` gets standard error only after the first of these lines. */
   readonly lines?: MarkedLines;
   readonly drainMs?: number;
 }
@@ -55,7 +55,8 @@ export function checkCall(argv: readonly string[], { timeoutMs = 1, maxBytes = 1
   }
 }
 
-/** Reads the outputs of a process until it has ended, within its limits. Rejects with the signal's reason. */
+/** Reads the outputs of a process until it has ended, within its limits. If the signal is aborted, rejects with its
+ * reason. */
 export async function runToEnd(
   process: Deno.ChildProcess,
   { timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES, signal, stop, onOutput, guessEncoding = false, asides }: RunOptions,

@@ -13,7 +13,7 @@ const KIND_FOLDER = 4;
 /** The bits of a mode for the kind of a file, and their values for a folder and a plain file. */
 const KIND_BITS = 0o170000, KIND_OF_FOLDER = 0o040000, KIND_OF_FILE = 0o100000;
 const DOT = 46;
-/** The length of struct statx, and the offsets of the inode and the times. */
+/** The length of struct statx, and the offsets of its fields. */
 const STATX_BYTES = 256, USER_AT = 20, MODE_AT = 28, INODE_AT = 32, SIZE_AT = 40, CHANGED_AT = 96, MODIFIED_AT = 112;
 const DEVICE_AT = 136;
 const AT_SYMLINK_NOFOLLOW = 0x100n, STATX_BASIC = 0x7ffn;
@@ -73,7 +73,7 @@ export interface EntryFacts {
   readonly isFolder: boolean;
   /** A text that differs once a name in the folder was added, removed or replaced, or its mode was changed. */
   readonly stamp: string;
-  /** Whether another change since this look might not show in the stamp. */
+  /** Whether a further change might leave the stamp unchanged. */
   readonly isFresh: boolean;
   readonly user: number;
   readonly mode: number;
@@ -139,7 +139,7 @@ function* elsewhereEntries(
 }
 
 /** Removes a file, a link, or a folder with its contents, of any depth and size, even if a folder in it forbids
- * removal. Follows no links. Ignores a missing path. No other program may change it meanwhile. Throws
+ * removal. Follows no links. Ignores a missing path. No other program may change the path meanwhile. Throws
  * `TooMuchToRemove` after `most` names, and for a file so large that its removal would stop this process. */
 export async function removeTree(path: string, { most = Infinity } = {}): Promise<void> {
   const info = await Deno.lstat(path).catch((error: unknown) => {
@@ -202,7 +202,7 @@ class Removal {
     return isGone;
   }
 
-  /** Empties a folder of the top, with its folders moved next to it, and removes it. */
+  /** Removes a folder of the top: first removes its files, and moves its folders that are not empty up to the top. */
   async empty(top: number, name: Bytes): Promise<void> {
     FOLDERS.unlock(top, name);
     const at = FOLDERS.open(top, name);

@@ -16,8 +16,8 @@ export class ObeyedPaths {
     this.#claims = new ClaimCache(places, { withMissing: true });
   }
 
-  /** Returns the paths among these that git or Vis obeys: in the workspace's `.vis`, in repositories around the paths,
-   * in repositories that these name, or by the user's own settings. Paths are relative to the workspace, without links;
+  /** Returns the paths among these that git or Vis obeys. The cause is the workspace's `.vis`, a repository around the
+   * paths, a repository that it names, or the user's own settings. Paths are relative to the workspace, without links;
    * `root` is the top of the repository around the workspace. */
   async of(workspace: string, paths: readonly string[], root = workspace): Promise<readonly ObeyedPath[]> {
     const tops = [...foldersAround(workspace, paths)].filter((folder) => existsSync(join(folder, GIT)));

@@ -10,7 +10,7 @@ const MAX_BYTES = 8_192, MAX_LINK = 256;
 class ProcFiles {
   #libc: Libc | null = null;
 
-  /** Returns the beginning of a file. Throws Error if the file does not exist. */
+  /** Returns the beginning of a file. Throws Error if the file cannot be opened. */
   read(path: string): string {
     return this.#opened(path, (libc, descriptor) => libc.readStart(descriptor, MAX_BYTES));
   }
@@ -49,7 +49,7 @@ class ProcFiles {
     libc.closeDescriptor(descriptor);
   }
 
-  /** Returns the number of tasks on the whole machine; the cheapest check. */
+  /** Returns the number of tasks on the whole machine, which is the cheapest check. */
   tasks(): number {
     return Number(/\/(\d+)/.exec(this.read("/proc/loadavg"))?.[1] ?? 0);
   }
@@ -115,7 +115,7 @@ export function childrenOf(root: number): readonly number[] {
 const MOST_PAUSES = 1_000, PATIENCE = 50;
 
 /** Stops every process of the program below the first process of `root`, until the returned function is called. Returns
- * null if one does not stop. */
+ * null if one of the processes does not stop. */
 export async function pauseProgram(root: number): Promise<(() => void) | null> {
   const stopped = new Set<number>();
   const goOn = (): void => stopped.forEach((pid) => send(pid, "SIGCONT"));
@@ -149,7 +149,7 @@ function programsBelow(root: number): readonly Process[] {
 export function send(pid: number, name: Deno.Signal): void {
   try {
     Deno.kill(pid, name);
-  } catch { /* It has. */ }
+  } catch { /* The process has ended. */ }
 }
 
 interface Process {

@@ -143,7 +143,7 @@ export class FrameReader {
   }
 }
 
-/** Reads the first frame of a child in a blocking way, before foreign code. */
+/** Reads the first frame of a child synchronously, before foreign code runs. */
 export function readFrameSync(read: (into: Uint8Array) => number | null): Frame {
   const exactly = (length: number): Bytes => {
     const out = new Uint8Array(length);

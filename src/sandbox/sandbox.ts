@@ -2,7 +2,7 @@ import type { FormerResults } from "../domain/query/calls.ts";
 import type { BlockCall, BlockResult } from "../domain/query/query_schemas.ts";
 import type { VariableImage } from "../domain/query/variable.ts";
 
-/** The walls that are in place. The child checks them after setting them. */
+/** The walls that are in place. The child reports the walls when it is ready. */
 export interface Walls {
   readonly realm: boolean;
   readonly permissions: boolean;
@@ -55,8 +55,8 @@ export interface SandboxOptions {
   readonly launcher?: readonly string[];
   /** Functions whose time does not count against a block's deadline while the block waits for no other work. */
   readonly untimed?: readonly string[];
-  /** Names of similar tools that the results of a function lack, each with the name to use instead. Reading one from an
-   * object of a result throws. "commits.sha" belongs to the objects in `commits`. */
+  /** Names that similar tools have and the results of a function lack, each with the name to use instead. Reading one
+   * from an object of a result throws. "commits.sha" belongs to the objects in `commits`. */
   readonly misnamed?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   readonly signal?: AbortSignal;
 }

@@ -1,11 +1,12 @@
-/** Whether no other machine on the network can answer for this address: it uses https, or is this machine. */
+/** Returns whether the address uses https or leads to this machine, so that no other machine can answer in its
+ * place. */
 export function isSecureUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, hostname } = new URL(text);
   return protocol === "https:" || (protocol === "http:" && isLoopback(hostname));
 }
 
-/** Whether only this machine can reach a server on this host. `host` is a name or an address without a port, written as
+/** Returns whether the host is the loopback of this machine. `host` is a name or an address without a port, written as
  * in a flag or a URL. */
 export function isLoopback(host: string): boolean {
   return /^(?:localhost|\[::1\]|::1|127(?:\.\d+){1,3})$/.test(host);

@@ -1,7 +1,7 @@
 import { abortable } from "./concurrency.ts";
 
-/** A buffer for bytes that arrive in pieces. However small the pieces are, the buffer needs little more memory than
- * their bytes. */
+/** A buffer for bytes that arrive in pieces. A full buffer at least doubles, so that many small pieces cause few
+ * copies. */
 export class ByteBuffer {
   #bytes: Uint8Array<ArrayBuffer> = new Uint8Array();
   #length = 0;
@@ -75,7 +75,6 @@ export async function readBounded(
   }
 }
 
-/** The encoding of the bytes of a text. */
 export interface TextFormat {
   /** The name that `TextDecoder` uses. */
   readonly encoding: string;
@@ -95,12 +94,12 @@ const MARKS: Readonly<Record<string, readonly number[]>> = {
   "utf-16le": [0xff, 0xfe],
   "utf-16be": [0xfe, 0xff],
 };
-/** Git treats a file as binary if a NUL occurs in its first bytes. */
+/** Git treats a file as binary if its first 8,000 bytes contain a NUL. */
 const PROBE = 8_000;
 const FEW = 0.9;
 
-/** Decodes bytes from outside: in the given encoding, or by their byte order mark, as UTF-8, or by a guess. Returns
- * null if they are binary. */
+/** Decodes bytes from outside: in the given encoding, or by their byte order mark, as UTF-8, or by a guess. Without
+ * `encoding`, returns null for binary bytes. */
 export function decodeText(bytes: Uint8Array, encoding?: string): DecodedText | null {
   if (encoding !== undefined) return decodedAs(bytes, { encoding, isGuess: false });
   for (const [name, mark] of Object.entries(MARKS)) {
@@ -162,7 +161,7 @@ function replacedIn(text: string, bytes: Uint8Array, encoding: string): number {
 
 const STRICT = new Map<string, TextDecoder>();
 
-/** The decoder is reused, since a new one costs more than a small text. */
+/** The decoder is reused, because creating one takes longer than decoding a small text. */
 function strictDecoder(encoding: string): TextDecoder {
   const known = STRICT.get(encoding) ?? new TextDecoder(encoding, { fatal: true });
   STRICT.set(encoding, known);
@@ -192,14 +191,14 @@ function startsWith(bytes: Uint8Array, mark: readonly number[]): boolean {
   return mark.every((byte, at) => bytes[at] === byte);
 }
 
-/** Limit of the bytes from which the encoding of a longer text is detected. */
+/** The number of bytes from which the encoding of a longer text is detected. */
 const HEAD_BYTES = 1 << 20;
 
 type Bytes = Uint8Array<ArrayBuffer>;
 const NO_BYTES: Bytes = new Uint8Array();
 
-/** Converts the bytes of a text to UTF-8. `decodeText` detects the encoding from the first bytes, or from the first
- * non-ASCII bytes. Invalid bytes become U+FFFD. Omits a byte order mark. */
+/** Converts the bytes of a text to UTF-8. Detects the encoding from the first bytes, or from the first non-ASCII bytes.
+ * Invalid bytes become U+FFFD. Omits a byte order mark. */
 export class Utf8Pieces {
   encoding = "utf-8";
   isGuess = false;
@@ -320,7 +319,7 @@ function openLength(bytes: Uint8Array): number {
   return 0;
 }
 
-/** Encodings of old files. Of two with the same score, the first wins. */
+/** Encodings of old files. If two have the same score, the first one wins. */
 const CANDIDATES = [
   "windows-1252",
   "shift_jis",
@@ -348,7 +347,7 @@ const CENTRAL = /[ąćčďęěľĺłńňőŕřśšťůűýźżžáéíóöúüç
 const SIGN = /[“”„‘’‚–—…€©®™°§«»¿¡£·•§ªº\u00a0]/;
 
 /** Guesses the encoding of bytes that are neither UTF-8 nor UTF-16, by how natural the text reads. Callers must report
- * the guess. Single bytes decode in many encodings; Western European is the last resort. */
+ * the guess. */
 function guessEncoding(bytes: Uint8Array): Candidate {
   const { sample, isCut } = sampleOf(bytes);
   let [best, most]: [Candidate, number] = ["windows-1252", -Infinity];
@@ -377,7 +376,7 @@ function sampleOf(bytes: Uint8Array): { readonly sample: Uint8Array; readonly is
   return { sample: sample.bytes, isCut: false };
 }
 
-/** Counts the pairs whose second byte is an ASCII letter, which only rare characters of these encodings have. */
+/** Counts the pairs whose second byte is ASCII, which only rare characters of these encodings have. */
 function lettersInPairs(bytes: Uint8Array): number {
   let count = 0;
   for (let at = 0; at < bytes.length; at++) {
@@ -387,7 +386,7 @@ function lettersInPairs(bytes: Uint8Array): number {
   return count;
 }
 
-/** The score sums over the characters above ASCII; a character of two bytes counts twice. */
+/** Sums the scores of the characters above ASCII; a character of two bytes counts twice. */
 function scoreOf(text: string, name: Candidate): number {
   let score = 0;
   const chars = [...text];

@@ -8,8 +8,8 @@ interface Waiting {
 }
 
 /** Runs tasks in the order of their requests while the sum of their amounts is at most `limit`. An amount is 1 by
- * default, so that a limit of 1 makes a mutex; it may also be bytes. An amount above the limit counts as the limit and
- * runs alone. */
+ * default, so that a limit of 1 makes a mutex. Amounts may also be bytes. An amount above the limit counts as the
+ * limit, so that the task runs alone. */
 export class Semaphore {
   readonly #limit: number;
   readonly #cancelled: () => Error;
@@ -136,12 +136,13 @@ export class Pace {
 
 const LIMIT = new AsyncLocalStorage<number | undefined>();
 
-/** Runs work that waits at most this long for a lost database server; undefined for the default. */
+/** Runs `work`, which waits at most `ms` milliseconds for a lost database server; undefined means the default. */
 export function withPatience<T>(ms: number | undefined, work: () => T): T {
   return LIMIT.run(ms, work);
 }
 
-/** Returns how long the calling work waits for a lost database server; undefined if it has no limit of its own. */
+/** Returns how many milliseconds the calling work waits for a lost database server; undefined if it has no limit of its
+ * own. */
 export function ownPatience(): number | undefined {
   return LIMIT.getStore();
 }
@@ -170,7 +171,7 @@ export const REAL_CLOCK: Clock = {
   },
 };
 
-/** Whether the work settled before the time was up. */
+/** Resolves with whether the work settled before the time was up. */
 export async function settledWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const timer = setTimeout(() => resolve(false), ms);
@@ -179,8 +180,8 @@ export async function settledWithin(work: Promise<unknown>, ms: number): Promise
   return await promise.finally(() => clearTimeout(timer));
 }
 
-/** Returns the milliseconds to wait after this many failures in a row. The wait doubles each time up to `mostMs`. Half
- * of it is random, so that many clients do not retry at once; `random` is from 0 up to 1. */
+/** Returns the milliseconds to wait after this number of failures in a row. The wait doubles each time up to `mostMs`.
+ * Half of it is random, so that many clients do not retry at once; `random` returns a number from 0 up to 1. */
 export function backoffMs(
   failures: number,
   { firstMs, mostMs, random }: { readonly firstMs: number; readonly mostMs: number; readonly random: () => number },
@@ -188,8 +189,7 @@ export function backoffMs(
   return Math.min(mostMs, firstMs * 2 ** (failures - 1)) * (0.5 + random() / 2);
 }
 
-/** Lets the process end before the timer is due. Newer runtimes return timer objects; older ones return numbers, which
- * have no `unref`. */
+/** Lets the process end before the timer is due. Newer runtimes return timer objects. */
 export function unrefTimer(timer: ReturnType<typeof setTimeout>): void {
   if (typeof timer === "object") timer.unref();
   else Deno.unrefTimer(timer);

@@ -98,8 +98,8 @@ export async function renameOver(
   }
 }
 
-/** The sticky bit marks empty folders and files that Vis puts where git or Vis would obey the entries of a command. The
- * bit has no effect on them. */
+/** The sticky bit marks the empty folders and files that Vis creates so that commands cannot put entries there which
+ * git or Vis would obey. The system ignores the bit on empty folders and on files. */
 export const PLACEHOLDER_MARK = 0o1000;
 const PLACEHOLDER_FOLDER = 0o041755, PLACEHOLDER_FILE = 0o101644;
 
@@ -115,16 +115,16 @@ export function hasPlaceholderMode(mode: number): boolean {
 
 const ODD = /\/(?:\.{0,2})(?:\/|$)/;
 
-/** Whether a path is a folder or inside it, by the rules of the system; both must be absolute. */
+/** Returns whether a path is a folder or inside it, by the rules of the system. Both paths must be absolute. */
 export function isWithin(path: string, folder: string, { relative, isAbsolute, sep } = ownPath): boolean {
   if (path === "") return false;
-  // Comparing plain paths as text takes a tenth of the time.
+  // Comparing plain paths as text is much faster.
   if (sep === "/" && !ODD.test(folder) && !ODD.test(path)) return path === folder || path.startsWith(`${folder}/`);
   const way = relative(folder, path);
   return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
-/** Returns an absolute path as the kernel reads it. `..` stays, since it leads out of the target of a link before it;
+/** Returns an absolute path as the kernel reads it. `..` stays, because it leads out of the target of a link before it.
  * `join` would remove the link. */
 export function joinUnresolved(folder: string, path: string): string {
   if (sep !== "/") return resolve(folder, path);
@@ -139,7 +139,7 @@ export function isBelow(path: string, folder: string): boolean {
 
 const MAX_BYTES = 1 << 20;
 
-/** The reason why a path is not read; the message completes "Cannot read PATH: ". */
+/** Says why a path is not read; the message completes "Cannot read PATH: …". */
 class NotPlainFile extends Error {
   override readonly name = "NotPlainFile";
 }
@@ -152,13 +152,13 @@ interface ReadOptions {
   readonly exact?: boolean;
 }
 
-/** Opens a file for reading. Opening a pipe would wait for a writer, perhaps forever, and a command can replace any
- * file of a workspace with a pipe, even after a check. */
+/** Opens a file without waiting; opening a pipe would wait for a writer, perhaps forever. A command can replace a file
+ * of a workspace with a pipe, even after a check. */
 const READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
 /** Reads a plain file. In a workspace, a link may lead to a device, a pipe or an endless file, which would block the
- * process or exhaust its memory. Throws `NotPlainFile` for these and for more than `most` bytes, and the system's
- * errors. */
+ * process or exhaust its memory. Throws `NotPlainFile` for other kinds of files and for more than `most` bytes. Also
+ * throws the system's errors. */
 export async function plainFile(
   path: string,
   { links = true, most = MAX_BYTES }: Pick<ReadOptions, "links" | "most"> = {},
@@ -196,7 +196,7 @@ export function openPlainFile(path: string): number | null {
   return null;
 }
 
-/** Returns the first bytes of a file that `openPlainFile` opens; null for others. */
+/** Returns the first bytes of a file that `openPlainFile` opens; null if it opens no file. */
 export function firstBytes(path: string, most: number): Uint8Array<ArrayBuffer> | null {
   const descriptor = openPlainFile(path);
   if (descriptor === null) return null;
@@ -210,12 +210,13 @@ export function firstBytes(path: string, most: number): Uint8Array<ArrayBuffer> 
   }
 }
 
-/** Windows tells no numbers of files. */
+/** Some systems give no inode number. */
 function isSame({ dev, ino }: Deno.FileInfo, opened: Stats): boolean {
   return opened.isFile() && (ino === null || dev === opened.dev && ino === opened.ino);
 }
 
-/** Returns the text of a file that `plainFile` reads, with the same errors. */
+/** Returns the text of a file that `plainFile` reads. Throws the same errors, and `NotPlainFile` for another encoding
+ * if `exact` is set. */
 export async function plainTextFile(path: string, options: ReadOptions = {}): Promise<string> {
   const { exact = false } = options, bytes = await plainFile(path, options);
   try {
@@ -226,8 +227,7 @@ export async function plainTextFile(path: string, options: ReadOptions = {}): Pr
 }
 
 /** Returns the text of a small file. Returns null if the file is missing, unreadable, not a regular file, or larger
- * than `most` bytes. Only in the user's own files, callers set `links`, since a repository's links may lead
- * anywhere. */
+ * than `most` bytes. `links` follows links, which in a repository may lead anywhere. */
 export async function smallTextFile(
   path: string,
   { links = false, most = MAX_BYTES }: ReadOptions = {},
@@ -239,7 +239,7 @@ function kindText({ isDirectory, isFifo, isSymlink, isSocket }: Deno.FileInfo): 
   return isDirectory ? "a folder" : isFifo ? "a pipe" : isSymlink ? "a link" : isSocket ? "a socket" : "a device";
 }
 
-/** Functions of the C library, which run on another thread, because the disk may be slow. */
+/** Functions of the C library. `open` and `getdents64` run on another thread, because the disk may be slow. */
 const SYMBOLS = {
   open: { parameters: ["buffer", "i32"], result: "i32", nonblocking: true },
   getdents64: { parameters: ["i32", "buffer", "usize"], result: "i64", nonblocking: true },
@@ -260,8 +260,9 @@ export interface FirstEntries {
   readonly hasMore: boolean;
 }
 
-/** Lists at most `most` entries of a folder. Where the system allows, no other entries are read. Reading 300,000
- * entries would take 100 MB of memory and block this process for half a second. Throws the system's errors. */
+/** Lists at most `most` entries of a folder. On Linux, reads the entries in pieces and stops after `most`.
+ * `Deno.readDir` reads the whole folder first, which needs much memory for a large folder. Throws the system's
+ * errors. */
 export async function firstEntries(
   path: string,
   { most, os = Deno.build.os }: { readonly most: number; readonly os?: string },
@@ -279,7 +280,7 @@ export async function firstEntries(
 class Library {
   #opened: Deno.DynamicLibrary<typeof SYMBOLS> | null | undefined;
 
-  /** Returns null if Vis does not know the system's C library. */
+  /** Returns null if the C library cannot be loaded by its usual name. */
   get opened(): Deno.DynamicLibrary<typeof SYMBOLS> | null {
     if (this.#opened !== undefined) return this.#opened;
     try {

@@ -82,7 +82,7 @@ function valueAt(text: string, from: number): [value: string, end: number] {
   return [value.slice(0, kept), at];
 }
 
-/** Returns the user's own settings of git, with the files that they include. */
+/** Returns the settings in git's files of the user, and in the files that they include. */
 export async function userGitSettings(
   { home, gitDir }: { readonly home: string | null; readonly gitDir: string },
 ): Promise<readonly GitSetting[]> {
@@ -92,8 +92,8 @@ export async function userGitSettings(
   return read.flat();
 }
 
-/** Returns the settings of files and of all files that they include under any condition, and the paths of the included
- * files, existing or not. Links are followed. */
+/** Returns the settings of files and of up to 200 files that they include under any condition. Also returns the paths
+ * of the included files, existing or not. Follows links. */
 export async function everyGitSetting(
   files: readonly string[],
   home: string,

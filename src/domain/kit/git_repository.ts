@@ -4,8 +4,9 @@ import { dirname, join, resolve } from "node:path";
 import { joinUnresolved, smallTextFile } from "./files.ts";
 import { parseGitConfig } from "./git_config.ts";
 
-/** Returns the real path of the folder that `.git` is or names. If that folder does not exist, returns the named path.
- * Returns null without a `.git`, or if git finds no name in `.git`. Throws Error for a name that is not UTF-8. */
+/** Returns the real path of the folder that `.git` is or names. If that folder does not exist, returns its absolute
+ * path. Returns null without a `.git`, or if `.git` is a file that names no folder. Throws Error for a name that is not
+ * UTF-8. */
 export async function gitFolderOf(top: string): Promise<string | null> {
   const named = await namedGitFolder(top);
   return named === null ? null : await realOr(named);
@@ -40,8 +41,8 @@ function folderNamed(named: string, { in: folder, by }: { readonly in: string; r
   return joinUnresolved(folder, named);
 }
 
-/** Whether a repository that is elsewhere names this top as its own, as those of worktrees and submodules do. Write
- * access to the top cannot forge that. All paths are real. */
+/** Returns whether a repository in another folder names `top` as its working tree, as worktrees and submodules do. A
+ * command that can write only in `top` cannot forge that name. All paths must be real paths. */
 export async function namesTop(
   { top, gitDir, commonDir }: Readonly<Record<"top" | "gitDir" | "commonDir", string>>,
 ): Promise<boolean> {
@@ -127,7 +128,7 @@ export class GitIndex {
       const flags = index.readUInt16BE(at + head - FLAG_BYTES);
       let from = at + head + (version > 2 && (flags & FLAG_EXTENDED) !== 0 ? 2 : 0), kept = 0;
       if (version === 4) {
-        // The number of bytes that this name drops from the end of the previous name.
+        // The number of bytes to remove from the end of the previous name before this name is added.
         let cut = 0, more = true;
         for (let first = true; more; first = false) {
           const byte = index[from++] ?? 0;
@@ -146,8 +147,7 @@ export class GitIndex {
     this.#end = at;
   }
 
-  /** The name of the file with the other entries of a split index; null for a whole index. The name is known once all
-   * entries have been read. */
+  /** The name of the file with the other entries of a split index; null for a whole index. Read all entries first. */
   get shared(): string | null {
     const index = this.#bytes, least = 8 + this.#hashBytes;
     if (this.#end === 0) return null;

@@ -67,8 +67,8 @@ function refused(what: string, path: string): TypeError {
   );
 }
 
-/** Limits for untrusted JSON: more values need many times the memory of the text, and deeper nesting overflows the
- * stack of recursive readers. */
+/** Limits for untrusted JSON. More values need many times the memory of the text; deeper nesting overflows the stack of
+ * recursive readers. */
 export interface JsonLimits {
   readonly values: number;
   readonly depth: number;
@@ -86,7 +86,7 @@ export class JsonTooLarge extends RangeError {
   }
 }
 
-/** Counts the values and levels of JSON before it is parsed, while it arrives in pieces. Any text is accepted. */
+/** Counts the values and levels of JSON that arrives in pieces, before it is parsed. Accepts invalid JSON. */
 export class JsonMeter {
   readonly #limits: JsonLimits;
   #depth = 0;
@@ -128,16 +128,16 @@ export class JsonMeter {
   }
 }
 
-/** Parses untrusted JSON. Throws JsonTooLarge before it builds any value; other errors come from JSON.parse. */
+/** Parses untrusted JSON. Throws JsonTooLarge before it builds any value, and the SyntaxError of `JSON.parse`. */
 export function readForeignJson(text: string, limits: JsonLimits = JSON_LIMITS): unknown {
-  // Each value except the first follows one of these characters, so short texts need no count.
+  // A text has at most as many values and levels as characters, so a short text needs no count.
   if (text.length > Math.min(limits.depth, limits.values)) new JsonMeter(limits).push(text);
   return JSON.parse(text);
 }
 
 const LONG_INTEGER = /\d{16}/;
 
-/** Returns `read`, parsed from the text, with a BigInt for each integer that a number cannot hold. */
+/** Returns `read`, the parsed text, with a BigInt for each integer that a number cannot hold exactly. */
 export function exactJson(text: string, read: unknown): unknown {
   if (!LONG_INTEGER.test(text)) return read;
   return JSON.parse(text, (_key, value: unknown, { source = "" }: { readonly source?: string } = {}) => {
@@ -146,7 +146,8 @@ export function exactJson(text: string, read: unknown): unknown {
   });
 }
 
-/** Parses JSON. Returns undefined, which JSON cannot express, if the text is invalid or has too many values. */
+/** Parses JSON. Returns undefined, which JSON cannot express, if the text is invalid, has too many values or is too
+ * deep for `JSON.parse`. */
 export function jsonOrUndefined(text: string): unknown {
   try {
     return readForeignJson(text, { ...JSON_LIMITS, depth: Infinity });
@@ -173,22 +174,21 @@ export function readLaxJson(text: string): unknown {
   }
 }
 
-/** Returns the fields of an external object, or no fields for any other value. */
+/** Returns an object as a record, and an empty record for any other value. */
 export function asRecord(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null ? value as Readonly<Record<string, unknown>> : {};
 }
 
-/** Renders a value as text for a person: strings unchanged, data as indented JSON, anything else by its closest name.
- * Never throws for a value from the codec. */
+/** Renders a value as text for a person: strings unchanged, other data as indented JSON. */
 export function readable(value: unknown): string {
   return textOf(value, { left: Infinity });
 }
 
-/** Returns the beginning of the text of `readable`. The time is bounded by `limit`, however large the value is. */
+/** Returns the beginning of the text of `readable`. Renders only about `limit` values, however many the value has. */
 export function readableHead(value: unknown, limit: number): string {
   const room = { left: limit };
   const text = textOf(value, room);
-  // Each value has at least one character.
+  // Each rendered value adds at least one character, so the text has reached the limit if no room is left.
   return room.left > 0 ? clip(text, limit) : `${text.slice(0, limit - 1).replace(/[\ud800-\udbff]$/, "")}…`;
 }
 
@@ -213,7 +213,7 @@ function replacer(room: Room): (this: unknown, key: string, value: unknown) => u
   const ancestors: Ancestor[] = [];
   return function (this: unknown, key: string): unknown {
     while (ancestors.length > 0 && ancestors.at(-1)?.shown !== this) ancestors.pop();
-    // The value before `toJSON` was called.
+    // Reads the value again, because `JSON.stringify` has already called its `toJSON`.
     const value: unknown = Object.getOwnPropertyDescriptor(this, key)?.value;
     if (ancestors.some((one) => one.value === value)) return "[circular]";
     room.left--;

@@ -4,8 +4,8 @@ export function isVariableName(name: string): boolean {
   return NAME.test(name);
 }
 
-/** Whether a text matches a pattern in which `*` matches any text. Matching never backtracks, so that no pattern can
- * hang it. */
+/** Whether a text matches a pattern in which `*` matches any text. Matching never backtracks, so a pattern cannot take
+ * long. */
 export function matchesWildcard(pattern: string, text: string): boolean {
   const [first = "", ...rest] = pattern.split("*");
   const last = rest.pop();
@@ -22,16 +22,15 @@ export function matchesWildcard(pattern: string, text: string): boolean {
 
 const MAX_LENGTH = 200;
 
-/** Returns the name that was probably meant: at most a third of its letters differ, or one. Returns null if none is
- * close. */
+/** Returns the most similar name if at most one letter, or a third of the letters, differs. Otherwise returns null. */
 export function nearestName(asked: string, names: readonly string[]): string | null {
   const limit = Math.max(1, Math.floor(asked.length / 3));
   const [best] = byDistance(asked, names);
   return best && best.distance <= limit ? best.name : null;
 }
 
-/** Returns the three names most similar to an unknown one, nearest first. A name that is part of the other counts as
- * close. */
+/** Returns up to three names that are most similar to an unknown one, nearest first. Two names count as close if one
+ * contains the other. */
 export function nearestNames(asked: string, names: readonly string[]): readonly string[] {
   return byDistance(asked, names).map(({ name, distance }) => {
     const [a, b] = [asked.toLowerCase(), name.toLowerCase()];

@@ -1,7 +1,7 @@
 import { matchesWildcard } from "./names.ts";
 
-/** Files that may hold keys and passwords. The last matching pattern decides; `!` excludes files. Names of programs and
- * examples are not secret, such as `id_map.py`, `id_rsa.pub` and `.env.example`. */
+/** Files that may hold keys and passwords. The exceptions are examples, and files such as `id_map.py` and
+ * `id_rsa.pub`. */
 export const SECRET_PATTERNS: readonly string[] = [
   ".env*",
   "!.env.example",
@@ -14,8 +14,9 @@ export const SECRET_PATTERNS: readonly string[] = [
   "*.key",
 ];
 
-/** Whether a path relative to the workspace names a secret file, in any case. The last matching pattern decides; `!`
- * before a pattern makes an exception. A pattern without `/` matches the last part of the path. */
+/** Returns whether a path relative to the workspace names a secret file; upper and lower case are equal. The last
+ * matching pattern decides; `!` before a pattern makes an exception. A pattern without `/` matches the last part of the
+ * path. */
 export function isSecretFile(path: string, patterns: readonly string[]): boolean {
   const whole = path.toLowerCase();
   const name = whole.slice(whole.lastIndexOf("/") + 1);

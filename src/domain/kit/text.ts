@@ -1,4 +1,5 @@
-/** Keeps the beginning of a text and adds the number of omitted characters. Never splits a surrogate pair. */
+/** If a text is longer than the limit, keeps its beginning and adds the number of omitted characters. Never splits a
+ * surrogate pair. */
 export function clip(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const kept = Math.max(0, limit - 24);
@@ -59,13 +60,14 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** Uses the time zone of the process: "2026-11-22 10:30", or to the day, second or millisecond. */
+/** Formats a time in the time zone of the process. Returns a text such as "2026-11-22 10:30", or one to the day, second
+ * or millisecond. */
 export function localTime(at: number, to: "day" | "minute" | "second" | "ms" = "minute"): string {
   const local = new Date(at - new Date(at).getTimezoneOffset() * MINUTE);
   return local.toISOString().replace("T", " ").slice(0, { day: 10, minute: 16, second: 19, ms: 23 }[to]);
 }
 
-/** Formats elapsed time in few characters; as a date after more than a month. */
+/** Formats elapsed time in few characters; after 30 days, returns the date. */
 export function ago(at: number, now: number): string {
   const passed = now - at;
   if (passed < MINUTE) return "now";
@@ -79,18 +81,19 @@ export function durationText(ms: number): string {
   return ms < 1000 ? `${Math.round(ms)} ms` : elapsedText(ms);
 }
 
-/** Returns "0.5 s", "41.9 s" or "24 min 47 s". */
+/** Returns a text such as "0.5 s", "41.9 s" or "24 min 47 s". */
 export function elapsedText(ms: number, digits = 1): string {
   const seconds = Math.round(ms / 1000);
   return seconds < 60 ? `${(ms / 1000).toFixed(digits)} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
-/** Returns the time of running work in whole seconds: "41 s", "24 min 47 s". */
+/** Returns the time of running work in whole seconds. Returns a text such as "41 s" or "24 min 47 s". */
 export function runningText(ms: number): string {
   return elapsedText(Math.floor(ms / 1000) * 1000, 0);
 }
 
-/** Quotes words for a shell. Different words never produce the same text. */
+/** Joins words to a command for a shell, and quotes them where necessary. Two different lists of words never give the
+ * same text. */
 export function shellText(words: readonly string[]): string {
   return words.map((word) => /^[\w\-./:=,+@%^]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`).join(" ");
 }

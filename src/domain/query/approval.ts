@@ -2,18 +2,18 @@ import { oneLine, visibleText } from "../kit/text.ts";
 import type { Decision } from "./outcomes.ts";
 import type { ApprovalRule, KeptRule } from "./query_schemas.ts";
 
-/** A request that a call sends because its grant does not cover the action. */
+/** The approval that a call asks for. */
 export interface ApprovalRequest {
-  /** A phrase after "Allow Vis to": "run npm ci with network". */
+  /** A phrase after "Allow Vis to": An example is "run npm ci with network". */
   readonly what: string;
-  /** The reason why Vis asks; "" if `what` is sufficient. */
+  /** The reason why Vis asks; The reason is "" if `what` is sufficient. */
   readonly why: string;
-  /** A phrase for the effect of a lasting answer: "network for commands". */
+  /** A phrase for the permission that a lasting approval gives. An example is "network for commands". */
   readonly scope: string;
-  /** The names of the rules that a lasting answer keeps; `scope` alone if absent. The request is allowed if each has a
-   * rule; otherwise the user decides about the missing ones. */
+  /** The names of the rules that a lasting approval keeps. Only `scope` if absent. If each name has a rule, Vis allows
+   * the call without asking; otherwise the user decides about the missing rules. */
   readonly scopes?: readonly string[] | undefined;
-  /** False if the user can only allow it once; true if absent. */
+  /** False if the user can allow the call only once; true if absent. */
   readonly lasting?: boolean | undefined;
 }
 
@@ -28,12 +28,12 @@ export interface ApprovalAnswer {
   readonly reason: string;
 }
 
-/** Asks the user. Rejects when the signal aborts. After a rejection, nothing is allowed. */
+/** Asks the user. Rejects when the signal aborts. After a rejection, Vis allows nothing. */
 export type Approve = (question: ApprovalQuestion, signal: AbortSignal) => Promise<ApprovalAnswer>;
 
 export interface Approval {
   readonly allowed: boolean;
-  /** Why the call was refused, for the model; "" if it is allowed. */
+  /** Why the call was refused, for the model; The reason is "" if the call is allowed. */
   readonly reason: string;
   readonly byUser?: boolean;
 }
@@ -60,8 +60,8 @@ const IN_SIGHT = 400;
 const BEGINNING = 200;
 const LONG_BLANK = /[\p{Zs}\t\u2800]{4,}/gu;
 
-/** Returns the question as every channel shows it: one paragraph. Text from blocks cannot move the cursor, hide
- * anything, or imitate another question on its own line. */
+/** Returns the question as one paragraph, as every channel shows it. Text from blocks cannot move the cursor, hide
+ * characters, or imitate another question on its own line. */
 export function approvalTitle({ what }: Pick<ApprovalQuestion, "what">): string {
   return `Allow Vis to ${paragraph(what)}?`;
 }
@@ -70,8 +70,8 @@ export function approvalWhy({ why }: Pick<ApprovalQuestion, "why">): string {
   return paragraph(why);
 }
 
-/** Returns the beginning of a long question, for a channel that shows its end next to the choices; "" for short
- * ones. */
+/** Returns the beginning of a long question, for a channel that shows its end next to the choices; Returns "" for a
+ * short question. */
 export function approvalBeginning({ what }: Pick<ApprovalQuestion, "what">): string {
   const text = paragraph(what);
   if (text.length <= IN_SIGHT) return "";
@@ -91,7 +91,7 @@ export function approvalChoices(
   return lasting ? choices : choices.filter(({ decision }) => decision === "once" || decision === "no");
 }
 
-/** Returns the names of commands without the path of their program, unless two names differ only in it. */
+/** Returns the names of commands without the path of their program, unless two names differ only in that path. */
 export function plainScopes(scopes: readonly string[]): readonly string[] {
   const plain = scopes.map((scope) => scope.replace(/ \([^()]*\)$/, ""));
   return scopes.map((scope, at) => {
@@ -100,7 +100,7 @@ export function plainScopes(scopes: readonly string[]): readonly string[] {
   });
 }
 
-/** Returns the part of long choices that each would repeat, for a channel in which a choice has one line; "" if
+/** Returns the scope, which long choices would repeat, for a channel in which each choice has one line. Returns "" if
  * `fits` holds for every choice. */
 export function approvalScope(
   question: Pick<ApprovalQuestion, "scope" | "lasting">,

@@ -14,7 +14,7 @@ export interface HostCallEvent {
   readonly refusedByUser?: boolean | undefined;
   /** The lines of a failed call's output that name a failure, and its last lines. */
   readonly output?: string | undefined;
-  /** The exit code of the command that the call ran, null if it has none; absent for calls without a command. */
+  /** The exit code of the command that the call ran; null if the command has none. */
   readonly exitCode?: number | null | undefined;
   /** Set if the call may have made a lasting change. */
   readonly changes?: "files" | "other" | undefined;
@@ -26,7 +26,7 @@ type RecordedHostCall =
   & { readonly phase?: HostCallEvent["phase"] };
 
 export interface CallOutcome {
-  /** A few words for readers: "12 passed", "exit code 1". */
+  /** A few words for readers, such as "12 passed" or "exit code 1". */
   readonly text: string;
   /** False if the call failed in its purpose; true if absent. */
   readonly ok?: boolean;
@@ -35,7 +35,7 @@ export interface CallOutcome {
   /** The call's output, or several outputs. If the call failed, Vis shows the lines that name a failure, and the last
    * lines. */
   readonly output?: string | readonly string[];
-  /** The exit code of a command, null if it has none; absent for calls without a command. */
+  /** The exit code of a command; null if the command has none. */
   readonly exitCode?: number | null;
   /** The object of the call, if its arguments do not name it. */
   readonly subject?: string;
@@ -68,14 +68,14 @@ export interface CallAction {
   readonly doing: string;
   /** A verb for an ended call, such as "read". */
   readonly done: string;
-  /** The unit in which calls are counted: "files". */
+  /** The unit in which calls are counted, such as "files". */
   readonly things: string;
   /** The number of arguments that name the call's object; 1 if absent. */
   readonly named?: number;
 }
 
 interface CalledAction extends Pick<CallAction, "doing" | "done" | "things"> {
-  /** A line of printable text; "" if the words already name the object. */
+  /** One line of printable text. The text is "" if the words already name the object. */
   readonly subject: string;
 }
 
@@ -149,7 +149,7 @@ export class BlockTally {
     return [...this.#kinds.values()].map((tally) => textOf(tally)).join(", ");
   }
 
-  /** Returns `text`, brought closer to a width by shortening the longest subjects; outcomes are kept. */
+  /** Returns `text` with the longest subjects shortened, so that it comes closer to a width; outcomes stay. */
   textWithin(width: number): string {
     const over = this.text.length - width;
     if (over <= 0) return this.text;
@@ -205,7 +205,7 @@ const BASE: BlockResult = {
   calls: [],
 };
 
-/** Every field is present. `fields` override the empty defaults. */
+/** Fills the fields that `fields` omits with empty values. */
 export function blockResult(fields: Partial<BlockResult>): BlockResult {
   return { ...BASE, ...fields };
 }
@@ -224,7 +224,7 @@ export function failedBlock(
   });
 }
 
-/** The result of a block that another child ran in the same iteration. */
+/** The result of a block that an earlier sandbox process ran. */
 export interface FormerResult {
   /** Codec bytes; null if the block had no value, or it could not be stored. */
   readonly value: Uint8Array<ArrayBuffer> | null;
@@ -232,7 +232,7 @@ export interface FormerResult {
   readonly printed: string;
 }
 
-/** The values of `results` and `printed` for a child that replaces another one. */
+/** The values of `results` and `printed`, for a sandbox process that replaces another one. */
 export interface FormerResults {
   readonly shown: readonly FormerResult[];
   readonly running: readonly FormerResult[];

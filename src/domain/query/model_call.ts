@@ -8,7 +8,7 @@ export interface ModelTrace {
   readonly error: string | null;
   /** Null if the token counts are unknown. */
   readonly usage: Usage | null;
-  /** Null if the price is unknown, absent without usage. */
+  /** Null if the price is unknown; absent if `usage` is null. */
   readonly costUsd?: number | null;
   readonly ms: number;
   /** The reader of the reply fills in this list. */
@@ -68,7 +68,7 @@ export function aboutText({ estimated = 0 }: Pick<Usage, "estimated">): string {
   return estimated > 0 ? "about " : "";
 }
 
-/** Returns tokens and cost for people. An unknown amount is called unknown, never shown as 0. */
+/** Returns tokens and cost for people. Names an unknown amount as unknown instead of 0. */
 export function spentText({ usage, costUsd }: Spend): readonly string[] {
   const { input, output, calls } = usage;
   return [

@@ -1,8 +1,8 @@
-/** Closed lists of words for how a query, an iteration and an approval end. Interfaces for people show the sentence
+/** Closed lists of words for the ends of queries, iterations and approvals. Interfaces for people show the sentence
  * that belongs to a word. */
 
-/** Why a query ended; docs/internals/architecture.md maps each reason to its status. Vis never stores `forked`, which
- * marks a query of which a fork shows only the first iterations. */
+/** Why a query ended; docs/internals/architecture.md maps each reason to its status. `forked` marks a query of which a
+ * fork shows only the first iterations. */
 export const QUERY_REASONS = [
   "answered",
   "max_iterations",
@@ -107,7 +107,7 @@ const ADVICE: Readonly<Partial<Record<QueryReason, string>>> = {
 export const READING_MODES = ["plan", "review", "aside"] as const;
 export type ReadingMode = typeof READING_MODES[number];
 
-/** Follows the answer to a request for a plan. */
+/** Vis adds this text to the answer of a request for a plan. */
 export const PLANNED_TEXT = "Nothing was changed. Send go to carry the plan out, or say what should be different.";
 
 export const MORE_STEPS = 10;
@@ -131,8 +131,8 @@ export function reasonAdvice(reason: QueryReason): string {
   return ADVICE[reason] ?? "";
 }
 
-/** Returns the note for the answer of a query that was stopped before it was done. Returns "" if the answer is complete
- * or explains why it is missing. */
+/** Returns the note for an answer that Vis stopped before the query was done. Returns "" if the answer is complete or
+ * explains why it is missing. */
 export function stoppedText(result: Ending): string {
   const { reason } = result;
   if (reason === "answered" || reason === "unstored" || !hasAnswer(result)) return "";
@@ -140,15 +140,15 @@ export function stoppedText(result: Ending): string {
   return `${text[0]?.toUpperCase()}${text.slice(1)}; this is the best answer so far. ${reasonAdvice(reason)}`.trimEnd();
 }
 
-/** Returns the answer for a reader who sees only this text. If the query was stopped, or its answer is not stored, it
- * includes the reason. */
+/** Returns the answer for readers who see only this text. If the query was stopped, or its answer is not stored, the
+ * text includes the reason. */
 export function shownAnswer(result: Ending & { readonly answer: string; readonly notes: readonly string[] }): string {
   const { reason, answer, notes } = result;
   const why = reason === "unstored" ? notes.at(-1) ?? "" : stoppedText(result);
   return why === "" ? answer : `${answer}\n\n${why}`;
 }
 
-/** The note about changed files names the command that undoes the changes, if an undo would revert a file. */
+/** Returns the notes. The note about changed files also names the undo command, unless an undo would revert nothing. */
 export function notesBelow(
   { notes, work }: {
     readonly notes: readonly string[];
@@ -167,7 +167,7 @@ export function outcomeOf({ outcome }: Readonly<Record<string, unknown>>): Itera
   return OUTCOMES.find((one) => one === outcome) ?? null;
 }
 
-/** The possible answers to a request for approval. Vis keeps "conversation" and "workspace" as rules, and does not ask
- * again about the same extension and scope. */
+/** The possible answers to a request for approval. Vis keeps "conversation" and "workspace" as rules. There, Vis does
+ * not ask again about the same extension and scope. */
 export const DECISIONS = ["once", "conversation", "workspace", "no"] as const;
 export type Decision = typeof DECISIONS[number];

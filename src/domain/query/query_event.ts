@@ -14,17 +14,17 @@ export function isOwnEnd(event: QueryEvent): event is Extract<QueryEvent, { read
 }
 
 /** Passes an event to a channel. A channel that fails misses its own events and never affects the query engine.
- * `number` is the position among the query's events on all nodes; omitted if one process has all of them. */
+ * `number` is the position among the events of the query on all nodes; omitted if one process has all events. */
 export type Emit = (event: QueryEvent, number?: number) => void;
 
-/** Adds the envelope to the events of a query. A channel that throws misses its events; the query continues. */
+/** Adds the envelope to the events of a query. */
 export class Emitter {
   readonly #emit: Emit;
   readonly #queryId: string;
   readonly #now: () => number;
   readonly #parent: { readonly parentQueryId?: string };
   #seq: number;
-  /** 1-based; null outside an iteration. The query engine sets this number. */
+  /** 1-based; null outside an iteration. */
   iteration: number | null = null;
 
   constructor(
@@ -77,15 +77,16 @@ function duration(ms: number): string {
   return ms < 120_000 ? `${Math.round(ms / 1000)} s` : `${Math.round(ms / 60_000)} min`;
 }
 
-/** Several nodes may run a query one after the other. Each node numbers its events from a multiple of this number, so
- * late events of a lost node sort before its successor's. */
+/** Several nodes may run a query one after the other. Each node begins its numbers at a multiple of this number, so
+ * late events of a lost node sort before the events of its successor. */
 const EACH = 10_000_000;
 
 export function beforeEpoch(epoch: number): number {
   return (epoch - 1) * EACH;
 }
 
-/** The number missing at the end of an epoch is unknown, so it is not counted. */
+/** If the two events are of different nodes, omitted events at the end of the first node are unknown and do not
+ * count. */
 export function omittedBetween(last: number, next: number): number {
   const from = Math.floor((next - 1) / EACH) * EACH;
   return next - Math.max(last, from) - 1;

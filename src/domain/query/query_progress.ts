@@ -97,7 +97,7 @@ export class QueryProgress {
   phase: Phase = "waiting";
   /** Null before the first iteration. */
   step: Step | null = null;
-  /** Iterations that count against the budget, and the budget; null before the first iteration. */
+  /** The iterations used so far, and the budget; null before the first iteration. */
   spent: { readonly used: number; readonly budget: number } | null = null;
   answer = "";
   /** Vis may still refuse this part of an answer. */
@@ -218,7 +218,7 @@ export class QueryProgress {
 
 const CODE_CHARS = 60;
 
-/** For a refusal, the text omits the class name of the error. */
+/** For a failed host call, the text omits the class name of the error. */
 export function blockFailure({ error, outcome }: BlockResult): string {
   if (!error) return outcome;
   return error.name === "HostCallError" ? error.message : `${error.name}: ${error.message}`;

@@ -2,8 +2,8 @@ import { z } from "zod";
 import type { Frozen, JsonValue } from "../kit/json.ts";
 import { DECISIONS, OUTCOMES, QUERY_REASONS, QUERY_STATUSES, READING_MODES } from "./outcomes.ts";
 
-/** Queries, events, results and approvals as they are stored and sent. The types, the JSON Schemas of the API and the
- * output of `vis help --schema` follow from these schemas. Only types are imported from here at program start. */
+/** Schemas of queries, events, results and approvals as they are stored and sent. The types, the JSON Schemas of the
+ * API and the output of `vis help --schema` come from these schemas. */
 
 const count = z.number().int().min(0);
 const whole = z.number().int();
@@ -71,8 +71,8 @@ export const QueryResultSchema = z.object({
 
 export type QueryResult = Frozen<z.infer<typeof QueryResultSchema>>;
 export interface QueryEnd extends Omit<QueryResult, "queryId" | "conversationId" | "value"> {
-  /** Set if neither the query nor an earlier one in its branch changed or ran anything. Text that a later answer may
-   * refer to also prevents it. */
+  /** Set if neither the query nor an earlier one in its branch changed or ran anything. An answer with a text for later
+   * requests, an image or a given value also prevents it. */
   readonly idle?: true;
 }
 export type AnswerType = QueryResult["answerType"];
@@ -204,7 +204,7 @@ export const QueryEventSchema = z.discriminatedUnion("type", [
     block,
     output: z.string().describe("The newest lines, 5 at most; each event replaces the one before"),
   }).describe("A call has run for a second and prints. Sent up to five times a second and not stored"),
-  /** The call waits. `approval_answered` with the same id follows unless the query ends first. */
+  /** `approval_answered` with the same id follows, unless the query ends first. */
   event("approval_requested", ApprovalQuestionSchema.shape),
   event("approval_answered", {
     id: z.string(),
@@ -217,7 +217,7 @@ export const QueryEventSchema = z.discriminatedUnion("type", [
     waitMs: z.number().describe("Time until the next attempt"),
     attempt: z.number().int().describe("Number of the next attempt, 1-based"),
   }),
-  /** The first event follows after 15 s, and another one each time the wait has doubled. */
+  /** Vis sends the first event after 15 s, and another one each time the wait has doubled. */
   event("waiting", {
     model: z.string().describe("The model that has not begun to reply"),
     waitedMs: z.number().describe("Time that the call has waited"),
@@ -249,5 +249,5 @@ export const QueryEventSchema = z.discriminatedUnion("type", [
 export type QueryEvent = Frozen<z.infer<typeof QueryEventSchema>>;
 
 type WithoutEnvelope<T> = T extends unknown ? Omit<T, "seq" | "at" | "queryId" | "parentQueryId" | "iteration"> : never;
-/** An event without the envelope that `Emitter` adds. Exactly one of the last three kinds ends a query. */
+/** An event without the envelope that `Emitter` adds. */
 export type QueryEventBody = WithoutEnvelope<QueryEvent>;

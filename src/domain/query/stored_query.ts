@@ -12,12 +12,12 @@ interface QueryFacts extends Omit<QueryEnd, "status" | "reason"> {
   readonly forkedAt?: number;
 }
 
-/** A running query, in any process, has the answer "". */
+/** A running query has the answer "", in every process. */
 interface RunningQuery extends QueryFacts {
   readonly running: true;
   readonly status: "running";
   readonly reason: null;
-  /** The question to the user for which the query waits. */
+  /** The question to the user, if the query waits for an approval. */
   readonly question?: string;
 }
 
@@ -40,7 +40,7 @@ export function steeredInto(messages: readonly SteeredMessage[], iteration: numb
   return messages.filter((one) => one.iteration === iteration);
 }
 
-/** Returns the messages of a call that was cut off before its iteration was stored: all messages after the last stored
+/** Returns the messages whose iteration was not stored because its call was cut off: all messages after the last stored
  * iteration. */
 export function steeredAfter(messages: readonly SteeredMessage[], last: number): readonly SteeredMessage[] {
   return messages.filter(({ iteration }) => iteration > last);
@@ -82,8 +82,8 @@ export function reviewRequest(target: string): string {
     : `Review all changes since this branch left ${target} (from the merge base), with the uncommitted ones.`;
 }
 
-/** Builds the request from a saved prompt. The words after its name replace `$ARGUMENTS` and, one each, `$1` to `$9`;
- * without placeholders they follow the text. */
+/** Builds the request from a saved prompt. The words after the name of the prompt replace `$ARGUMENTS`, and one word
+ * each replaces `$1` to `$9`. Without placeholders, the words follow the text. */
 export function requestOfPrompt(text: string, words: string): string {
   const place = /\$(?:ARGUMENTS|([1-9])(?!\d))/g;
   if (!place.test(text)) return `${text}\n\n${words}`.trim();

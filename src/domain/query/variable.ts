@@ -1,6 +1,6 @@
 export type VariableKind = "data" | "function" | "class" | "instance" | "pending" | "lost";
 
-/** One line of bounded facts about a value, computed in the child and shown in the index. */
+/** Facts about a value on one line of bounded length; the sandbox process computes them for the index. */
 export interface VariableSummary {
   readonly declaration: string;
   readonly type: string;
@@ -16,11 +16,11 @@ export interface VariableSummary {
 export interface VariableImage {
   readonly name: string;
   readonly kind: VariableKind;
-  /** The codec bytes of data, of an instance, or of the static fields of a function or class; otherwise empty. Two data
-   * images with equal bytes share one table. */
+  /** The codec bytes of data, of an instance, or of the static fields of a function or class; otherwise empty. Data
+   * images with equal bytes share one table of values. */
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** The key of the value in the table; null if the table's root is the value itself. For a function or class, the
-   * variable with the same value. */
+  /** The key of the value in the table; null if the whole table is the value. For a function or class, the variable
+   * with the same value. */
   readonly root: string | null;
   /** Text that evaluates to a function, class or namespace. The text is the class name of an instance, and the defining
    * statement of a lost value. */

@@ -58,9 +58,9 @@ function shown(texts: readonly string[], all: number): readonly string[] {
 }
 
 const MAX_FILES = 200, NAMED_FILES = 8;
-/** Limit of the lines kept of all files together, to detect changes that later ones undo. */
+/** Limit of the lines that are kept of all files together, to detect changes that later changes undo. */
 const MAX_LINES = 50_000;
-/** Limit for the last line of a diff, which counts the omitted lines. */
+/** Limit of the last line of a diff, which counts the omitted lines. */
 const MAX_NOTE = 200;
 
 type Lines = Map<string, number>;
@@ -78,12 +78,12 @@ interface Changed extends Counts {
 }
 
 /** The files that a query changed, with the lines that its changes together added and removed. Lines that a later
- * change reverts do not count. The list omits files that are unchanged in the end. */
+ * change reverts do not count, up to the limits of this file. The list omits files that are unchanged in the end. */
 export class ChangedFiles {
   readonly #files = new Map<string, Changed>();
   #room = MAX_LINES;
 
-  /** Counts one change, a unified diff. A diff without lines removes or moves the file that it names. */
+  /** Counts one change, a unified diff. A diff without lines says that the named file was removed or moved. */
   add(diff: string): void {
     const path = changedPath(diff);
     if (path === null) return;
@@ -124,7 +124,7 @@ export class ChangedFiles {
     return { files: this.#files.size, added: sum("added"), removed: sum("removed") };
   }
 
-  /** Text such as `2 files changed +13 −1 (src/a.ts, b.md)`, or "" without changes. */
+  /** Returns text such as `2 files changed +13 −1 (src/a.ts, b.md)`; "" without changes. */
   get total(): string {
     if (this.#files.size === 0) return "";
     const { added, removed } = this.counts;
@@ -135,7 +135,7 @@ export class ChangedFiles {
     return `${files} changed +${added} −${removed} (${list})`;
   }
 
-  /** Text such as `src/a.ts +3 −1, b.md +10 −0, c.ts removed`, or "" without changes. */
+  /** Returns text such as `src/a.ts +3 −1, b.md +10 −0, c.ts removed`; "" without changes. */
   get line(): string {
     const shown = [...this.#files].reverse().slice(0, NAMED_FILES).map(([path, { added, removed, done }]) => {
       const lines = done !== "" && added + removed === 0 ? "" : ` +${added} −${removed}`;
@@ -146,7 +146,7 @@ export class ChangedFiles {
   }
 }
 
-/** Returns null for a missing file, and "" for an unnamed side. */
+/** Returns null for a side without a file, and "" for a side that the diff does not name. */
 function sidesOf(diff: string): { readonly before: string | null; readonly after: string | null } {
   const [, before = "", after = ""] = /^--- (.*)\n\+\+\+ (.*)$/m.exec(diff) ?? [];
   return { before: named(before), after: named(after) };

@@ -30,7 +30,7 @@ export interface NewChildBranch {
   readonly depth: number;
   readonly title: string;
   readonly images: readonly VariableImage[];
-  /** The newest stored version of each variable, without reading its value. */
+  /** Names of variables; the branch uses the newest stored version of each without reading its value. */
   readonly copies: readonly string[];
 }
 
@@ -71,5 +71,5 @@ export interface ConversationSummary {
   readonly place: number;
 }
 
-/** Limit for the file of an exported conversation, because it must fit into memory as one text. */
+/** Limit of the file of an exported conversation, because the file must fit into memory as one text. */
 export const MAX_ARCHIVE_BYTES = 256 * 1024 * 1024;

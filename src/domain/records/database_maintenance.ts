@@ -35,7 +35,8 @@ export const StatsSchema = z.object({
   sqliteVersion: z.string(),
   tables: z.array(z.object({ table: z.string(), ...rows })),
   content: z.array(z.object({ encoding: z.string(), ...rows })),
-  /** Most rows first. `bytes` counts the texts and values that their rows refer to, each once. */
+  /** The conversation with the most rows comes first. `bytes` counts the texts and values that their rows refer to,
+   * each once. */
   conversations: z.array(z.object({ ...conversation, iterations: count, versions: count, bytes: count })),
 });
 
@@ -70,8 +71,8 @@ export interface DatabaseMaintenance {
   restore(source: string): Promise<DatabaseRestoreReport>;
   check(): Promise<CheckReport>;
   stats(): Promise<DatabaseStats>;
-  /** Deletes conversations without activity since `before`, and unreferenced content. Keeps a conversation with a
-   * running query. */
+  /** Deletes conversations without activity since `before`, old log rows, and unreferenced content. Keeps a
+   * conversation with a running query. With `dryRun`, deletes nothing. */
   prune(options: { readonly before: number; readonly dryRun: boolean }): Promise<PruneReport>;
   /** Returns unused pages to the disk. Refused while any process uses the database. */
   vacuum(): Promise<VacuumReport>;
@@ -93,7 +94,7 @@ export interface DatabaseCopyProgress {
 export interface DatabaseCopyReport {
   readonly from: string;
   readonly to: string;
-  /** All rows were compared with the source. */
+  /** The number of rows; each was compared with its source. */
   readonly rows: number;
   readonly ms: number;
 }

@@ -62,6 +62,6 @@ export interface StateStore {
   ): Promise<readonly StateEntry[]>;
   /** Returns the newest version of each key in each branch and globally, most recently changed first. */
   query(namespace: string, query: StateQuery): Promise<readonly FoundState[]>;
-  /** Returns false if the key had no value. For a global key, all versions are removed. */
+  /** Returns false if the key had no value. For a global key, removes all versions. */
   delete(place: StatePlace, key: string): Promise<boolean>;
 }

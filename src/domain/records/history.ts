@@ -54,28 +54,28 @@ export interface PastVersion {
   readonly createdAt: number;
 }
 
-/** Read access for extensions to stored conversations and to the log. Conversations and branches are identified by
- * their id or its first 8 characters; methods reject with `UsageError` for an unknown one. The id of a conversation
- * also names its newest branch; for the running conversation, the running branch. */
+/** Read access for extensions to stored conversations and to the log. Conversations and branches are named by their id
+ * or by its first 8 or more characters. Methods reject with `UsageError` for an unknown one. The id of a conversation
+ * also names its newest branch, or in the running conversation the running branch. */
 export interface HistoryReader {
   search(text: string, filter: SearchFilter): Promise<readonly SearchHit[]>;
-  /** Lists conversations, those with the newest query first. */
+  /** Lists conversations; the one with the newest query comes first. */
   conversations(options: { readonly limit: number }): Promise<readonly PastConversation[]>;
-  /** The oldest comes first. Reading only the newest queries takes no longer in a long conversation. */
+  /** Lists queries, the oldest first. Reading only the newest queries takes no longer in a long conversation. */
   queries(conversationId: string, options?: NewestQueries): Promise<readonly PastQuery[]>;
   iterations(queryId: string): Promise<readonly PastIteration[]>;
   /** Returns the messages sent for an iteration (1-based), or null. */
   sent(queryId: string, iteration: number): Promise<readonly SentMessage[] | null>;
-  /** The most recently defined variable comes first. */
+  /** Lists variables, the most recently defined first. */
   variables(conversationId: string): Promise<readonly PastVariable[]>;
-  /** The oldest comes first. The list is empty if the variable does not exist. */
+  /** Lists versions, the oldest first. The list is empty if the variable does not exist. */
   versions(conversationId: string, name: string): Promise<readonly PastVersion[]>;
   /** Returns, for each variable, the variables that were read by the blocks which made it. */
   dependencies(conversationId: string): Promise<readonly Dependency[]>;
   /** Returns entries of Vis's log, oldest first: the newest ones up to `limit`. */
   logs(filter: LogFilter): Promise<readonly LogRow[]>;
-  /** Returns the value of a version (1-based, by default the newest). Data is returned as data, functions and classes
-   * as their source, and values that could not be kept as null. Rejects with `UsageError` for an unknown version. */
+  /** Returns the value of a version (1-based), by default of the newest one. Returns data as data, a function or class
+   * as its source, and null for a value that could not be kept. Rejects with `UsageError` for an unknown version. */
   variable(
     conversationId: string,
     options: { readonly name: string; readonly version?: number | undefined },
@@ -140,7 +140,7 @@ export interface LogRow extends LogEntry {
 export interface Archive {
   /** The best match comes first. All words must occur. The text has no query syntax. */
   search(text: string, filter: SearchFilter): Promise<readonly SearchHit[]>;
-  /** The oldest comes first. */
+  /** Lists entries, the oldest first. */
   logs(filter: LogFilter): Promise<readonly LogRow[]>;
 }
 

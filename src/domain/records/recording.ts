@@ -26,7 +26,8 @@ export interface RecordedIteration {
   /** 1-based. */
   readonly number: number;
   readonly status: QueryStatus | "running";
-  /** "executed", "empty", "failed", "refused" or "final"; "" until known, and if the iteration was interrupted. */
+  /** "executed", "empty", "failed", "refused" or "final"; The outcome is "" until it is known, and if the iteration was
+   * interrupted. */
   readonly outcome: string;
   readonly thinking: string;
   readonly nativeReasoning: string;
@@ -172,7 +173,7 @@ export interface RecordingDifference {
   readonly replayed: string;
 }
 
-/** Queries that were ended from outside: the point at which they ended has no meaning. */
+/** With these reasons, the point of the end depends on time, cost or the machine, so it is not compared. */
 const CUT: readonly QueryReason[] = [
   "cancelled",
   "forked",
@@ -329,7 +330,7 @@ export interface ReplayRequest {
   readonly signal: AbortSignal;
 }
 
-/** The caller closes it after the session. */
+/** The caller must call `close` after the session. */
 export interface ReplayPlace {
   readonly workspace: string;
   readonly home: string | null;

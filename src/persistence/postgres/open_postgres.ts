@@ -71,7 +71,7 @@ export async function openPostgresStore(
   });
 }
 
-/** A server that takes longer for a write counts as read-only. */
+/** If the check takes longer, Vis reports a fault. */
 const WRITE_MS = 5_000;
 
 /** Returns a check that stores a mark, as every writing transaction does, after the waiting writes. Simultaneous
@@ -191,7 +191,7 @@ async function schemaOf(
 /** Upgrades PostgreSQL databases from before V1. The first versions of Vis had migrations V1 to V8, which were folded
  * into one V1. Vis upgrades a database of V8 to V1 when it opens the database, and refuses an older one. */
 
-/** Every database from before V1 has recorded this checksum, which is the first of the folded migrations. */
+/** Every database from before V1 has recorded this checksum of the first of the folded migrations. */
 export const FORMER_POSTGRES_FIRST = "e741d4279af442680e07ccc112533022f9574f9b2b293fc42b77936600ef84a7";
 
 const FORMER_POSTGRES_NEWEST = 8;

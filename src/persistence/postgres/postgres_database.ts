@@ -145,7 +145,7 @@ export class PostgresDatabase extends Database {
   override async close(): Promise<void> {
     await this.destroy();
     this.giveUp();
-    // If the server is lost, the next process that ends forgets the marks.
+    // If the server is lost, another process deletes this process's mark at its own end, at least a day later.
     if (this.#server.fault === "") await this.#forgetMarks().catch(() => {});
     await this.#server.close();
   }
@@ -286,8 +286,8 @@ class HeldRuns {
     if (this.#runs.get(queryId)?.over) this.#runs.delete(queryId);
   }
 
-  /** Throws `TakenOverError` unless this node holds the run. `holder` is the node with the epoch, or null without a
-   * job. */
+  /** Throws `TakenOverError` if this node took the run and no longer holds it. `holder` is the node with the epoch, or
+   * null without a job. */
   check({ id, holder }: { readonly id: string; readonly holder: string | null }): void {
     const held = this.#runs.get(id);
     if (!held) return;
@@ -434,7 +434,7 @@ interface TransactionOptions {
 }
 
 /** Changes without a reader are sent together, before the next read or at the end. Each result is awaited only when it
- * is needed. A single statement is its own transaction. */
+ * is needed. A transaction with a single statement sends only that statement. */
 class PostgresTransaction {
   readonly #connection: Connection;
   readonly #options: TransactionOptions;

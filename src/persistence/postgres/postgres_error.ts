@@ -92,8 +92,8 @@ export function wordsOf(error: unknown): string {
   return RULES.find(([pattern]) => pattern.test(code))?.[2] ?? `the server refused an operation (${code})`;
 }
 
-/** Whether the same transaction may succeed when it runs again. The second run then finds a row that another
- * transaction added at the same time. */
+/** Whether the same transaction may succeed when it runs again. After code 23505, the second run finds the row that
+ * another transaction added at the same time. */
 export function isConflict(error: unknown): boolean {
   return isAborted(error) || isUnmarked(error) || sqlState(error) === "23505";
 }

@@ -148,7 +148,7 @@ export class Server {
           release: (broken = false) => this.#release(client, broken),
         };
       } catch (error) {
-        // A server that answered before may be repaired.
+        // A server that has answered before may be repaired.
         if (!mayReturn(error) && !this.#wasReached) throw error;
         await this.wait(error, { start, pause, patienceMs });
       }
@@ -429,7 +429,7 @@ const PUT = put("current_setting('vis.tenant') = $4");
 const PUT_OF_RUN = put(`current_setting('vis.tenant') = $4 AND ${RUN}`);
 const SETTLE = `INSERT INTO last_write AS w (writer, mark) VALUES ($1, $2)
 ON CONFLICT (writer) DO UPDATE SET mark = CASE WHEN w.mark = $3 THEN excluded.mark ELSE w.mark END RETURNING mark`;
-/** The rows of killed processes are deleted too. */
+/** Also deletes marks older than a day, such as the marks of killed processes. */
 const FORGET = `DELETE FROM last_write WHERE writer = $1 OR written_at < clock_timestamp() - interval '1 day'`;
 
 /** Writes run one after the other, so one row is enough for a process. Each transaction replaces the mark of the

@@ -16,7 +16,8 @@ import { markContent } from "../unused_content.ts";
 
 const TOLD = 10;
 
-/** Checks one snapshot. Reports damage to the file as a problem, and throws no error for it. */
+/** Checks one snapshot. Reports damage as problems. Throws `StoreError` if the damage prevents the opening of the
+ * file. */
 export async function checkDatabase(path: string): Promise<CheckReport> {
   const start = performance.now();
   const { db, schema } = await openExisting(path, "check");
@@ -195,12 +196,13 @@ const MOST = 3;
 
 type Referring = Exclude<UserTable, "log">;
 
-/** Describes these rows with their places, such as " (variable x of conversation …)". Returns "" without such rows. */
+/** Describes up to `MOST` rows that use a content by their places, such as " (variable x of conversation …)". Returns
+ * "" without such rows. */
 function contentUsers(db: DatabaseSync, hash: string): string {
   const found = new Set<string>();
   for (const [table, column] of referringColumns(db)) {
     const [first = ""] = Object.entries(columnsOf(table)).flatMap(([name, { kind }]) => kind === "place" ? [] : [name]);
-    // Metadata may refer to it within its JSON.
+    // Metadata may name the content within its JSON.
     const where = column === "metadata" ? `instr("${column}", ?) > 0` : `"${column}" = 'sha256:' || ?`;
     const rows = db.prepare(
       `SELECT ${snakeCase(first)} AS id FROM ${snakeCase(table)} NOT INDEXED WHERE ${where} LIMIT ?`,
@@ -247,8 +249,8 @@ const VARIABLE: { readonly [T in Referring]?: string } = {
   scopeChange: "SELECT name FROM expression_soul WHERE id = ?",
 };
 
-/** Returns the place of a damaged row, such as " (variable x in conversation …)", as far as the damage allows. Returns
- * "" if it is unknown. */
+/** Returns the place of a damaged row, such as " (variable x of conversation …)", as far as the damage allows. Returns
+ * "" if the place is unknown. */
 function rowPlace(db: DatabaseSync, { table, id }: { readonly table: Referring; readonly id: string }): string {
   const find = (sql: string): string | null => {
     try {

@@ -14,7 +14,7 @@ interface Prepared {
 
 const MAX_PREPARED = 300;
 
-/** Prepares each SQL text once while its statement is among the kept ones. */
+/** Prepares an SQL text again only if its statement is no longer among the `MAX_PREPARED` newest. */
 export class SqliteConnection {
   readonly #db: DatabaseSync;
   readonly #prepared = new BoundedMap<string, Prepared>(MAX_PREPARED);
@@ -138,7 +138,7 @@ export class Transactions {
     this.#turns.release();
   }
 
-  /** Resolves when every transaction that has begun is stored. */
+  /** Resolves when every transaction that has begun has ended. */
   async end(): Promise<void> {
     await this.take();
     this.pass();
@@ -164,8 +164,8 @@ export class Transactions {
 
 type TableRow = Readonly<Record<string, SQLOutputValue>>;
 
-/** Yields the rows of a table one at a time, in the order of their `rowid`, which each has as `place`. Throws if a page
- * cannot be read, where `StatementSync.iterate()` would end as after the last row. */
+/** Yields the rows of a table one at a time, in the order of their `rowid`, with the `rowid` as `place`. Throws if a
+ * page cannot be read, where `StatementSync.iterate()` would end as after the last row. */
 export function* tableRows(
   db: DatabaseSync,
   { table, columns, where = "true" }: {

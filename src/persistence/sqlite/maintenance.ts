@@ -349,8 +349,8 @@ async function pruneRows(
   if (dryRun) return { conversations: listed, logRows };
   const transactions = new Transactions(new SqliteConnection(db), { busyMs });
   const conversations = [];
-  // Each statement is prepared once: the runtime keeps the memory of each, and preparing these takes longer than
-  // running them.
+  // The statements are prepared once: the runtime keeps the memory of each statement, and preparing takes longer than
+  // running.
   const idleOne = db.prepare(ONE);
   db.exec("PRAGMA secure_delete = ON");
   const remove = db.prepare("DELETE FROM conversation_soul WHERE id = ?");

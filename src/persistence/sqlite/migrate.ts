@@ -146,7 +146,8 @@ function holdsData(db: DatabaseSync): boolean {
   return db.prepare("SELECT 1 FROM conversation_soul LIMIT 1").get() !== undefined;
 }
 
-/** Reads through a second connection while ours holds the write lock, so that nothing can be written in between. */
+/** Reads through a second connection while this connection holds the write lock, so that no process can write in
+ * between. */
 async function keepCopy(path: string, version: number): Promise<void> {
   const target = `${path}.before-V${version}`;
   const partial = `${target}.partial`;
@@ -188,7 +189,7 @@ export function schemaProblems(db: DatabaseSync, { version, former }: FoundSchem
 /** Upgrades databases from before V1. The first versions of Vis had migrations V1 to V12, which were folded into one
  * V1. Vis upgrades a database of V10 to V12 to V1 when it opens the database, and refuses an older one. */
 
-/** Every database from before V1 has recorded this checksum, which is the first of the folded migrations. */
+/** Every database from before V1 has recorded this checksum of the first of the folded migrations. */
 export const FORMER_FIRST = "8e8841d5fd0e39a8ec6fe4e629882c7dbbfff0bfdf59d0e8dd748241183cfa56";
 
 const FORMER_SCHEMAS: ReadonlyMap<number, number> = new Map([

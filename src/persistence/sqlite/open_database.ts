@@ -9,8 +9,8 @@ import { ensureFile, ensureFolder } from "../../domain/kit/files.ts";
 import { type FoundSchema, foundSchema, migrate, schemaProblems } from "./migrate.ts";
 import { damaged, isBusy } from "./store_error.ts";
 
-/** A statement outside of a transaction waits at most this long for a lock. A writer waits in the driver, off the event
- * loop. */
+/** A statement outside of a transaction waits at most this long for a lock. A writer waits longer, in pauses that do
+ * not block the event loop. */
 const BUSY_MS = 50;
 
 interface OpenDatabase {
@@ -125,7 +125,7 @@ async function prepareDatabaseFile(path: string): Promise<void> {
       "unavailable",
     );
   }
-  // SQLite would not refuse it for root, which ignores permission bits.
+  // Root ignores permission bits, so SQLite would not refuse the file for root.
   if ((found.mode & 0o200) === 0) {
     throw new StoreError(
       `Cannot use database ${path}: it is read-only; make the file writable, or choose another with --db`,
@@ -178,8 +178,8 @@ export function notAlone(action: string, path: string): StoreError {
   );
 }
 
-/** Returns a function that closes a database the first time it is called: before the file is replaced where the system
- * requires it, and elsewhere afterwards. */
+/** Returns a function that closes a database at its first call. Windows requires this before the file is replaced;
+ * elsewhere the callers close it afterwards. */
 export function closeOnce(db: DatabaseSync): () => void {
   const open = new Set([db]);
   return () => {

@@ -257,7 +257,7 @@ async function leavingNothing<T>(tx: Database, work: () => Promise<T>): Promise<
   }
 }
 
-/** These are the lowest and the highest code point of the scripts without spaces, and of a few others. */
+/** The lowest code point of the scripts without spaces, and the highest code point of Unicode. */
 const FIRST_UNSPACED = "\u0e00", LAST = "\u{10ffff}";
 
 function searchOfFile(): SearchDialect {
@@ -271,7 +271,8 @@ function searchOfFile(): SearchDialect {
   };
 }
 
-/** Reads all terms if any token begins with a character of such a script, else the terms that begin with the token. */
+/** Reads all terms if a term begins with a character from `FIRST_UNSPACED` on, else the terms that begin with the
+ * token. */
 async function termReader(db: Database): Promise<(token: string) => Promise<readonly string[]>> {
   await db.run("CREATE VIRTUAL TABLE IF NOT EXISTS temp.search_term USING fts5vocab(main, search, instance)", []);
   await db.run("CREATE VIRTUAL TABLE IF NOT EXISTS temp.search_word USING fts5vocab(main, search, row)", []);

@@ -72,8 +72,9 @@ const RULES: readonly Rule[] = [
   [/not open|already been destroyed/, "unavailable", "it is closed"],
 ];
 
-/** Damage is reported by SQLite, by JSON in a metadata cell, or by Kysely for a row that must exist. A number outside
- * the written range and a missing table or column count too. A mismatch is a foreign key to such a table. */
+/** Damage is reported by SQLite, by JSON in a metadata cell, or by Kysely for a row that must exist. Damage can also
+ * cause a number out of range, or a missing table or column. A foreign key mismatch means that the key leads to such a
+ * table. */
 const DAMAGED =
   /malformed|corrupt|fts5: |SyntaxError|NoResultError|ERR_OUT_OF_RANGE|no such (table|column|index|function)|foreign key mismatch/;
 

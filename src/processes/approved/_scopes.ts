@@ -5,8 +5,8 @@ import { shellText } from "../../domain/kit/text.ts";
 /** A command line for a shell, or a program with its arguments. */
 export type AskedCommand = string | readonly string[];
 
-/** The scopes that a lasting answer to a command would allow, one text for each program, or a reason why Vis asks every
- * time. `runs` lists files of the workspace that its programs run. */
+/** The scopes that a lasting approval of a command gives, one text for each program, or the reason why Vis asks every
+ * time. `runs` names files of the workspace that these programs run. */
 type CommandScopes =
   | { readonly scopes: readonly string[]; readonly runs: readonly string[] }
   | { readonly never: string };
@@ -26,11 +26,11 @@ export interface ScopePlace {
   readonly find: (program: string) => string | null;
   /** Returns the real path of a folder; null if there is none. */
   readonly folder: (path: string) => string | null;
-  /** Whether the approval is for the network: lasting answers then cover fetches by package managers. */
+  /** Whether the approval is for the network. Lasting approvals then cover fetches by package managers. */
   readonly network?: boolean;
 }
 
-/** Returns the scopes of a command. A later command has a scope if its own computed one is the same text. */
+/** Returns the scopes of a command. A lasting approval covers a later command if its own scopes have the same texts. */
 export function commandScopes(command: AskedCommand, place: ScopePlace): CommandScopes {
   const isLine = typeof command === "string";
   if (isLine && place.shell === "powershell") return { never: "PowerShell reads it" };
@@ -51,7 +51,7 @@ export function commandScopes(command: AskedCommand, place: ScopePlace): Command
 
 const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
 
-/** Builtins of shells that print and change nothing. */
+/** Builtins of shells that change nothing. */
 const HARMLESS_BUILTINS = words("echo true false pwd");
 /** Builtins of any shell that may be /bin/sh, which change the meaning of the rest of the line, or run code. */
 const BUILTINS = words(`
@@ -126,7 +126,7 @@ const OPTIONS: Readonly<
 };
 const NUMBERED_LINES = /^\d+(?:,(?:\d+|\$))?p$|^\$p$/;
 
-/** Subcommands of build tools: a lasting answer allows them with any further arguments. */
+/** Subcommands of build tools. A lasting approval allows them with any further arguments. */
 const SUBCOMMANDS: Readonly<Record<string, { readonly of: ReadonlySet<string>; readonly runs: string }>> = {
   npm: { of: words("test t run run-script ci start ls outdated"), runs: "what package.json says" },
   pnpm: { of: words("test t run start build lint typecheck ls outdated"), runs: "what package.json says" },
@@ -141,8 +141,8 @@ const SUBCOMMANDS: Readonly<Record<string, { readonly of: ReadonlySet<string>; r
   make: { of: words("test check all build lint clean"), runs: "what the Makefile says" },
   ruff: { of: words("check format"), runs: "" },
 };
-/** Subcommands with which package managers read: a lasting answer about the network allows them with any further names.
- * npm and pip run no code that the workspace names; the others load such code before each command. */
+/** Subcommands with which package managers read. A lasting approval of the network allows them with any further names.
+ * `runs` names code of the workspace that a package manager loads first. */
 const READING: Readonly<Record<string, { readonly of: ReadonlySet<string>; readonly runs: string }>> = {
   npm: { of: words("view v info show ping search ls list audit whoami why explain outdated"), runs: "" },
   pnpm: { of: words("view v info show search ls list ll why outdated audit"), runs: ".pnpmfile.cjs if it exists" },
@@ -157,7 +157,7 @@ const READING: Readonly<Record<string, { readonly of: ReadonlySet<string>; reado
  * make npm run the git that .npmrc names. */
 const READ =
   /^(?!fix$)(?:(?:@[\w.-]+\/)?\w[\w.-]*(?:@[\w.^~-]+)?|--(?:json|all|long|depth=\d+|limit|limit=\d+|pre|remote|outdated))$/;
-/** Subcommands that fetch packages: a lasting answer about the network allows them with any further packages. */
+/** Subcommands that fetch packages. A lasting approval of the network allows them with any further packages. */
 const FETCHING: Readonly<Record<string, { readonly of: ReadonlySet<string>; readonly runs: string }>> = {
   npm: { of: words("install i add update up"), runs: "scripts of packages" },
   pnpm: { of: words("install i add update up fetch"), runs: "scripts of packages" },
@@ -176,13 +176,13 @@ const FETCHING: Readonly<Record<string, { readonly of: ReadonlySet<string>; read
 /** Matches packages, and options that select kept or printed data. */
 const PACKAGE =
   /^(?:@[\w.-]+\/[\w.@^~-]+|-[DEU]|-r|--(?:save-(?:dev|exact|optional)|no-save|no-audit|no-fund|prefer-offline|production|frozen-lockfile|ignore-scripts|dev|upgrade))$/;
-/** Programs that run nothing else and write at most to places that their arguments name. */
+/** Programs that run no other program and write at most to places that their arguments name. */
 const PLAIN = words(`
   cat ls head tail wc grep egrep fgrep rg diff cmp stat file du df date uname whoami id basename dirname realpath readlink
   uniq cut tr nl od hexdump cksum md5sum sha1sum sha256sum sha512sum tree jq seq sleep sum comm paste fold column
   mkdir rmdir touch rm cp mv tee gofmt shellcheck`);
-/** Matches arguments of a build tool that a lasting answer covers: words that are not options, and options without a
- * value that select built or printed parts. */
+/** Matches the arguments of a build tool that a lasting approval covers: words without a dash, and options that select
+ * built or printed parts. */
 const FREE =
   /^(?:(?![-@])[^=]*|--|-[vqxsklin]+|-v+|-j\d*|-race|-short|-count=\d+|--(?:watch(?:All)?(?:=false)?|run|release|all|all-targets|all-features|workspace|coverage|silent|verbose|quiet|bail|noEmit|check|lib|tests?|bench|bins?|examples?|locked|offline|frozen|no-run|no-fail-fast|fail-fast|mode|nocapture|passWithNoTests|ci|color(?:=\w+)?|reporter(?:=\w+)?|threads|no-color|strict))$/;
 /** Matches an address of code outside of the workspace. */
@@ -191,7 +191,7 @@ const ADDRESS = /^(?:npm|jsr|https?|file|data|node):/i;
 const NOT_FREE: Readonly<Record<string, RegExp>> = { mvn: /^-(?!q$)|:/, dotnet: /^-(?!v$)[a-z]/ };
 /** The next word names a script or task. */
 const NAMED = words("run run-script task");
-/** Programs that a lasting answer allows with any arguments. */
+/** Programs that a lasting approval allows with any arguments that `FREE` matches. */
 const TOOLS: Readonly<Record<string, string>> = {
   pytest: "the tests of this workspace",
   jest: "the tests of this workspace",
@@ -341,7 +341,8 @@ function outsidePath(args: readonly string[], workspace: string): { readonly nev
   return found === undefined ? null : { never: `${found} is outside the workspace` };
 }
 
-/** Returns the words that a lasting answer covers, for programs of the tables; null if it covers the whole command. */
+/** Returns the words that a lasting approval covers, for programs of the tables; null if it covers the whole
+ * command. */
 function leadingWords(
   name: string,
   args: readonly string[],
@@ -398,7 +399,7 @@ const OPERATOR = /&&|\|\||[;|\n]/y;
 /** Matches parts of a word that every shell takes literally; the quoted ones lose their quotes. */
 const PIECE = /([\w\-./:=,+@%^]+)|'([\x20-\x26\x28-\x7e]*)'|"([\x20\x23\x25-\x5b\x5d-\x5f\x61-\x7e]*)"/y;
 
-/** Reads a plain command line: literal words joined by `&&`, `||`, `;`, `|` and line breaks. Every shell runs exactly
+/** Reads a plain command line: literal words joined by `&&`, `||`, `;`, `|` and line breaks. A POSIX shell runs exactly
  * these programs with these arguments. */
 export function readCommandLine(text: string): CommandLine {
   const parts: string[][] = [];

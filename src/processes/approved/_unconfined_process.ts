@@ -61,8 +61,8 @@ async function runIn(cwd: string, argv: readonly string[], options: FreeProcessO
   return { code, signal: by, ...run };
 }
 
-/** Returns the folders that are searched for a program name. A relative folder would be inside the workspace, which no
- * approval names. */
+/** Returns the folders that are searched for a program name. Omits relative folders, which may be inside the
+ * workspace. */
 export function programFolders(
   own: FreeProcessOptions["own"],
   env: FreeProcessOptions["env"] = {},

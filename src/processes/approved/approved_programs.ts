@@ -36,7 +36,7 @@ export interface AskedProgramsOptions {
   readonly visHome: string | null;
   /** Whether this extension may start programs without approval if it declares that they need none. */
   readonly vouches: (extension: string) => boolean;
-  /** Folders whose programs have no lasting answer; by default the temporary ones. */
+  /** Folders whose programs get no lasting approval; by default the temporary ones. */
   readonly temporary?: readonly string[];
 }
 
@@ -64,7 +64,7 @@ export class AskedPrograms {
         return await wall.spawn(workspace, argv, { ...options, whole: true });
       } catch (error) {
         options.signal?.throwIfAborted();
-        // Only this attempt may show that the wall is incomplete; the program has not run then.
+        // Only this attempt may show that the wall is incomplete; then the program has not run.
         state = await this.state();
         if (state.whole) throw error;
       }
@@ -92,7 +92,7 @@ export class AskedPrograms {
     return { network: true, whole: false, reason, loopback: true, unix: true, hides: false, leftOut: [], unwalled };
   }
 
-  /** Returns the scopes that a lasting answer about a program's network covers, one text for each program of a command
+  /** Returns the scopes that a lasting approval of a program's network covers, one text for each program of a command
    * line. Otherwise returns the reason why Vis asks every time. */
   async networkScopes(workspace: string, argv: readonly string[], options: SpawnOptions): Promise<NetworkScopes> {
     const cwd = await folderOf(workspace, options) ?? OWN_FOLDER;
@@ -192,7 +192,6 @@ async function folderOf(workspace: string, options: SpawnOptions): Promise<strin
   return startFolder(workspace, options);
 }
 
-/** Returns whether the wall of commands is whole on this machine, and the reason if it is not. */
 function refusedWithoutWall({ reason }: { readonly reason: string }): Error {
   return new Error(
     `Cannot run commands: ${reason}, and shell.unwalled is off or sandbox.require has kernel; vis doctor shows how to ` +

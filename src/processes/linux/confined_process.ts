@@ -9,8 +9,8 @@ import { childrenOf, descendants, PROC, send } from "../proc_files.ts";
 const MOST_PROCESSES = 512;
 /** When memory runs out, the kernel ends a process with this score first. */
 const OOM_SCORE = "800";
-/** The time between two attempts to end everything, since a process that is just beginning may have nothing to end
- * yet. */
+/** The time between two attempts to end everything, since the processes to end may not exist yet at the first
+ * attempt. */
 const AGAIN_MS = 5;
 const POLITE_TRIES = 200;
 /** The exit code of a killed program, as shells count it: 128 and the number of the signal. */
@@ -36,7 +36,7 @@ interface ConfinedProcessOptions {
   readonly onBegun: () => void;
 }
 
-/** Nothing ran, since the namespaces of the program could not be made. */
+/** The program did not run, because its namespaces could not be made. */
 export class NoNamespaces extends Error {}
 
 /** A program behind the wall, from its start to the end of everything that it started. */
@@ -126,14 +126,15 @@ export class ConfinedProcess {
     throw new Error(`Cannot run ${this.#name}: ${why}`);
   }
 
-  /** Asks the first process to end, which passes the request on. */
+  /** Asks the first process to end; that process passes the signal on. */
   #askToEnd(): void {
     if (!this.#said.has(SAID.begun)) return this.#kill();
     for (const pid of this.#options.whole ? childrenOf(this.pid) : [this.pid]) send(pid, "SIGTERM");
   }
 
   /** Ends all running processes. If the first process of a namespace ends, the kernel ends the others, and the process
-   * that made the namespace ends last. Elsewhere, the first process ends once all below it have. */
+   * that made the namespace ends last. Without namespaces, the first process ends once all processes below it have
+   * ended. */
   #kill(): void {
     clearTimeout(this.#timer);
     this.#tries++;

@@ -226,7 +226,7 @@ export class LinuxWall {
     }
   }
 
-  /** Empties a folder with a program behind the wall: this process would stand still meanwhile. */
+  /** Empties a folder with a program behind the wall, because this process would block meanwhile. */
   async #removeLarge(folder: string): Promise<void> {
     await Deno.chmod(folder, 0o700); // A command of root may have closed the folder, and the remover has no privileges.
     const argv = ["/bin/sh", "-c", "chmod -R u+rwX . ; find . -mindepth 1 -delete"];

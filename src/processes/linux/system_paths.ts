@@ -4,7 +4,7 @@ import type { GrantedPath } from "../../sandbox/confine/access.ts";
 import { realEntry } from "../_paths.ts";
 
 const SYSTEM = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt"];
-/** The folder is never a link, and the runtime inspects it only with every permission. */
+/** `/proc` is never a link, and the runtime inspects it only with every permission. */
 const PROCESSES: GrantedPath = { path: "/proc", folder: true };
 /** Files that are often links: `resolv.conf` may lead to another location. */
 const LINKED = ["/etc/resolv.conf"];

@@ -116,8 +116,8 @@ export class ClaimCache {
     this.#withMissing = withMissing;
   }
 
-  /** Returns the claims of the repositories at these tops, of the repositories that they name below `within`, of its
-   * `.vis`, and of the home folder. */
+  /** Returns the claims of the repositories at these tops, of the repositories that they name below `within`, of `.vis`
+   * in `within`, and of the home folder. */
   async all(tops: Iterable<string>, { within }: { readonly within: string }): Promise<readonly Claim[]> {
     if (!(await this.#user)?.from.isCurrent) this.#user = userSettings(this.#places);
     const user = await (this.#user ??= userSettings(this.#places));
@@ -254,7 +254,7 @@ async function repositoryClaims(
   for (const path of [...modules, ...remotes]) {
     const real = realPathOf(path);
     others.push(real ?? resolve(path));
-    // The way to it may lead through links.
+    // The path of the other repository may lead through links.
     if (real !== path) claims.push({ path: `${path}/${GIT}`, as: "part", reason: "git reads" });
   }
   if (gitDir !== top) {
@@ -308,7 +308,7 @@ function unquoted(line: string): string {
   ) ?? line;
 }
 
-/** Returns the folder of the files if a setting names another than the top, where commands of git then run. */
+/** Returns the working tree if a setting names one other than the top; git then runs commands there. */
 function otherTree(
   settings: readonly GitSetting[],
   { top, gitDir }: Readonly<Record<"top" | "gitDir", string>>,
@@ -380,8 +380,8 @@ const ENTERS = /^(?:cd|pushd|-C|--prefix|--cwd)$/;
 /** Matches the top of the repository, in scripts: `$PWD`, `$(git rev-parse --show-toplevel)`. */
 const TOP = /\$\{?(?:PWD|GIT_WORK_TREE|GIT_PREFIX)\}?|\$\([^()]*\)|`[^`]*`/g;
 
-/** Yields the paths that values name: words, parts of words, and texts in quotes. Git uses fewer of them. Code is not
- * interpreted, so a path that a shell composes is not found. */
+/** Yields the paths that values name: words, parts of words, and texts in quotes. Git uses only some of these paths.
+ * Code is not interpreted, so a path that a shell composes is not found. */
 function* claimsOf(
   settings: readonly GitSetting[],
   { top, home, gitDir = top, modules = [] }: Readonly<Record<"top" | "home", string>> & {

@@ -32,7 +32,7 @@ export interface Kept {
 }
 
 interface Found {
-  /** Returns the kind of entry at a path, during one look; null for entries that Vis has made there. */
+  /** Returns the kind of entry at a path and remembers it; null for placeholders of Vis. */
   readonly kindOf: typeof entryKind;
   readonly paths: Set<string>;
   /** Missing folders, or files, that git or Vis would obey. */
@@ -61,8 +61,9 @@ export class ProtectedPaths {
     return this.#walk.look(workspace, { running: commandIn(workspace) });
   }
 
-  /** Returns files among the granted ones that a program must not read: secret files, except these, and the database.
-   * Their `links` must stay as they are. `found` is null for a program that may read secret files. */
+  /** Returns files among the granted ones that a program must not read: secret files that `except` does not name, and
+   * the database. The paths in `links` must stay unchanged. `found` is null for a program that may read secret
+   * files. */
   async hidden(
     root: string,
     { found, except, granted }: {
@@ -87,8 +88,9 @@ export class ProtectedPaths {
     return [...paths, ...missing.keys()].filter((path) => isBelow(path, folder));
   }
 
-  /** Keeps the paths below `write`; others do not matter. Repositories in `named` may be changed: a `.git`, with all
-   * paths in its settings, or parts of one. Paths in `keep` stay even there. `title` names the command in messages. */
+  /** Keeps programs from changing the paths below `write`; other paths do not matter. Repositories in `named` may be
+   * changed: a `.git`, with all paths in its settings, or parts of one. Paths in `keep` stay protected even there.
+   * `title` names the command in messages. */
   async keep(
     place: Place,
     { found: files, write: granted, named, keep, title, signal }: {

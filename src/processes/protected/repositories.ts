@@ -39,8 +39,8 @@ export function isBare(folder: string, kindOf = entryKind): boolean {
   return isHead && (isElsewhere || isThere("objects") && isThere("refs")) && !hasRepository(folder);
 }
 
-/** Returns folders of a call outside the repository that may contain repositories. A repository's own folder is none of
- * them, since who may change it may change all of it. */
+/** Returns folders of a call outside the repository that may contain repositories. Omits the own folder of a
+ * repository, because a command that may change this folder may change all of it. */
 export function foldersBeside(
   root: string,
   write: readonly GrantedPath[],
@@ -62,8 +62,8 @@ export function hasRepository(folder: string): boolean {
   return head !== null && /^(?:ref: refs\/|[0-9a-f]{40})/.test(new TextDecoder().decode(head));
 }
 
-/** Returns the repository outside of a linked worktree or a submodule, if it names the workspace too; null for any
- * other one. */
+/** Returns the repository of a linked worktree or a submodule if it is outside the workspace and names the workspace
+ * too; otherwise null. */
 export async function outsideRepository(workspace: string): Promise<string | null> {
   const { gitDir = "", commonDir = "" } = await repositoryFolders(workspace) ?? {};
   if (gitDir === "" || isWithin(gitDir, workspace) || entryKind(join(commonDir, "objects")) !== "folder") return null;

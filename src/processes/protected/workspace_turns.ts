@@ -40,7 +40,7 @@ export class RunningCommand {
     );
   }
 
-  /** Whether the command can change a path: it could, and the path is not below a mount that makes it read-only. */
+  /** Whether the command can change a path: its rights allow the change, and no mount makes the path read-only. */
   canChange(path: string): boolean {
     if (!this.#counts(path)) return false;
     for (let at = path; at !== dirname(at); at = dirname(at)) {
@@ -61,8 +61,8 @@ export function commandIn(folder: string): string | null {
   return RunningCommand.in(folder)[0]?.title ?? null;
 }
 
-/** Returns the identity of the entry: a mount belongs to the file or folder below it, whose number a later one may
- * get. */
+/** Returns the identity of the entry at a path. The inode number alone is not enough, because a later entry may get
+ * it. */
 export function placeOf(path: string): string {
   try {
     const { dev, ino, birthtime, ctime } = Deno.lstatSync(path);
@@ -78,9 +78,9 @@ const LOCK_SHARED = 1n, LOCK_ALONE = 2n, LOCK_AT_ONCE = 4n;
 const EWOULDBLOCK = 11;
 const LOCK_AGAIN_MS = 50, ALONE_TRIES = 40, LOCK_TRIES = 5;
 
-/** The turns of commands and git in workspaces. No command begins while git brings files. Other processes of Vis see
- * the locks: a shared one while a command can change files, and one alone while git brings files, since a process cannot
- * pause commands of another one. */
+/** Orders commands and git in workspaces. No command begins while git brings files. Other processes of Vis see the
+ * locks: a shared one while a command can change files, and an exclusive one while git brings files. The locks are
+ * necessary because a process cannot pause commands of another process. */
 class WorkspaceTurns {
   readonly #beginning = new Map<string, Semaphore>();
   readonly #held = new Map<string, { readonly descriptor: number; shares: number; isAlone: boolean }>();
@@ -168,7 +168,8 @@ class WorkspaceTurns {
     for (let tries = 0; tries < LOCK_TRIES; tries++) {
       if (this.#libc.call("flock", [BigInt(descriptor), how | LOCK_AT_ONCE]) === 0) return true;
       if (this.#libc.errno() === EWOULDBLOCK) return false;
-      // The runtime's own calls may have overwritten the number, so one other number is no proof.
+      // The runtime's own calls may have overwritten errno, so one other value does not prove that the file system has
+      // no locks.
     }
     return true;
   }

@@ -12,7 +12,8 @@ import { isWithin, openPlainFile } from "../../domain/kit/files.ts";
 import { type EntryFacts, entryFacts, folderEntries } from "../folder_entries.ts";
 import type { HiddenFile } from "../../sandbox/exec/confinement_plan.ts";
 
-/** Limits for the folders that are listed before each command, nearest to the top first, and before the first one. */
+/** The numbers of folders that Vis lists: before each command, nearest to the top first; and before the first
+ * command. */
 const MOST_NEAR = 2_000, MOST_FOLDERS = 200_000;
 /** The limit for the names in all folders, since an attacker makes a million in seconds. */
 const MOST_NAMES = 5_000_000;
@@ -65,8 +66,8 @@ export class WorkspaceWalk {
   }
 
   /** Searches a workspace; `running` is a command that can move files meanwhile. Throws Error for too many
-   * repositories, and for a repository that no command can be given by name. Also throws Error if a secret file is not
-   * found while a command runs. */
+   * repositories, and for a repository whose name is not UTF-8. Also throws Error if a secret file is not found while a
+   * command runs. */
   async look(workspace: string, { running = null }: { readonly running?: string | null } = {}): Promise<SpecialFiles> {
     const before = this.#found.get(workspace);
     const held = before?.secrets ?? new Map<string, HeldFile>(), pace = new Pace();
@@ -297,7 +298,7 @@ function isTop(folder: string): boolean {
   return kind !== null && (kind === "link" || !isPlaceholder(dot)) || isBare(folder);
 }
 
-/** Whether the owner of a folder, who is this user, can neither list it nor open its entries. */
+/** Whether the owner of a folder, who is this user, cannot list the folder or cannot open its entries. */
 function isClosed(facts: EntryFacts | null): boolean {
   const { isFolder = false, user = 0, mode = 0 } = facts ?? {};
   const all = OWNER_READS | OWNER_ENTERS;
@@ -320,8 +321,8 @@ export function topsOf(workspace: string, { repositories }: SpecialFiles): reado
   return [...around, ...repositories.map((folder) => join(workspace, folder))];
 }
 
-/** Returns the way to hidden files that have a secret name only by a link: the links, and the files. If one changed, a
- * later command could read the file. */
+/** Returns the way to hidden files that have a secret name only by a link: the links, and the files. If one of these
+ * changed, a later command could read the file. */
 export function linkedSecrets(
   workspace: string,
   { secrets, hidden }: Pick<SpecialFiles, "secrets"> & { readonly hidden: readonly HiddenFile[] },
@@ -335,7 +336,7 @@ export function linkedSecrets(
   });
 }
 
-/** Returns the targets of links that are files of the workspace. */
+/** Returns the real path of a file that is in the workspace; otherwise an empty list. */
 function realFile(workspace: string, path: string): string[] {
   try {
     const real = Deno.realPathSync(join(workspace, path));

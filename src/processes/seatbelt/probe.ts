@@ -43,7 +43,7 @@ interface Attempt {
   readonly effect?: () => boolean;
 }
 
-/** Attempts that do not depend on earlier ones. */
+/** Attempts to get through the wall; no attempt depends on an earlier one. */
 export class Probe {
   readonly #attempts: readonly Attempt[];
   readonly #secret: string;

@@ -54,7 +54,7 @@ const SERVER_SETTINGS = ["/usr/local", "/opt/homebrew", "/opt/local"].flatMap((a
 const CERTIFICATES = ["/usr/local/etc", "/opt/homebrew/etc"].flatMap((at) =>
   ["ca-certificates", "openssl@1.1", "openssl@3"].map((name) => `${at}/${name}`)
 );
-/** Every file has a second name below this folder. */
+/** Every file of the data volume has a second name below this folder. */
 const DATA_VOLUME = "/System/Volumes/Data";
 const LINKS = ["/etc", "/tmp", "/var"];
 const ANCESTORS = ["/Library", "/System", "/System/Volumes", "/System/Volumes/Preboot", "/opt", "/private", "/usr"];

@@ -56,8 +56,9 @@ interface Probed {
   readonly rows: readonly ProbeRow[];
 }
 
-/** The command wall of macOS: each program runs behind a Seatbelt profile. The profile counts only where a probe saw
- * that it denies. An error in the profile or a change in the system thus makes the wall refuse, never open. */
+/** The command wall of macOS: each program runs behind a Seatbelt profile. Vis uses the profile only if a probe has
+ * shown that the profile denies. If an error in the profile or a change in the system lets an attempt of the probe
+ * through, the wall refuses all programs. */
 export class SeatbeltWall {
   readonly #options: SeatbeltWallOptions;
   readonly #protected: ProtectedPaths;
@@ -140,7 +141,7 @@ export class SeatbeltWall {
     }
   }
 
-  /** A path that a call names for writing is not kept, and a part that it names is opened, because the request was
+  /** A path that a call names for writing is not kept, and a part that the call names is opened, because the call was
    * approved. */
   async #kept(
     folders: readonly string[],

@@ -38,7 +38,7 @@ function cacheOf(name: string, files: ChildFiles): Uint8Array<ArrayBuffer> | nul
   }
 }
 
-/** Ends with the process. Reports failures on stderr, in a sentence that the main process reads. */
+/** Reports a failure on stderr, in a sentence that the main process reads. */
 export function childMain(files: ChildFiles = BESIDE): void {
   try {
     confinedChild(files);

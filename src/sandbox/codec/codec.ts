@@ -3,8 +3,8 @@ import { bareList, flagsOf, intrinsics, intrinsics as own } from "./intrinsics.t
 /** Encodes values as bytes for host calls, variables, snapshots and export (`FORMAT`). Supports primitives, arrays with
  * holes, plain and null-prototype objects, Map, Set, Date, RegExp, Error, ArrayBuffer and its views, URL, cycles and
  * shared references. Reads only own data properties and runs no code of the value: no getter, trap, iterator or
- * `toJSON`. Drops accessors, symbol keys and hidden properties, unless `lost` asks for an exact copy; everything else
- * is refused. */
+ * `toJSON`. Drops accessors, symbol keys and hidden properties; with `lost`, keeps hidden properties and reports the
+ * other losses. Refuses everything else. */
 
 /** Throws `CodecError` with the path of a value that cannot be encoded, at a depth over 1000, and over 5 million
  * objects. */
@@ -473,7 +473,7 @@ function writeUrl(encoder: Encoder, value: object): object {
 }
 
 /** Writes name, message, cause and own data properties with their enumerability, but never the stack, which contains
- * our file names. */
+ * file names of Vis. */
 function writeError(encoder: Encoder, value: object): void {
   const prototype = own.prototypeOf(value);
   const base = errorBase(prototype);
@@ -580,7 +580,7 @@ const SLACK = 1024;
 const FIRST = 512;
 
 /** The bytes of an encoding under construction: format byte, segments, then the table and its length. Text is encoded
- * in place, so 100 MB of it are copied once. */
+ * in place, so that a long text is copied only once. */
 class SegmentWriter {
   #bytes = new own.Uint8Array(FIRST);
   /** The length of `#bytes`, whose own `length` is a getter that foreign code may replace. */
@@ -937,7 +937,7 @@ class Decoder {
     const { keys, safe } = shape;
     for (let i = 0; i < keys.length; i++) {
       const value = this.#value();
-      // No prototype has a property of this name, so assignment has the effect of `defineProperty`, ten times faster.
+      // No prototype has a property of this name, so assignment has the effect of `defineProperty` and is faster.
       if (safe[i]) (target as Record<string, unknown>)[keys[i]!] = value;
       else define(target, keys[i]!, { value, enumerable: true });
     }
@@ -1010,7 +1010,7 @@ class Decoder {
     }
     if (typeof name !== "string") name = errorName(own.prototypeOf(target));
     const text = typeof message === "string" && message ? `${name}: ${message}` : `${name}`;
-    define(target, "stack", { value: text, enumerable: false }); // The decoder's own stack would name our files.
+    define(target, "stack", { value: text, enumerable: false }); // The decoder's own stack would name files of Vis.
   }
 
   #instance(target: object): void {

@@ -1,5 +1,5 @@
 /** Intrinsics, captured when this module loads. The codec runs in a realm whose prototypes foreign code may replace
- * later, so it calls none of them by name. */
+ * later, so it calls no method of a prototype by name. */
 import { types } from "node:util";
 
 const { setPrototypeOf, getPrototypeOf } = Object;
@@ -28,7 +28,7 @@ const resultPrototypes: Record<string, object> = Object.create(null);
 const nameOfResult = uncurry(resultNames.get).bind(null, resultNames) as (prototype: object) => string | undefined;
 
 /** Registers a prototype for objects that count as plain. The codec stores the name with such an object, like a class,
- * and gives the decoded object the prototype. The prototype is a Proxy, and its name begins with ":". */
+ * and gives the decoded object the prototype. The prototype must be a Proxy, and its name must begin with ":". */
 export function addResultPrototype(name: string, prototype: object): void {
   resultNames.set(prototype, name);
   resultPrototypes[name] = prototype;

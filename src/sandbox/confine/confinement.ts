@@ -22,8 +22,8 @@ export interface ConfinedWalls {
 }
 
 /** Drops, permanently for this process, everything that a block never needs. `begin` runs as early as possible, because
- * Landlock is inherited by new threads but not applied to existing ones. `finish` runs when everything has been
- * loaded, because seccomp refuses calls that loading needs; it applies to every thread. */
+ * Landlock is inherited by new threads but not applied to existing ones. `finish` runs when everything has been loaded,
+ * because seccomp refuses calls that loading needs; the filter applies to every thread. */
 export class Confinement {
   readonly #options: ConfinementOptions;
   readonly #libc: Libc | null;
@@ -105,7 +105,7 @@ const PR_SET_PDEATHSIG = 1, PR_SET_DUMPABLE = 4, PR_SET_NO_NEW_PRIVS = 38;
 const SIGKILL = 9n;
 // RLIMIT_NPROC is not used: it counts all processes of the user, and does not apply to root. The system call filter
 // allows no new processes.
-/** Deno needs about twenty; the protocol needs three. */
+/** Deno needs about twenty open files; the protocol needs three. */
 const OPEN_FILES = 64;
 /** The groups of the user, which may be thousands, come first in the file. The file has sizes in kB; `statm` counts
  * pages, whose size differs between kernels. */
@@ -132,7 +132,8 @@ export class ProcessLimits {
       ...this.#limit("open files", RLIMIT_NOFILE, OPEN_FILES),
       ...closeInherited(this.#libc),
     ];
-    // The parent died before the signal was set. Behind a launcher (0), stdin ends a moment later.
+    // If the parent died before the signal was set, the child ends here. Behind a launcher (0), stdin ends a moment
+    // later.
     if (parentPid !== 0 && Deno.ppid !== parentPid) Deno.exit(1);
     this.#usage = this.#libc.open(STATUS);
     return failed;

@@ -10,10 +10,11 @@ interface Landlock {
   readonly failed: readonly string[];
 }
 
-/** Denies this thread, and every thread and process that it starts from now on, all paths and TCP ports that `access`
- * does not name. Also denies abstract sockets and signals to other processes. Landlock never covers existing threads,
- * so `landlock` runs before any is started. The system call filter covers the rest: stat, readlink, chmod, unix path
- * sockets, UDP, io_uring and memfd. Throws Error for an access that this kernel cannot restrict exactly. */
+/** Denies all paths and TCP ports that `access` does not name, as far as this kernel supports it. The denial covers
+ * this thread, and each thread and process that it starts from now on. From ABI 6 on, also denies abstract sockets and
+ * signals to other processes. Landlock never covers existing threads, so Vis calls `landlock` as early as possible. The
+ * system call filter covers the rest: stat, readlink, chmod, unix path sockets, UDP, io_uring and memfd. Throws Error
+ * for an access that this kernel cannot restrict exactly. */
 export function landlock(libc: Libc, access: KernelAccess): Landlock {
   const abi = landlockAbi(libc);
   const rules = rulesFor(abi, access);

@@ -11,7 +11,7 @@ const O_CLOEXEC = 0o2000000n;
 
 type Address = bigint;
 
-/** Access to the kernel through libc, opened once and closed before the first foreign byte is read. */
+/** Access to the kernel through libc. */
 export class Libc {
   readonly #library: Deno.DynamicLibrary<typeof SYMBOLS>;
 

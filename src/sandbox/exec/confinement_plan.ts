@@ -21,7 +21,7 @@ export interface Layer extends GrantedPath {
   readonly writable: boolean;
 }
 
-/** A file that the program must not read. Its number tells whether another one has taken its path meanwhile. */
+/** A file that the program must not read. `inode` shows whether another file has taken the path meanwhile. */
 export interface HiddenFile {
   readonly path: string;
   readonly inode: bigint;
@@ -177,7 +177,7 @@ const USERS = noNamespaces("the kernel refused a namespace of users"),
   NETWORK = noNamespaces("the kernel refused a private network");
 
 /** Puts the program into its own namespaces. The process that makes the process namespace stays between Vis and its
- * first process: each ends with the one before. A user namespace clears the signals that arrange that. */
+ * first process: each ends with the one before. A user namespace clears the parent death signals that arrange this. */
 function enterNamespaces(plan: Plan, policy: ExecPolicy, own: OwnNamespaces): void {
   if (own.other !== null) joinNetwork(plan, own.other, own);
   else {
@@ -258,7 +258,7 @@ const HOW_BYTES = 24, ATTRIBUTE_BYTES = 32;
 const EEXIST = 17;
 /** The largest share of memory that an empty file system takes. */
 const EMPTY_OPTIONS = "mode=755,size=25%";
-/** The new tree is built here and covers the folder meanwhile; every machine has it. */
+/** Vis builds the new tree in this folder, which every machine has, and covers the folder meanwhile. */
 const BASE = "/usr";
 const PROCESSES = "/proc";
 const DEVICE_LINKS = [["fd", "/proc/self/fd"], ["stdin", "fd/0"], ["stdout", "fd/1"], ["stderr", "fd/2"]] as const;
@@ -378,7 +378,8 @@ function place(
 
 const FOUND = new Uint8Array(STATX_BYTES);
 
-/** Covers a file with another one. If the file is gone or replaced, it may be elsewhere, so nothing may run then. */
+/** Covers a file with another one. If the file is gone or replaced, it may be elsewhere, so the program must not
+ * run. */
 function cover(plan: Plan, copy: number, { path, inode }: HiddenFile): void {
   const cannot = noMounts(`hide ${path}`);
   setAttributes(plan, copy, { attributes: ATTR_NOSUID | ATTR_RDONLY, flags: 0 });
@@ -421,7 +422,8 @@ const OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV;
 const READ = EXECUTE | READ_FILE | READ_DIR;
 const DEVICE = READ_FILE | WRITE_FILE | TRUNCATE | IOCTL_DEV;
 
-/** Returns the Landlock rules for a program on a kernel with this ABI. All known rights are denied, except these. */
+/** Returns the Landlock rules for a program on a kernel with this ABI. The rules deny all known rights that they do not
+ * name. */
 export function execRules(
   abi: number,
   { read, list, write, devices, network, namespaces }: Pick<

@@ -7,7 +7,7 @@ export type ProgramNetwork = "tcp" | "private" | "none";
 const EPERM = 1, ENOSYS = 38;
 const JUMP = 0x05;
 
-/** Calls that are refused to every program behind the wall because they bypass Landlock. */
+/** Calls that the filter refuses to every program behind the wall, because Landlock does not cover their effects. */
 const REFUSED: Readonly<Record<string, readonly CallName[]>> = {
   "other processes": ["ptrace", "process_vm_readv", "process_vm_writev", "kcmp", "pidfd_getfd", "process_madvise"],
   "keys of the session": ["add_key", "request_key", "keyctl"],

@@ -46,12 +46,13 @@ export class ByteGate {
 }
 
 const MAX_RECORDED = 1000, MAX_TOLD = 100;
-/** The limit of blocks whose background work may still make calls, which no query reaches. */
+/** The number of blocks whose background work may still make calls. */
 const MAX_RUNS = 10_000;
 const MAX_REMEMBERED_IDS = 100_000;
 /** The argument bytes of all children together that the host has accepted and not yet answered. */
 const ALL_CHILDREN = new ByteGate(512 << 20);
-/** Limits of the main process's heap that decoded arguments of one child, and of all children, may take, estimated. */
+/** Estimated limits of the heap that decoded arguments may take in the main process: for one child, and for all
+ * children. */
 const CHILD_HEAP = 96 << 20, ALL_HEAP = new Semaphore(192 << 20);
 const BYTES_PER_VALUE = 100;
 /** Smaller calls never wait for others. */
@@ -149,7 +150,7 @@ export class CallRegistry {
     void this.#serve({ id, run: known, name, payload, signal: abort.signal });
   }
 
-  /** Handles a `cancel` frame, by which the caller gave up. If the answer crossed it on the way, the frame is late but
+  /** Handles a `cancel` frame, by which the caller gave up. A `cancel` frame that arrives after the answer was sent is
    * valid. */
   cancel({ header }: Frame): void {
     const id = new FrameFields(header, "cancel").id();
@@ -233,7 +234,7 @@ export class CallRegistry {
     try {
       answer = await this.#admitted(payload, signal, async () => {
         // Waiting for room counts as the block's time. A call that holds room may wait for a sub-query whose calls need
-        // some, and must not do so without end.
+        // room, so the deadline must end this wait.
         isAdmitted = true;
         if (untimed && this.#patience.open++ === 0) this.#patience.since = performance.now();
         const args = decode(payload, { maxSlots: MAX_CALL_VALUES });

@@ -28,7 +28,7 @@ const NOTHING: Bytes = new Uint8Array(0);
 
 interface ChildLinkOptions {
   readonly process: Deno.ChildProcess;
-  /** May throw. The child is then killed for its message. */
+  /** May throw. The child is then killed, with the message of the error as the reason. */
   readonly onFrame: (frame: Frame) => void;
   /** Called before each chunk is read, so that the main process can stop reading while too much is undelivered. */
   readonly mayRead: () => Promise<void> | null;
@@ -63,8 +63,8 @@ export class ChildLink {
     return this.#ended;
   }
 
-  /** Throws RangeError if the header or the payload is too large, but nothing if the child has ended: a caller that
-   * waits for an answer learns that through `onEnd`. */
+  /** Throws RangeError if the header or the payload is too large. Throws no error if the child has ended; `onEnd`
+   * reports that. */
   send(header: Header, payload: Bytes = NOTHING): void {
     this.sendLater(header, payload);
     if (!this.#writing) void this.#write();
@@ -540,7 +540,7 @@ export function cleanText(text: string): string {
   return text.replace(CONTROL, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-/** The preparation of a block refuses longer ones. */
+/** The preparation of a block refuses longer texts. */
 const MAX_CHARS = 256 << 10;
 const NAME = String.raw`[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*`;
 const TOKEN = new RegExp(
@@ -553,7 +553,8 @@ const NEXT_NAME = new RegExp(String.raw`\s*(${NAME})`, "uy");
 const NAME_IN_PATTERN = new RegExp(String.raw`(?<=[{[,:]\s*|\.\.\.)${NAME}(?=\s*[,}\]=])`, "gu");
 
 /** Returns names that a block declares at its top level, for a block whose child died before reporting them. The names
- * are found by their keywords, since parsing could take the main process too long. Patterns may add a name too many. */
+ * are found by their keywords, since parsing could take the main process too long. Destructuring patterns may add names
+ * that the block does not declare. */
 export function declaredNames(code: string): string[] {
   const names = new Set<string>();
   if (code.length > MAX_CHARS) return [];

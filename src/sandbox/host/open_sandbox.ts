@@ -142,7 +142,7 @@ const KINDS = new Set(Object.values<string>(REALM_GLOBALS));
 const VARIABLE = /^[A-Za-z_]\w*$/;
 
 /** Resolves grants to the form that every wall takes: addresses parsed, paths absolute and real. Throws for a grant
- * that is not possible exactly as requested; it is never widened. */
+ * that is not possible exactly as requested; the grant is never widened. */
 function resolveGrants({ grants, globals = [], workspace = "", environment = {} }: GrantOptions): ChildAccess {
   for (const [kind, names] of Object.entries(grants)) {
     if (!KINDS.has(kind) && names.length > 0) {
@@ -562,7 +562,7 @@ export class ActiveRun {
     return before + (since === null ? 0 : performance.now() - since);
   }
 
-  /** The child abandons its calls at the deadline and reports it. `#overstayed` is for a child that cannot. */
+  /** The child abandons its calls at the deadline and reports it. `#overstayed` is for a child that cannot do so. */
   #overstayed(): void {
     const { calls, id } = this.#options;
     calls.abortRun(id);

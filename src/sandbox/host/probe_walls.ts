@@ -18,7 +18,8 @@ interface Probe {
 
 const OFF = { realm: false, permissions: false, limits: false, landlock: false, seccomp: false };
 
-/** Builds the code of attempts. Each is a name and an expression that throws or is false if the wall blocks it. */
+/** Builds the code of attempts. Each attempt is a name and an expression that throws or is false if the wall blocks the
+ * attempt. */
 const attempts = (list: Readonly<Record<string, string>>): string =>
   `const through = [];\n${
     Object.entries(list).map(([name, code]) => `try { if (${code}) through.push("${name}") } catch {}`).join("\n")
@@ -83,7 +84,7 @@ const PROBES: readonly Probe[] = [
   {
     wall: "process",
     walls: { ...OFF, limits: true },
-    // A launcher sets its own variables and folder, so only ours must not get through.
+    // A launcher sets its own variables and folder, so the probe looks only for variables of Vis and keys.
     code: (_secret, { carried }) =>
       attempts({
         "see the environment": `Object.keys(Deno.env.toObject()).some((key) => ${

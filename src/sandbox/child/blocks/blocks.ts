@@ -95,7 +95,7 @@ export class Blocks {
     active.pausedAt = captured.now();
   }
 
-  /** A turn was stopped at that limit. */
+  /** Called when a turn was stopped at its limit. */
   onStopped(owner: RunContext | null): void {
     const active = this.#active?.context === owner ? this.#active : null;
     const outcome = active?.ending?.outcome;

@@ -8,7 +8,7 @@ import { ownData } from "../view/kinds.ts";
 import type { BlockParts } from "./blocks.ts";
 import { thrownError } from "./thrown_error.ts";
 
-/** `id` is null if no answer is expected. */
+/** `id` is null if the main process expects no reply. */
 type VariableRequest =
   /** `more` means that another part of the variables follows. */
   | {
@@ -45,7 +45,7 @@ export class VariableRequests {
     this.#parts = parts;
   }
 
-  /** Answers after all earlier work has had a turn of the event loop. */
+  /** Replies after all earlier work has had a turn of the event loop. */
   acknowledge(id: string | null): void {
     if (id === null) return;
     captured.setImmediate(() => this.#answer(id, null));
@@ -114,7 +114,7 @@ export class VariableRequests {
     this.#answer(id, null);
   }
 
-  /** Sources are evaluated with host calls disabled, so resuming never repeats a side effect. */
+  /** Sources are evaluated with host calls disabled, so resuming repeats no host call. */
   #restore({ id, code, more, payload }: Extract<VariableRequest, { t: "restore" }>): void {
     const images = this.#images;
     const given = decode(payload) as readonly VariableImage[]; // The child trusts the main process.

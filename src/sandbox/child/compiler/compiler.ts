@@ -21,7 +21,7 @@ interface CompilerOptions {
 }
 
 /** The compiler in its own context. Only primitive values cross, because an object of that context would lead a block
- * to the prototypes of the parser. Blocks never call it, so no error of that context reaches a block. */
+ * to the prototypes of the parser. Blocks cannot call the compiler, so no error of that context reaches a block. */
 export class Compiler {
   readonly #ask: Ask;
 

@@ -21,7 +21,7 @@ export interface RunnableBlock {
   /** A script whose value is a function that returns the block's value or a promise of it. The declarations must exist
    * as global properties before the call. */
   readonly code: string;
-  /** Whether its own code awaits a promise. Otherwise, a promise that it returns is its value. */
+  /** Whether the block's own code awaits a promise. Otherwise, a promise that the block returns is its value. */
   readonly awaits: boolean;
   /** The declarations are in order of definition, one per name. */
   readonly declarations: readonly Declaration[];

@@ -1,6 +1,6 @@
 /** Entry point of the third bundle: the type stripper, as a script without exports. The child's main thread reads the
- * script before Landlock blocks files, and evaluates it when a block first needs it, so that it does not slow the
- * start. */
+ * script before Landlock blocks files. It evaluates the script when a block first needs types stripped, so that the
+ * child starts faster. */
 import { transform } from "sucrase";
 // @ts-types="sucrase/dist/types/parser/index.d.ts"
 import { parse } from "sucrase/dist/esm/parser/index.js";
@@ -14,7 +14,7 @@ function checkTags(text: string, { isTyped, isFlow }: Readonly<Record<"isTyped" 
   const typeAt = (at: number): TokenType | undefined => tokens[at]?.type;
   const open: string[] = [];
   for (const [at, { type, start }] of tokens.entries()) {
-    // The slash of `/>`, not the end of `</>`.
+    // Tests for the slash of `/>`, not for the slash of `</>`.
     const isSlash = typeAt(at - 1) === TokenType.slash && typeAt(at - 2) !== TokenType.jsxTagStart;
     if (type === TokenType.jsxTagEnd && isSlash) open.pop();
     if (type !== TokenType.jsxTagStart) continue;

@@ -17,8 +17,8 @@ type Plain = Record<string, unknown>;
 type Send = (request: RealmRequest) => Promise<Received>;
 
 /** `fetch` and its classes for the realm. The classes are ordinary code with their own data and have only the rights of
- * a block. Deno's classes would run a block's code outside its time limit. Only `exchange` uses the runtime. The other
- * walls decide which addresses can be reached. */
+ * a block. Deno's classes would run a block's code outside its time limit. Only `exchange` calls the runtime's fetch.
+ * The other walls decide which addresses can be reached. */
 export function realmFetch(work: OutsideWork): Plain {
   const exchange = makeExchange();
   const send = async (request: RealmRequest): Promise<Received> => {
@@ -65,7 +65,7 @@ function throwIfAborted(signal: RealmSignal | null): void {
   if (signal?.aborted) throw signal.reason;
 }
 
-/** Credentials are not sent to any other address. */
+/** Removes credentials before a redirect to another origin. */
 function redirected(
   request: RealmRequest,
   { location, status }: { readonly location: string; readonly status: number },
@@ -123,9 +123,9 @@ interface Received {
 
 type FetchExchange = (sent: SentRequest, signal: AbortSignal) => Promise<Received>;
 
-/** Returns a function that makes one request with the runtime's own fetch, follows no redirect, and reads its whole
- * response. The function is created before foreign code runs, since `makeExchange` first checks how this runtime looks
- * up its Request. */
+/** Returns a function that makes one HTTP request with the runtime's own fetch, follows no redirect, and reads the
+ * whole response. The function is created before foreign code runs, since `makeExchange` first checks how this runtime
+ * looks up its Request. */
 function makeExchange(): FetchExchange {
   const call = looksUpRequest() ? fetchWithRequest : nativeFetch;
   return async ({ url, method, headers, body }, signal) => {
@@ -156,8 +156,9 @@ function looksUpRequest(): boolean {
   return looked;
 }
 
-/** In such a runtime, a block's own Request would receive the runtime's signal. So only the first lookup in the global
- * finds the runtime's class. No foreign code runs between the start of the call and that lookup. */
+/** Some runtimes look up Request in the global, where a block's own Request would receive the runtime's signal. So the
+ * first lookup in the global finds the runtime's class. No foreign code runs between the start of the call and that
+ * lookup. */
 function fetchWithRequest(url: string, init: RequestInit): Promise<Response> {
   const restore = replaceRequest(() => {});
   try {

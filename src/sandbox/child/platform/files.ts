@@ -8,7 +8,7 @@ const clone = globalThis.structuredClone.bind(globalThis);
 const NativeDate = Date;
 type Plain = Record<string, unknown>;
 
-/** Returns the granted functions of Deno, by their names below it. The other walls decide about access. */
+/** Returns the granted functions of Deno, by their names in `Deno`. The other walls decide about access. */
 export function realmFiles(work: OutsideWork, { globals, workspace, env }: ChildAccess): Plain {
   const full = (path: unknown): string => {
     if (typeof path !== "string") throw new captured.TypeError("Cannot open a file: its path must be a string");

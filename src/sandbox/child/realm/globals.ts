@@ -7,7 +7,7 @@ import { captured, look, setErrorFacts } from "./captured.ts";
 
 type Plain = Record<string, unknown>;
 
-/** Returns a frozen object without a prototype of ours, with frozen functions. */
+/** Returns a frozen object with frozen functions and without a prototype. */
 function bare(members: Plain): Plain {
   for (const key of Object.keys(members)) captured.freeze(members[key]);
   return captured.freeze(Object.assign(Object.create(null), members));
@@ -22,8 +22,8 @@ interface RealmTurns {
   operations(change: 1 | -1): void;
 }
 
-/** Replaces Deno's objects. The runtime's `performance`, `crypto` and FinalizationRegistry lead to objects that a block
- * must not reach, or run a block's code outside its time limit. */
+/** Returns replacements for objects of Deno. The runtime's `performance`, `crypto` and FinalizationRegistry lead to
+ * objects that a block must not reach, or run a block's code outside its time limit. */
 export function realmGlobals(turns: RealmTurns, current: () => RunContext | null): Plain {
   const { subtle } = crypto;
   const digest = subtle.digest.bind(subtle);
@@ -163,7 +163,7 @@ function deepFreeze(value: unknown): unknown {
 
 type Listener = ((event: object) => unknown) | { handleEvent(event: object): unknown };
 
-/** The key that only this module has: no other code creates and aborts signals. */
+/** Only this module has this key, so blocks cannot use the constructor. */
 const KEY = {};
 const internals = { abort: (_signal: RealmAbortSignal, _reason: unknown): void => {} };
 

@@ -13,7 +13,8 @@ const ECMASCRIPT = new Set(
 /** Safe parts of Deno, checked by traversing values, getters, prototypes and symbols. Event, EventTarget and
  * AbortSignal are excluded, because their symbols lead to listeners and to Node's list of timers. */
 const WEB = ["structuredClone", "TextEncoder", "TextDecoder", "URL", "URLSearchParams", "atob", "btoa"];
-/** Half of the default ten are our frames below a block's, and awaiting code comes last, so more are kept. */
+/** Vis's own frames below a block's take half of the default ten, and awaiting code comes last, so the limit is
+ * higher. */
 const STACK_FRAMES = 24;
 /** Names that are defined as `undefined` and cannot be deleted, because runtimes keep a second set of some of them that
  * only scripts see. A block may declare such a name. */
@@ -84,21 +85,21 @@ export function emptyRealm({ added, fixed }: RealmNames): string[] {
 function lock(): void {
   resetStackLimit();
   for (const name of ["prepareStackTrace", "captureStackTrace"]) {
-    // A block's prepareStackTrace would receive call sites of our frames, with their functions and receivers.
+    // A block's prepareStackTrace would receive call sites of Vis's frames, with their functions and receivers.
     captured.defineProperty(Error, name, { value: undefined, writable: false, configurable: false });
   }
-  // Our own code looks up the global by this name.
+  // Vis's own code looks up the global by this name.
   captured.defineProperty(globalThis, "globalThis", { value: globalThis, writable: false, configurable: false });
   Object.freeze(Promise);
   Object.freeze(Promise.prototype);
-  // The runtime calls its own operations through these, so replacements would receive its objects.
+  // The runtime calls its own operations through these functions, so replacements would receive its objects.
   for (const name of ["apply", "bind", "call"] as const) {
     const value = Function.prototype[name];
     captured.defineProperty(Function.prototype, name, { value, writable: false, configurable: false });
   }
-  // A new getter or setter would run outside of a block's turn, or receive internal objects. The runtime triggers it
-  // when it reads an absent option, appends to a list, or resolves a promise with an object (which reads "then").
-  // `instanceof` triggers it too. Existing methods stay assignable; measured, arrays are as fast as before.
+  // A new getter or setter would run outside of a block's turn, or receive internal objects. The runtime would trigger
+  // it on reading an absent option, appending to a list, or resolving a promise with an object (which reads "then").
+  // `instanceof` would trigger it too. Existing methods stay assignable; measured, arrays are as fast as before.
   for (const one of languageClasses()) {
     Object.preventExtensions(one);
     Object.preventExtensions(Reflect.get(one, "prototype") ?? one);

@@ -41,7 +41,7 @@ interface HostCallsOptions {
   readonly results: Results;
   /** Enters foreign code, because settling a promise runs the code that awaits it. */
   readonly soon: (task: () => void, owner: RunContext) => void;
-  /** Whether foreign code is running. `turnEnded` follows, however it ends. */
+  /** Whether foreign code is running. `turnEnded` follows, however the turn ends. */
   readonly inTurn: () => boolean;
   readonly current: () => RunContext | null;
 }

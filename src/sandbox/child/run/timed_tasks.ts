@@ -89,7 +89,7 @@ export class TimedTasks {
   }
 
   /** Runs changes to the runtime's own lists (timers, immediates, asynchronous operations) when the turn has ended, or
-   * immediately outside of one. A limit that stops a turn in the middle of such a change would corrupt them. */
+   * immediately outside of one. A limit that stops a turn in the middle of such a change would corrupt the lists. */
   afterwards(run: () => void): void {
     if (this.#inside) this.#afterwards.add(run);
     else run();
@@ -136,11 +136,11 @@ export class TimedTasks {
   }
 }
 
-/** Foreign code may call it without effect, because the task is removed before it runs. */
+/** Foreign code may call this function without effect, because the task is removed before it runs. */
 const TRAMPOLINE = "$sandboxTurn";
 
 /** The only entry point into foreign code. The timeout of a script stops loops and regular expressions and keeps all
- * variables, but does not cover code after an `await`. Therefore our script runs the task and then drains the
+ * variables, but does not cover code after an `await`. Therefore this script runs the task and then drains the
  * microtasks within the same limit. The limit thus also stops loops after an await and loops of microtasks. V8 drops
  * the rest of the microtask queue when a drain is stopped. */
 class TimedEntry {
@@ -179,7 +179,7 @@ class TimedEntry {
   }
 }
 
-/** The block that started the current code. Background work of earlier blocks keeps its own. */
+/** The block that started the current code. Background work of an earlier block keeps the context of that block. */
 export interface RunContext {
   readonly id: string;
   /** The reason why the block must start no more work: its deadline passed, it was cancelled, or its query ended.

@@ -35,8 +35,7 @@ export function refusedImage(image: VariableImage, fault: string): VariableImage
   return { ...image, kind: "lost", reason: `${fault}, so it was not evaluated` };
 }
 
-/** Restores variables: binds values and evaluates sources, each after its requirements. Each object is used once and
- * never throws. */
+/** Restores variables: binds values and evaluates sources, each after its requirements. Each object is used once. */
 export class Restoring {
   readonly #parts: RestoreParts;
   readonly #images: Record<string, VariableImage> = look.create(null);

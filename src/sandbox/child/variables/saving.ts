@@ -238,7 +238,7 @@ function sortByName(list: VariableSnapshot[]): void {
   }
 }
 
-/** Limits of a walk, counted, not timed, so that the same values always give the same answer. */
+/** Limits of a walk, counted, not timed, so that the same values always give the same result. */
 interface WalkLimits {
   readonly objects: number;
   readonly properties: number;

@@ -132,8 +132,7 @@ export class RealmVariables {
     this.#drop(name);
   }
 
-  /** Binds values and evaluates sources in the order of their requirements. Returns one report per image. Never
-   * throws. */
+  /** Binds values and evaluates sources in the order of their requirements. Returns one report per image. */
   restore(images: readonly VariableImage[]): RestoredVariable[] {
     const restoring = new Restoring(images, {
       functions: this.functions,
