@@ -1,11 +1,11 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: f205faf3fe3d737fbfb68abdf394895ad97a5680898d7c406eb894ce282da47c
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 7fddad41c255c2f5843db5e0a297558990dbbe629d7f4df4a09e5fab787b8437
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
   readonly [key: string]: JsonValue;
 };
-/** Limits for untrusted JSON: more values need many times the memory of the text, and deeper nesting overflows the
- * stack of recursive readers. */
+/** Limits for untrusted JSON. More values need many times the memory of the text; deeper nesting overflows the stack of
+ * recursive readers. */
 export interface JsonLimits {
   readonly values: number;
   readonly depth: number;
@@ -17,7 +17,7 @@ export declare class JsonTooLarge extends RangeError {
   readonly name = "JsonTooLarge";
   constructor(limit: "values" | "depth", what: string);
 }
-/** Counts the values and levels of JSON before it is parsed, while it arrives in pieces. Any text is accepted. */
+/** Counts the values and levels of JSON that arrives in pieces, before it is parsed. Accepts invalid JSON. */
 export declare class JsonMeter {
   #private;
   constructor(limits?: JsonLimits);
@@ -25,34 +25,34 @@ export declare class JsonMeter {
   /** Throws JsonTooLarge above a limit. */
   push(text: string): void;
 }
-/** Parses untrusted JSON. Throws JsonTooLarge before it builds any value; other errors come from JSON.parse. */
+/** Parses untrusted JSON. Throws JsonTooLarge before it builds any value, and the SyntaxError of `JSON.parse`. */
 export declare function readForeignJson(text: string, limits?: JsonLimits): unknown;
-/** Returns `read`, parsed from the text, with a BigInt for each integer that a number cannot hold. */
+/** Returns `read`, the parsed text, with a BigInt for each integer that a number cannot hold exactly. */
 export declare function exactJson(text: string, read: unknown): unknown;
-/** A request that a call sends because its grant does not cover the action. */
+/** The approval that a call asks for. */
 export interface ApprovalRequest {
-  /** A phrase after "Allow Vis to": "run npm ci with network". */
+  /** A phrase after "Allow Vis to": An example is "run npm ci with network". */
   readonly what: string;
-  /** The reason why Vis asks; "" if `what` is sufficient. */
+  /** The reason why Vis asks; The reason is "" if `what` is sufficient. */
   readonly why: string;
-  /** A phrase for the effect of a lasting answer: "network for commands". */
+  /** A phrase for the permission that a lasting approval gives. An example is "network for commands". */
   readonly scope: string;
-  /** The names of the rules that a lasting answer keeps; `scope` alone if absent. The request is allowed if each has a
-   * rule; otherwise the user decides about the missing ones. */
+  /** The names of the rules that a lasting approval keeps. Only `scope` if absent. If each name has a rule, Vis allows
+   * the call without asking; otherwise the user decides about the missing rules. */
   readonly scopes?: readonly string[] | undefined;
-  /** False if the user can only allow it once; true if absent. */
+  /** False if the user can allow the call only once; true if absent. */
   readonly lasting?: boolean | undefined;
 }
 export interface Approval {
   readonly allowed: boolean;
-  /** Why the call was refused, for the model; "" if it is allowed. */
+  /** Why the call was refused, for the model; The reason is "" if the call is allowed. */
   readonly reason: string;
   readonly byUser?: boolean;
 }
-/** Returns the names of commands without the path of their program, unless two names differ only in it. */
+/** Returns the names of commands without the path of their program, unless two names differ only in that path. */
 export declare function plainScopes(scopes: readonly string[]): readonly string[];
 export interface CallOutcome {
-  /** A few words for readers: "12 passed", "exit code 1". */
+  /** A few words for readers, such as "12 passed" or "exit code 1". */
   readonly text: string;
   /** False if the call failed in its purpose; true if absent. */
   readonly ok?: boolean;
@@ -61,7 +61,7 @@ export interface CallOutcome {
   /** The call's output, or several outputs. If the call failed, Vis shows the lines that name a failure, and the last
    * lines. */
   readonly output?: string | readonly string[];
-  /** The exit code of a command, null if it has none; absent for calls without a command. */
+  /** The exit code of a command; null if the command has none. */
   readonly exitCode?: number | null;
   /** The object of the call, if its arguments do not name it. */
   readonly subject?: string;
@@ -72,7 +72,7 @@ export interface CallAction {
   readonly doing: string;
   /** A verb for an ended call, such as "read". */
   readonly done: string;
-  /** The unit in which calls are counted: "files". */
+  /** The unit in which calls are counted, such as "files". */
   readonly things: string;
   /** The number of arguments that name the call's object; 1 if absent. */
   readonly named?: number;
@@ -151,30 +151,30 @@ export interface PastVersion {
   readonly code: string;
   readonly createdAt: number;
 }
-/** Read access for extensions to stored conversations and to the log. Conversations and branches are identified by
- * their id or its first 8 characters; methods reject with `UsageError` for an unknown one. The id of a conversation
- * also names its newest branch; for the running conversation, the running branch. */
+/** Read access for extensions to stored conversations and to the log. Conversations and branches are named by their id
+ * or by its first 8 or more characters. Methods reject with `UsageError` for an unknown one. The id of a conversation
+ * also names its newest branch, or in the running conversation the running branch. */
 export interface HistoryReader {
   search(text: string, filter: SearchFilter): Promise<readonly SearchHit[]>;
-  /** Lists conversations, those with the newest query first. */
+  /** Lists conversations; the one with the newest query comes first. */
   conversations(options: {
     readonly limit: number;
   }): Promise<readonly PastConversation[]>;
-  /** The oldest comes first. Reading only the newest queries takes no longer in a long conversation. */
+  /** Lists queries, the oldest first. Reading only the newest queries takes no longer in a long conversation. */
   queries(conversationId: string, options?: NewestQueries): Promise<readonly PastQuery[]>;
   iterations(queryId: string): Promise<readonly PastIteration[]>;
   /** Returns the messages sent for an iteration (1-based), or null. */
   sent(queryId: string, iteration: number): Promise<readonly SentMessage[] | null>;
-  /** The most recently defined variable comes first. */
+  /** Lists variables, the most recently defined first. */
   variables(conversationId: string): Promise<readonly PastVariable[]>;
-  /** The oldest comes first. The list is empty if the variable does not exist. */
+  /** Lists versions, the oldest first. The list is empty if the variable does not exist. */
   versions(conversationId: string, name: string): Promise<readonly PastVersion[]>;
   /** Returns, for each variable, the variables that were read by the blocks which made it. */
   dependencies(conversationId: string): Promise<readonly Dependency[]>;
   /** Returns entries of Vis's log, oldest first: the newest ones up to `limit`. */
   logs(filter: LogFilter): Promise<readonly LogRow[]>;
-  /** Returns the value of a version (1-based, by default the newest). Data is returned as data, functions and classes
-   * as their source, and values that could not be kept as null. Rejects with `UsageError` for an unknown version. */
+  /** Returns the value of a version (1-based), by default of the newest one. Returns data as data, a function or class
+   * as its source, and null for a value that could not be kept. Rejects with `UsageError` for an unknown version. */
   variable(conversationId: string, options: {
     readonly name: string;
     readonly version?: number | undefined;
@@ -850,8 +850,8 @@ export interface NormalExtension extends Extension {
  * that names the key and the extension. */
 export declare function defineExtension(spec: Extension): NormalExtension;
 /** Runs tasks in the order of their requests while the sum of their amounts is at most `limit`. An amount is 1 by
- * default, so that a limit of 1 makes a mutex; it may also be bytes. An amount above the limit counts as the limit and
- * runs alone. */
+ * default, so that a limit of 1 makes a mutex. Amounts may also be bytes. An amount above the limit counts as the
+ * limit, so that the task runs alone. */
 export declare class Semaphore {
   #private;
   constructor(limit?: number, cancelled?: () => Error);
@@ -876,7 +876,7 @@ export declare class Pace {
   /** Lets other work run first. Throws the signal's reason once it is aborted. */
   rest(): Promise<void>;
 }
-/** Whether the work settled before the time was up. */
+/** Resolves with whether the work settled before the time was up. */
 export declare function settledWithin(work: Promise<unknown>, ms: number): Promise<boolean>;
 /** A map that drops the oldest entry once it has more than `most` entries. Reading does not change the order, so
  * reading is safe while iterating. Set an entry again to keep it. */
@@ -885,8 +885,8 @@ export declare class BoundedMap<K, V> extends Map<K, V> {
   constructor(most: number);
   set(key: K, value: V): this;
 }
-/** A buffer for bytes that arrive in pieces. However small the pieces are, the buffer needs little more memory than
- * their bytes. */
+/** A buffer for bytes that arrive in pieces. A full buffer at least doubles, so that many small pieces cause few
+ * copies. */
 export declare class ByteBuffer {
   #private;
   get length(): number;
@@ -896,7 +896,6 @@ export declare class ByteBuffer {
   keepLast(count: number): void;
   clear(): void;
 }
-/** The encoding of the bytes of a text. */
 export interface TextFormat {
   /** The name that `TextDecoder` uses. */
   readonly encoding: string;
@@ -909,8 +908,8 @@ export interface DecodedText extends TextFormat {
   /** The number of characters that replace invalid bytes. Writing the text back would lose those bytes. */
   readonly replaced: number;
 }
-/** Decodes bytes from outside: in the given encoding, or by their byte order mark, as UTF-8, or by a guess. Returns
- * null if they are binary. */
+/** Decodes bytes from outside: in the given encoding, or by their byte order mark, as UTF-8, or by a guess. Without
+ * `encoding`, returns null for binary bytes. */
 export declare function decodeText(bytes: Uint8Array, encoding?: string): DecodedText | null;
 /** A setting of git, with section and key in lower case. */
 export interface GitSetting {
@@ -924,19 +923,20 @@ export interface GitSetting {
 export declare function parseGitConfig(text: string): readonly GitSetting[];
 /** Whether the hashes of a repository with these settings have 32 bytes, not 20. */
 export declare function isSha256(settings: readonly GitSetting[]): boolean;
-/** Returns the user's own settings of git, with the files that they include. */
+/** Returns the settings in git's files of the user, and in the files that they include. */
 export declare function userGitSettings({ home, gitDir }: {
   readonly home: string | null;
   readonly gitDir: string;
 }): Promise<readonly GitSetting[]>;
-/** Returns the real path of the folder that `.git` is or names. If that folder does not exist, returns the named path.
- * Returns null without a `.git`, or if git finds no name in `.git`. Throws Error for a name that is not UTF-8. */
+/** Returns the real path of the folder that `.git` is or names. If that folder does not exist, returns its absolute
+ * path. Returns null without a `.git`, or if `.git` is a file that names no folder. Throws Error for a name that is not
+ * UTF-8. */
 export declare function gitFolderOf(top: string): Promise<string | null>;
 /** Returns the folder that all worktrees of a repository share: the same one, unless its file `commondir` names
  * another. Throws Error for a name that is not UTF-8. */
 export declare function commonFolderOf(gitDir: string): Promise<string>;
-/** Whether a repository that is elsewhere names this top as its own, as those of worktrees and submodules do. Write
- * access to the top cannot forge that. All paths are real. */
+/** Returns whether a repository in another folder names `top` as its working tree, as worktrees and submodules do. A
+ * command that can write only in `top` cannot forge that name. All paths must be real paths. */
 export declare function namesTop({ top, gitDir, commonDir }: Readonly<Record<"top" | "gitDir" | "commonDir", string>>): Promise<boolean>;
 declare class GitIndexEntry {
   #private;
@@ -959,11 +959,11 @@ export declare class GitIndex {
     readonly sha256: boolean;
   });
   entries(): Generator<GitIndexEntry>;
-  /** The name of the file with the other entries of a split index; null for a whole index. The name is known once all
-   * entries have been read. */
+  /** The name of the file with the other entries of a split index; null for a whole index. Read all entries first. */
   get shared(): string | null;
 }
-/** Whether no other machine on the network can answer for this address: it uses https, or is this machine. */
+/** Returns whether the address uses https or leads to this machine, so that no other machine can answer in its
+ * place. */
 export declare function isSecureUrl(text: string): boolean;
 /** Replaces a file as a whole: readers see the old or the new text, and after an error the old one. Without `mode`,
  * only the owner of the file can read it. The folder must exist. */
@@ -981,7 +981,7 @@ export declare function ensureFolder(path: string, { mode }?: {
 }): Promise<void>;
 /** Whether an entry has the kind and mode of a placeholder. The caller checks that it is empty. */
 export declare function hasPlaceholderMode(mode: number): boolean;
-/** Whether a path is a folder or inside it, by the rules of the system; both must be absolute. */
+/** Returns whether a path is a folder or inside it, by the rules of the system. Both paths must be absolute. */
 export declare function isWithin(path: string, folder: string, { relative, isAbsolute, sep }?: any): boolean;
 /** Whether a path is inside a folder. Both paths must be absolute. */
 export declare function isBelow(path: string, folder: string): boolean;
@@ -993,46 +993,47 @@ export interface ReadOptions {
   readonly exact?: boolean;
 }
 /** Reads a plain file. In a workspace, a link may lead to a device, a pipe or an endless file, which would block the
- * process or exhaust its memory. Throws `NotPlainFile` for these and for more than `most` bytes, and the system's
- * errors. */
+ * process or exhaust its memory. Throws `NotPlainFile` for other kinds of files and for more than `most` bytes. Also
+ * throws the system's errors. */
 export declare function plainFile(path: string, { links, most }?: Pick<ReadOptions, "links" | "most">): Promise<Uint8Array<ArrayBuffer>>;
 /** Opens a plain file for reading. Returns null for a missing or unreadable file, and for a link or another kind of
  * file. */
 export declare function openPlainFile(path: string): number | null;
-/** Returns the first bytes of a file that `openPlainFile` opens; null for others. */
+/** Returns the first bytes of a file that `openPlainFile` opens; null if it opens no file. */
 export declare function firstBytes(path: string, most: number): Uint8Array<ArrayBuffer> | null;
 /** Returns the text of a small file. Returns null if the file is missing, unreadable, not a regular file, or larger
- * than `most` bytes. Only in the user's own files, callers set `links`, since a repository's links may lead
- * anywhere. */
+ * than `most` bytes. `links` follows links, which in a repository may lead anywhere. */
 export declare function smallTextFile(path: string, { links, most }?: ReadOptions): Promise<string | null>;
 export interface FirstEntries {
   readonly entries: readonly Deno.DirEntry[];
   readonly hasMore: boolean;
 }
-/** Lists at most `most` entries of a folder. Where the system allows, no other entries are read. Reading 300,000
- * entries would take 100 MB of memory and block this process for half a second. Throws the system's errors. */
+/** Lists at most `most` entries of a folder. On Linux, reads the entries in pieces and stops after `most`.
+ * `Deno.readDir` reads the whole folder first, which needs much memory for a large folder. Throws the system's
+ * errors. */
 export declare function firstEntries(path: string, { most, os }: {
   readonly most: number;
   readonly os?: string;
 }): Promise<FirstEntries>;
-/** Whether a text matches a pattern in which `*` matches any text. Matching never backtracks, so that no pattern can
- * hang it. */
+/** Whether a text matches a pattern in which `*` matches any text. Matching never backtracks, so a pattern cannot take
+ * long. */
 export declare function matchesWildcard(pattern: string, text: string): boolean;
-/** Returns the name that was probably meant: at most a third of its letters differ, or one. Returns null if none is
- * close. */
+/** Returns the most similar name if at most one letter, or a third of the letters, differs. Otherwise returns null. */
 export declare function nearestName(asked: string, names: readonly string[]): string | null;
-/** Returns the three names most similar to an unknown one, nearest first. A name that is part of the other counts as
- * close. */
+/** Returns up to three names that are most similar to an unknown one, nearest first. Two names count as close if one
+ * contains the other. */
 export declare function nearestNames(asked: string, names: readonly string[]): readonly string[];
 /** Returns the number of letters to insert, remove, replace or swap with their neighbour (optimal string alignment).
  * Letters after the first `MAX_LENGTH` do not count. */
 export declare function editDistance(one: string, other: string): number;
-/** Whether a path relative to the workspace names a secret file, in any case. The last matching pattern decides; `!`
- * before a pattern makes an exception. A pattern without `/` matches the last part of the path. */
+/** Returns whether a path relative to the workspace names a secret file; upper and lower case are equal. The last
+ * matching pattern decides; `!` before a pattern makes an exception. A pattern without `/` matches the last part of the
+ * path. */
 export declare function isSecretFile(path: string, patterns: readonly string[]): boolean;
 /** Returns the message of an error. Any other thrown value is returned as text. */
 export declare function messageOf(error: unknown): string;
-/** Returns the message for use after a colon: in lower case, unless the first word is a name. */
+/** Returns the message with a small first letter, for use after a colon. "Vis" and words with other capitals, such as
+ * HTTP, keep the letter. */
 export declare function reasonOf(error: unknown): string;
 /** Returns a command as an approval shows it: its folder, its variables and its input, then every word. */
 export declare function commandText(command: string | readonly string[], { cwd, env, input }: {
