@@ -1,5 +1,5 @@
 import { messageOf } from "../domain/errors.ts";
-import { parseNetGrant, REALM_GLOBALS } from "../domain/grants.ts";
+import { parseNetGrant, REALM_GLOBALS } from "../domain/sandbox_grants.ts";
 import { inputFault } from "../domain/input_fault.ts";
 import { type EnvironmentView, type Extension, TAKEN_NAMES } from "./spec.ts";
 import { z } from "zod";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ALLOWED } from "../../src/sandbox/confine/seccomp.ts";
+import { ALLOWED } from "../../src/sandbox/confine/allowed_calls.ts";
 
 const folder = new URL("../../docs/serve/deploy/", import.meta.url);
 const read = (name: string): string => Deno.readTextFileSync(new URL(name, folder));

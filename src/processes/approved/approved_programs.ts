@@ -14,7 +14,7 @@ import type {
 import { realPathOf } from "../_paths.ts";
 import { wallFault } from "../linux/known_wall.ts";
 import type { ProgramWall } from "../program_wall.ts";
-import type { AskedCommand, commandScopes, ScopePlace } from "./_scopes.ts";
+import type { AskedCommand, commandScopes, ScopePlace } from "./_command_scopes.ts";
 
 /** Represents the empty folder of a program, in which no program is found. */
 const OWN_FOLDER = "/nonexistent";
@@ -155,7 +155,7 @@ export class AskedPrograms {
     },
   ) {
     const [{ commandScopes, isHarmlessVariable }, { programFolders }] = await Promise.all([
-      import("./_scopes.ts"),
+      import("./_command_scopes.ts"),
       import("./_unconfined_process.ts"),
     ]);
     const { env, visHome, temporary = [tmpdir(), "/tmp", "/var/tmp", "/dev/shm"] } = this.#options;

@@ -1,7 +1,7 @@
 import type { KernelAccess } from "./access.ts";
 import { landlock } from "./landlock.ts";
 import { hasCallNumbers, Libc } from "./libc.ts";
-import { seccomp } from "./seccomp.ts";
+import { seccomp } from "./allowed_calls.ts";
 
 interface ConfinementOptions {
   readonly parentPid: number;

@@ -10,7 +10,7 @@
 
 import { isAbsolute, join } from "node:path";
 import { messageOf, SandboxEnded } from "../../domain/errors.ts";
-import { parseNetGrant, REALM_GLOBALS } from "../../domain/grants.ts";
+import { parseNetGrant, REALM_GLOBALS } from "../../domain/sandbox_grants.ts";
 import { Semaphore } from "../../domain/kit/concurrency.ts";
 import { failedBlock, type FormerResults } from "../../domain/query/calls.ts";
 import type { VariableImage } from "../../domain/query/variable.ts";

@@ -1,5 +1,5 @@
 import { isAbsolute, normalize, resolve } from "node:path";
-import type { ScopePlace } from "../../../src/processes/approved/_scopes.ts";
+import type { ScopePlace } from "../../../src/processes/approved/_command_scopes.ts";
 
 const LINKS: Readonly<Record<string, string>> = {
   npm: "/usr/lib/npm/npm-cli.js",

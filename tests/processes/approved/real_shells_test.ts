@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import fc from "fast-check";
-import { readCommandLine } from "../../../src/processes/approved/_scopes.ts";
+import { readCommandLine } from "../../../src/processes/approved/_command_scopes.ts";
 import { runs } from "../../helpers/long_part.ts";
 
 const PROGRAMS = ["npm", "cargo", "pytest", "prog", "evil"];

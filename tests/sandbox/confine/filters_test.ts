@@ -9,7 +9,7 @@ import {
   numbersOf,
   SYSTEM_CALLS,
 } from "../../../src/sandbox/confine/libc.ts";
-import { allowedCalls } from "../../../src/sandbox/confine/seccomp.ts";
+import { allowedCalls } from "../../../src/sandbox/confine/allowed_calls.ts";
 import { type ProgramNetwork, refusedCalls } from "../../../src/sandbox/exec/refused_calls.ts";
 import { filterVerdict } from "../../helpers/filter_verdict.ts";
 import { runs } from "../../helpers/long_part.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { commandScopes } from "../../../src/processes/approved/_scopes.ts";
+import { commandScopes } from "../../../src/processes/approved/_command_scopes.ts";
 import { PLACE } from "./_place.ts";
 
 /** Command lines with the scopes of a lasting answer, joined by " + ", or with the reason for none after "no: ". */

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { parseNetGrant } from "../../src/domain/grants.ts";
+import { parseNetGrant } from "../../src/domain/sandbox_grants.ts";
 
 Deno.test("parseNetGrant() accepts addresses with a port, and localhost as 127.0.0.1", () => {
   const cases: Readonly<Record<string, [string, number]>> = {
