@@ -41,7 +41,7 @@ export interface SandboxOptions {
   readonly onOutput?: (chunk: { readonly stream: 1 | 2; readonly text: string }) => void;
   readonly limits: SandboxLimits;
   readonly grants: Grants;
-  /** Platform globals for the realm, with the names of domain/grants.ts. Each needs a grant. */
+  /** Platform globals for the realm, with the names of domain/sandbox_grants.ts. Each needs a grant. */
   readonly globals?: readonly string[];
   /** Scripts of modules by their bare names in the realm, in order of evaluation. */
   readonly modules?: Readonly<Record<string, string>>;
