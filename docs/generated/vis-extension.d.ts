@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 7fddad41c255c2f5843db5e0a297558990dbbe629d7f4df4a09e5fab787b8437
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: d6cda0b7101e92273a5f9bb0ff8f4cb5b22e3d6ea2b57cb110e658518c8d71f1
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
