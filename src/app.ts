@@ -25,7 +25,6 @@ import { visibleText } from "./domain/kit/text.ts";
 
 type Extensions = Omit<SessionParts, "env">;
 
-/** The only place that reads the environment. */
 const environment = (): Record<string, string> => Deno.env.toObject();
 
 export async function main(args: readonly string[], extensions: Extensions): Promise<void> {
@@ -93,7 +92,7 @@ function services(extensions: Extensions, io: DenoIo): Services {
       return await update(request, { version: ownVersion(), config, program: Deno.execPath(), container });
     },
     respawn: async (args, env) => {
-      await io.drained(); // Earlier output must come first.
+      await io.drained(); // The output so far must come before the output of the new process.
       return await respawn(args, env);
     },
   };
@@ -209,7 +208,8 @@ async function written(code: number, io: DenoIo): Promise<number> {
   }
 }
 
-/** Runs the compiled program as its own sandbox child. The main process reads its stderr and expects a sentence. */
+/** Runs the compiled program as its own sandbox child. The main process reads its stderr and expects one sentence
+ * there. */
 async function sandboxChild(): Promise<void> {
   const { childMain } = await import("./sandbox/child/main.ts");
   try {

@@ -6,8 +6,8 @@ export function ownVersion(): VersionFacts {
   return { vis: project.version, deno, v8, compiled: Deno.build.standalone, target: Deno.build.target };
 }
 
-/** A negative result means that the first version is older. A version with a suffix (`1.2.0-rc.1`) is older than the
- * one without. */
+/** Returns a negative number if the first version is older. A version with a suffix (`1.2.0-rc.1`) is older than the
+ * version without it. */
 export function compareVersions(one: string, other: string): number {
   const [a, b] = [parts(one), parts(other)];
   for (const [at, number] of a.numbers.entries()) {
@@ -23,7 +23,7 @@ function parts(version: string): { readonly numbers: readonly number[]; readonly
   return { numbers: numbers.split(".").map(Number), suffix };
 }
 
-/** Pre-releases and builds of a version of Deno count as the version itself. */
+/** A pre-release or build of a version of Deno counts as the version itself. */
 export function runtimeSince(least: string, version: string = Deno.version.deno): boolean {
   return compareVersions(version.replace(/[+-].*/, ""), least) >= 0;
 }

@@ -32,22 +32,22 @@ export interface OpenRequest extends ConfigFlags {
   readonly shell?: UnwalledMode | undefined;
   readonly root?: boolean | undefined;
   readonly reasoning?: "quick" | "balanced" | "deep" | undefined;
-  /** Vis does not open if one of these folders cannot be loaded. */
+  /** Folders of extensions. `open` rejects if Vis cannot load one of these folders. */
   readonly extension?: readonly string[] | undefined;
-  /** Vis then requires every wall, and allows no commands, no project settings and only listed extensions. With
-   * `writable`, extensions may write into the workspace. */
+  /** The locked profile. Vis then requires every wall, and allows no commands, no project settings and only listed
+   * extensions. With `writable`, extensions may write into the workspace. */
   readonly locked?: { readonly writable: boolean } | undefined;
-  /** These servers are offers of a client, by name, for the extension that uses them. A server that the user configured
-   * under the same name takes precedence. */
+  /** The servers that a client offers, by name. If the user configured a server under the same name, the settings of
+   * the user take precedence. */
   readonly mcpServers?: Readonly<Record<string, object>> | undefined;
   /** Whether the session ends after one request, together with all programs that the request started. */
   readonly oneRequest?: boolean;
-  /** Whether the session shares its queries with other processes, if those can use the database from other machines. */
+  /** Whether the session shares its queries with other processes, if the database is PostgreSQL. */
   readonly node?: boolean;
   /** Whether the session never calls a model, so that it needs no provider. */
   readonly browse?: boolean;
   readonly playback?: Playback;
-  /** Extensions see this folder as Vis's own, if it differs from the real one. */
+  /** The folder that extensions see as Vis's own, if it differs from the real folder. */
   readonly extensionHome?: string | null | undefined;
 }
 
@@ -58,7 +58,7 @@ export interface Session {
   readonly model: string;
   readonly database: string;
   readonly notes?: readonly string[];
-  /** The other model serves from the next call on, even within a running query. Rejects with `ConfigError`. */
+  /** Selects the model that serves from the next call on, even within a running query. Rejects with `ConfigError`. */
   useModel?(model: Pick<Session, "provider" | "model">): Promise<Pick<Session, "provider" | "model">>;
   close(): Promise<void>;
 }
@@ -79,19 +79,19 @@ export interface ServeRequest extends ServiceRequest {
 /** The server has its own session. The caller that started the server closes it. */
 export interface RunningServer {
   readonly url: string;
-  /** It is null if the server uses a list of tokens. */
+  /** The token; null if the server uses a list of tokens. */
   readonly token: string | null;
   readonly tokenFrom: string;
   readonly provider: string;
   readonly model: string;
   readonly notes: readonly string[];
-  /** Waits for running queries and cancels them after a time limit. Closes the session of the server too. */
+  /** Waits for running queries, and cancels them after a time limit. Then closes the session of the server. */
   close(): Promise<void>;
 }
 
 export interface TelegramRequest extends ServiceRequest {
   readonly tokenFile?: string | undefined;
-  /** Telegram allows no polling while the bot has a webhook. */
+  /** Whether to delete the bot's webhook, because Telegram allows no polling while the bot has one. */
   readonly deleteWebhook?: boolean | undefined;
   readonly onNote: (text: string) => void;
   readonly signal: AbortSignal;
@@ -102,14 +102,14 @@ export interface RunningBot {
   readonly provider: string;
   readonly model: string;
   readonly notes: readonly string[];
-  /** It rejects if the bot cannot continue: with `ConfigError` if the token is refused or another program polls. */
+  /** Rejects if the bot cannot continue: with `ConfigError` if Telegram refuses the token or another program polls. */
   readonly ended: Promise<void>;
   close(): Promise<void>;
 }
 
 export interface SpeakRequest extends OpenRequest {
   readonly protocol: "mcp" | "acp";
-  /** Receives the reason why Vis cannot start. The first call over the protocol reports it too. */
+  /** Receives the reason why Vis cannot start. The first call over the protocol also gets this reason. */
   readonly onNote: (text: string) => void;
 }
 
@@ -133,22 +133,20 @@ export interface CheckResult {
   readonly fix: string;
 }
 
-/** A method rejects with `ConfigError` if it needs settings or key files that cannot be used, or if the provider is
- * unknown. */
 export interface ProviderAdmin {
   providers(options: { readonly check: boolean; readonly signal: AbortSignal }): Promise<ProvidersReport>;
   models(options: { readonly provider: string | null; readonly signal: AbortSignal }): Promise<readonly ModelsReport[]>;
   refreshModels(signal: AbortSignal): Promise<RefreshReport>;
   keys(): Promise<readonly KeyReport[]>;
   loginNames(): readonly string[];
-  /** Servers that were detected on this machine come before the providers. */
+  /** Lists the servers that Vis detected on this machine before the providers. */
   loginChoices(): Promise<readonly LoginChoice[]>;
-  /** Verifies the key with the service without saving it. Resolves with null for a key that belongs to no model.
+  /** Verifies the key with the service without saving the key. Resolves with null for a key that belongs to no model.
    * Rejects with `UsageError` for an invalid key. */
   tryKey(provider: string, key: string, signal: AbortSignal): Promise<KeyTrial | null>;
   loginKind(provider: string): Promise<"key" | "device-login">;
   keyPage(provider: string): string;
-  /** Lists the models of a server without saving it. `addServer` saves a server and resolves with its name. */
+  /** Lists the models of a server without saving the server. `addServer` saves a server and resolves with its name. */
   tryServer(server: Pick<NewServer, "baseUrl" | "key">, signal: AbortSignal): Promise<ServerTrial>;
   addServer(server: NewServer): Promise<string>;
   /** Saves a key and resolves with its file. Rejects with `UsageError` for an invalid key. */
@@ -163,17 +161,17 @@ export interface ProviderAdmin {
   logout(provider: string): Promise<boolean>;
 }
 
-/** Methods that need all settings reject with `ConfigError` if a file cannot be used. An unknown key or an invalid
- * value is a `UsageError`. */
+/** Methods that need all settings reject with `ConfigError` if a file is unusable. For an unknown key or an invalid
+ * value, methods reject with `UsageError`. */
 export interface ConfigAdmin {
-  /** Returns the file that `set` writes; it may not exist yet. */
+  /** Returns the file that `set` writes. The file may not exist yet. */
   path(options: { readonly project: boolean }): string;
   list(options: { readonly all: boolean }): Promise<readonly SettingFacts[]>;
   explain(key: string): Promise<SettingFacts>;
   schema(): Promise<object>;
   keys(): Promise<readonly { readonly key: string; readonly doc: string; readonly choices: readonly unknown[] }[]>;
-  /** Returns the key under which sessions accept offers of clients, such as `mcpServers`, or null if no extension
-   * accepts them. */
+  /** Returns the settings key for offers of clients, such as `mcpServers`. Returns null if no extension accepts such
+   * offers. */
   offered(kind: string): string | null;
   /** With `write: false`, checks the change in the same way without changing the file. */
   set(
@@ -181,15 +179,15 @@ export interface ConfigAdmin {
     change: { readonly words: readonly string[]; readonly project: boolean; readonly write?: boolean },
   ): Promise<SettingChange>;
   unset(key: string, options: { readonly project: boolean }): Promise<SettingChange>;
-  /** Returns the project's file, or null without one. Rejects with `ConfigError` for a file that no trust makes
-   * usable. */
+  /** Resolves with the facts of the project's file, or with null if the project has no such file. Rejects with
+   * `ConfigError` if the file is unusable even when trusted. */
   trustable(): Promise<ConfigTrustFacts | null>;
-  /** Rejects with `UsageError` if the file has changed in the meantime. */
+  /** Rejects with `UsageError` if the file has changed since `trustable`. */
   trust(facts: ConfigTrustFacts): Promise<void>;
   distrust(path: string): Promise<boolean>;
 }
 
-/** The services that a channel can request; only `app.ts` builds them. */
+/** The services that a channel can request. `app.ts` builds them. */
 export interface Services {
   readonly version: VersionFacts;
   /** Rejects with `ConfigError`, `UsageError` (for an invalid folder) or `StoreError`. */
@@ -197,30 +195,30 @@ export interface Services {
   /** Rejects with `UsageError` if the workspace is invalid or cannot be copied, and with `Cancelled` when the signal
    * aborts. */
   replayPlace(request: ReplayRequest): Promise<ReplayPlace>;
-  /** Rejects like `open`, and with `ConfigError` if the address or the token cannot be used. */
+  /** Rejects like `open`, and with `ConfigError` if the address or the token is unusable. */
   serve(request: ServeRequest): Promise<RunningServer>;
   checkServer(request: ServeRequest): Promise<{ readonly url: string; readonly problem: string }>;
   speak(request: SpeakRequest): Promise<Peer>;
-  /** Resolves with the exit code when the user quits. Rejects like `open`, before anything is drawn. */
+  /** Resolves with the exit code when the user quits. Rejects like `open`, before the screen draws. */
   screen(request: ScreenRequest): Promise<number>;
-  /** Rejects like `open`, with `ConfigError` if the token is missing or refused, and with `Cancelled` when the signal
-   * aborts. */
+  /** Rejects like `open`, with `ConfigError` if the token is missing or if Telegram refuses it, and with `Cancelled`
+   * when the signal aborts. */
   telegram(request: TelegramRequest): Promise<RunningBot>;
   doctor(request: OpenRequest & { readonly signal?: AbortSignal | undefined }): Promise<readonly CheckResult[]>;
-  /** The text is for a fault report, so it has no names, keys and paths of the user. Rejects like `doctor`. */
+  /** Resolves with a text for a fault report, without names, keys and paths of the user. Rejects like `doctor`. */
   doctorReport(request: OpenRequest & { readonly signal?: AbortSignal | undefined }): Promise<string>;
   providerAdmin(request: OpenRequest): Promise<ProviderAdmin>;
   extensionAdmin(request: OpenRequest): Promise<ExtensionAdmin>;
-  /** Rejects with `UsageError` if the workspace cannot be used. */
+  /** Rejects with `UsageError` if the workspace is unusable. */
   approvalAdmin(request: OpenRequest): Promise<ApprovalAdmin>;
-  /** Reads no settings file until a method is called. Rejects with `UsageError` if the workspace cannot be used. */
+  /** Reads no settings file until the caller calls a method. Rejects with `UsageError` if the workspace is unusable. */
   configAdmin(request: OpenRequest): Promise<ConfigAdmin>;
   databaseCare(request: OpenRequest): Promise<DatabaseMaintenance>;
   /** Copies a file to an empty PostgreSQL database, or such a database to a new file, and compares every row. After an
    * interruption, the same call continues. Rejects with `UsageError`, `StoreError` and `Cancelled`. */
   copyDatabase(request: DatabaseCopyRequest): Promise<DatabaseCopyReport>;
-  /** Resolves with null if the executable is current. Rejects with `ConfigError`, `UsageError` and `Cancelled`, and has
-   * then changed no file. */
+  /** Resolves with null if `request.check` is set, or if the executable is current and `force` is not set. If `update`
+   * rejects with `ConfigError`, `UsageError` or `Cancelled`, it has changed no file. */
   update(request: UpdateRequest): Promise<InstalledRelease | null>;
   respawn(args: readonly string[], env: Readonly<Record<string, string>>): Promise<number>;
 }
@@ -238,14 +236,14 @@ export interface Io {
   readonly rows: () => number;
   readStdin(): Promise<string>;
   /** Prompts for a line on the terminal. Rejects with `UsageError` if no terminal exists, and with `Cancelled` on
-   * Ctrl-C and Ctrl-D. With `typedNow`, lines that were typed before the prompt are no answer to the prompt. */
+   * Ctrl-C and Ctrl-D. With `typedNow`, the prompt ignores lines that were typed before it. */
   askLine(question: string, options?: { readonly typedNow?: boolean }): Promise<string>;
   /** Prompts for a line that is not echoed. Rejects with `UsageError` if no terminal exists, and with `Cancelled` on
    * Ctrl-C. */
   askSecret(question: string): Promise<string>;
   /** Calls `run` on Ctrl-C, SIGTERM, SIGHUP and when stdout loses its reader, until the caller calls the returned
-   * function. From the first call of this method on, a single signal does not end the process, so that running work
-   * can be closed. A second signal other than SIGHUP ends the process. Throws `ConfigError` if a limit of the process
-   * is too low. */
+   * function. After the first call of this method, a single signal does not end the process, so that Vis can close
+   * running work. A second signal other than SIGHUP ends the process. Throws `ConfigError` if a limit of the process is
+   * too low. */
   onInterrupt(run: () => void): () => void;
 }

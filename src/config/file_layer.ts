@@ -6,11 +6,11 @@ import { parseJsonc } from "./jsonc.ts";
 import { type ConfigFile, type ConfigLayer, type ProjectFile, SettingsSections, valueAt } from "./layers.ts";
 import { type Config, ConfigSchema } from "./schema.ts";
 
-/** Earlier versions had these settings. A file with one of them still loads. */
+/** Settings of earlier versions. A file with one of them still loads. */
 const RETIRED = ["title", "autoForget"];
 
-/** Throws `SettingError` that names the file and the key, for an invalid value and for a key that a project must not
- * set. */
+/** Rejects with `SettingError` that names the file and the key, for an invalid value and for a key that a project must
+ * not set. */
 export async function fileLayer(
   layer: "user" | "project",
   file: ConfigFile | ProjectFile,
@@ -34,8 +34,8 @@ export async function fileLayer(
   return { layer, values: said, where: () => file.path, ignored };
 }
 
-/** Throws `SettingError` for settings that not even a trusted workspace may set: exceptions from the secrets, and
- * whether commands run without approval. */
+/** Throws `SettingError` for settings that even a trusted workspace must not set: exceptions from the secrets, and
+ * `ownKeys` such as whether commands run without approval. */
 export function refuseAlways(values: unknown, source: string, sections: SettingsSections): void {
   const exception = Object(values).secrets?.find((pattern: string) => pattern.startsWith("!"));
   const key = exception === undefined
@@ -100,7 +100,7 @@ export function checkConfig(
   if (parsed.success) {
     const config = parsed.data as Config;
     const names = config.providers.map(({ name }) => name);
-    const twice = names.find((name, at) => names.indexOf(name) !== at); // A name must be unique.
+    const twice = names.find((name, at) => names.indexOf(name) !== at); // The name of a provider must be unique.
     if (twice !== undefined) throw refused("providers", `has two entries named ${twice}; rename one of them`);
     return config;
   }
@@ -113,7 +113,7 @@ export function checkConfig(
   throw refused(issue?.path.join(".") || "the file", issue?.message ?? "is invalid");
 }
 
-/** An editor learns the type of the file from `$schema`, which is not a setting. */
+/** Removes `$schema`, which tells an editor the type of the file and is not a setting. */
 function withoutSchema(values: unknown): unknown {
   if (typeof values !== "object" || values === null || Array.isArray(values)) return values;
   const { $schema: _forEditors, ...rest } = { $schema: undefined, ...values };

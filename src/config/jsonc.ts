@@ -10,7 +10,7 @@ export function parseJsonc(file: { readonly path: string; readonly text: string 
   }
 }
 
-/** Comments and trailing commas become blanks, so that positions in errors stay correct. */
+/** Replaces comments and trailing commas with blanks, so that positions in errors stay correct. */
 function stripComments(text: string): string {
   const blank = (found: string): string => found.replace(/[^\n]/g, " ");
   return text
@@ -24,8 +24,8 @@ interface Place {
   readonly indent: string;
 }
 
-/** Comments, order and commas stay. The text must be blank or acceptable to `parseJsonc`. Throws `RangeError` if the
- * path leads into a value that is not an object or past the end of a list. */
+/** Sets a value. Comments, order and commas stay. The text must be blank or acceptable to `parseJsonc`. Throws
+ * `RangeError` if the path leads into a value that is not an object, or past the end of a list. */
 export function setInJsonc(
   text: string,
   { path, value }: { readonly path: readonly string[]; readonly value: unknown },
@@ -44,7 +44,7 @@ export function setInJsonc(
   return insert(place, { key, value: nested(below, value) });
 }
 
-/** A comment on the same line is removed too. Returns the same text if the path does not exist. */
+/** Removes a value, and a comment on the same line. Returns the same text if the path does not exist. */
 export function removeFromJsonc(text: string, path: readonly string[]): string {
   if (text.trim() === "" || path.length === 0) return text;
   const { place, rest } = deepest(text, path.slice(0, -1));
@@ -89,7 +89,7 @@ function insert(
   return last.comma === null ? splice(added, { start: last.value.end, end: last.value.end, with: "," }) : added;
 }
 
-/** The comma before the node goes with it if it was the last and has no trailing comma. */
+/** Removes a member. If it was the last member and has no trailing comma, also removes the comma before it. */
 function cutOut(
   { text, node }: Place,
   { member, before }: { readonly member: JsoncMember; readonly before: JsoncMember | undefined },

@@ -9,36 +9,36 @@ export interface ConfigFile {
   readonly text: string;
 }
 
-/** A repository can bring the settings file of a workspace. */
+/** The settings file of a workspace, which a repository can bring. */
 export interface ProjectFile extends ConfigFile {
-  /** Resolves with true if the user allowed this exact text to set any key. It is called only if the text sets a key
-   * that needs it. */
+  /** Resolves with true if the user trusted this exact text, so that it may set any key. Called only if the text sets a
+   * key that needs this trust. */
   readonly trusted: () => Promise<boolean>;
-  /** The key belongs in the user's own file. It is null if the machine has no home folder. */
+  /** The user's own file, to which refused keys belong. Null if the machine has no home folder. */
   readonly userPath: string | null;
 }
 
-/** Each layer overrides the ones before it. */
+/** The layers, in order. Each layer overrides the layers before it. */
 type LayerName = "default" | "user" | "project" | "environment" | "flags";
 
 export interface ConfigLayer {
   readonly layer: LayerName;
-  /** The values have the shape of `Config`, with only the keys that are set. */
+  /** The keys that the layer sets, in the shape of `Config`. */
   readonly values: Readonly<Record<string, unknown>>;
   readonly where: (key: string) => string;
-  /** Each sentence is for a key of a file that was a setting of an earlier version and has no effect. */
+  /** A sentence for each key that was a setting of an earlier version and has no effect. */
   readonly ignored?: readonly string[];
 }
 
-/** Objects are merged, other values are replaced. For the lists in `united`, each layer only adds entries, so that no
- * layer can undo another's denials. */
+/** Merges objects, and replaces other values. For the lists in `united`, each layer only adds entries, so that a layer
+ * cannot undo denials of another layer. */
 function mergeLayers(
   layers: readonly ConfigLayer[],
   united: readonly string[] = [],
 ): Readonly<Record<string, unknown>> {
   const lists = ["extensions.deny", ...united];
   return layers.reduce<Readonly<Record<string, unknown>>>(
-    // The user's own list replaces the default one; a project's is added to it.
+    // The user's own list of secrets replaces the default list. Vis adds a project's list to it.
     (merged, { layer, values }) =>
       joined(merged, values, { path: "", lists: layer === "project" ? [...lists, "secrets"] : lists }),
     {},
@@ -77,8 +77,8 @@ function isObject(value: unknown): boolean {
 
 const PLACE = "extensions.config";
 
-/** All settings of extensions are in `extensions.config` by namespace; some also have a name at the top level of the
- * settings, their original place. */
+/** The sections of extensions. All are in `extensions.config` by namespace. Some also have a name at the top level of
+ * the settings, their original place. */
 export class SettingsSections {
   readonly all: readonly SettingsSection[];
 
@@ -90,14 +90,14 @@ export class SettingsSections {
     return [...PROJECT_KEYS, ...this.#named.flatMap(({ name, project }) => project.map((key) => `${name}.${key}`))];
   }
 
-  /** No workspace's file may set these keys, under any of their spellings. */
+  /** The keys that a workspace's file must not set, in all their spellings. */
   get ownKeys(): readonly string[] {
     return this.all.flatMap(({ namespace, own }) =>
       own.flatMap((key) => this.spellings(`${PLACE}.${namespace}.${key}`))
     );
   }
 
-  /** A namespace is one segment, the longest known one. */
+  /** Splits a key into segments. The longest known namespace is one segment. */
   path(key: string): readonly string[] {
     const [own] = this.all.filter(({ namespace }) => isAtOrBelow(key, `${PLACE}.${namespace}`))
       .toSorted((a, b) => b.namespace.length - a.namespace.length);
@@ -126,7 +126,8 @@ export class SettingsSections {
     return [key];
   }
 
-  /** Every section moves to its common place. Within a layer the top level takes precedence. */
+  /** Merges the layers after moving every section to its common place. Within a layer, the top level takes
+   * precedence. */
   merged(layers: readonly ConfigLayer[]): Readonly<Record<string, unknown>> {
     const united = this.all.flatMap(({ namespace, project }) => project.map((key) => `${PLACE}.${namespace}.${key}`));
     return mergeLayers(layers.flatMap((layer) => this.#placed(layer)), united);
@@ -138,7 +139,7 @@ export class SettingsSections {
 
   async defaults(): Promise<ConfigLayer> {
     const found = this.all.map(async ({ namespace, schema }) => {
-      const { data } = (await schema()).safeParse({}); // A section with a required setting has no defaults.
+      const { data } = (await schema()).safeParse({}); // If a section has a required setting, it has no defaults.
       return data === undefined ? [] : [[namespace, data]];
     });
     const config = Object.fromEntries((await Promise.all(found)).flat());

@@ -3,7 +3,8 @@ import { DEFAULT_CONFIG, VARIABLES } from "./defaults.ts";
 import { type ConfigFile, type ConfigLayer, type ProjectFile, SettingsSections } from "./layers.ts";
 import type { Config } from "./schema.ts";
 
-/** Flags override the environment, which overrides the project's file, which overrides the user's. */
+/** The sources of settings. Flags override the environment, which overrides the project's file. The project's file
+ * overrides the user's file. */
 export interface ConfigSources {
   readonly file: ConfigFile | null;
   readonly project?: ProjectFile | null;
@@ -18,22 +19,22 @@ export interface ConfigFlags {
   readonly maxIterations?: number | undefined;
   readonly maxCostUsd?: number | undefined;
   readonly timeoutMs?: number | undefined;
-  /** These extensions are excluded in addition to those that the settings deny. */
+  /** Extensions that Vis excludes in addition to those in `extensions.deny`. */
   readonly noExtension?: readonly string[] | undefined;
 }
 
-/** The API key is not a setting: Vis neither prints nor logs it. */
+/** The settings with their sources. The API key is separate, because Vis neither prints nor logs it. */
 export interface LoadedConfig {
   readonly config: Config;
   readonly layers: readonly ConfigLayer[];
-  /** Without a file, no section of a shipped extension is read. */
+  /** The sections of extensions. Without a settings file, Vis reads no section. */
   readonly sections: SettingsSections;
   readonly apiKey: string | null;
-  /** The variable may hold a key. Returns null if it is empty or not set. */
+  /** Returns the value of a variable, which may be a key. Returns null if the variable is empty or not set. */
   readonly variable: (name: string) => string | null;
 }
 
-/** Throws `ConfigError` that names the key and the layer. */
+/** Rejects with `ConfigError` that names the key and the layer. */
 export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> {
   const { env, flags, sections = new SettingsSections() } = sources;
   const variable = (name: string): string | null => nonEmpty(env[name]) ?? null;
@@ -43,8 +44,8 @@ export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> 
     environmentLayer(variable),
     flagsLayer(flags),
   ];
-  // Flags and variables are checked when they are read. Without files, the schema is therefore not needed; loading it
-  // takes 20 ms at startup.
+  // Flags and variables are checked when Vis reads them. Without files, Vis does not load the schema, which would slow
+  // the start.
   const config = layers.length === 3
     ? sections.merged(layers) as Config
     : (await import("./file_layer.ts")).checkConfig(sections.merged(layers), "the configuration");

@@ -29,16 +29,16 @@ export interface ActiveExtensions {
   readonly off?: readonly OffPart[];
   /** Returns the faults that extensions threw since the query began. */
   readonly faults?: () => readonly ExtensionFault[];
-  /** A nudge never throws, and returns null if it has no message now. */
+  /** `nudge` never rejects. It resolves with null if the extension has no message now. */
   readonly nudges: readonly { readonly namespace: string; nudge(ctx: NudgeContext): Promise<string | null> }[];
   /** Rejects only with `HostCallError`. */
   call(name: string, args: readonly unknown[], options: FunctionCallOptions): Promise<unknown>;
   readonly habits?: Habits;
-  /** The results of these functions are texts or lists. */
   readonly plain?: PlainResults;
   /** Returns the topics that a search by words can find, functions first. Never rejects. */
   readonly topics?: (env: EnvironmentView) => Promise<readonly Topic[]>;
-  /** Returns text about "search.find", or about all of "search"; null if it is not active. */
+  /** Returns the documentation of a function ("search.find") or of an alias ("search"). Returns null if no active
+   * extension has the name. */
   doc(name: string): string | null;
 }
 
@@ -46,7 +46,6 @@ interface FunctionCallOptions {
   readonly env: EnvironmentView;
   readonly signal: AbortSignal;
   readonly told?: (outcome: ShownOutcome) => void;
-  /** Surrounds each question to the user. */
   readonly asks?: OwnCall["asks"];
 }
 
@@ -74,7 +73,7 @@ export function offReason(name: string, off: readonly OffPart[]): string | null 
   return found ? `${found.alias} is off; the user switches it on: ${found.how}` : null;
 }
 
-/** The contribution of one extension to a query. An extension with settings may act as several. */
+/** The contribution of one extension to a query. */
 export type Part = Omit<ActiveExtensions, "call">;
 
 export function joinParts(parts: readonly Part[], call: ActiveExtensions["call"]): ActiveExtensions {
@@ -110,7 +109,7 @@ export interface OwnCall {
   readonly signal: AbortSignal;
   readonly untimed: boolean;
   readonly refused?: () => void;
-  /** Surrounds each question to the user. */
+  /** Runs `question`, which waits for the user, so that time limits can stop meanwhile. */
   readonly asks?: (<Answer>(question: () => Promise<Answer>) => Promise<Answer>) | undefined;
 }
 
@@ -137,7 +136,7 @@ export function callView(env: EnvironmentView, own: Partial<EnvironmentView>): E
   });
 }
 
-/** Includes inherited keys: keys that all calls of an environment share are created once. */
+/** Includes inherited keys, because the calls of an environment inherit the keys that they share. */
 function keysOf(env: EnvironmentView): string[] {
   const keys: string[] = [];
   for (const key in env) keys.push(key);
@@ -151,7 +150,7 @@ export function scopeOf(
 }
 
 export const ANSWER_MS = 30_000;
-/** `extend` may start servers, whose longest start by the settings is ten minutes. */
+/** `extend` may start servers. The settings give a server at most ten minutes to start. */
 export const EXTEND_MS = 630_000;
 
 export class TookTooLong extends Error {
@@ -163,7 +162,7 @@ export class TookTooLong extends Error {
   }
 }
 
-/** Asks an extension, which may return a promise that never settles. Rejects with `TookTooLong` after the time limit;
+/** Resolves with the result of `ask`, whose promise may never settle. Rejects with `TookTooLong` after the time limit;
  * the work of the extension then continues unobserved. */
 export async function answerInTime<T>(
   ask: () => T,
@@ -182,7 +181,7 @@ export async function answerInTime<T>(
   }
 }
 
-/** The loader names copies of folders by hash and format, and their modules by path. */
+/** Matches a frame in the loader's copy of a folder: hash and format, then the path of the module. */
 const OWN_FRAME = /\/[0-9a-f]{64}-\d+(?:-tests)?\/([^\n()]+?)\.mjs:(\d+):\d+/;
 
 /** Returns the message of an error, with the line of the extension's own code that was running: `x is not defined

@@ -6,7 +6,7 @@ type ExtensionOrigin = "home" | "project" | "path";
 export interface FoundFolder {
   readonly place: ExtensionOrigin;
   readonly path: string;
-  /** Why some folders in this folder were not found. A folder with a fault is not an extension itself. */
+  /** The reason why Vis omits some extensions in this folder. A folder with a fault is not an extension itself. */
   readonly fault?: string;
 }
 
@@ -16,10 +16,10 @@ interface DiscoverOptions {
   readonly paths?: readonly string[];
 }
 
-/** Limits per place, since all folders and names are read at every start. */
+/** Limits per place, because each start reads all folders and names. */
 const MAX_FOLDERS = 100, MAX_NAMES = 1_000;
 
-/** Finds folders in search order: the user's, the project's, then the named ones. Does not read their contents. */
+/** Finds folders in search order: the user's, the project's, then the named ones. Reads no contents of extensions. */
 export async function discoverFolders(options: DiscoverOptions): Promise<readonly FoundFolder[]> {
   const { home, workspace, paths = [] } = options;
   const project = join(workspace, ".vis");
@@ -49,11 +49,12 @@ async function foldersIn(place: ExtensionOrigin, folder: string): Promise<readon
 }
 
 export interface Wants {
-  /** Namespaces, or names of shipped extensions. If it is not null, only these are loaded. */
+  /** Namespaces, or names of shipped extensions. If `allow` is not null, Vis loads no extension that is absent from
+   * it. */
   readonly allow?: readonly string[] | null;
   readonly deny?: readonly string[];
   readonly config?: Readonly<Record<string, unknown>>;
-  /** Whether to load extensions that are switched off as well, for inspection. */
+  /** Whether to load extensions that are switched off too, for inspection. */
   readonly off?: boolean | undefined;
   /** The locked profile, which loads only listed extensions; absent if it is off. */
   readonly locked?: { readonly writable: boolean } | undefined;
@@ -64,7 +65,7 @@ interface Facts {
   readonly onByDefault?: boolean | undefined;
 }
 
-/** The lists may also name the extension by `name`. */
+/** `allow` and `deny` may have the namespace of the extension, or `name`. */
 export function isWanted(name: string, { namespace, onByDefault }: Facts, wants: Wants): boolean {
   const { allow = null, deny = [], config = {}, off = false, locked } = wants;
   const isListed = (list: readonly string[]): boolean => list.includes(namespace) || list.includes(name);

@@ -117,7 +117,6 @@ const Shape = z.strictObject({
   })).min(1, "names no extension").max(50),
 });
 
-/** Throws Error that names the fault. */
 function readManifest(folder: string, bytes: Uint8Array): readonly ManifestEntry[] {
   if (bytes.length > MAX_MANIFEST_BYTES) {
     throw refused(folder, `vis.json has ${bytes.length} bytes; the limit is ${MAX_MANIFEST_BYTES}`);

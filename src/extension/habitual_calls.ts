@@ -3,8 +3,8 @@ import type { FunctionSymbol } from "./spec.ts";
 /* Models write names of other tools and runtimes out of habit. A habit maps such a name to the call that replaces it.
  * Extensions declare habits with `insteadOf`, and only the active extensions determine the texts. */
 
-/** Names in other tools, in small letters without signs, and the calls that replace them, such as "readfile" and "await
- * search.read(path)". */
+/** Each key is a name in another tool, in small letters, such as "readfile". Each value is the call that replaces the
+ * name, such as "await search.read(path)". */
 export type Habits = Readonly<Record<string, string>>;
 
 /** If a function's own name has several words, that name without its namespace is a habit too. */
@@ -16,7 +16,7 @@ export function habitsOf(functions: readonly (readonly [symbol: FunctionSymbol, 
   return Object.fromEntries([...own, ...named]);
 }
 
-/** Returns null without a replacement. */
+/** Returns null if no habit has the name. */
 export function insteadOf(habits: Habits, name: string): string | null {
   const [key, last] = [keyOf(name), keyOf(name.slice(name.lastIndexOf(".") + 1))];
   for (const one of ROOTS.test(name) ? [key, last] : [key]) {
@@ -49,7 +49,7 @@ const CALLED = /(?<![\w$.])([A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*)\s*\(/g;
 const READ = /(?<![\w$.])((?:process|Deno|os|import\.meta)\.(?:env|environ)|process\.(?:argv|cwd))\b/;
 const MODULE = /\b(?:require|import)\s*\(\s*["']([^"'\n]{1,80})["']|\b(?:from|import)\s+["']([^"'\n]{1,80})["']/;
 
-/** Returns "" without a hint. */
+/** Returns "" if no hint fits. */
 export function blockHint(habits: Habits, { name, excerpt, source }: FailedBlock): string {
   const [line = ""] = excerpt.split("\n", 1);
   if (name === "SyntaxError" || name === "Refused") {
@@ -69,7 +69,7 @@ export function blockHint(habits: Habits, { name, excerpt, source }: FailedBlock
   return "";
 }
 
-/** Functions whose results are texts or lists, which cannot refuse names that they lack. */
+/** The functions that return a text or a list. Such a value cannot throw when a block reads a member that it lacks. */
 export type PlainResults = Readonly<Record<string, PlainType>>;
 type PlainType = "string" | "list";
 
@@ -128,7 +128,7 @@ const TOOL_NAME =
   /"(?:tool|tool_name|name|function|action)"\s*:\s*"([^"\\]{1,80})"|<(?:invoke|function|tool_use)\b[ =]+(?:name=)?["']?([\w.:-]{1,80})|\bto=(?:functions\.)?([\w.:-]{1,80})|<tool_call>\s*([\w.:-]{1,80})\(|^\s*<([a-z]\w{1,40})>|^\s*(?:await\s+)?([A-Za-z_][\w.]{1,80})\s*\(/g;
 const FENCE = /^[ \t]*(?:`{3,}|~{3,})[ \t]*(bash|sh(?:ell)?|zsh|console|terminal|powershell|python3?|py)\b/im;
 
-/** Returns "" without a hint. */
+/** Returns "" if no hint fits. */
 export function replyHint(habits: Habits, text: string): string {
   const start = text.slice(0, 20_000);
   for (const found of start.matchAll(TOOL_NAME)) {

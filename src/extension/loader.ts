@@ -43,8 +43,8 @@ export interface LoadFolderOptions extends ImportOptions {
   readonly trust: TrustList;
 }
 
-/** Loads shipped extensions and extensions in folders. Never throws: skips an extension that fails, with the extensions
- * that require it. */
+/** Loads shipped extensions and extensions in folders. Skips an extension that fails, and the extensions that require
+ * it. */
 export async function loadShipped(index: ShippedIndex, options: LoadOptions): Promise<LoadReport> {
   const results: Loaded[] = (await Promise.all([
     Promise.all(Object.entries(index).map(([name, load]) => loadOne(name, load, options.realm))),
@@ -175,7 +175,7 @@ async function loadFolder(folder: FoundFolder, { folderOptions, ...options }: Lo
   );
 }
 
-/** Whether the settings permit this name. The code of other extensions is not run. */
+/** Vis checks this before the import, so that it does not run the code of other extensions. */
 function isNamed(namespace: string, { allow = null, deny = [] }: LoadOptions): boolean {
   return !deny.includes(namespace) && (allow === null || allow.includes(namespace));
 }
@@ -199,7 +199,7 @@ interface ImportOptions {
 
 const CODE = /(?<!\.d)\.m?[jt]s$/;
 const TEST = /(?:^|[/._])test\.m?[jt]s$/;
-/** A part of the folder's name, so that copies made by another version are not reused. */
+/** A part of the name of each copy, so that Vis does not reuse copies in an older format. */
 const FORMAT = "2";
 /** Modules of a folder import these names. Each shim finds its module in the program. The shim `@vis/extension/testing`
  * is for tests only. */
@@ -259,8 +259,7 @@ async function importModule(
   return await answerInTime(load, { clock: options.clock ?? REAL_CLOCK });
 }
 
-/** Returns the difference between the loaded extension and the manifest that the user saw; null if they match, as they
- * must. */
+/** Returns the difference between the loaded extension and the manifest that the user saw; null if both match. */
 function differenceOf(extension: NormalExtension, entry: ManifestEntry): string | null {
   const differs = (key: string, stated: string, found: string): string =>
     `vis.json gives ${key} ${stated}, but its module gives ${found}`;

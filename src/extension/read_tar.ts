@@ -7,8 +7,8 @@ const FILE = ["0", "\0", ""];
 /** Folders, and headers that only describe the next entry, are skipped. */
 const LEFT_OUT = ["5", "g", "x"];
 
-/** Reads the files of a tar archive, gzipped or not, and strips a folder that contains all of them. Throws Error for
- * links, special files, outside paths, and archives above the limits, by default the limits of an extension. */
+/** Reads the files of a tar archive, gzipped or not, and strips a folder that contains all of them. Rejects for links,
+ * special files, paths outside the archive, and archives above a limit. */
 export async function readTar(
   bytes: Uint8Array<ArrayBuffer>,
   { maxBytes = MAX_BYTES } = {},

@@ -113,7 +113,7 @@ export class ExtensionRegistry {
 
   /** Asks every extension whether it is active and renders its prompt. Logs errors and timeouts. If `activate` fails,
    * the extension is skipped; if `prompt` fails, it has only its symbols. `own` returns the keys that belong to one
-   * extension. Throws like `installOrder`. */
+   * extension. Rejects like `installOrder`. */
   async activate(env: EnvironmentView, own?: OwnKeys): Promise<ActiveExtensions> {
     const faults: ExtensionFault[] = [];
     await this.#extend({ env, own, faults });
@@ -269,8 +269,8 @@ export class ExtensionRegistry {
     }
   }
 
-  /** Wraps a nudge so that it is safe to call. The nudge runs only while the extension is active, and its result is one
-   * bounded line or null. A nudge that took too long is not called again, since every step would wait. */
+  /** Returns a nudge that never rejects. The nudge runs only while the extension is active, and its result is one
+   * bounded line or null. After a nudge took too long, Vis does not call it again, since every step would wait. */
   #nudgeOf(extension: NormalExtension, { own, faults = [] }: Omit<ViewOf, "env">): ActiveExtensions["nudges"][number] {
     const { namespace } = extension;
     let isSlow = false;
@@ -368,7 +368,7 @@ interface Invocation {
   readonly told?: ((outcome: ShownOutcome) => void) | undefined;
 }
 
-/** Limit of the main process's heap that running calls of all conversations may hold together. */
+/** The bytes of `room` that running calls of all conversations may have together. */
 const ROOM = new Semaphore(160 << 20);
 
 type Call = Parameters<Before>[0];
@@ -385,8 +385,8 @@ const KEYS: Readonly<Record<HookName, string>> = {
   onError: "env, fn, args, result, error",
 };
 
-/** Calls a function symbol through its hooks: before, arguments, fn, after. onError wraps only the function. Throws
- * only HostCallError, whose message is fit for the model. */
+/** Calls a function symbol through its hooks: before, arguments, fn, after. onError wraps only the function. Rejects
+ * only with HostCallError. */
 export async function invokeSymbol(invocation: Invocation): Promise<unknown> {
   const { now } = invocation;
   const start = now();
@@ -405,7 +405,7 @@ export async function invokeSymbol(invocation: Invocation): Promise<unknown> {
   }
 }
 
-/** Reports the outcome. If the report fails, the call still succeeds. */
+/** Reports the outcome of a call. If the report fails, the call still succeeds. */
 function tell({ symbol, told, log, extension, env }: Invocation, result: unknown): void {
   if (!symbol.outcome || !told) return;
   try {
@@ -477,7 +477,7 @@ function shownOutput(outputs: readonly string[]): string {
   return shown.join("\n");
 }
 
-/** Marks the last lines of the outputs, which share their number. */
+/** Marks the ends of the outputs. All outputs together get at most LAST_LINES lines. */
 function keepLast(
   isKept: boolean[],
   texts: readonly { readonly length: number; readonly most: number }[],
@@ -621,8 +621,8 @@ function reasonOf(issue: z.core.$ZodIssue): string {
   return `${[`argument ${first + 1}`, ...deeper.map(String)].join(".")} ${message}`;
 }
 
-/** Returns the reason of the alternative with the type of the given value, or the types of all without such an
- * alternative. */
+/** If an alternative has the type of the given value, returns its reason. Otherwise returns the types of all
+ * alternatives. */
 function unionReason({ errors, message, path }: z.core.$ZodIssueInvalidUnion): string {
   const fitting = errors.find(([first]) => first && !(first.code === "invalid_type" && first.path.length === 0))?.[0];
   if (fitting) return reasonOf({ ...fitting, path: [...path, ...fitting.path] });
@@ -685,8 +685,7 @@ interface OwnPart extends Omit<Part, "nudges"> {
 
 const MADE = new WeakMap<NormalExtension, { readonly prompt: string; readonly part: OwnPart }>();
 
-/** Returns the part of an extension. Only another prompt makes a new part, since most queries have the prompt of the
- * previous one. */
+/** Returns the cached part of an extension, or makes a new part if the prompt changed. */
 export function ownPart(extension: NormalExtension, prompt: string): OwnPart {
   const made = MADE.get(extension);
   if (made?.prompt === prompt) return made.part;
@@ -728,14 +727,14 @@ function makePart(extension: NormalExtension, prompt: string): OwnPart {
   };
 }
 
-/** The prompt shows this many symbols in full and only names the others. */
+/** The default of `shown`. */
 const SHOWN = 12;
-/** Examples are added while the block is shorter than this, in characters. */
+/** Vis adds examples to a block while the block has fewer characters than this. */
 const EXAMPLE_BUDGET = 1_000;
 const MAX_INLINE = 80;
 
-/** Returns the text that the model reads about one active extension: header, prompt, one line per symbol. Empty if no
- * symbol is shown and the prompt is empty. */
+/** Returns the text that the model reads about one active extension: header, prompt, one line per symbol. Returns "" if
+ * `shown` is 0 and the prompt is blank. */
 function promptBlock(extension: NormalExtension, prompt: string): string {
   const { alias } = extension.alias;
   const full = extension.shown ?? SHOWN;
@@ -756,7 +755,7 @@ function promptBlock(extension: NormalExtension, prompt: string): string {
   return [...head, ...described, ...more].join("\n");
 }
 
-/** Returns "" if the block shows some symbols. */
+/** Returns "" unless `shown` is 0. */
 function unshownLines({ alias: { alias }, symbols, shown }: NormalExtension): string {
   return shown === 0 ? symbols.map((symbol) => symbolLine(alias, symbol)).join("\n") : "";
 }
@@ -774,8 +773,8 @@ function symbolLine(alias: string, symbol: FunctionSymbol | ValueSymbol): string
   return `${alias}.${symbol.name}${text.length <= MAX_INLINE ? ` = ${text}` : `: ${typeof symbol.value}`}  // ${doc}`;
 }
 
-/** Shortens a signature by its obvious parts: plain types, the name of the options, the promise. Every call carries it;
- * `doc()` shows the full one. */
+/** Shortens a signature by its obvious parts: plain types, the name of the options, the promise. Each model call
+ * contains the short form; `doc()` shows the whole signature. */
 function brief(signature: string): string {
   return signature.replace(/: (?:string|number|boolean)(?=[,)}])/g, "")
     .replaceAll("string | string[]", "string|string[]")
@@ -804,8 +803,7 @@ function* topLevel(list: string): Generator<string> {
   yield list.slice(start);
 }
 
-/** The `reads` of the function decides. Without it, a function that read-only workspaces may have counts as only
- * reading. */
+/** `reads` decides. Without `reads`, a function that `readOnly` loads counts as only reading. */
 function onlyReads({ name, reads }: FunctionSymbol, { readOnly }: NormalExtension): boolean {
   return reads ?? (readOnly === true || readOnly?.symbols.includes(name) === true);
 }

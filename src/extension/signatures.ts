@@ -2,7 +2,8 @@ import type { FunctionSymbol } from "./spec.ts";
 import { z } from "zod";
 
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
-/** Types that JSON Schema cannot express. Other types give their own text: `.meta({ tsType: "Uint8Array" })`. */
+/** Types that JSON Schema cannot express. For a type that is absent here, the author sets the text: `.meta({ tsType:
+ * "Uint8Array" })`. */
 const BEYOND_JSON: Readonly<Record<string, string>> = {
   date: "Date",
   bigint: "bigint",
@@ -11,7 +12,7 @@ const BEYOND_JSON: Readonly<Record<string, string>> = {
   undefined: "undefined",
   symbol: "symbol",
 };
-/** The cache of signatures: printing a schema takes a millisecond, and prompts are rendered for each query. */
+/** Caches signatures, because Vis renders the prompts for each query. */
 const PARAMETERS = new WeakMap<FunctionSymbol, string>();
 
 /** Returns one line of TypeScript for a function symbol, built from its zod tuple: `search.find(query: string,
@@ -49,7 +50,7 @@ function itemOf(item: unknown): Item {
   return typeof item === "object" ? item as Item : {};
 }
 
-/** Returns an item's own name, or else one derived from its type. Names are unique. */
+/** Returns an item's own name, or else a name derived from its type. */
 function parameterNames(items: readonly Item[]): string[] {
   const names: string[] = [];
   for (const item of items) {
@@ -66,9 +67,9 @@ function nameOf({ title, description }: Item): string | null {
 type Schema = Readonly<Record<string, unknown>>;
 
 interface SchemaTextOptions {
-  /** The schema to which references belong; by default the schema itself. */
+  /** The schema in which Vis looks up each `$ref`; by default the schema itself. */
   readonly root?: unknown;
-  /** Whether top-level keys get their descriptions as comments and `tsType` is ignored, as for foreign schemas. */
+  /** Whether to print descriptions of top-level keys as comments, and to ignore `tsType`, as for foreign schemas. */
   readonly notes?: boolean;
 }
 

@@ -28,7 +28,7 @@ export interface SpawnOptions {
    * the bytes. */
   readonly onOutput?: (output: "stdout" | "stderr", bytes: Uint8Array<ArrayBuffer>) => void;
   /** Takes the lines of standard error that begin with this token, without the token. The output does not contain these
-   * lines. Vis takes a line of more than 64 KiB for output. */
+   * lines. A line of more than 64 KiB stays in the output. */
   readonly asides?: { readonly token: string; readonly hear: (line: string) => void };
   /** By default "call": the program ends with the call. With "conversation", the program runs until the conversation is
    * closed. */
@@ -50,12 +50,12 @@ export interface SpawnOptions {
   /** Hides the secret files of the workspace, except these paths relative to it. The program reads `instead` in place
    * of each file. Hiding works only if the program can have its own file system. */
   readonly hideSecrets?: { readonly except: readonly string[]; readonly instead: string };
-  /** Whether the user has already answered for this program: by naming it in the settings, or in an approval of the
-   * extension. Only shipped extensions may set this option. The option matters only if the wall is incomplete. */
+  /** Whether the user has already allowed this program, in the settings or in an approval of the extension. Only
+   * shipped extensions may set this option. The option matters only if the wall is incomplete. */
   readonly answered?: boolean;
   /** Whether to reject instead of running the program behind an incomplete wall. */
   readonly whole?: boolean;
-  /** Called when the program begins, after any approval. */
+  /** Vis calls this when the program begins, after any approval. */
   readonly onBegin?: () => void;
   /** Programs without TCP access and with the same text here share a network with only a loopback, if the machine
    * supports it. */
@@ -92,8 +92,8 @@ export interface SpawnCaller {
   readonly ask: ((request: ApprovalRequest) => Promise<Approval>) | null;
 }
 
-/** The scopes of a program's network that a lasting answer covers, and the files of the workspace that it runs.
- * Otherwise the reason why Vis asks the user every time. */
+/** The scopes of a program's network that a lasting answer covers, and the files of the workspace that the program
+ * runs; or the reason why Vis asks the user every time. */
 export type NetworkScopes =
   | { readonly scopes: readonly string[]; readonly runs: readonly string[] }
   | { readonly never: string };
@@ -111,9 +111,9 @@ export interface ProgramWalls {
   readonly unix: boolean;
   /** Whether secret files of the workspace can be hidden from programs. */
   readonly hides: boolean;
-  /** Folders of PATH that programs cannot read, so that their PATH omits them. */
+  /** Folders of PATH that programs cannot read. The PATH of programs therefore omits these folders. */
   readonly leftOut: readonly string[];
-  /** Absent if the wall is whole. `some` means that programs run behind the available parts of it. */
+  /** Absent if the wall is whole. With `some`, programs run behind the available parts of the wall. */
   readonly unwalled?: { readonly mode: "ask" | "run"; readonly reason: string; readonly some: boolean };
 }
 

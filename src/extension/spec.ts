@@ -19,7 +19,7 @@ export interface Extension {
   readonly author?: string;
   readonly license?: string;
   readonly requires?: readonly string[];
-  /** Called for each query. A falsy result, or a promise of one, excludes symbols, prompt and nudge. */
+  /** Vis calls this for each query. A falsy result, or a promise of one, excludes symbols, prompt and nudge. */
   readonly activate?: (env: EnvironmentView) => unknown;
   /** How the user makes `activate` accept a shipped extension. The prompt contains it while the extension is
    * inactive. */
@@ -31,25 +31,25 @@ export interface Extension {
   readonly nudge?: (ctx: NudgeContext) => string | null;
   /** Topics that `doc()` finds besides functions, each with the code to read it and a line about it. */
   readonly topics?: (env: EnvironmentView) => readonly Topic[] | Promise<readonly Topic[]>;
-  /** Requests that the user makes as `/name words`, such as skills. Called when the screen starts. */
+  /** Requests that the user makes as `/name words`, such as skills. Vis calls this when the screen starts. */
   readonly requests?: (place: RequestPlace) => readonly NamedRequest[] | Promise<readonly NamedRequest[]>;
-  /** Returns further extensions for this conversation, such as aliases from settings. Called for each query, before
-   * `activate`. */
+  /** Returns further extensions for this conversation, such as aliases from settings. Vis calls this for each query,
+   * before `activate`. */
   readonly extend?: (env: EnvironmentView) => readonly Extension[] | Promise<readonly Extension[]>;
-  /** The symbols, most used first. If there are many, the prompt shows the first ones in full and only names the
-   * others. */
+  /** The symbols, most used first. */
   readonly symbols?: readonly (FunctionSymbol | ValueSymbol)[];
   /** The number of symbols that the prompt shows in full, 12 by default. The prompt only names the others. */
   readonly shown?: number;
-  /** Platform globals for the realm, such as "fetch". Each needs a matching `allow`, and each `allow` a global. */
+  /** Platform globals for the realm, such as "fetch". Each global needs a grant in `allow`, and each grant needs a
+   * global. */
   readonly globals?: readonly string[];
   /** Import names for the realm, each mapped to a self-contained file of the extension's folder, such as
    * "./stats.ts". */
   readonly modules?: Readonly<Record<string, string>>;
-  /** Grants to the sandbox itself. Most extensions need none. */
+  /** Grants to the sandbox itself. */
   readonly allow?: Partial<Readonly<Record<"net" | "read" | "write" | "env", readonly string[]>>>;
-  /** The default of its setting `enabled`. The extension is on if `extensions.allow` names it, but never in the locked
-   * profile. If absent, the extension is always on. */
+  /** The default of the setting `enabled`. If `extensions.allow` names the extension, this default is true. The locked
+   * profile loads no extension that has `onByDefault`. */
   readonly onByDefault?: boolean;
   /** The parts that the locked profile loads for a read-only workspace: everything, or the listed functions with a
    * prompt that names no others. If absent, no part of a shipped extension is loaded. */
@@ -61,12 +61,12 @@ export interface Extension {
   /** Watches changes by programs in the workspace, for `env.watchFiles` of all extensions. Vis uses the first extension
    * that has `watchFiles`. */
   readonly watchFiles?: (env: EnvironmentView, options: WatchOptions) => FileWatcher;
-  /** Called for each file that a function of an extension reads for the model and reports by `env.fileRead`. The path
-   * is relative to the workspace. */
+  /** Vis calls this for each file that a function of an extension reads for the model and reports by `env.fileRead`.
+   * The path is relative to the workspace. */
   readonly fileRead?: (env: EnvironmentView, path: string) => void | Promise<void>;
   /** Commands that the extension adds to `vis`. */
   readonly cli?: readonly CliCommand[];
-  /** Called by `vis doctor`, even while the extension is off. */
+  /** `vis doctor` calls this, even while the extension is off. */
   readonly doctor?: (context: DoctorContext) => readonly DoctorCheck[] | Promise<readonly DoctorCheck[]>;
 }
 
@@ -92,7 +92,7 @@ export interface NamedRequest {
   readonly text: string;
 }
 
-/** A result of `doc()`: the code that reads or calls it, and a line about it. */
+/** A result of `doc()`. `name` is the code that reads or calls the topic, and `doc` is one line about it. */
 export interface Topic {
   readonly name: string;
   readonly doc: string;
@@ -130,7 +130,7 @@ export interface FunctionOptions {
    * a plain text, the call is shown as failed, with the end of `output`. */
   // deno-lint-ignore no-explicit-any
   readonly outcome?: (result: any) => string | CallOutcome;
-  /** The memory in bytes that a call may need, if it is large. Calls wait until theirs is available. */
+  /** The memory in bytes that a call may need, if it is large. A call waits until this memory is available. */
   readonly room?: number | ((...args: readonly unknown[]) => number);
   readonly before?: Before;
   readonly after?: After;
@@ -168,7 +168,7 @@ export interface ConversationKeys {
   readonly branchId: string;
   /** The tenant of the conversation; `env` reaches no other tenant. */
   readonly tenant?: string;
-  /** 0 at top level. */
+  /** The number of queries around this one: 0 for the user's request. */
   readonly depth: number;
   /** The real path of the workspace. */
   readonly workspace: string;
@@ -298,7 +298,7 @@ export type ChildResult = Readonly<Record<"status" | "reason" | "answer", string
 
 export interface RouterFacts {
   readonly providers: readonly { readonly name: string; readonly models: readonly string[] }[];
-  /** The route that serves the query unless it fails. */
+  /** The route that serves the query unless this route fails. */
   readonly root: { readonly provider: string; readonly model: string };
 }
 
@@ -321,11 +321,12 @@ export interface CustomBinding {
 /** `workspace` names another workspace than the conversation's, by its real path. */
 type Scoped = Readonly<{ scope?: "conversation" | "workspace" | "global"; workspace?: string }>;
 
-/** `env.store`: JSON under keys of up to 200 characters. By default, a key belongs to this conversation; with `scope`
- * "workspace" or "global", to all conversations there or everywhere. A command has no conversation, so it names one of
- * the other scopes. Each change creates a version, and Vis keeps the last 1000 versions of a key. A value has at most
- * 1 MiB of JSON, and a scope at most 10 000 keys. A fork sees the state of its conversation at the time it was made.
- * Rejects with TypeError if the value is not JSON, and with the limit that was exceeded. */
+/** `env.store`: JSON under keys of up to 200 characters. By default, a key belongs to this conversation. With `scope`
+ * "workspace" or "global", a key belongs to all conversations of the workspace, or to all conversations. A command has
+ * no conversation, so it names one of the other scopes. Each change creates a version, and Vis keeps the last 1000
+ * versions of a key. A value has at most 1 MiB of JSON, and a scope at most 10 000 keys. A fork sees the state of its
+ * conversation at the time it was made. Rejects with TypeError if the value is not JSON, and with the limit that was
+ * exceeded. */
 export interface OwnStore {
   /** Stores the value; an equal value creates no version. With `ifVersion` it rejects if another version is the newest;
    * 0 means that the key must not exist. */
@@ -358,7 +359,7 @@ export interface OwnStore {
   putBytes(bytes: Uint8Array | AsyncIterable<Uint8Array>): Promise<string>;
   /** Yields the bytes of a reference in pieces, each read on demand. Throws if the bytes are gone or damaged. */
   bytes(reference: string): AsyncIterable<Uint8Array<ArrayBuffer>>;
-  /** Removes bytes. The caller knows that no value refers to them any more. */
+  /** Removes bytes. The caller makes sure that no value refers to the bytes. */
   dropBytes(reference: string): Promise<void>;
 }
 
@@ -374,7 +375,7 @@ export interface NudgeContext {
   readonly userVarCount: number;
 }
 
-/** `result` is the value, read on access; undefined if the block has none or it is not data. */
+/** Vis reads `result` on access. It is undefined if the block has no value, or a value that is not data. */
 type PrevExpression =
   & Readonly<Record<"code" | "preview" | "stdout" | "stderr", string>>
   & Readonly<{ result: unknown; error?: string; executionTimeMs: number; timedOut: boolean; repaired: boolean }>;
@@ -427,7 +428,7 @@ export interface CliContext {
   readonly spawn?: Spawn;
 }
 
-/** Names that every sandbox has, and reserved words. Aliases and modules must not use them. */
+/** Names that every sandbox has, and reserved words. Aliases and modules must not use these names. */
 export const TAKEN_NAMES: ReadonlySet<string> = new Set(
   ("answer conversationCode conversationHistory doc forget print printed requestMoreIterations restoreVar results shape " +
     "varDiff varHistory vars vis console globalThis undefined Infinity NaN Math JSON Intl Reflect Atomics crypto performance " +

@@ -34,7 +34,7 @@ interface TestOptions {
   readonly env?: Partial<EnvironmentView>;
   /** The extension's section of the settings. */
   readonly config?: unknown;
-  /** Extensions that this one requires. */
+  /** The extensions that the tested extension requires. */
   readonly others?: readonly Extension[];
   /** Receives the log entries of the extension. */
   readonly log?: (event: string, data: Readonly<Record<string, unknown>>) => void;
@@ -43,8 +43,8 @@ interface TestOptions {
 interface TestedExtension {
   readonly isActive: boolean;
   readonly prompt: string;
-  /** Calls a function like a block, by its name there ("search.find"), with the checks of its arguments and its hooks.
-   * Rejects with the error that the model would see. */
+  /** Calls a function by its name in blocks ("search.find"), with the checks of its arguments and its hooks. Rejects
+   * with the error that the model would see. */
   call(name: string, ...args: readonly unknown[]): Promise<unknown>;
   /** Returns the text that `doc` shows for a function or the whole extension, or null. */
   doc(name: string): string | null;
@@ -61,7 +61,7 @@ const NOWHERE: EnvironmentView = {
   maxIterations: 4,
 };
 
-/** Registers an extension as a session would. Rejects if it is invalid, or its section of the settings is. */
+/** Registers the extension after `others`. Rejects if an extension is invalid, or if `config` is. */
 export async function testExtension(
   extension: Extension,
   { env = {}, config, others = [], log = () => {} }: TestOptions = {},

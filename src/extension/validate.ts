@@ -8,7 +8,7 @@ import { z } from "zod";
  * this key. */
 export const REALM_SCRIPTS: unique symbol = Symbol("realm scripts");
 
-/** An extension in the registry. Optional keys have their defaults, and `prompt` is a function. */
+/** An extension in the registry, with the defaults of its optional keys. `prompt` is a function. */
 export interface NormalExtension extends Extension {
   readonly group: string;
   readonly subgroup: string;
@@ -24,7 +24,7 @@ const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
 const RESULT_NAME = /^[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*$/;
 const COMMAND = /^[a-z][a-z0-9-]*$/;
 const VERSION = /^\d+\.\d+\.\d+(?:[-+][\w.+-]+)?$/;
-/** `then` would turn the alias into a promise; the others would shadow members that every object inherits. */
+/** `then` would turn the alias into a promise. JavaScript gives the other names a meaning. */
 const UNUSABLE_SYMBOLS = ["then", "constructor", "prototype", "__proto__", "toJSON"];
 const isFunction = (value: unknown): boolean => typeof value === "function";
 const func = z.custom<(...args: unknown[]) => unknown>(isFunction, "must be a function");
@@ -239,7 +239,7 @@ function netFault(text: string): string | null {
   }
 }
 
-/** Throws Error if an extension names modules but was not loaded from a folder. */
+/** Throws Error if `modules` names a module whose script Vis did not load. */
 export function scriptsOf(extension: Extension): Readonly<Record<string, string>> {
   const { namespace, modules = {} } = extension;
   const scripts: Readonly<Record<string, string>> = Reflect.get(extension, REALM_SCRIPTS) ?? {};

@@ -34,9 +34,9 @@ async function enter(): Promise<void> {
   await serverFacts.load();
   entry.value = { shows: "page", why: "" };
   await Promise.all([conversationList.load(), route({ anew: true })]);
-  if (matchMedia("(hover: hover)").matches) elements.request.current?.focus(); // A phone would open its keyboard.
+  if (matchMedia("(hover: hover)").matches) elements.request.current?.focus(); // On a phone, the focus would open the keyboard.
   performance.mark("vis-usable");
-  await serverFacts.loadModels().catch(() => {}); // Without a list of models, the server's own model serves.
+  await serverFacts.loadModels().catch(() => {}); // If the list of models is missing, the server's own model serves.
 }
 
 /** Opens the conversation or branch of `#c=ID`, and shows the query `q` and its step `s`. `anew` also reloads the
@@ -79,7 +79,7 @@ function onKey(event: KeyboardEvent): void {
   }
 }
 
-/** A link with a token may be opened in a tab that already shows the page. */
+/** The user may open a link with a token in a tab that already shows the page. */
 function onAddress(): void {
   const before = heldToken();
   void guarded(takeToken() === before ? route : enter);

@@ -10,7 +10,8 @@ export type Judged =
   | { readonly ok: true; readonly value: JsonValue; readonly text: string }
   | { readonly ok: false; readonly reason: string };
 
-/** Longer schemas are shown up to this length; the whole schema is in `$schema`. */
+/** The prompt shows a schema of at most SHOWN_CHARS whole. For a longer schema, the prompt shows HEAD_CHARS, and
+ * `$schema` has the whole text. */
 const SHOWN_CHARS = 4_000;
 const HEAD_CHARS = 3_000;
 const SHOWN_FAULTS = 5;
@@ -19,7 +20,7 @@ const FENCED = /^\s*```(?:json)?[^\S\n]*\n([\s\S]*?)\n?\s*```\s*$/i;
 export class AnswerSchema {
   readonly text: string;
   readonly #judge: SchemaJudge;
-  /** Whether text that is not JSON can be the answer. If the schema allows lists or objects, such text is prose. */
+  /** Whether the answer may be text that is not JSON: only if the schema allows neither lists nor objects. */
   readonly #plainText: boolean;
   #refused: string | null = null;
 
@@ -661,7 +662,7 @@ const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
 const NAME = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
 const MAX_TESTED_CHARS = 4_096;
 
-/** Whether a text has a `format`. Unknown formats accept everything, as the specification requires. */
+/** Whether a text has a `format`. Unknown formats and very long texts pass. */
 function hasFormat(format: string, text: string): boolean {
   const test = Object.hasOwn(FORMATS, format) ? FORMATS[format] : undefined;
   return test === undefined || text.length <= MAX_TESTED_CHARS && test(text);

@@ -8,12 +8,12 @@ import type { EarlierTurn, EarlierTurns, VariableHead } from "../persistence/sto
 export interface JournalEntry {
   readonly code: string;
   readonly result: BlockResult;
-  /** The value as codec bytes if it is kept, for nudges of extensions. */
+  /** The codec bytes of the value, for nudges of extensions; null or absent if Vis does not keep them. */
   readonly value?: Uint8Array<ArrayBuffer> | null;
   readonly as?: string | undefined;
 }
 
-/** The caps of one context message, in characters, rows or lines. See protocol.md for the defaults. */
+/** The caps of one context message, in characters, rows or lines. */
 export type ContextCaps = Readonly<Config["context"]>;
 
 export interface ContextParts {
@@ -27,7 +27,7 @@ export interface ContextParts {
       readonly request: string;
       readonly thinkings: readonly string[];
       readonly answer: string;
-      /** The files that the request changed, on one line, and its changes; absent if it changed none. */
+      /** The names of the changed files, on one line; absent if the request changed no file. */
       readonly changed?: string;
       readonly diff?: string;
       /** The output of blocks and calls that ended with the request. */
@@ -53,7 +53,7 @@ export interface ContextParts {
 export type IndexedVariable =
   & Pick<VariableHead, "name" | "kind" | "versions" | "scope" | "summary" | "reason">
   & Partial<Pick<VariableHead, "code">>
-  /** A file whose text the variable has, and which has changed since. */
+  /** A file that changed after the variable got its text. */
   & { readonly changedFile?: string | null };
 
 const HANDOVER = { request: 500, thinking: 1_000, thinkings: 2, answer: 1_000, diff: 1_500, printed: 1_500 };
@@ -67,8 +67,8 @@ const MAX_NOTES = 50;
 const OLDER_THINKING = 'older: await varHistory("$reasoning")';
 const CLOSING = "Reply now with one JSON object.";
 
-/** Renders the message that changes with each iteration, in a bounded size whatever its parts contain. No part can
- * imitate the frame of the message: see `framed`. */
+/** Renders the message that changes with each iteration. The caps bound its size. No part can imitate the frame of the
+ * message: see `framed`. */
 export function renderContext(parts: ContextParts): string {
   const { caps } = parts;
   const journalOf = parts.journalIteration;
@@ -92,7 +92,7 @@ export function renderContext(parts: ContextParts): string {
   );
 }
 
-/** The last call is after the budget, not an iteration of it. */
+/** The last call is not an iteration: it comes after the budget is used up. */
 function header({ iteration, budget, failures, last }: ContextParts): string {
   const most = Math.trunc(budget), at = Math.trunc(iteration);
   const count = Math.trunc(failures);
@@ -136,8 +136,8 @@ function handover(
   ].join("\n");
 }
 
-/** Renders the conversation before a query, one line for each request with its answer; "" if nothing came before. The
- * text is part of the cached prefix, so it has the same bytes in all calls of the query. */
+/** Renders the conversation before a query, one line for each request with its answer; "" for the first query. The text
+ * is part of the cached prefix, so it has the same bytes in all calls of the query. */
 export function renderConversation({ shown, more }: EarlierTurns): string {
   const lines = shown.map((turn, at) => turnLine(turn, { number: more + at + 1, isLast: at === shown.length - 1 }));
   const before = more === 0 ? "" : `, after ${more} that are not shown`;
@@ -180,7 +180,7 @@ function attempts(lines: readonly string[], caps: ContextCaps): string {
   return kept.join("\n");
 }
 
-/** A safeguard: the index is bounded already, but its lists of names come in addition to its rows. */
+/** Bounds the lists of names, which come in addition to the rows that `renderVarIndex` bounds. */
 function index(text: string, { indexChars }: ContextCaps): string {
   const cap = indexChars + 4_000;
   return headAndTail(shownText(headAndTail(text.trim(), { cap })), { cap });
@@ -203,12 +203,12 @@ const ROW_OVERHEAD = 90;
 type JournalCaps = Pick<ContextCaps, "journalChars" | "previewChars" | "stdoutChars" | "stderrChars" | "errorChars">;
 
 /** Vis avoids cuts that save fewer characters, because the notice of a cut also takes space. When `SLACK` is used up,
- * Vis makes such cuts too. */
+ * Vis makes small cuts too. */
 const LEAST_CUT = 300;
-/** The reserve, if something must be cut, for pieces that would lose less than `LEAST_CUT`. */
+/** The reserve of a cut journal for pieces that would lose fewer than `LEAST_CUT` characters. */
 const SLACK = 1_200;
 
-/** A part of a row that is safe to show, whole unless it is far larger than any journal. */
+/** A part of a row that is safe to show. It has the whole text unless the text is far longer than its cap. */
 interface Piece extends RawCut {
   readonly cap: number;
 }
@@ -229,14 +229,15 @@ export interface EarlierIteration {
 }
 
 export const MAX_EARLIER = 10;
-/** A journal of at most this length leaves room for the results that it displaced. */
+/** The length up to which a journal counts as brief. */
 const BRIEF = 1_000;
-/** An iteration that does not fit is cut only if at least this many characters remain. */
+/** Vis cuts an iteration that does not fit only if at least this many characters remain. Otherwise Vis omits the
+ * iteration. */
 const LEAST_EARLIER = 2_000;
 
 /** Renders the results of earlier iterations, oldest first, as far back as they fit. Together with the journal, these
- * results may have `earlierChars` characters, or twice as many after a brief journal. After a failed block they may
- * have `journalChars`, the most in any case, so that a failure hides no earlier result. */
+ * results may have `earlierChars` characters, or twice as many after a brief journal. After a failed block the limit is
+ * `journalChars`, so that a failure hides fewer earlier results. */
 export function renderEarlier(
   earlier: readonly EarlierIteration[],
   { journal, caps }: { readonly journal: readonly JournalEntry[]; readonly caps: ContextCaps },
@@ -262,7 +263,8 @@ export function renderEarlier(
   return { text: texts.join("\n"), positions };
 }
 
-/** A shorter result may be equal by chance. */
+/** If the code differs, a row refers to an equal earlier result only if the result has at least this many characters.
+ * Short results may be equal by chance. */
 const TELLING = 200;
 
 class ShownRows {
@@ -371,7 +373,7 @@ function cutPieces(pieces: readonly Piece[], total: number): string[] {
 
 function renderRow({ number, as, result, facts }: Row, texts: readonly string[]): string {
   const [code = "", outcome = "", stdout = "", stderr = ""] = texts;
-  // A reader would take an arrow in the code for the end of the code.
+  // A reader could mistake an arrow in the code for the end of the code.
   const forced = ` ${code} `.includes(" → ") ? FORCED : "";
   if (as !== null) {
     return `${forced}  [${number}${OWN}] ${code}${code === "" ? "" : " "}${OWN_WORD}→ as [${as}${OWN}]`;
@@ -422,7 +424,7 @@ function detailOf({ excerpt, line, stack }: BlockError, code: string): string {
   return shown.trim() === code ? origin.join("\n") : excerpt;
 }
 
-/** Omits the time of a block that waits for a function of Vis, such as a model call: the block is not slow itself. */
+/** Subtracts the time of calls, so that a block that waits for a function does not count as slow. */
 function timeOf({ ms, calls }: BlockResult): string {
   if (ms < 10) return "";
   const text = ms < 1_000 ? `${Math.round(ms)}ms` : `${(ms / 1_000).toFixed(1)}s`;
@@ -444,8 +446,8 @@ function factsOf(result: BlockResult): string[] {
 const MOST_FAILED = 3, FAILED_CHARS = 200, SEEN_CHARS = 60;
 const LEFT_OUT = /^… \d+ more lines?$/;
 
-/** Returns the failed commands of a block that succeeded, and commands that ended with a block, with their shown output
- * unless the row has it. The output of a command need not mention its failure. */
+/** Returns failed calls of a block that succeeded, and calls with output that ended with their block. The shown output
+ * of a command may not mention its failure. */
 function failedCalls({ ok, outcome, calls, stdout, preview }: BlockResult): string[] {
   const isCut = outcome === "timeout" || outcome === "cancelled";
   const failed = ok || isCut ? calls.filter((call) => !call.ok && call.outcome && (ok || call.output)) : [];
@@ -750,13 +752,13 @@ const TAGS = [
   "input",
 ];
 
-/** Placeholders for the mark of a message while it is built. `shownText` escapes these characters in text from
- * outside. */
+/** Placeholders for the mark of a message until `framed` replaces them. `shownText` escapes these characters in text
+ * from outside. */
 const OWN = "\u0000", OWN_WORD = "\u0002";
-/** A part of a text that forces the message to have a mark. */
+/** A part of a text that makes `framed` add a mark. */
 const FORCED = "\u0001";
 
-/** Invisible characters, which must not hide a tag or the start of a line. */
+/** Invisible characters, which could hide a tag or the start of a line from the pattern. */
 const UNSEEN = "\\u00ad\\u034f\\u180e\\u200b-\\u200f\\u2060-\\u2064\\ufeff";
 /** Matches text that a model could mistake for the frame: a tag of Vis, or a line that begins like a part of the
  * context. `[1]` as an item of a printed array does not match. */
@@ -770,9 +772,9 @@ const LIKE_FRAME = new RegExp(
   "im",
 );
 
-/** Replaces the placeholders of the mark. Text from outside is shown unchanged. If such a text could be mistaken for
- * the frame, each tag, row and label of this message ends in a mark. The mark occurs nowhere else, and the message's
- * first line explains it. */
+/** Replaces the placeholders of the mark. If a text from outside could be mistaken for the frame, each tag, row and
+ * label of this message ends in a mark. The rest of the message does not contain the mark, and its first line explains
+ * the mark. */
 function framed(text: string): string {
   const body = text.startsWith("[iter ") ? text.indexOf("\n") : 0;
   const isForged = text.includes(FORCED) || LIKE_FRAME.test(text.slice(body));
@@ -785,7 +787,7 @@ function framed(text: string): string {
   return said.replaceAll(FORCED, "").replaceAll(OWN, mark).replaceAll(OWN_WORD, mark === "" ? "" : `${mark} `);
 }
 
-/** Returns the first of `~1`, `~2` … that does not occur in the text, even hidden by invisible characters. */
+/** Returns the first of `~1`, `~2` … that is absent from the text, even without its invisible characters. */
 function markFor(text: string): string {
   const used = new Set<string>();
   for (const [, digits = ""] of text.replace(new RegExp(`[${UNSEEN}]`, "g"), "").matchAll(/~(\d{1,7})/g)) {
@@ -814,7 +816,7 @@ function escapeOf(char: string): string {
   return hex.length > 4 ? `\\u{${hex}}` : `\\u${hex.padStart(4, "0")}`;
 }
 
-/** Indents all lines but the first, so that no other line begins an item. */
+/** Indents all lines but the first, so that a later line cannot begin an item. */
 function hanging(text: string): string {
   return text.replaceAll("\n", "\n  ");
 }
@@ -825,8 +827,8 @@ function safeLine(text: string, limit: number): string {
   return flat.length <= limit ? flat : `${flat.slice(0, Math.max(0, limit - 1)).replace(/[\ud800-\udbff]$/, "")}…`;
 }
 
-/** Returns head and tail within `cap` characters, with the number of omitted ones; only a beginning if there is no
- * room for both. The cut never begins a line. */
+/** Returns head and tail within `cap` characters, with the number of omitted characters. Returns only a beginning if
+ * there is no room for both. */
 function headAndTail(
   text: string,
   { cap, more = "" }: { readonly cap: number; readonly more?: string },
@@ -845,13 +847,13 @@ interface AllOfIt {
   readonly before: number | null;
 }
 
-/** A text as it is shown, whole unless it has more than four times the permitted characters. */
+/** The shown form of a text. It lacks the middle if the text has more than four times the permitted characters. */
 interface RawCut {
   readonly text: string;
-  /** The number of characters missing in the middle of `text`, where a cut omits them in any case. */
+  /** The number of characters that `text` lacks in its middle. */
   readonly hidden: number;
   readonly hiddenLines: number;
-  /** The place of the whole text; null if it is not kept. */
+  /** The place of the whole text; null if Vis does not keep the text. */
   readonly all: AllOfIt | null;
   /** Whether all lines end in `\r\n`, which is not shown. */
   readonly lines: boolean;
@@ -913,12 +915,12 @@ function leftOut(
   return `${which}, print(${name}.split("\\n").slice(${from}, ${from + lines}).join("\\n"))`;
 }
 
-/** Cuts first, so that nothing large is built, then escapes, then cuts again if escapes made it longer. */
+/** Cuts before the escapes, so that only a short text is escaped. Cuts again if escapes made the text longer. */
 function safeCut(text: string, options: { readonly cap: number; readonly more?: string }): string {
   return headAndTail(shownText(headAndTail(text, options)), options);
 }
 
-/** Divides `total` among `needs`: none gets more than it needs, and large ones share the rest of small ones. */
+/** Divides `total` among `needs`. A need gets at most its size, and large needs share the rest of small ones. */
 function fairShares(needs: readonly number[], total: number): number[] {
   const shares = needs.map(() => 0);
   const order = needs.map((need, at) => ({ need, at })).toSorted((a, b) => a.need - b.need);

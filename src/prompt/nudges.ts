@@ -12,13 +12,13 @@ const MAX_CHARS = 200;
 interface NudgeFacts {
   readonly used: number;
   readonly budget: number;
-  /** Whether the budget grows with progress, only if the model requests it, or not at all at its ceiling. */
+  /** How the budget grows: with new results, only if the model requests it, or no more, at its ceiling. */
   readonly growth: "new" | "request" | "none";
   readonly userVariables: number;
   readonly offender: string | null;
   readonly stale: boolean;
   readonly repaired: string;
-  /** Whether no more blocks run; the note of this call then names the remaining options. */
+  /** Whether this is the last call, after which no blocks run. Its note names the remaining options. */
   readonly last: boolean;
 }
 
@@ -96,18 +96,18 @@ interface Entry {
 
 const TIMES = 3;
 const MAX_KEYS = 2_000, MAX_LINES = 20_000;
-/** Only this many characters of each part of a result, and of each line, are searched for new lines. */
+/** Vis searches only this many characters of each part of a result, and of each line, for new lines. */
 const MAX_SEEN = 60_000, LINE_CHARS = 200;
-/** A text of at least this many lines may be a piece of a longer one. */
+/** A text of at least this many lines may be a piece of a longer text. */
 const EDGED = 5;
 const PLACE = /^(?:[^\s:]{1,200}:)?\s*\d{1,7}(?:\s*[:|)\t]|\s-|-|\s)\s*/;
-/** The limit for compared characters of code, result and error, whose lengths are compared in full. */
+/** Vis hashes at most this many characters of code, result and error, together with their whole lengths. */
 const MAX_COMPARED = 4_000;
 /** Shorter results are often equal by chance: `true`, `[]`, a count. */
 const TELLING_RESULT = 40;
 
 /** Counts repetitions within one query: the same code with the same result, the same error, or the same result from
- * code with other names. The memory for hashes and lines is bounded, whatever the blocks return. */
+ * code with other names. Bounded maps hold the hashes and lines. */
 export class Repetition {
   readonly #counts = new BoundedMap<string, number>(MAX_KEYS);
   readonly #lines = new BoundedMap<string, true>(MAX_LINES);
@@ -116,7 +116,7 @@ export class Repetition {
   #stale = false;
 
   /** Whether a block of the last recorded iteration succeeded and made progress. A block that changes nothing must show
-   * a line that no block has shown. */
+   * a line that is absent from earlier results. */
   get news(): boolean {
     return this.#news;
   }
@@ -153,7 +153,7 @@ export class Repetition {
     return this.#offender;
   }
 
-  /** Keeps the lines of a result. A brief result counts as new, since it is often equal by chance. */
+  /** Keeps the lines of a result. A brief result counts as new, since brief results are often equal by chance. */
   #showsNewLine({ preview, stdout, stderr, calls }: BlockResult): boolean {
     const text = [stdout, stderr, preview].map((part) => part.slice(0, MAX_SEEN)).join("\n");
     const lines = text.split("\n").map((line) => line.replace(PLACE, "").trim().slice(0, LINE_CHARS))
@@ -173,13 +173,13 @@ export class Repetition {
   }
 }
 
-/** Whether the block may have changed something. A command counts only if it changed files, because Vis knows these
+/** Whether the block may have changed something. A command counts only if it changed files, because Vis watches these
  * changes. */
 function hasChanged({ calls }: BlockResult): boolean {
   return calls.some(({ changes, exitCode }) => changes === "files" || changes !== undefined && exitCode === undefined);
 }
 
-/** Returns distinct keys, so that one block counts each key once. The first is the key of the error, or else of the
+/** Returns distinct keys, so that one block counts each key once. The first key comes from the error, or else from the
  * code and its result. */
 function keysOf({ code, result }: Entry): Set<string> {
   if (result.error) return new Set([hash("error", [result.error.name, result.error.message])]);
@@ -189,8 +189,8 @@ function keysOf({ code, result }: Entry): Set<string> {
   return keys;
 }
 
-/** Returns the code without spacing and without the names it defines, so that `const a2 = f(1)` equals `const a =
- * f(1)`. */
+/** Returns the code without spacing and without the names that the code defines, so that `const a2 = f(1)` equals
+ * `const a = f(1)`. */
 function withoutNames(code: string, defined: readonly string[]): string {
   const names = new Set(defined.slice(0, 100));
   return code.slice(0, MAX_COMPARED).replace(/[\p{ID_Start}$_][\p{ID_Continue}$]*|\s+/gu, (word) => {

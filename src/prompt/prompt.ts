@@ -15,15 +15,14 @@ import { type ContextParts, renderContext } from "./context.ts";
  * it arrives. */
 
 export interface RequestExtras {
-  /** The images of the request, which other queries do not get. */
   readonly images: readonly Image[];
   readonly answerSchema: AnswerSchema | null;
 }
 
 export const NO_EXTRAS: RequestExtras = { images: [], answerSchema: null };
 
-/** The start of every call of a query, and the requirements for its answers. Every call has the same bytes, because the
- * provider's prefix cache depends on them. */
+/** The start of every call of a query, and the schema for its answers. Every call of the query has the same bytes here,
+ * because the prefix cache of the provider depends on them. */
 export interface CallPrefix {
   readonly system: string;
   readonly request: string;
@@ -33,9 +32,9 @@ export interface CallPrefix {
   readonly example?: ReplyExample | undefined;
 }
 
-/** Returns the messages of one call. The first three are byte-identical in all iterations of a query, so that prefix
- * caches stay valid; only the context changes. With `alternatingRoles`, the same texts form one user message. The loop
- * and `vis prompt` both use this function. */
+/** Returns the messages of one call. The first three messages are byte-identical in all iterations of a query, so that
+ * prefix caches stay valid. With `alternatingRoles`, the same texts form one user message. The loop and `vis prompt`
+ * both use this function. */
 export function callMessages(
   { system, request, conversation = "", extras: { images, answerSchema }, example }: CallPrefix,
   { context, alternatingRoles }: { readonly context: ContextParts; readonly alternatingRoles: boolean },
@@ -56,7 +55,7 @@ export function callMessages(
 }
 
 /** The facts with which the prompt describes the environment. Vis reads the facts once per query, so that the prompt
- * stays byte-identical. */
+ * has the same bytes in each call. */
 export interface PromptEnvironment {
   readonly cwd: string;
   readonly home: string;
@@ -90,7 +89,7 @@ function environmentBlock({ cwd, home, user, platform, shell, date }: PromptEnvi
   return `# Environment\n${lines.join("\n")}`;
 }
 
-/** The instructions for every model, in sections whose headings a test asserts. The text never contains a live value,
+/** The instructions for every model. A test asserts the headings of the sections. The text contains no live value,
  * because it is part of the cached prefix. */
 export const CORE_INSTRUCTIONS = `\
 # Role
@@ -139,8 +138,7 @@ const NO_EXTENSION: ReplyExample = {
   answer: "{{words.length}} words",
 };
 
-/** Returns the form of a reply for any text model, a part of the third message, byte-identical throughout a query. A
- * test compares it with a schema. */
+/** Returns the description of a reply, a part of the third message. A test compares the description with a schema. */
 export function replyFormat({ thinking, code, timeMs, answer }: ReplyExample = NO_EXTENSION): string {
   return `${FORMAT}
 To work: ${JSON.stringify({ thinking, code: [{ expr: code, timeMs }] })}

@@ -26,9 +26,9 @@ import { readSettings, type Settings } from "../settings/settings.ts";
 import { runtimeSince } from "../version.ts";
 import { diagnoseCommands, diagnoseSandbox } from "./walls.ts";
 
-/** Never throws for a known fault; if the settings cannot be used, it runs the checks that need none. Rejects with
- * `UsageError` for an invalid workspace, and with `Cancelled` when the signal aborts, once every child has ended and
- * every folder is removed. */
+/** Reports known faults as results. If the settings are unusable, runs the checks that need no settings. Rejects with
+ * `UsageError` for an invalid workspace. When the signal aborts, ends the children, removes the folders and rejects
+ * with `Cancelled`. */
 export async function doctor(
   { signal, ...request }: OpenRequest & { readonly signal?: AbortSignal | undefined },
   parts: SessionParts,
@@ -130,7 +130,7 @@ async function diagnoseHome(home: string): Promise<CheckResult> {
   }
   const probe = join(home, `.doctor-${crypto.randomUUID()}`);
   try {
-    // The file is not empty, because a full disk still accepts file names.
+    // The file has content, because a full disk still accepts empty files.
     await Deno.writeTextFile(probe, " ".repeat(8192), { createNew: true });
     return { name, state: "ok", found: home, fix: "" };
   } catch (error) {
@@ -197,14 +197,14 @@ async function exists(path: string): Promise<boolean> {
 }
 
 const REACH_MS = 5_000;
-/** Services change their prices a few times a year. */
+/** The age from which prices count as old, since services change their prices a few times a year. */
 const OLD_DAYS = 180;
 const NO_PROVIDER =
   "Log in with vis auth login, or set VIS_BASE_URL and VIS_MODEL for an OpenAI-compatible server; vis " +
   "demo needs no model";
 
 async function diagnoseProviders(settings: Settings): Promise<readonly CheckResult[]> {
-  // An unusable key file affects all providers, so the check reports it once.
+  // An unusable key file affects all providers, so only the check of the root provider reports it.
   const others = othersOf(settings).catch((error: unknown) => {
     if (error instanceof ConfigError) return [];
     throw error;
@@ -256,7 +256,7 @@ async function rootOf(settings: Settings): Promise<CheckResult> {
     }
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    // Without any provider Vis still shows and replays stored conversations; a wrong provider is a fault.
+    // Without any provider, Vis still shows and replays stored conversations. A wrong provider is a fault.
     if (error.code === "no_provider") return { name, state: "warn", found: error.problem, fix: NO_PROVIDER };
     const fix = error.advice || "Run vis providers for the state of each provider";
     return { name, state: "fail", found: error.problem, fix };

@@ -9,15 +9,15 @@ import { ownVersion } from "../version.ts";
 import { settingsFault } from "./doctor.ts";
 import { diagnoseCommands, diagnoseSandbox } from "./walls.ts";
 
-/** These folders of the system have paths that reveal no fact about a user. */
+/** Folders of the system, whose paths reveal no fact about a user. */
 const SYSTEM = ["bin", "dev", "etc", "lib", "lib64", "nix", "opt", "proc", "run", "sbin", "sys", "usr", "System"];
 const SECRET_NAME = /(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIALS?)$/i;
-/** Shorter values occur in ordinary words. */
+/** The least lengths that Vis removes, because shorter values occur in ordinary words. */
 const LEAST_SECRET = 6, LEAST_NAME = 3;
-/** Many machines have these account names. */
+/** Account names that many machines have. */
 const COMMON_NAMES = ["root", "vis", "user", "admin"];
 
-/** The rest of a path below a replaced folder is removed too. A space belongs to the path if a separator follows. */
+/** Matches the rest of a path below a replaced folder. A space belongs to the path if a separator follows. */
 const BELOW = /<path>[\\/](?:[^\s"'`,;:()<>]|[^\S\n](?=[^\n"'`,;:()<>]*[\\/]))*/g;
 
 interface ReportFacts {
@@ -25,8 +25,8 @@ interface ReportFacts {
   readonly seatbelt: Pick<SeatbeltWalls, "reason" | "probe"> | null;
 }
 
-/** The text contains no user, host or key, and no path of the user. Rejects with `UsageError` for an invalid workspace,
- * and with `Cancelled` when the signal aborts. */
+/** Resolves with a text without the names, keys and paths of the user. Rejects with `UsageError` for an invalid
+ * workspace, and with `Cancelled` when the signal aborts. */
 export async function doctorReport(
   { signal, ...request }: OpenRequest & { readonly signal?: AbortSignal | undefined },
   parts: SessionParts,
@@ -85,8 +85,7 @@ export function reportText({ checks, seatbelt }: ReportFacts): string {
   return [...lines, "", `Seatbelt: ${seatbelt.reason || "every denial was seen"}`, ...tried, ""].join("\n");
 }
 
-/** The text loses everything that identifies a person or a machine: keys and names of the environment, host names and
- * paths outside the system's folders. */
+/** Removes keys and names of the environment, host names and paths outside the system's folders. */
 export function anonymous(
   text: string,
   { env, host }: { readonly env: EnvironmentVariables; readonly host: string },

@@ -21,8 +21,8 @@ import {
   type ShippedParts,
 } from "../settings/settings.ts";
 
-/** A sandbox with the configured settings is checked first, then each wall separately, behind the same launcher.
- * `signal` ends the children; the results are then meaningless. */
+/** Checks a sandbox with the configured settings, then each wall separately, behind the same launcher. `signal` ends
+ * the children, and the results then have no meaning. */
 export async function diagnoseSandbox(
   { config }: Pick<Settings, "config">,
   { signal }: { readonly signal?: AbortSignal | undefined } = {},
@@ -83,7 +83,7 @@ interface Options {
   readonly state?: () => Promise<WallState>;
 }
 
-/** The extensions' own checks run too. `signal` ends all children. */
+/** Also runs the extensions' own checks. `signal` ends all children. */
 export async function diagnoseCommands(
   settings: Settings,
   { parts, signal, state }: Options,
@@ -101,7 +101,7 @@ export async function diagnoseCommands(
   const unwalled = programSettings(settings).unwalled;
   const programs = new AskedPrograms({
     wall,
-    mode: "run", // The user started the checks, so commands may run without a whole wall.
+    mode: "run", // The user started the checks, so commands may run behind an incomplete wall.
     env,
     visHome: settings.home,
     vouches: () => false,
@@ -230,7 +230,7 @@ function machineFacts(): MachineFacts {
   };
 }
 
-/** The text is the first missing step towards a whole wall, as a sentence with a command. */
+/** Returns the first missing step towards a whole wall, as a sentence with a command. */
 export function wholeWallFix(
   facts: MachineFacts,
   { landlock, mode }: {

@@ -33,8 +33,7 @@ interface Parts {
   readonly parts: ShippedParts;
 }
 
-/** The check loads a folder like a session, runs the parts that a query would run, and makes the calls of its
- * `checks.json`. */
+/** Loads a folder like a session, runs the parts that a query would run, and makes the calls of its `checks.json`. */
 export async function checkExtensions(
   folder: FoundFolder,
   { settings, parts }: Parts,
@@ -160,7 +159,7 @@ function undefinedTypes(text: string): readonly string[] {
   return [...found].filter((name) => !declared.has(name));
 }
 
-/** The list in `<>` around a token belongs to a function in a type such as `<T>(x: T) => T`. */
+/** Whether the list in `<>` around a token belongs to a function type such as `<T>(x: T) => T`. */
 function declaresTypes(tokens: readonly string[], at: number): boolean {
   let depth = 1;
   while (depth > 0 && at < tokens.length) depth += { "<": 1, ">": -1 }[tokens[++at] ?? ""] ?? 0;
@@ -226,7 +225,7 @@ async function calls(
   return done;
 }
 
-/** The tests of a folder run one after the other. Rejects with `UsageError` if the folder has no tests. */
+/** Runs the tests of a folder one after the other. Rejects with `UsageError` if the folder has no tests. */
 export async function testExtensions(
   { path, place }: FoundFolder,
   settings: Settings,

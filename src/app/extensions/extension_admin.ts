@@ -60,10 +60,10 @@ export class AppExtensionAdmin implements ExtensionAdmin {
     ];
   }
 
-  /** An extension that cannot be loaded may have any settings. */
+  /** Returns the sections of extensions in folders. If Vis cannot load an extension, its section may have any keys. */
   async settings(): Promise<readonly SettingsSection[]> {
     const { config } = this.#settings;
-    // The sections are removed first, so that an invalid one excludes no extension.
+    // Loads the extensions without their sections, because an invalid section would exclude its extension.
     const settings = { ...this.#settings, config: { ...config, extensions: { ...config.extensions, config: {} } } };
     const { loaded, skipped, folders } = await buildRegistry(settings, this.#parts, {
       folders: await discoverFolders(settings),
@@ -354,7 +354,7 @@ function nobody(): Promise<never> {
   );
 }
 
-/** Editors write a file in several steps, so this pause settles changes. */
+/** Editors write a file in several steps, so Vis waits until no change has come for this time. */
 const QUIET_MS = 100;
 
 async function* folderChanges(folder: string): AsyncGenerator<void> {
@@ -458,7 +458,7 @@ interface Options {
   readonly parts: Pick<ShippedParts, "shipped"> & { readonly env: EnvironmentVariables };
 }
 
-/** Returns null if no extension has a command of this name. The first extension with one runs it. */
+/** Runs the command of the first extension that has one of this name. Returns null if no extension has one. */
 async function runExtensionCommand(
   [name, ...words]: readonly string[],
   options: Options,
@@ -494,7 +494,7 @@ async function runExtensionCommand(
   return null;
 }
 
-/** Positional words are the required keys in order, `--key value` sets the others; a boolean is a flag without a
+/** Positional words are the required keys in order. `--key value` sets the other keys. A boolean is a flag without a
  * value. */
 function readArguments(command: CliCommand, words: readonly string[]): unknown {
   const shape = command.args?.shape ?? {};
@@ -567,7 +567,7 @@ function commandShape({ args }: CliCommand): CommandShape {
   };
 }
 
-/** The kind has no defaults and other wrappers: it is "string", "number" or "boolean", for example. */
+/** Returns the kind of a type without defaults and other wrappers, such as "string" or "number". */
 function schemaKind(type: unknown): string {
   let inner = type;
   for (let depth = 0; depth < 10; depth++) {

@@ -16,7 +16,7 @@ type Wanted = Pick<Settings, "config" | "home" | "workspace"> & Partial<Pick<Set
   readonly offered?: SettingSources["offered"];
 };
 
-/** Throws `ConfigError` for a folder of `paths` that cannot be loaded; skips other faulty folders, with the reason in
+/** Rejects with `ConfigError` if Vis cannot load a folder of `paths`. Skips other faulty folders, with the reason in
  * `notes`. */
 export async function extensionSource(
   settings: Wanted,
@@ -39,7 +39,7 @@ function homeOf({ home, extensionHome = home }: Wanted): string | null {
   return extensionHome;
 }
 
-/** With `off`, also loads extensions that are not switched on. */
+/** With `off`, also loads extensions that are switched off. */
 export async function buildRegistry(
   settings: Wanted,
   { shipped, realm = {} }: ShippedParts,
@@ -79,7 +79,7 @@ export async function buildRegistry(
   return { registry, loaded, skipped, folders: report.folders };
 }
 
-/** A name of `env.load` is a loaded namespace, or a folder that is the user's own or trusted. */
+/** Resolves a name of `env.load`: a loaded namespace, or a folder that is the user's own or trusted. */
 async function loadOne(
   ref: string,
   { settings, options, loaded }: {
@@ -171,8 +171,8 @@ export async function checkLeftOut(
   if (unknown !== undefined) throw new UsageError(`Cannot leave out extension ${unknown}`);
 }
 
-/** Each name that no extension has gets a hint: `wbe: unknown extension; did you mean web?`. If a folder cannot be
- * read, every name may be valid. */
+/** Returns a hint for each unknown name: `wbe: no extension has this name; did you mean web?`. If Vis cannot read the
+ * extensions of a folder, returns no hints. */
 export async function unknownExtensions(
   names: readonly string[],
   { settings, parts }: {

@@ -75,7 +75,7 @@ export function otelSettings(
   };
 }
 
-/** The traces variable holds the whole URL, the general one its base. */
+/** Returns the URL for traces. The variable for traces has the whole URL, and the general variable has its base. */
 function urlOf(env: EnvironmentVariables): string | null {
   const own = env["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"];
   const general = env["OTEL_EXPORTER_OTLP_ENDPOINT"];
@@ -109,7 +109,7 @@ interface TracerParts {
   readonly followsParent: boolean;
 }
 
-/** Work in the scope of a parent begins below the span that `span` returns at that moment. */
+/** `span` returns the span below which new work begins. */
 export interface SpanParent {
   readonly span: () => SpanContext | null;
 }
@@ -126,7 +126,7 @@ export class Tracer {
     return this.#places.getStore()?.span() ?? null;
   }
 
-  /** By default, the span begins below the current one. With null, it begins a trace. */
+  /** Starts a span below the current span by default. With null, the span begins a trace. */
   start(
     name: string,
     { kind = "internal", parent = this.current }: {
@@ -146,7 +146,7 @@ export class Tracer {
     return this.#places.run(place, work);
   }
 
-  /** Processes with the same ratio decide equally about a trace. */
+  /** Processes with the same ratio make the same decision about a trace. */
   #isChosen(traceId: string): boolean {
     return Number.parseInt(traceId.slice(-13), 16) < this.#parts.ratio * 16 ** 13;
   }
@@ -238,12 +238,12 @@ interface OtelSettings {
   readonly timeoutMs: number;
   readonly resource: Readonly<Record<string, string>>;
   readonly ratio: number;
-  /** A caller's own decision then overrides the ratio. */
+  /** Whether the caller's own decision overrides the ratio. */
   readonly followsParent: boolean;
   readonly queue: { readonly limit: number; readonly batch: number; readonly delayMs: number };
 }
 
-/** OTLP defines these status codes as retryable. */
+/** The status codes that OTLP defines as retryable. */
 const AGAIN: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 const TRIES = 3;
 const TOLD_EVERY_MS = 60_000;
@@ -253,11 +253,11 @@ interface ExporterParts {
   readonly version: string;
   readonly log: Pick<Log, "warn">;
   readonly now: () => number;
-  /** The pause follows the first failure, and doubles each time. */
+  /** The pause after the first failure. It doubles with each failure. */
   readonly pauseMs?: number;
 }
 
-/** Sending neither throws nor blocks. The exporter drops and counts spans above its queue's limit, and spans that the
+/** Sends spans in the background. The exporter drops and counts spans above the limit of its queue, and spans that the
  * collector does not accept in three attempts. */
 export class SpanExporter {
   readonly #parts: ExporterParts;
@@ -356,7 +356,7 @@ export class SpanExporter {
 const KINDS: Readonly<Record<SpanKind, number>> = { internal: 1, server: 2, client: 3 };
 const STATUS_ERROR = 2;
 
-/** The JSON of OTLP has ids in hexadecimal, 64-bit numbers as strings, enumerations as numbers. */
+/** Returns the JSON of OTLP, which has ids in hexadecimal, 64-bit numbers as strings, and enumerations as numbers. */
 function otlpBody(
   spans: readonly FinishedSpan[],
   { resource, version }: { readonly resource: Readonly<Record<string, string>>; readonly version: string },

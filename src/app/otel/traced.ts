@@ -5,7 +5,7 @@ import type { QueryEvent, QueryResult, Usage } from "../../domain/query/query_sc
 import type { ModelEvent, ModelRequest, Provider } from "../../providers/provider.ts";
 import type { Attribute, Span, SpanContext, SpanParent, Tracer } from "./telemetry.ts";
 
-/** A query has at most this many spans of blocks and calls. The query's span counts the rest. */
+/** The limit for spans of blocks and calls in one query. The span of the query counts the rest. */
 const MAX_TOOL_SPANS = 1_000;
 
 type Around = NonNullable<ConversationParts["around"]>;
@@ -29,8 +29,8 @@ export function tracedConversations(parts: ConversationParts, tracer: Tracer): C
   return new Conversations({ ...parts, around });
 }
 
-/** Each query is an `invoke_agent`; each block and each call of an extension is an `execute_tool`. `tracedProvider`
- * makes the spans of model calls. */
+/** Each query is a span `invoke_agent`. Each block and each call of an extension is a span `execute_tool`.
+ * `tracedProvider` makes the spans of model calls. */
 class QuerySpans implements SpanParent {
   readonly #tracer: Tracer;
   readonly #outer: SpanContext | null;
@@ -58,7 +58,7 @@ class QuerySpans implements SpanParent {
     if (isEnd(event)) this.#ended(event, query);
   }
 
-  /** The spans end here if the query threw, or never began. */
+  /** Ends the spans of a query that threw or never began. */
   close(error: unknown): void {
     for (const tool of this.#tools.values()) tool.end();
     for (const query of this.#queries.values()) {
@@ -101,7 +101,7 @@ class QuerySpans implements SpanParent {
       "gen_ai.tool.type": name === "typescript" ? "extension" : "function",
       "vis.iteration": iteration,
     });
-    this.#tools.get(key)?.end(); // Calls of one name may overlap, so an end belongs to the newest.
+    this.#tools.get(key)?.end(); // Calls with the same name may overlap, so an end belongs to the newest call.
     this.#tools.set(key, span);
   }
 
@@ -145,7 +145,7 @@ function resultAttributes({ usage, costUsd, iterations, reason, confidence }: Qu
   };
 }
 
-/** The spans contain no message text. */
+/** The spans of model calls contain no message text. */
 export function tracedProvider(provider: Provider, tracer: Tracer): Provider {
   return {
     name: provider.name,
@@ -206,7 +206,7 @@ function failed(span: Span, error: unknown): void {
   span.fail(error.status === null ? error.code : String(error.status), error.code);
 }
 
-/** OpenTelemetry's conventions for generative AI have these names (semantic-conventions v1.45). */
+/** The names of providers in OpenTelemetry's conventions for generative AI (semantic-conventions v1.45). */
 const PROVIDERS: Readonly<Record<string, string>> = {
   gemini: "gcp.gemini",
   google: "gcp.gemini",

@@ -14,14 +14,15 @@ import type { Settings } from "../settings/settings.ts";
 import { chooseProviders, type ChosenProviders, type ResolvedProvider } from "./choose_providers.ts";
 
 const LIST_MS = 3_000;
-/** A local model may first have to be loaded, and then read the whole request on a slow processor. */
+/** The time until the first token of a local model, which may first have to load, and then read the whole prompt on a
+ * slow processor. */
 const LOCAL_FIRST_TOKEN_MS = 1_800_000;
-/** A timer can wait about three weeks at most. */
+/** Stands for no limit, because a timer can wait for about three weeks at most. */
 const UNLIMITED_MS = 1_800_000_000;
 
 type Wrap = (provider: ModelRoute["provider"]) => ModelRoute["provider"];
 
-/** Throws `ConfigError` that names the setting. */
+/** Rejects with `ConfigError` that names the setting. */
 export async function buildRouter(
   settings: Settings,
   options: { readonly addresses?: readonly LocalAddress[]; readonly wrap?: Wrap | undefined } = {},
@@ -94,8 +95,8 @@ function routeOf(
   return { provider, model, speed: own?.speed, intelligence: own?.intelligence, firstTokenMs, silenceMs };
 }
 
-/** For a provider that is no server on this machine, the user must name the model, and the error suggests the first
- * model that the service offers. */
+/** If the provider is not a server on this machine, the user must name the model. The error suggests the first model
+ * that the service offers. */
 async function firstServed(resolved: ResolvedProvider): Promise<string> {
   const { provider, knows } = await makeProvider(resolved, "");
   if (!resolved.local) {
@@ -125,9 +126,8 @@ function noModel({ name, plain }: ResolvedProvider, first: string | null): strin
     `(vis models${plain ? "" : ` --provider ${name}`} lists the models)`;
 }
 
-/** Returns null if the root model's price is known or no setting limits the cost. Otherwise every request would be
- * refused, and the returned text gives the reason and advice. With `serves`, the quota of tokens and users counts
- * too. */
+/** Returns null if the root model's price is known or no setting limits the cost. Otherwise Vis would refuse every
+ * request, and the result has the reason and advice. With `serves`, the quota of tokens and users counts too. */
 export function unpricedRoot(
   { routes: [root] }: Pick<Router, "routes">,
   { config: { budget, server } }: Pick<Settings, "config">,
@@ -161,7 +161,7 @@ type OwnModel = ResolvedProvider["models"][number];
 
 export const FREE_PRICE = { input: 0, output: 0, cached: 0 };
 
-/** No request is sent. Throws `ConfigError` for settings with which no request is possible. */
+/** Sends no HTTP request. Rejects with `ConfigError` if the settings make model calls impossible. */
 export async function makeProvider(resolved: ResolvedProvider, defaultModel: string): Promise<MadeProvider> {
   const data = resolved.data === null ? null : await loadModelData(resolved.data, resolved.home);
   const capabilities = (model: string) => capabilitiesOf(model, { resolved, data });
@@ -170,7 +170,7 @@ export async function makeProvider(resolved: ResolvedProvider, defaultModel: str
   return { provider: await create(resolved, { defaultModel, capabilities, data }), knows };
 }
 
-/** The settings override the data, which overrides the defaults for any model. */
+/** The settings override the data. The data overrides the defaults for unknown models. */
 export function capabilitiesOf(
   model: string,
   { resolved, data }: { readonly resolved: ResolvedProvider; readonly data: ModelData | null },
@@ -203,7 +203,7 @@ async function create(
   },
 ): Promise<Provider> {
   const { name, baseUrl, key, headers } = resolved;
-  const isBearer = resolved.preset !== null && PRESETS[resolved.preset]?.bearerName === key.from; // A header has it.
+  const isBearer = resolved.preset !== null && PRESETS[resolved.preset]?.bearerName === key.from; // The header already has the key.
   const { createProvider } = await import("../../providers/wire/wire_provider.ts");
   if (resolved.need === "device-login") {
     const { CopilotProvider, copilotEndpoints } = await import("../../providers/copilot.ts");

@@ -23,12 +23,12 @@ export interface ChosenProviders {
 
 interface ChooseParts extends ResolveParts {
   readonly settings: ResolveParts["settings"] & Pick<Settings, "apiKey"> & Partial<Pick<Settings, "layers">>;
-  /** Model servers on this machine are searched at these addresses; by default at their usual ones. */
+  /** The addresses at which Vis looks for model servers on this machine; by default their usual addresses. */
   readonly addresses?: readonly LocalAddress[] | undefined;
   readonly probeMs?: number | undefined;
 }
 
-/** The model in the workspace's settings is a preference. If no provider here serves that model, Vis uses the user's
+/** The model in the workspace's settings is a preference. If no provider here serves this model, Vis uses the user's
  * own model, with a note. */
 export async function chooseProviders(parts: ChooseParts): Promise<ChosenProviders> {
   const preferred = preferredModel(parts.settings);
@@ -70,9 +70,9 @@ async function isOfAnother(model: string, { name, data, models, home }: Resolved
     await ownerOf(model, { providers: others, home }) !== null;
 }
 
-/** Chooses the first candidate that exists. The candidates are the named provider, a base URL or a key of VIS_*,
- * "provider/model" and the providers of the settings. The last two are the first preset with a key and a server on
- * this machine. Throws `ConfigError` that names the setting. */
+/** Chooses the first candidate that exists, in this order: the named provider, a base URL or a key of VIS_*,
+ * "provider/model", the providers of the settings, the first preset with a key, a server on this machine. Rejects with
+ * `ConfigError` that names the setting. */
 async function choose(parts: ChooseParts): Promise<ChosenProviders> {
   const { config, apiKey } = parts.settings;
   const { provider, baseUrl, model, providers } = config;
@@ -102,7 +102,7 @@ function hostOf(baseUrl: string | null): string | null {
   return baseUrl === null ? null : serverName(baseUrl);
 }
 
-/** The server of VIS_BASE_URL and VIS_API_KEY may be any that speaks OpenAI's chat completions. Without an address, the
+/** Returns the server of VIS_BASE_URL and VIS_API_KEY, which speaks OpenAI's chat completions. Without an address, the
  * provider is OpenAI. */
 function plainProvider({ settings: { config, apiKey, variable, home = null } }: ChooseParts): ResolvedProvider {
   const openai = PRESETS["openai"];
@@ -114,7 +114,7 @@ function plainProvider({ settings: { config, apiKey, variable, home = null } }: 
   const isUsual = variable("VIS_API_KEY") === null;
   const mayGo = config.baseUrl === null || !isUsual || takesUsualKey(config.baseUrl, given?.baseUrl ?? openai.baseUrl);
   const value = mayGo ? apiKey : null;
-  // The settings may state prices of its models.
+  // The settings may have prices for this server's models.
   const described = config.providers.find(({ name, baseUrl }) =>
     config.baseUrl !== null && (baseUrl === config.baseUrl || name === hostOf(config.baseUrl))
   );
@@ -145,13 +145,13 @@ function plainProvider({ settings: { config, apiKey, variable, home = null } }: 
   };
 }
 
-/** Servers other than OpenAI's must not get the key of its variable, unless they are on this machine. */
+/** Vis sends the key of OpenAI's variable only to OpenAI's address and to this machine. */
 function takesUsualKey(baseUrl: string, usual: string): boolean {
   const [url, own] = [URL.parse(baseUrl), URL.parse(usual)];
   return url !== null && (isLoopback(url.hostname) || url.origin === own?.origin);
 }
 
-/** A root without its key is an error; any other provider without one is skipped with a note. */
+/** If the root has no key, rejects. Skips any other provider without a key, with a note. */
 async function ordered(
   names: readonly string[],
   { parts, model }: { readonly parts: ChooseParts; readonly model: string | null },
@@ -168,8 +168,8 @@ async function ordered(
   return { providers: [root, ...others], model, notes };
 }
 
-/** Services that resell models, and servers on this machine, use names of the form "provider/model" too. If the
- * provider has no key, such a service serves the model under its full name. */
+/** Chooses the provider before the slash. Resellers and servers on this machine also use names of the form
+ * "provider/model". If the provider has no key, such a service serves the model under its full name. */
 async function byPrefix(
   prefix: string,
   { parts, model }: { readonly parts: ChooseParts; readonly model: string },
@@ -301,7 +301,7 @@ function ownName(model: string | null, { name, slashes }: ResolvedProvider): str
   return model !== null && !slashes && model.startsWith(`${name}/`) ? model.slice(name.length + 1) : model;
 }
 
-/** Vis uses such a provider, which has no service, only if the settings name it. */
+/** Providers without a service. Vis uses them only if the settings name them. */
 const WITHOUT_SERVICE: readonly string[] = ["demo", "files"];
 
 type ProviderEntry = Settings["config"]["providers"][number];
@@ -328,11 +328,11 @@ export interface ResolvedProvider {
   readonly data: ModelDataSet | null;
   readonly home: string | null;
   readonly rateLimit: ProviderEntry["rateLimit"] | null;
-  /** The limit is for the time before the first text; null is the default. */
+  /** The limit for the time before the first text; null is the default. */
   readonly firstTokenMs: number | null;
-  /** The limit is for the time after the first text; null is the default. */
+  /** The limit for the time after the first text; null is the default. */
   readonly silenceMs: number | null;
-  /** The models of a provider on this machine cost nothing. */
+  /** Whether the provider is on this machine, so that its models cost nothing. */
   readonly local: boolean;
   readonly plain: boolean;
 }
@@ -342,9 +342,9 @@ interface ResolveParts {
   readonly credentials: Credentials;
 }
 
-/** `sole` means that no other provider is requested, so that VIS_API_KEY and VIS_BASE_URL apply to it. `typed` is a key
- * to use instead of any other. Throws `ConfigError` for an unknown provider or one without a usable address; a missing
- * key is not an error. */
+/** With `sole`, VIS_API_KEY and VIS_BASE_URL apply to the provider, because no other provider is requested. `typed` is
+ * a key to use instead of any other. Rejects with `ConfigError` for an unknown provider and for one without a usable
+ * address. A missing key is not an error. */
 export async function resolveProvider(
   name: string,
   { settings, credentials, sole, typed }: ResolveParts & { readonly sole: boolean; readonly typed?: string },
@@ -440,8 +440,8 @@ function presetOf(
   );
 }
 
-/** A key goes only where its owner intended. The variable of the address belongs to the variables of the key; a saved
- * key goes to its saved address. */
+/** Returns the address for a key, so that the key goes only where its owner intended. A variable with a key belongs to
+ * the variable with the address. A saved key goes to its saved address. */
 function addressFor(
   keyFrom: string,
   { preset, credential, variable }: {

@@ -32,7 +32,7 @@ import {
 } from "./choose_providers.ts";
 
 const TRY_MS = 8_000;
-/** Shorter keys are masked completely. */
+/** Vis masks shorter keys completely. */
 const SHOWN_FROM = 16;
 
 interface WithoutService {
@@ -129,7 +129,8 @@ export class AppProviderAdmin implements ProviderAdmin {
     checkKey(key);
     if (provider === BOT_LOGIN) return await this.#tryBotToken(key, signal);
     if (this.#isToken(provider)) return null;
-    // VIS_BASE_URL is its address only if the settings name it, since a key goes to no other server.
+    // VIS_BASE_URL is the provider's address only if the settings name the provider. Vis sends the key to no other
+    // server.
     const sole = this.#settings.config.provider === provider;
     const resolved = await resolveProvider(provider, { ...this.#parts, sole, typed: key });
     try {
@@ -138,7 +139,7 @@ export class AppProviderAdmin implements ProviderAdmin {
       return { state: "works", found: `it offers ${length} model${length === 1 ? "" : "s"}` };
     } catch (error) {
       if (!isRefused(error)) return { state: "unknown", found: messageOf(error) };
-      // The account of a valid key may have no credit.
+      // A valid key may belong to an account without credit.
       return { state: "refused", found: error.status === 402 ? messageOf(error) : `status ${error.status}` };
     }
   }
@@ -163,7 +164,7 @@ export class AppProviderAdmin implements ProviderAdmin {
     return need === "device-login" ? "device-login" : "key";
   }
 
-  /** The name belongs to a secret of the settings, such as a token for an MCP server, instead of a provider. */
+  /** Whether the name belongs to a secret of the settings, such as a token for an MCP server, instead of a provider. */
   #isToken(name: string): boolean {
     const { config } = this.#settings;
     return name === BOT_LOGIN || (!isProvider(name, config) && authReferences(config.extensions).has(name));
@@ -215,7 +216,7 @@ export class AppProviderAdmin implements ProviderAdmin {
     const { domain, signal, onCode } = options;
     const endpoints = (this.#endpointsOf ?? copilotEndpoints)(domain);
     const githubToken = await copilotDeviceLogin(endpoints, { signal, onCode });
-    // The token is verified before it is saved: an account without Copilot is reported here.
+    // Vis verifies the token before it saves the token. An account without Copilot is reported here.
     await new CopilotTokens(endpoints, { githubToken }).get(signal);
     await this.#credentials.set(provider, { type: "copilot", githubToken, domain });
     return this.#credentials.path ?? "";
@@ -323,7 +324,8 @@ function describeModel(
   return { name, contextTokens, price, reasoning, images, known, root: name === root };
 }
 
-/** Throws `ProviderError` if a service that lists its models without a key refuses the key. */
+/** Rejects with `ProviderError` if the service refuses the key. Some services list their models without a key, so the
+ * list verifies no key. */
 async function checkedAlone(
   { name, baseUrl, preset }: ResolvedProvider,
   { key, signal }: { readonly key: string; readonly signal: AbortSignal },
@@ -378,7 +380,7 @@ async function served(
   }
 }
 
-/** A person waits here, not a query, so an idle server has more time than at a start. */
+/** Here a person waits, not a query, so an idle server has more time than at a start. */
 const PROBE_MS = 400;
 
 export async function loginChoices(
@@ -404,7 +406,8 @@ export async function loginChoices(
   return [...found, ...others, ...stopped];
 }
 
-/** A server of the same name is replaced. Comments and order of the file stay. Resolves with its name. */
+/** Replaces a server of the same name. Comments and the order of the file stay. Resolves with the name of the
+ * server. */
 export async function addServer(
   { baseUrl, model }: { readonly baseUrl: string; readonly model: string },
   { home }: Pick<Settings, "home">,

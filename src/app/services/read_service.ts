@@ -47,7 +47,8 @@ interface Service<R extends OpenRequest> {
 
 type ServiceParts = Pick<ShippedParts, "shipped"> & { readonly env: EnvironmentVariables };
 
-/** For the locked profile, every wall is tested. Leaves no resource open. Throws `ConfigError` and `UsageError`. */
+/** Reads the settings of a service. For the locked profile, tests every wall. Leaves no resource open. Rejects with
+ * `ConfigError` and `UsageError`. */
 export async function readService<R extends ServiceRequest>(given: R, parts: ServiceParts): Promise<Service<R>> {
   const locked = lockedBy(given, parts.env);
   if (locked && given.root) {

@@ -3,14 +3,14 @@ import { dirname } from "node:path";
 import { fileFault, messageOf } from "../../domain/errors.ts";
 import { isPostgres } from "../../domain/kit/addresses.ts";
 
-/** With less free space, a query could not store its work. */
+/** The least free space. With less, a query could fail to store its work. */
 const MIN_FREE_BYTES = 64 * 1024 * 1024;
 const GOOD_MS = 300_000;
 const BAD_MS = 5_000;
 
 interface ReadinessParts {
   readonly database: string;
-  /** The sandbox has the required walls. Rejects if it does not start. */
+  /** Starts a sandbox with the required walls. Rejects if the sandbox does not start. */
   readonly trySandbox: () => Promise<void>;
   readonly now: () => number;
   readonly fileFault: () => string | Promise<string>;
@@ -20,8 +20,8 @@ interface ReadinessParts {
 
 type Readiness = () => Promise<Readonly<Record<"sandbox" | "disk" | "file", string>>>;
 
-/** Vis tests a working sandbox at most once in five minutes, a failing one once in five seconds. Concurrent callers
- * share one test. */
+/** Tests a working sandbox at most once in five minutes, and a failing sandbox at most once in five seconds. Concurrent
+ * callers share one test. */
 export function readiness(
   { database, trySandbox, now, fileFault, freeBytes = freeAt, tryWrite = tryWriting }: ReadinessParts,
 ): Readiness {
@@ -63,8 +63,8 @@ function codeOf(error: unknown): string {
 
 async function tryWriting(path: string): Promise<void> {
   await access(path, constants.W_OK);
-  // Permissions alone are not enough: they do not apply to root, and do not show a disk that became read-only. The
-  // check must not open the file itself: closing it would drop the locks that the database holds on it.
+  // Permissions do not apply to root, and do not show a disk that became read-only. This check must not open the
+  // database file itself, because closing it would drop the locks of the database.
   const fault = folderFault(dirname(path));
   if (fault !== "") throw new Error(fault);
 }
@@ -74,13 +74,13 @@ async function freeAt(path: string): Promise<number> {
   return bavail * bsize;
 }
 
-/** Returns why no file can be written to the folder, which may still have to be created, or "". */
+/** Returns the reason why Vis cannot write files in the folder, or "". The folder may not exist yet. */
 export function folderFault(path: string): string {
   try {
     const folder = nearest(path);
     if (!Deno.statSync(folder).isDirectory) return `${folder} is not a folder`;
-    // The test writes, because permissions do not apply to root and do not show a read-only disk. A synchronous test
-    // leaves no file behind.
+    // Writes, because permissions do not apply to root and do not show a read-only disk. Both calls are synchronous, so
+    // no abort leaves a file behind.
     Deno.removeSync(Deno.makeTempDirSync({ dir: folder, prefix: ".vis-doctor-" }));
     return "";
   } catch (error) {

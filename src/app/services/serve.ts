@@ -96,13 +96,13 @@ export async function serve(
   }
 }
 
-/** Throws `ConfigError` for a file of tokens in a served folder, because any client that may send requests could read
- * the other tokens. Clients cannot reach Vis's own folder. */
+/** Rejects with `ConfigError` if a file of tokens is in a served folder, because any client that may send requests
+ * could read the other tokens. Clients cannot reach Vis's own folder. */
 async function refuseExposed(
   path: string,
   { folders, home }: { readonly folders: readonly string[]; readonly home: string | null },
 ): Promise<void> {
-  if (!isAbsolute(path)) return; // The text is the name of a flag or of a variable.
+  if (!isAbsolute(path)) return; // The text is then the name of a flag or of a variable.
   const real = await Deno.realPath(path).catch(() => path);
   if (home !== null && isBelow(real, await Deno.realPath(home).catch(() => home))) return;
   const folder = folders.find((one) => isBelow(real, one));
@@ -175,11 +175,11 @@ function limitsOf({ requestsPerMinute: perMinute, burst, bodyMiB, shutdownMs }: 
   return { ...LIMITS, chunked, perToken: rate, perAddress: rate, bodyBytes: bodyMiB * 1024 * 1024, shutdownMs };
 }
 
-/** The kernel has its connections in these tables. The second file is missing without IPv6. */
+/** The kernel's tables of its connections. The second file is missing without IPv6. */
 const TABLES = ["/proc/net/tcp", "/proc/net/tcp6"];
 
-/** Returns null if the system has no table of connections. Since 2.8 Deno does not abort the signal of a request whose
- * body arrived after its headers (`wait_raw_response_ready` of its `ext/http`). */
+/** Returns null if the system has no such table. Since 2.8, Deno does not abort the signal of a request whose body
+ * arrived after its headers (`wait_raw_response_ready` of its `ext/http`). */
 export function ownConnections(
   { os, version }: { readonly os: string; readonly version: string } = {
     os: Deno.build.os,

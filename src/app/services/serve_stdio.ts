@@ -7,7 +7,7 @@ import { readSettings } from "../settings/settings.ts";
 
 type Parts = SessionParts & { readonly version: VersionFacts };
 
-/** Throws `ConfigError`, `UsageError` and `StoreError`, and then leaves no session open. */
+/** Rejects with `ConfigError`, `UsageError` and `StoreError`, and then leaves no session open. */
 export async function speak(
   { protocol, onNote, ...request }: SpeakRequest,
   { version, ...parts }: Parts,

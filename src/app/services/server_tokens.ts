@@ -15,8 +15,9 @@ interface ServerTokens {
   readonly notes: readonly string[];
 }
 
-/** The tokens of the issuer in `server.jwt` are added to the list of `--tokens` or `server.tokensFile`, or else to the
- * single token of `serverToken`. Throws `ConfigError` for unusable tokens, and `UsageError` if both are set. */
+/** Adds the tokens of the issuer in `server.jwt` to the list of `--tokens` or `server.tokensFile`, or else to the
+ * single token of `serverToken`. Rejects with `ConfigError` for unusable tokens, and with `UsageError` if options
+ * exclude each other. */
 export async function serverTokens(
   request: Pick<ServeRequest, "token" | "tokenFile" | "tokens">,
   { env, settings }: { readonly env: EnvironmentVariables; readonly settings: Pick<Settings, "home" | "config"> },
@@ -48,7 +49,7 @@ async function ownTokens(
   return { source: list, token: null, from: path, notes: [...open, ...unused] };
 }
 
-/** The code that checks signatures is only loaded if it is needed. */
+/** Loads the code that checks signatures only if the settings have an issuer. */
 async function withSigned(source: TokenSource, { jwt, quota }: Config["server"]): Promise<TokenSource> {
   const { issuer, audience } = jwt;
   if (issuer === null) return source;
@@ -69,9 +70,9 @@ interface ServerToken {
   readonly notes: readonly string[];
 }
 
-/** The token is from `--token`, `--token-file`, VIS_TOKEN or `server.tokenFile`. Otherwise Vis generates a token once
- * and keeps it in `$VIS_HOME/server-token`, which only its owner can read. Throws `ConfigError`, or `UsageError` for
- * `--token`, if a token could be guessed or cannot be sent. */
+/** Returns the token of `--token`, `--token-file`, VIS_TOKEN or `server.tokenFile`. Otherwise Vis generates a token
+ * once and keeps it in `$VIS_HOME/server-token`, which only its owner can read. Rejects with `ConfigError`, or with
+ * `UsageError` for `--token`, if a token is too easy to guess or cannot be sent. */
 export async function serverToken(
   { token, tokenFile }: Pick<ServeRequest, "token" | "tokenFile">,
   { env, settings }: { readonly env: EnvironmentVariables; readonly settings: Pick<Settings, "home" | "config"> },
@@ -105,7 +106,7 @@ async function fromFile(path: string): Promise<ServerToken> {
   return await make(path);
 }
 
-/** Writes the file atomically: a concurrent start reads all of it or makes its own. */
+/** Writes the file atomically, so that a concurrent start reads the whole file or makes its own. */
 async function make(path: string): Promise<ServerToken> {
   const draft = `${path}.${randomBytes(6).toString("hex")}`;
   try {

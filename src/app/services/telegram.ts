@@ -14,7 +14,7 @@ import { readService } from "./read_service.ts";
 const NO_TOKEN = "Cannot start the bot: no token is saved; create one with @BotFather of Telegram, and save it with " +
   "vis auth login telegram or in VIS_TELEGRAM_TOKEN";
 
-/** Throws `ConfigError`, `UsageError` and `StoreError`, and then leaves no session open. */
+/** Rejects with `ConfigError`, `UsageError` and `StoreError`, and then leaves no session open. */
 export async function telegram(given: TelegramRequest, parts: SessionParts): Promise<RunningBot> {
   const { tokenFile, deleteWebhook = false, onNote, signal, ...rest } = given;
   const { request, settings, notes: ofProfile } = await readService(rest, parts);
@@ -60,8 +60,8 @@ export interface TelegramHook {
   close(): Promise<void>;
 }
 
-/** Returns null if `telegram.webhookUrl` is not set. The hook owns its sessions with other models, but not `session`.
- * Throws `ConfigError` if the token is missing or refused. */
+/** Resolves with null if `telegram.webhookUrl` is not set. The hook closes its sessions with other models, but not
+ * `session`. Rejects with `ConfigError` if the token is missing or refused. */
 export async function telegramHook(
   request: OpenRequest,
   { settings, parts, session }: {
@@ -122,8 +122,8 @@ interface TelegramToken {
   readonly from: string;
 }
 
-/** The token is from the named file, from VIS_TELEGRAM_TOKEN, or saved by `vis auth login telegram`. Throws
- * `ConfigError` for an invalid token, without showing it. */
+/** Returns the token of the named file or of VIS_TELEGRAM_TOKEN, or the token that `vis auth login telegram` saved.
+ * Rejects with `ConfigError` for an invalid token, without showing it. */
 export async function telegramToken(
   { tokenFile }: Pick<TelegramRequest, "tokenFile">,
   settings: Pick<Settings, "home" | "variable">,
@@ -152,7 +152,7 @@ async function ofFile(path: string): Promise<string> {
   }
 }
 
-/** The list of allowed users is read again if it is older than this. */
+/** If the list of allowed users is older than this, Vis reads it again. */
 const ALLOWED_MS = 1_000;
 
 interface BotParts {
@@ -176,8 +176,8 @@ function botSettings(
   };
 }
 
-/** Changes of the list in the settings apply without a restart. If the settings cannot be read, the previous list stays
- * in effect. */
+/** Returns a function that reads the allowed users, so that changes of the settings apply without a restart. If the
+ * settings are unreadable, the previous list stays in effect. */
 function allowedOf(
   request: OpenRequest,
   { settings, parts }: BotParts,

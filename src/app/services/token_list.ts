@@ -43,8 +43,8 @@ interface TokenListOptions {
   readonly log: Log;
 }
 
-/** Vis reads the file of tokens again when its content or its permissions have changed. If the file becomes unusable,
- * the previous tokens stay in effect, and the log and `fault` report the reason. */
+/** Reads the file of tokens again when its content or its permissions have changed. If the file becomes unusable, the
+ * previous tokens stay in effect, and the log and `fault` report the reason. */
 export class TokenList implements TokenSource {
   readonly #path: string;
   readonly #options: TokenListOptions;
@@ -107,13 +107,13 @@ export class TokenList implements TokenSource {
 interface TokenFault {
   readonly isUnread: boolean;
   readonly why: string;
-  /** Other readers see this reason, which has no path. */
+  /** The reason without a path, for readers of `fault`. */
   readonly shown: string;
 }
 
 async function load(path: string, { quota }: TokenListOptions): Promise<Loaded> {
   try {
-    // The stamp is read before the text, so that a change in between is detected at the next check.
+    // Reads the stamp before the text, so that the next check notices a change in between.
     const stamp = await stampOf(path);
     return { stamp, grants: grantsOf(path, { value: parse(path, await Deno.readTextFile(path)), quota }) };
   } catch (error) {
@@ -131,7 +131,7 @@ async function stampOf(path: string): Promise<string> {
   return `${mtime?.getTime()} ${size} ${ino} ${mode}`;
 }
 
-/** Errors name the position of a fault, so that they never contain a token. */
+/** Errors name the position of a fault, so that they contain no token. */
 function grantsOf(
   file: string,
   { value, quota }: { readonly value: unknown; readonly quota: Quota },

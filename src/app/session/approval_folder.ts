@@ -28,7 +28,7 @@ export class AppApprovalAdmin implements ApprovalAdmin {
 
 const Shape = KeptRuleSchema.omit({ id: true }).extend({ tenant: z.string().default(DEFAULT_TENANT) });
 
-/** Each lasting answer is a file of one folder, so that simultaneous processes cannot lose one. */
+/** Keeps each lasting answer in a file of its own, so that simultaneous processes lose none. */
 export class ApprovalFolder implements ApprovalRules {
   readonly #folder: string;
 
@@ -36,7 +36,7 @@ export class ApprovalFolder implements ApprovalRules {
     this.#folder = join(home, "approvals");
   }
 
-  /** A file that cannot be read allows no call. */
+  /** An unreadable file allows no call. */
   async has(rule: ApprovalRule): Promise<boolean> {
     const kept = await this.#read(idOf(rule)).catch(() => null);
     return kept !== null && keyOf(kept) === keyOf(rule);
@@ -82,7 +82,7 @@ export class ApprovalFolder implements ApprovalRules {
   }
 }
 
-/** Rules of the default tenant keep the key from before tenants existed. */
+/** The key of the default tenant's rules has no tenant, as before tenants existed. */
 function keyOf({ tenant, workspace, conversationId, extension, scope }: ApprovalRule): string {
   const key = [workspace, conversationId, extension, scope];
   return JSON.stringify(tenant === DEFAULT_TENANT ? key : [...key, tenant]);

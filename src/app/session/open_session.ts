@@ -40,7 +40,7 @@ import { isAlive, ownSession } from "./process_owner.ts";
 
 export interface SessionParts extends ShippedParts {
   readonly env: EnvironmentVariables;
-  /** The traces belong to the whole session. The caller that opened them closes them after the session. */
+  /** The traces of the whole session. The caller that opened them closes them after the session. */
   readonly telemetry?: Telemetry | null;
 }
 
@@ -110,7 +110,7 @@ export async function openSession(request: OpenRequest, { env, telemetry, ...par
   }
 }
 
-/** Without given traces, the session has the traces that the environment requests. Vis sends queued spans when the
+/** If `telemetry` is absent, the session has the traces that the environment requests. Vis sends queued spans when the
  * session closes or fails to open. */
 export async function openTraced(
   request: OpenRequest,
@@ -136,14 +136,14 @@ export async function openTraced(
   }
 }
 
-/** Returns null if the environment requests no traces; the exporter is loaded only if it does. */
+/** Resolves with null if the environment requests no traces. Otherwise loads the exporter. */
 export async function wantedTelemetry(env: EnvironmentVariables, version: string): Promise<Telemetry | null> {
   if (!Object.keys(env).some((name) => /^OTEL_EXPORTER_OTLP_(TRACES_)?ENDPOINT$/.test(name))) return null;
   const { openTelemetry } = await import("../otel/telemetry.ts");
   return openTelemetry(env, { version });
 }
 
-/** Log entries go into the log table of the store. Closing the store stores pending entries. */
+/** Returns a store whose log table receives the log entries. Closing the store stores pending entries. */
 export async function openLoggedStore(options: OpenStoreOptions): Promise<Store> {
   const store = await openStore(options);
   const table = startLogTable({ write: (entries) => store.log(...entries) });
@@ -190,7 +190,7 @@ async function extensionsOf(
   return await extensionSource({ ...settings, extensionHome, offered }, parts, { paths });
 }
 
-/** The code of nodes is loaded only if several can exist. */
+/** Loads the code of nodes only if several nodes can exist. */
 async function nodeOf(
   { node = false }: OpenRequest,
   { store, ...parts }: Pick<ConversationParts, "owner" | "store"> & { readonly router: Router },
@@ -201,7 +201,7 @@ async function nodeOf(
   return await openNode(store, { ...parts, log: createLog("node") });
 }
 
-/** The code of the user's own commands around queries is loaded only if the settings have any. */
+/** Loads the code of the user's own commands only if the settings have such commands. */
 async function hooksOf(
   { config: { hooks }, workspace }: Settings,
   { spawn }: Pick<ConversationParts, "spawn">,
@@ -211,7 +211,7 @@ async function hooksOf(
   return { around: userHooks({ hooks, workspace, spawn }) };
 }
 
-/** The code of lasting answers is loaded with the first request for approval. */
+/** Loads the code of lasting answers with the first request for approval. */
 function approvalRules({ home }: Pick<Settings, "home">): { readonly approvalRules?: ApprovalRules } {
   if (home === null) return {};
   const load = async () => new (await import("./approval_folder.ts")).ApprovalFolder(home);
@@ -225,7 +225,7 @@ function approvalRules({ home }: Pick<Settings, "home">): { readonly approvalRul
   };
 }
 
-/** The code of `env.obeyedPaths` is loaded with the first change of a file. */
+/** Loads the code of `env.obeyedPaths` with the first change of a file. */
 function obeyedPaths(
   env: EnvironmentVariables,
   settings: Pick<Settings, "home" | "database">,
@@ -236,7 +236,7 @@ function obeyedPaths(
   return async (workspace, paths, root) => await (await (obeyed ??= load())).of(workspace, paths, root);
 }
 
-/** Lists the file changes that an undo knows, with code that is loaded with the first list. */
+/** Lists the file changes that an undo knows. Loads the code with the first list. */
 function fileChanges(
   settings: Settings,
   parts: ShippedParts & { readonly env: EnvironmentVariables },
@@ -281,7 +281,7 @@ function querySettings({ config, layers, workspace, locked }: Settings, env: Env
   };
 }
 
-/** A default ceiling yields to a larger budget; a budget of a flag does not extend itself. */
+/** A larger budget raises a ceiling that is only the default. A budget of a flag does not extend itself. */
 function budgetOf(
   { iterations, ceiling, layers }: Pick<Settings, "layers"> & {
     readonly iterations: number;
@@ -301,7 +301,8 @@ function budgetOf(
   return named ? { ...settings, ceiling: operatorCeiling, extending: false } : settings;
 }
 
-/** Throws `ConfigError` if a required wall does not work, or if an extension asks for more than may be granted. */
+/** Rejects with `ConfigError` if a required wall does not work, or if an extension requests more than the settings
+ * allow. */
 export async function startSandbox(
   options: Omit<SandboxOptions, "limits">,
   { config, readOnly = false }: Pick<Settings, "config"> & { readonly readOnly?: boolean },
@@ -334,7 +335,8 @@ function limitsOf({ sandbox, context }: Settings["config"]): SandboxLimits {
   };
 }
 
-/** Throws `ConfigError` if a wall does not work: a locked server that cannot run blocks must not start. */
+/** Rejects with `ConfigError` if a wall does not work, so that a locked server that cannot run blocks does not
+ * start. */
 export async function tryWalls(
   settings: Parameters<typeof startSandbox>[1],
   { signal }: { readonly signal?: AbortSignal | undefined } = {},

@@ -10,9 +10,10 @@ const LEAST = [
 class ProcessLimits {
   #held: { readonly ignoresHangup: boolean } | null = null;
 
-  /** The call must precede any listener for a signal, and work that needs many files or writes large ones. Throws
-   * `ConfigError` if a limit is too low. If the file size is limited, a write beyond it fails instead of ending the
-   * process. An ignored SIGHUP stays ignored, which the runtime would undo. */
+  /** Sets the limits of the process once. The caller calls this before it listens for signals and before work that
+   * needs many files or writes large ones. Throws `ConfigError` if a limit is too low. A write beyond a limit of the
+   * file size then fails instead of ending the process. An ignored SIGHUP stays ignored, which the runtime would
+   * undo. */
   hold(): { readonly ignoresHangup: boolean } {
     if (this.#held) return this.#held;
     const limits = ofSelf("limits");
@@ -33,7 +34,7 @@ class ProcessLimits {
 function ignoresHangup(): boolean {
   const ignored = /^SigIgn:\s*([0-9a-f]+)/m.exec(ofSelf("status"))?.[1];
   if (ignored !== undefined) return (BigInt(`0x${ignored}`) & 1n) !== 0n; // Bit 0 is SIGHUP.
-  // The system does not report it, but nohup leaves no terminal to write to.
+  // The system does not report ignored signals, but nohup leaves no terminal to write to.
   return Deno.build.os !== "windows" && !Deno.stdout.isTerminal() && !Deno.stderr.isTerminal();
 }
 

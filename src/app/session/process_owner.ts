@@ -5,10 +5,10 @@ import { PROC } from "../../processes/proc_files.ts";
 import { MacProcesses } from "../../processes/seatbelt/process_tree.ts";
 
 interface ProcessFacts {
-  /** The space identifies the boot of the machine and the namespace of its process ids. Elsewhere, an id means another
-   * process, whatever the host names are. */
+  /** Returns a text for the boot of the machine and the namespace of its process ids. With another text, an id means
+   * another process, whatever the host names are. */
   space(): string;
-  /** State and start time are "" if the system does not provide them. */
+  /** Returns "" for a state or a start time that the system does not provide. */
   statusOf(pid: number): { readonly state: string; readonly started: string };
 }
 
@@ -33,12 +33,12 @@ export function macFacts(load: () => Pick<MacProcesses, "boot" | "started"> = ()
   const processes = (): ReturnType<typeof load> => known.processes ??= load();
   return {
     space: () => processes().boot(),
-    // For another user's running process, the system may return nothing.
+    // For another user's running process, the system may return no start time.
     statusOf: (pid) => ({ state: "", started: processes().started(pid) ?? "" }),
   };
 }
 
-/** The boot is unknown on Windows, so another process may have the id of a process from before it. */
+/** On Windows the boot is unknown, so a process may have the id of a process from before the boot. */
 const WINDOWS: ProcessFacts = { space: () => `windows ${hostname()}`, statusOf: () => UNKNOWN };
 
 function factsOf(os: typeof Deno.build.os): ProcessFacts {
@@ -61,7 +61,7 @@ export class OwnProcess {
     return this.#known ??= { host: hostname(), space: this.#space(), pid, started: this.#started(), session: 0 };
   }
 
-  /** Without the system's data, the name is unique, so that no other process can check this one. */
+  /** If the system has no data, returns a unique name, so that no other process can check this one. */
   #space(): string {
     try {
       return this.#facts.space();
@@ -108,8 +108,8 @@ export function thisProcess(): ProcessOwner {
   return SELF.owner;
 }
 
-/** The part of this process works on its own conversations. After its end, it counts as gone: other processes may
- * continue its unfinished work. */
+/** A part of this process that works on its own conversations. After `close`, its owner counts as gone, and other
+ * processes may continue its unfinished work. */
 export function ownSession(): { readonly owner: ProcessOwner; close(): void } {
   return SELF.begin();
 }

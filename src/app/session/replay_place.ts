@@ -22,11 +22,11 @@ export interface ReplayPlaceParts {
 
 const LIMITS: CopyLimits = { bytes: 2 ** 30, entries: 200_000 };
 const FREE_BYTES = 64 * 2 ** 20;
-/** No replay needs these folders of Vis: code, and the data for undoing changes of workspaces. */
+/** Folders of Vis that a replay does not need: code, and the data for undoing changes of workspaces. */
 const UNUSED = ["extensions", "checkpoints", join("cache", "extensions")];
 
-/** The place is the workspace itself, or a copy of it and of the extensions' data in Vis's own folder. Rejects with
- * `UsageError` if the workspace cannot be copied, and with `Cancelled`, and then leaves no copy behind. */
+/** Returns the workspace itself, or a copy of it and of the extensions' data in Vis's own folder. Rejects with
+ * `UsageError` if Vis cannot copy the workspace, and with `Cancelled`, and then leaves no copy behind. */
 export async function replayPlace(request: ReplayRequest, parts: ReplayPlaceParts): Promise<ReplayPlace> {
   const { cwd, recorded, inPlace, signal } = request;
   const workspace = await realFolder(cwd ?? Deno.cwd());
@@ -35,7 +35,7 @@ export async function replayPlace(request: ReplayRequest, parts: ReplayPlacePart
     return { workspace, home: parts.home, paths, copied: null, close: () => Promise.resolve() };
   }
   const { temporary = tmpdir() } = parts;
-  // The path is as long as the recorded one if possible, so that sizes of texts stay the same.
+  // The path has the length of the recorded path if possible, so that sizes of texts stay the same.
   const root = await makeCopyFolder(temporary, { length: dirname(recorded).length }).catch((error: unknown) => {
     throw refusal(
       workspace,
@@ -117,8 +117,8 @@ const RANDOM = 10, LONGEST_NAME = 200;
 
 const DAY_MS = 86_400_000;
 
-/** The folder records this process as its owner. The path of the copy has `length` characters if possible. Copies whose
- * process is gone are removed first. */
+/** Removes copies whose process is gone, and makes a folder that records this process as its owner. The path of a copy
+ * has `length` characters if possible. */
 async function makeCopyFolder(folder: string, { length }: { readonly length: number }): Promise<string> {
   const parent = await Deno.realPath(folder);
   await removeAbandoned(parent);
@@ -140,12 +140,12 @@ async function removeAbandoned(parent: string): Promise<void> {
   for await (const { name, isDirectory } of Deno.readDir(parent)) {
     if (!isDirectory || !name.startsWith(PREFIX)) continue;
     const path = join(parent, name);
-    // A copy that cannot be inspected or removed belongs to another user.
+    // If Vis cannot inspect or remove a copy, the copy belongs to another user.
     if (await isAbandoned(path).catch(() => false)) await removeCopy(path).catch(() => {});
   }
 }
 
-/** Copies from another machine, boot or namespace count as abandoned after a day. */
+/** A copy from another machine, boot or namespace counts as abandoned after a day. */
 async function isAbandoned(path: string): Promise<boolean> {
   if ((await Deno.lstat(path)).uid !== Deno.uid()) return false;
   const file = join(path, OWNER);
@@ -159,7 +159,7 @@ interface TreeEntry {
   readonly info: Deno.FileInfo;
 }
 
-/** Each folder comes before its contents; `leftOut` counts sockets, devices and unreadable entries. `wanted` decides
+/** Lists each folder before its contents. `leftOut` counts sockets, devices and unreadable entries. `wanted` decides
  * whether to include an entry with everything below it, and may throw. */
 async function listTree(
   folder: string,
@@ -188,15 +188,15 @@ async function listTree(
 
 const AT_ONCE = 16;
 
-/** Contents, modes and times are copied. No file is shared with the original. A link into the original becomes a link
- * into the copy; other links keep their target. Resolves with the number of unreadable files. */
+/** Copies contents, modes and times. A link into the original becomes a link into the copy. Other links keep their
+ * target. Resolves with the number of unreadable files. */
 async function copyTree(
   entries: readonly TreeEntry[],
   { from, to, signal }: { readonly from: string; readonly to: string; readonly signal: AbortSignal },
 ): Promise<number> {
   let leftOut = 0;
   const folders = entries.filter(({ info }) => info.isDirectory);
-  // Folders are writable at first, since some folders' own modes forbid writing.
+  // Creates writable folders first, since the modes of some folders forbid writing.
   for (const { path } of folders) await Deno.mkdir(join(to, path), { recursive: true, mode: 0o700 });
   const queue = entries.filter(({ info }) => !info.isDirectory);
   const worker = async (): Promise<void> => {
@@ -210,7 +210,7 @@ async function copyTree(
       }
     }
   };
-  // All copies must end before the folder is removed.
+  // The caller removes the folder after an error, so all copies must end before.
   const ends = await Promise.allSettled(Array.from({ length: AT_ONCE }, worker));
   for (const end of ends) if (end.status === "rejected") throw end.reason;
   for (const { path, info } of folders.toReversed()) {

@@ -19,8 +19,8 @@ interface HookParts {
   readonly spawn: Spawn;
 }
 
-/** The user's own commands run when a request begins, after files were changed, and at the end. The model reads the end
- * of their output before its next call, and the user reads it next to the answer. */
+/** Runs the user's own commands when a request begins, after file changes, and at the end. The model reads the end of
+ * their output before its next call, and the user reads it next to the answer. */
 export function userHooks(parts: HookParts): Around {
   return async (emit, run) => {
     const hooks = new QueryHooks(parts);
@@ -60,7 +60,7 @@ class QueryHooks {
     this.#queue("edit");
   }
 
-  /** The running commands of changed files may change these files too, so the query waits for them. */
+  /** Commands that run after file changes may change these files too, so the query waits for them. */
   async between(signal: AbortSignal): Promise<readonly string[]> {
     if (this.#edits > 0) await abortable(this.#running, signal).catch(() => {});
     const notes = [...this.#forModel.values()];
@@ -80,7 +80,7 @@ class QueryHooks {
     this.#running = this.#running.then(async () => {
       const files = event === "edit" ? [...this.#changed] : [];
       if (event === "edit") this.#changed.clear();
-      // If no file is left, an earlier run has passed them to the commands.
+      // If no file is left, an earlier run has passed the files to the commands.
       const commands = event === "edit" && files.length === 0 ? [] : this.#parts.hooks[event];
       for (const command of commands) await this.#run(command, { event, files });
       if (event === "edit") this.#edits--;
@@ -119,7 +119,7 @@ class QueryHooks {
   }
 }
 
-/** Programs report errors at the end of their output. */
+/** Keeps the end, because programs report errors at the end of their output. */
 function tail(text: string, limit: number): string {
   return text.length <= limit ? text : `… ${text.slice(-limit).toWellFormed()}`;
 }

@@ -33,7 +33,7 @@ type ConfigParts = Pick<ShippedParts, "shipped"> & {
 };
 
 const SECTIONS = "extensions.config";
-/** A segment of a key is plain or, if it contains a dot, in quotes: a."b.c".d and a["b.c"].d. */
+/** A segment of a key is plain or in quotes: a."b.c".d and a["b.c"].d. */
 const SEGMENT = /(?:^|\.|(?=\[))(?:\["([^"]+)"\]|\['([^']+)'\]|"([^"]+)"|'([^']+)'|([^.[\]"']+))/y;
 
 interface Place {
@@ -131,7 +131,7 @@ export class AppConfigAdmin implements ConfigAdmin {
     const file = await readConfigFile(path);
     const values = file === null ? {} : parseJsonc(file);
     const { path: place } = await this.#place(key, "unset");
-    // A value that belongs to no extension can be removed as well.
+    // The user can also remove a value that belongs to no extension.
     const at = [place, key.split(".")].find((one) => valueAt(values, one) !== undefined);
     if (at === undefined) await this.#known(key, "unset");
     const before = file?.text ?? "";
@@ -236,7 +236,7 @@ export class AppConfigAdmin implements ConfigAdmin {
     throw new UsageError(`${asked}: ${unknown}; ${secret ? SAVES_KEYS : this.#hintFor(path, schema)}`);
   }
 
-  /** The first wrong segment of an unknown key decides which key is suggested. */
+  /** Suggests a key by the first wrong segment of an unknown key. */
   #hintFor(path: readonly string[], schema: object): string {
     const places = settingList(schema).map(({ key }) => this.#sections.path(key.replaceAll("[]", ".0")));
     const depth = path.findIndex((_, at) => settingOf(path.slice(0, at + 1), schema) === null);
@@ -266,7 +266,7 @@ export class AppConfigAdmin implements ConfigAdmin {
     const canonical = at.join(".");
     const places = sections.spellings(canonical).map((one) => one === canonical ? at : sections.path(one));
     const show = (value: unknown): unknown => maskSecrets(at.at(-1) ?? "", value);
-    // The sections' defaults would fill the parent of all sections.
+    // The defaults of the sections would fill the parent of all sections.
     const asked = key === "extensions" || key === SECTIONS ? layers.slice(1) : layers;
     const said = asked.flatMap(({ layer, values, where }) =>
       places.flatMap((place) => {
@@ -280,8 +280,8 @@ export class AppConfigAdmin implements ConfigAdmin {
     return { key, value, layer: top?.layer ?? "default", where: top?.where ?? "", doc, type, project, layers: said };
   }
 
-  /** The first parsing of the words that the setting accepts counts. Throws `UsageError` if the setting accepts no
-   * parsing. */
+  /** Takes the first reading of the words that the setting accepts. Rejects with `UsageError` if the setting accepts no
+   * reading. */
   async #fitting(
     setting: ConfigSetting,
     { at, file, words, project }: {
@@ -355,13 +355,13 @@ function quotedPath(key: string, action: string): readonly string[] {
   return path;
 }
 
-/** An empty key, or one with blanks or line breaks, would be invisible in a sentence. */
+/** In a sentence, an empty key or one with blanks or line breaks would be invisible. */
 function shownKey(key: string): string {
   return /^[!-~]+$/.test(key) ? key : JSON.stringify(key);
 }
 
-/** Words are read as JSON if they are JSON, and as text unless that is a list or an object. A list may be several words
- * or one. */
+/** Returns the possible values of words: as JSON, and as text unless the JSON is a list or an object. A list may be
+ * several words or one. */
 function readings({ isList }: ConfigSetting, words: readonly string[]): readonly unknown[] {
   const [word = ""] = words;
   const read = words.length > 1 ? undefined : jsonOrUndefined(word);

@@ -19,7 +19,7 @@ import { lstatSync, realpathSync } from "node:fs";
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
 export interface Settings extends LoadedConfig, ChosenDatabase {
-  /** It is null if the machine has no home folder, and then the database must be named. */
+  /** Vis's own folder. If the machine has no home folder, it is null, and the user must name the database. */
   readonly home: string | null;
   readonly workspace: string;
   readonly tenant?: string;
@@ -27,13 +27,13 @@ export interface Settings extends LoadedConfig, ChosenDatabase {
 }
 
 interface ChosenDatabase {
-  /** The database is a file, ":memory:", or the URL of a PostgreSQL database without its password. */
+  /** A file, ":memory:", or the URL of a PostgreSQL database without its password. */
   readonly database: string;
-  /** The password of a PostgreSQL database is never printed, stored or logged. */
+  /** The password of a PostgreSQL database, which Vis does not print, store or log. */
   readonly databasePassword?: string;
 }
 
-/** Throws `ConfigError` for invalid settings and `UsageError` for an unusable workspace. */
+/** Rejects with `ConfigError` for invalid settings and with `UsageError` for an unusable workspace. */
 export async function readSettings(
   request: OpenRequest,
   env: EnvironmentVariables,
@@ -53,8 +53,8 @@ export async function readSettings(
   return request.locked ? await lockSettings(settings, parts) : settings;
 }
 
-/** The patterns include Vis's own keys, tokens and databases where its folder is the workspace or in it, such as in a
- * home folder. A database elsewhere is included by its name. */
+/** Returns patterns of secret files. If Vis's own folder is the workspace or in it, such as in a home folder, they
+ * include Vis's keys, tokens and databases. They include a database elsewhere by its name. */
 export function secretsIn(
   { config, home, database }: Pick<Settings, "config" | "home" | "database">,
   workspace: string,
@@ -80,8 +80,8 @@ function realPathOf(path: string): string {
   }
 }
 
-/** Windows copies its roaming folder over the network, even a database in use, so that folder is used only if Vis was
- * there before. */
+/** Windows copies its roaming folder over the network, even a database in use. Vis therefore uses this folder only if
+ * its data is already there. */
 export function visHome(
   env: EnvironmentVariables,
   os: typeof Deno.build.os = Deno.build.os,
@@ -144,11 +144,11 @@ async function passwordIn(path: string | undefined): Promise<string> {
   }
 }
 
-/** Tokens without a quota of their own have this one, so that every token has a limit. */
+/** The quota of tokens without a quota of their own, so that every token has a limit. */
 const QUOTA = { queriesPerDay: 1_000, costUsdPerDay: 20, concurrent: 4 } as const;
 
-/** Every wall is required, and only listed extensions are loaded. Extensions that must be switched on are excluded. Vis
- * asks no user for approval, and no setting can undo this. */
+/** Requires every wall, and loads only listed extensions. Excludes extensions with a setting `enabled`. Vis asks no
+ * user for approval, and no setting can change this. */
 export async function lockSettings<S extends Pick<Settings, "config">>(
   settings: S,
   parts: Pick<ShippedParts, "shipped">,
@@ -185,7 +185,7 @@ export interface ShippedParts {
   readonly realm?: RealmIndex;
 }
 
-/** Extensions that the settings exclude are included. An extension that cannot be loaded is skipped; the builder of the
+/** Includes extensions that the settings exclude. Skips an extension that does not load, because the builder of the
  * registry reports it. */
 export async function shippedExtensions(
   { shipped }: Pick<ShippedParts, "shipped">,
@@ -240,7 +240,7 @@ export function programSettings(
   return { read, network: said("network").includes(true), unwalled };
 }
 
-/** `mode` overrides the settings. The code of the wall is loaded with the first call. */
+/** `mode` overrides the settings. Loads the code of the wall with the first call. */
 export function programsOf(
   settings: Pick<Settings, "config" | "sections" | "home" | "database">,
   { env, shipped, mode }: Pick<ShippedParts, "shipped"> & {
@@ -269,12 +269,11 @@ export function programsOf(
   };
 }
 
-/** The forms are `${GITHUB_TOKEN}` from the environment, and `${auth:github}` from the file that `vis auth login`
- * writes. */
+/** Matches `${GITHUB_TOKEN}` for the environment, and `${auth:github}` for the file that `vis auth login` writes. */
 const REFERENCE = /\$\{(auth:)?([\w.-]+)\}/g;
 
-/** Unknown references to secrets stay unchanged. Resolves with undefined if `values` contains no reference. Rejects
- * with `ConfigError` if the key file cannot be used. */
+/** Resolves with a function that replaces references to secrets. Unknown references stay unchanged. Resolves with
+ * undefined if `values` contains no reference. Rejects with `ConfigError` if the key file is unusable. */
 export async function settingSecrets(
   values: unknown,
   { home, variable = () => null }: Pick<Settings, "home"> & Partial<Pick<Settings, "variable">>,

@@ -19,7 +19,7 @@ export async function readConfigFile(path: string): Promise<ConfigFile | null> {
   }
 }
 
-/** Returns null if the workspace has no file, or is the folder that contains the home. */
+/** Resolves with null if the workspace has no file, or if its `.vis` is Vis's own folder. */
 export async function findProjectConfig(
   { home, workspace }: { readonly home: string | null; readonly workspace: string },
 ): Promise<ProjectFile | null> {
@@ -34,8 +34,8 @@ export async function findProjectConfig(
   };
 }
 
-/** A file is replaced as a whole and keeps its permissions; only its owner can read a new file. `follow` writes to the
- * target of a link; otherwise replaces the link. Throws `ConfigError`. */
+/** Replaces the whole file, which keeps its permissions. Only the owner can read a new file. If `path` is a link,
+ * `follow` decides whether to write to its target or to replace the link. Rejects with `ConfigError`. */
 export async function writeConfigFile(
   path: string,
   { text, follow }: { readonly text: string; readonly follow: boolean },
@@ -50,8 +50,8 @@ export async function writeConfigFile(
   }
 }
 
-/** The user has allowed any key in these files of project settings. The list has the hash of each file's text, so a
- * changed file is no longer trusted. */
+/** The files of project settings in which the user has allowed all keys. The list has the hash of each file's text, so
+ * a changed file is no longer trusted. */
 export class ConfigTrust {
   readonly #path: string | null;
   #opened: Promise<TrustList> | null = null;
@@ -60,7 +60,7 @@ export class ConfigTrust {
     this.#path = home === null ? null : join(home, "trusted-configs.json");
   }
 
-  /** The list is loaded lazily: most starts do not need it, and its code has a schema. */
+  /** Loads the list only when it is needed, because its code has a schema and most starts do not need it. */
   #list(): Promise<TrustList> | null {
     const path = this.#path;
     if (path === null) return null;

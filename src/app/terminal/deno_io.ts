@@ -6,7 +6,7 @@ import { unrefTimer } from "../../domain/kit/concurrency.ts";
 import { PROCESS_LIMITS } from "../session/process_limits.ts";
 
 const MAX_STDIN_BYTES = 16 << 20;
-/** A shell reports this exit code for a program whose output has no more readers. */
+/** The exit code that shells report for a program whose output has lost its reader. */
 const PIPE_EXIT = 141;
 const LAST_WORDS_MS = 1_000;
 const CANCELLED_EXIT = 130;
@@ -15,15 +15,15 @@ const DESCRIPTORS = { stdout: 1, stderr: 2 } as const;
 
 type Target = keyof typeof DESCRIPTORS;
 
-/** Returns why the terminal can show only plain lines, or null if it can do more. Windows sets no `TERM`. */
+/** Returns the reason why the terminal can show only plain lines; null if it can do more. Windows sets no `TERM`. */
 export function dumbTerminal({ TERM = "" }: Readonly<Record<string, string | undefined>>): string | null {
   if (TERM === "dumb") return "TERM is dumb";
   return TERM === "" && Deno.build.os !== "windows" ? "TERM is not set" : null;
 }
 
-/** Once the reader of stdout has left (`vis run … | head`), running work is interrupted as by Ctrl-C and no more output
- * is written. Without a reader of stderr, the work continues. Text for a terminal is written at once, all other text
- * in the background: `drained` must resolve before the process ends. */
+/** If the reader of stdout leaves (`vis run … | head`), interrupts running work as Ctrl-C does, and writes no more
+ * output. If the reader of stderr leaves, the work continues. Writes text for a terminal at once, and all other text in
+ * the background, so `drained` must resolve before the process ends. */
 export class DenoIo implements Io {
   readonly args: readonly string[];
   readonly stdinIsTerminal = Deno.stdin.isTerminal();
@@ -41,7 +41,7 @@ export class DenoIo implements Io {
   #unheard = false;
   #signals = 0;
 
-  /** `dumb` means that the terminal cannot erase a line, so Vis shows no temporary lines on it. */
+  /** With `dumb`, the terminal cannot erase a line, so Vis shows no temporary lines on it. */
   constructor(args: readonly string[], options: { readonly noColor: boolean; readonly dumb?: boolean }) {
     this.args = args;
     this.stderrIsTerminal = Deno.stderr.isTerminal() && options.dumb !== true;
@@ -56,8 +56,8 @@ export class DenoIo implements Io {
   readonly columns = (): number => consoleSize().columns;
   readonly rows = (): number => consoleSize().rows;
 
-  /** A message tells a guessed encoding and replaced characters. Throws `UsageError` for a text that is too long for a
-   * request. */
+  /** Prints a note about a guessed encoding and about replaced characters. Rejects with `UsageError` for a text that is
+   * too long for a request. */
   async readStdin(): Promise<string> {
     const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
     const { Utf8Pieces } = await import("../../domain/kit/bytes.ts");
@@ -110,8 +110,8 @@ export class DenoIo implements Io {
     return () => void this.#handlers.delete(run);
   }
 
-  /** Resolves when everything is written or its reader has left. After a signal that interrupted no work, waits for a
-   * stalled reader no longer than `LAST_WORDS_MS`. Rejects with `OutputError` if text could not be written to
+  /** Resolves when Vis has written everything, or its reader has left. After a signal that interrupted no work, waits
+   * for a stalled reader for at most `LAST_WORDS_MS`. Rejects with `OutputError` if Vis could not write text to
    * stdout. */
   async drained(): Promise<void> {
     const { stdout, stderr } = this.#queues;
@@ -126,8 +126,7 @@ export class DenoIo implements Io {
     return this.#gone.has("stdout") && code !== 1 ? PIPE_EXIT : code;
   }
 
-  /** A signal right after a query must not cut off work that is still being closed, so the process listens until the
-   * program ends. */
+  /** After a query, a signal must not cut off work that Vis still closes, so the process listens until its end. */
   #listen(): void {
     if (this.#listening) return;
     const { ignoresHangup } = PROCESS_LIMITS.hold();
@@ -139,10 +138,11 @@ export class DenoIo implements Io {
 
   #signalled(signal: Deno.Signal): void {
     const isFirst = this.#signals++ === 0;
-    // A second signal ends the process at once; but a closed terminal may send SIGHUP more than once.
+    // A second signal ends the process at once. A closed terminal may send SIGHUP more than once, so a second SIGHUP
+    // does not count.
     if (!isFirst && (this.#draining || signal !== "SIGHUP")) Deno.exit(CANCELLED_EXIT);
     if (!isFirst) return;
-    // All work is done, and only a stalled reader delays the end, so no query is cancelled.
+    // All work has ended and only a stalled reader delays the end, so Vis cancels no query.
     if (this.#draining) return unrefTimer(setTimeout(() => Deno.exit(CANCELLED_EXIT), LAST_WORDS_MS));
     this.#unheard = this.#handlers.size === 0;
     this.#interrupt();
@@ -179,7 +179,7 @@ export class DenoIo implements Io {
     if (this.#gone.has(target)) return;
     this.#gone.add(target);
     if (target === "stderr") return;
-    // A closed terminal fails in its own way.
+    // For a closed terminal or pipe, Vis interrupts the work instead of reporting the error.
     if (!this.stdoutIsTerminal && !(error instanceof Deno.errors.BrokenPipe)) {
       this.#fault = new OutputError(`Cannot write to stdout: ${fileFault(error)}`);
       return;
@@ -197,13 +197,13 @@ function encodingLines({ encoding, isGuess, replaced }: Utf8Pieces): readonly st
   ];
 }
 
-/** Output to both keeps its order if stdout and stderr are the same pipe or file (`2>&1`). */
+/** If stdout and stderr are the same pipe or file (`2>&1`), output to both must keep its order. */
 function isOneFile(): boolean {
   const [out, err] = [fstatSync(DESCRIPTORS.stdout), fstatSync(DESCRIPTORS.stderr)];
   return out.dev === err.dev && out.ino === err.ino;
 }
 
-/** Writes keep their order and do not block the program, so that a stalled reader does not stop signal handlers. */
+/** Writes texts in order without blocking the program, so that a stalled reader does not stop signal handlers. */
 export class OutputQueue<T> {
   readonly #write: (target: T, bytes: Uint8Array<ArrayBuffer>) => Promise<number>;
   readonly #failed: (target: T, error: unknown) => void;
@@ -211,7 +211,7 @@ export class OutputQueue<T> {
   #waiting: { readonly target: T; readonly texts: string[] }[] = [];
   #writing: Promise<void> | null = null;
 
-  /** The queue calls `failed` if a target accepts no more, and drops the rest of that text. */
+  /** If a target accepts no more, the queue calls `failed` and drops the rest of the text. */
   constructor({ write, failed }: {
     readonly write: (target: T, bytes: Uint8Array<ArrayBuffer>) => Promise<number>;
     readonly failed: (target: T, error: unknown) => void;

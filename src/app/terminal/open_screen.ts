@@ -18,8 +18,8 @@ async function withoutModel(error: unknown, request: OpenRequest, parts: Session
 const NO_MODEL: readonly ConfigError["code"][] = ["no_provider", "unserved", "no_model"];
 const GIT_MS = 5_000;
 
-/** Resolves with the exit code when the user quits. Throws `ConfigError`, `UsageError` and `StoreError` before anything
- * is drawn. */
+/** Resolves with the exit code when the user quits. Rejects with `ConfigError`, `UsageError` and `StoreError` before
+ * the screen draws. */
 export async function screen(
   { continue: newest, conversation, request: words, ...request }: ScreenRequest,
   { io, ...parts }: SessionParts & { readonly io: Io },
@@ -107,8 +107,8 @@ async function editText(text: string, editor: string): Promise<string | null> {
   }
 }
 
-/** A star after the branch means uncommitted changes; "" is outside of a repository. Git runs behind the whole wall,
- * may change no file, and runs no hook and no file system monitor of the repository. */
+/** Resolves with the branch, and a star for uncommitted changes; "" outside of a repository. Git runs behind the whole
+ * wall, may change no file, and runs no hook and no file system monitor of the repository. */
 async function gitState(
   { root, spawn }: { readonly root: string | null } & Pick<ReturnType<typeof programsOf>, "spawn">,
 ): Promise<string> {
@@ -141,7 +141,7 @@ export async function runUserCommand(
   try {
     const output = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
     for (;;) {
-      // A process that a command left running may hold the output open.
+      // A process that the command left behind may hold the output open.
       const read = await abortable(output.read(), signal).catch((error) => {
         if (signal.aborted) return null;
         throw error;

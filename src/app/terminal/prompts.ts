@@ -22,7 +22,7 @@ export async function readLine(question: string, { stdin, write, onInterrupt }: 
   }
 }
 
-/** The code could not be typed before the prompt, so a line without it is ignored. */
+/** Ignores a line without the code, which the user could not type before the prompt. */
 export async function readFreshLine(
   question: string,
   { code, ...terminal }: LineTerminal & { readonly code: string },
@@ -87,7 +87,8 @@ async function typedLine(stdin: SecretTerminal["stdin"]): Promise<string> {
 }
 
 function textOf(bytes: readonly number[]): string {
-  // Terminals with bracketed paste send these around pasted text; the escape itself was removed above.
+  // Terminals with bracketed paste send these codes around pasted text. The loop has removed the escape character
+  // itself.
   return new TextDecoder().decode(Uint8Array.from(bytes)).replace(/^\[200~|\[201~$/g, "").trim();
 }
 
@@ -104,9 +105,9 @@ interface Console {
   readonly FlushConsoleInputBuffer: (handle: Deno.PointerValue) => number;
 }
 
-/** Lines that were typed on the terminal but not read yet are dropped. An unfinished line stays in the editor of the
- * terminal, where the user sees it. Returns false if this terminal cannot drop lines: the next line may have been
- * typed before. */
+/** Drops lines that the user typed on the terminal and Vis has not read. An unfinished line stays in the editor of the
+ * terminal, where the user sees it. Returns false if this terminal cannot drop lines, so that the next line may be an
+ * old one. */
 export function dropTyped(
   { os = Deno.build.os, device = "/dev/tty", console = windowsConsole }: Options = {},
 ): boolean {

@@ -10,8 +10,8 @@ interface DownloadOptions {
   readonly timeoutMs?: number;
 }
 
-/** The address is over https, or of this machine. Rejects with the reason if the file does not arrive or is larger than
- * `maxBytes`. Also rejects for an address that others on the network could impersonate. */
+/** Downloads over https, or over http from this machine. Rejects with the reason if the file does not arrive or is
+ * larger than `maxBytes`. Also rejects for an address that others on the network could impersonate. */
 export async function download(
   url: string,
   { maxBytes, signal, timeoutMs = TIMEOUT_MS }: DownloadOptions,

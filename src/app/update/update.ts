@@ -21,7 +21,7 @@ interface ReleaseSource {
   readonly publicKey: string | null;
 }
 
-/** The release build replaces both texts, by the address of the newest release and the public key. */
+/** The release build replaces both texts, by the address of the newest release and by the public key. */
 const OF_BUILD: ReleaseSource = { from: filled("@RELEASE_URL@"), publicKey: filled("@RELEASE_KEY@") };
 
 function filled(text: string): string | null {
@@ -36,9 +36,9 @@ interface UpdateParts {
   readonly release?: ReleaseSource;
 }
 
-/** The signatures and the checksum of the release are verified first. Resolves with null if `request.check` is set, or
- * if the executable is current and `force` is not set. Throws `ConfigError`, `UsageError` and `Cancelled`, and has then
- * changed no file. */
+/** Verifies the signatures and the checksum of the release before it replaces the program. Resolves with null if
+ * `request.check` is set, or if the executable is current and `force` is not set. If it rejects with `ConfigError`,
+ * `UsageError` or `Cancelled`, it has changed no file. */
 export async function update(request: UpdateRequest, parts: UpdateParts): Promise<InstalledRelease | null> {
   const { version, program } = parts;
   const { place, key } = sourceOf(request, parts);
@@ -156,8 +156,8 @@ function installedBy(
 
 const IS_WINDOWS = Deno.build.os === "windows";
 
-/** The new executable must first print its version. The old one stays, with `.old` at the end of its name. An error
- * leaves everything unchanged. Throws `UsageError`. */
+/** Replaces the executable after the new one has printed its version. The old executable stays, with `.old` at the end
+ * of its name. Rejects with `UsageError`. */
 async function replaceProgram(
   link: string,
   bytes: Uint8Array,
@@ -195,7 +195,7 @@ async function tryOut(path: string, version: string): Promise<void> {
   }
 }
 
-/** Windows does not replace a running program, but can rename it. */
+/** On Windows, renames the running program first, because Windows cannot replace it. */
 async function swap(
   { path, fresh, kept }: { readonly path: string; readonly fresh: string; readonly kept: string },
 ): Promise<void> {
@@ -238,8 +238,8 @@ class ReleasePlace {
     this.#signal = signal;
   }
 
-  /** Throws `UsageError` if the file is missing, larger than `maxBytes`, or does not arrive; `Cancelled` after the
-   * signal. */
+  /** Rejects with `UsageError` if the file is missing, larger than `maxBytes`, or does not arrive. Rejects with
+   * `Cancelled` after the signal. */
   async read(name: string, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
     const at = this.#remote ? new URL(name, this.#from).href : join(this.#from, name);
     const [tooLarge, signal] = [() => new Error(`It is larger than ${maxBytes} bytes, the limit`), this.#signal];
@@ -253,10 +253,10 @@ class ReleasePlace {
   }
 }
 
-/** These bytes are the DER of a public Ed25519 key (RFC 8410) up to its 32 bytes. */
+/** The DER of a public Ed25519 key (RFC 8410) up to its 32 bytes. */
 const SPKI = Buffer.from("302a300506032b6570032100", "hex");
 
-/** The format of the key is from minisign (https://jedisct1.github.io/minisign/). */
+/** A public key in minisign's format (https://jedisct1.github.io/minisign/). */
 class VerifyingKey {
   readonly #id: string;
   readonly #key: ReturnType<typeof createPublicKey>;
@@ -291,7 +291,7 @@ class VerifyingKey {
   }
 }
 
-/** Like minisign, the id is stored with its last byte first. */
+/** Returns the id of a key. Like minisign, the file has the last byte of the id first. */
 function idOf(bytes: Buffer): string {
   return Buffer.from(bytes.subarray(2, 10)).reverse().toString("hex").toUpperCase();
 }

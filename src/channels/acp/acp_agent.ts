@@ -44,7 +44,8 @@ import { EditorSessions, type OpenSession, UNTITLED } from "./sessions.ts";
 const LISTED = 100;
 const MORE = "more";
 
-/** The editor receives these ends as a stop. All other ends are errors with the answer as their message. */
+/** The ends that the editor receives as a stop. For any other end, the editor receives an error with the answer as its
+ * message. */
 const STOPS: Partial<Readonly<Record<QueryReason, StopReason>>> = {
   answered: "end_turn",
   cancelled: "cancelled",
@@ -141,7 +142,7 @@ async function run(
   const updates = new SessionUpdates(branch.workspace);
   let sent: Promise<unknown> = Promise.resolve();
   const queue = (telling: () => Promise<void>): void => {
-    sent = sent.then(telling).catch(() => controller.abort()); // The editor has left.
+    sent = sent.then(telling).catch(() => controller.abort()); // The editor has closed the connection.
   };
   try {
     const isMore = request === `/${MORE}` && images.length + Object.keys(variables).length === 0;
@@ -219,7 +220,7 @@ function userChunk(text: string): SessionUpdate {
   return { sessionUpdate: "user_message_chunk", content: { type: "text", text } };
 }
 
-/** The most recently used session comes first. A cursor is the place of the last session so far. */
+/** Lists sessions, most recently used first. A cursor is the place of the last listed session. */
 async function list(sessions: EditorSessions, { cwd, cursor }: ListSessionsRequest): Promise<ListSessionsResponse> {
   if (cursor && !/^\d{1,15}$/.test(cursor)) {
     throw RequestError.invalidParams({ cursor }, "Cannot list sessions: the cursor is unknown; start without a cursor");
@@ -248,7 +249,7 @@ interface Prompt {
   readonly variables: Readonly<Record<string, Source>>;
 }
 
-/** Embedded resources become variables that the request names, so that a large file is not repeated in every call.
+/** Embedded resources become variables that the request names, so that a model call does not repeat a large file.
  * Throws `UsageError` for an unsupported kind of content. */
 function promptOf(blocks: readonly ContentBlock[]): Prompt {
   const texts: string[] = [];
@@ -312,7 +313,7 @@ const KINDS: Readonly<Record<Decision, PermissionOptionKind>> = {
   no: "reject_once",
 };
 
-/** Rejects if the editor has no such request; Vis then refuses the call. */
+/** Rejects if the editor does not support permission requests. Vis then refuses the call. */
 function askPermission(client: AgentContext, sessionId: string): Approve {
   return async (question, signal) => {
     const choices = approvalChoices(question);
@@ -328,7 +329,7 @@ function askPermission(client: AgentContext, sessionId: string): Approve {
       toolCall: { toolCallId: question.id, title, status: "pending", content },
       options: choices.map(({ decision, text }) => ({ optionId: decision, name: text, kind: KINDS[decision] })),
     });
-    asking.catch(() => {}); // The permission may be refused later, when the signal has already aborted.
+    asking.catch(() => {}); // The request may also fail after the signal has aborted, when `abortable` no longer waits for it.
     const { outcome } = await abortable(asking, signal);
     const chosen = outcome.outcome === "selected" ? outcome.optionId : "no";
     const { decision } = choices.find((one) => one.decision === chosen) ?? { decision: "no" };

@@ -23,9 +23,9 @@ export function serveAcp(
 
 type Id = string | number | null;
 
-/** Returns a stream whose input ends only once every received request has its response. A program that writes its
- * requests and closes its end at once still gets the responses. After that no client can reply to the agent's own
- * requests, so this stream refuses them with an error. */
+/** Returns a stream whose input ends only after every received request has its response. So a program that closes its
+ * end right after its requests still gets the responses. When the client has closed its end, the stream refuses the
+ * agent's requests to the client with an error. */
 function answeredStream({ readable, writable }: Stream): Stream {
   const open = new Set<Id>(), asked = new Set<Id>();
   const answers = Promise.withResolvers<void>();
@@ -55,7 +55,7 @@ function answeredStream({ readable, writable }: Stream): Stream {
   const outgoing = new WritableStream<AnyMessage>({
     write: async (message) => {
       if (isRequest(message)) asked.add(message.id);
-      // A failed write breaks the connection, so no request waits for a response any more.
+      // A failed write breaks the connection, so the input no longer waits for responses.
       await output.write(message).catch((error: unknown) => {
         answers.resolve();
         throw error;
@@ -70,7 +70,7 @@ function answeredStream({ readable, writable }: Stream): Stream {
   return { readable: readable.pipeThrough(incoming), writable: outgoing };
 }
 
-/** Such a message gets a response under its id. The agent refuses a malformed request under the id null. */
+/** Whether the message gets a response under its own id. The agent refuses a malformed request under the id null. */
 function isRequest(message: AnyMessage): message is Extract<AnyMessage, { readonly method: string }> & { id: Id } {
   return message.jsonrpc === "2.0" && "method" in message && typeof message.method === "string" &&
     "id" in message && (message.id === null || typeof message.id === "string" || typeof message.id === "number");

@@ -5,7 +5,7 @@ import type { OpenRequest, Session } from "../channel.ts";
 
 export const UNTITLED = "New session";
 
-/** A session without a request can be loaded for this long after its connection has ended. */
+/** Vis keeps a session without a request for at least this long. */
 const EMPTY_MS = 7 * 86_400_000;
 const SWEPT = 100;
 
@@ -24,8 +24,8 @@ interface SessionRequest {
 
 export type Open = (place: Pick<OpenRequest, "cwd" | "mcpServers">) => Promise<Session>;
 
-/** Vis opens each folder once for the same servers. `close` keeps even sessions without a request in the store, because
- * another connection may load them. */
+/** Opens each folder once for the same servers. `close` leaves sessions without a request in the store, because another
+ * connection may load them. */
 export class EditorSessions {
   readonly #open: Open;
   readonly #now: () => number;
@@ -99,13 +99,13 @@ export class EditorSessions {
     return entry;
   }
 
-  /** Deletes old sessions of the folder that never had a request: an editor makes one with every window. */
+  /** Deletes old sessions of the folder that never had a request, because editors make a session for each window. */
   async #sweep({ conversations, workspace }: Session): Promise<void> {
     const found = await conversations.list({ channel: "acp", workspace, limit: SWEPT });
     for (const one of found) {
       if (one.queries > 0 || one.activeAt > this.#now() - EMPTY_MS || this.#entries.has(one.conversationId)) continue;
       await conversations.delete(one).catch((error: unknown) => {
-        if (!(error instanceof UsageError)) throw error; // Another process has deleted it.
+        if (!(error instanceof UsageError)) throw error; // Another process has already deleted the session.
       });
     }
   }
@@ -114,7 +114,7 @@ export class EditorSessions {
     const { session, branch } = this.#entries.get(id) ?? await this.load(id, {});
     await this.leave(id);
     await session.conversations.delete(branch).catch((error: unknown) => {
-      if (!(error instanceof UsageError)) throw error; // A session without a request is already deleted.
+      if (!(error instanceof UsageError)) throw error; // `leave` has already deleted a session without a request.
     });
   }
 
@@ -127,8 +127,8 @@ export class EditorSessions {
 
 type Servers = Readonly<Record<string, object>>;
 
-/** The programs run behind the command wall, but with the network and the workspace, since the user configured them in
- * the editor. */
+/** Returns settings of programs with network and workspace access, because the user configured these programs in the
+ * editor. The programs still run behind the command wall. */
 function offeredServers(offered: readonly McpServer[]): Servers {
   const servers = new Map<string, object>();
   for (const server of offered) servers.set(freeName(server.name, servers), settingsOf(server));

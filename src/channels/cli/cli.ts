@@ -66,13 +66,12 @@ export async function runCli(services: Services, io: Io): Promise<number> {
     const shown = { error: told ?? { code: 1, message: messageOf(error) } };
     if (format !== null) io.stdout(jsonText(format === "jsonl" ? { type: "error", ...shown } : shown));
     if (!told) throw error;
-    if (!(error instanceof CommanderError)) io.stderr(`vis: ${visibleText(told.message)}\n`); // Commander has printed it.
+    if (!(error instanceof CommanderError)) io.stderr(`vis: ${visibleText(told.message)}\n`); // Commander has already printed its own errors.
     return told.code;
   }
 }
 
-/** Returns null if the word is not a command of an extension. Any unknown word may be such a command, also after
- * `help`. */
+/** Returns null if no extension has the command. Any unknown word may be such a command, also after `help`. */
 async function extensionCommand(
   args: readonly string[],
   { program, services, io }: { readonly program: Command; readonly services: Services; readonly io: Io },
@@ -120,7 +119,7 @@ const ALIASES: Readonly<Record<string, readonly string[]>> = {
 
 const OTHER_WORDS: readonly string[] = [...Object.keys(ALIASES), "resume"];
 
-/** Also matches an id that is too short or in capitals: its lookup then fails without a model call. */
+/** Also matches an invalid id, such as a short one: the lookup then fails without a model call. */
 const ID = /^(?=.*\d)[0-9a-f-]{4,}$/i;
 const PRINT: readonly string[] = ["-p", "--print"];
 
@@ -138,8 +137,8 @@ export function spelled(args: readonly string[], commands: readonly string[]): r
   return ["run", ...args.filter((arg, at) => at >= end || !PRINT.includes(arg))];
 }
 
-/** Whether arguments that begin with no command are a request in plain words. A text with spaces is a request, and so
- * are several words if the first is not close to a command. A single word is treated as an unknown command. */
+/** Whether arguments that begin with no command are a request in plain words. A text with spaces is a request. Several
+ * words are a request if the first word is not close to a command. Vis reports a single word as an unknown command. */
 function isRequest(args: readonly string[], commands: readonly string[]): boolean {
   const [first = ""] = args;
   if (/\s/.test(first.trim())) return true;
@@ -171,7 +170,7 @@ export const COMMANDS: readonly string[] = [
 
 const LINES: readonly string[] = ["logs"];
 
-/** With `only`, builds just the part with this command, because all parts take 5 ms at startup. */
+/** With `only`, builds just the part with this command, because building all parts slows the start. */
 export function buildProgram(context: Context, { only }: { readonly only?: string | undefined } = {}): Command {
   const { services, io } = context;
   const program = new Command("vis")

@@ -19,12 +19,12 @@ interface Spot {
   readonly command: Command;
   readonly operands: readonly string[];
   readonly option: Option | null;
-  /** Whether the word follows "--", after which no word is a flag. */
+  /** Whether the word follows "--". After "--", no word is a flag. */
   readonly plain: boolean;
   readonly flags: { readonly db?: string; readonly cwd?: string };
 }
 
-/** The last of `words` is completed, and may be empty. Never rejects: an error would disturb the user's command
+/** Completes the last of `words`, which may be empty. Never rejects, because an error would disturb the user's command
  * line. */
 export async function complete(
   words: readonly string[],
@@ -152,7 +152,7 @@ interface Wanted {
 const NONE: Completions = { items: [], paths: "none" };
 const LISTED = 50;
 
-/** Services that do not respond within this time contribute no models. */
+/** Services that do not respond within this time contribute no completions. */
 const WAIT_MS = 1_500;
 
 const FOLDERS = ["--cwd", "--extension"];
@@ -186,11 +186,12 @@ async function conversations(services: Services, flags: Wanted["flags"]): Promis
   return found.map(({ conversationId, title }) => ({ value: conversationId, about: oneLine(title, 60) }));
 }
 
-/** Names of models stand alone, or after their provider once the user has typed it. The provider need not be in use. */
+/** Completes names of models. A name has its provider in front once the user has typed a part of the provider's
+ * name. */
 async function models(services: Services, start: string): Promise<readonly Item[]> {
   const admin = await services.providerAdmin({});
   const list = (provider: string | null) => admin.models({ provider, signal: AbortSignal.timeout(WAIT_MS) });
-  const used = await list(null).catch(() => []); // The user need not have a provider in use.
+  const used = await list(null).catch(() => []); // The user may have no provider in use.
   const [prefix = "", ...rest] = start.split("/");
   const isOther = rest.length > 0 && !used.some(({ provider }) => provider === prefix);
   const lists = isOther ? [...used, ...await list(prefix).catch(() => [])] : used;
@@ -247,8 +248,8 @@ async function variables(services: Services, flags: Wanted["flags"]): Promise<re
 
 export type Shell = "bash" | "zsh" | "fish";
 
-/** The script calls `vis __complete -- WORD…`, which prints :none, :files or :folders. After that, `vis __complete`
- * prints one candidate per line: the word, a tab and its description. */
+/** The script calls `vis __complete -- WORD…`, which prints :none, :files or :folders. Then `vis __complete` prints one
+ * candidate per line: the word, a tab and its description. */
 export function completionScript(shell: Shell): string {
   return SCRIPTS[shell];
 }

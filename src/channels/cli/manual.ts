@@ -63,7 +63,7 @@ function wrapped(text: string): readonly string[] {
   return lines;
 }
 
-/** No line begins a request of roff, and copied dashes stay dashes. */
+/** Escapes text so that no line begins a roff request. Copied dashes stay dashes. */
 function escaped(text: string): string {
   const plain = text.replaceAll("\\", "\\e").replaceAll("-", "\\-").replaceAll("…", "...");
   return /^[.']/.test(plain) ? `\\&${plain}` : plain;
@@ -88,7 +88,7 @@ export interface DescribedCommand {
   readonly group: string;
 }
 
-/** The commands are in the order of the help. Groups have an entry only if they have notes. */
+/** Returns the commands in the order of the help. A group has an entry only if it has notes. */
 export function describedCommands(program: Command): readonly DescribedCommand[] {
   return shownBelow(program).flatMap((command) => described(command, command.helpGroup() || "Commands:"));
 }

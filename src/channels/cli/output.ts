@@ -4,7 +4,7 @@ import type { VersionFacts } from "../../domain/admin_reports.ts";
 import type { QueryResult } from "../../domain/query/query_schemas.ts";
 import type { Io } from "../channel.ts";
 
-/** Lines are written without control characters. Returns the exit code 0. */
+/** Prints the lines without control characters, or the value as JSON. Returns the exit code 0. */
 export function printReport(
   value: unknown,
   lines: readonly string[],
@@ -18,7 +18,7 @@ export function printReport(
   return 0;
 }
 
-/** Invisible characters and terminal controls become JSON escapes. */
+/** Writes invisible characters and terminal controls as JSON escapes. */
 export function jsonText(value: unknown, { indent = 0 }: { readonly indent?: number } = {}): string {
   return `${visibleText(JSON.stringify(value, null, indent))}\n`;
 }
@@ -29,8 +29,8 @@ export function interrupt(io: Pick<Io, "onInterrupt">): Disposable & { readonly 
   return { signal: controller.signal, [Symbol.dispose]: stop };
 }
 
-/** The manual and the page of the command line explain each exit code with these texts. The help of `vis run` has short
- * ones. */
+/** The texts for each exit code in the manual and on the page of the command line. The help of `vis run` has shorter
+ * texts. */
 export const EXIT_CODES: readonly { readonly term: string; readonly about: string }[] = [
   { term: "0", about: "success: there is an answer, or the command did its work" },
   { term: "1", about: "the request failed or reached a limit; a check found a problem; a search found nothing" },
@@ -54,7 +54,7 @@ const OF_FAULTS: Readonly<Record<FaultKind, number>> = {
   cancelled: 130,
 };
 
-/** A query without an answer gives 1, but 3 if its end could not be stored, and 130 if it was cancelled. */
+/** Returns 0 for a query with an answer, 3 if Vis could not store its end, 130 if it was cancelled, and otherwise 1. */
 export function exitCodeOf(result: QueryResult): number {
   if (result.status === "done") return 0;
   if (result.reason === "unstored") return 3;

@@ -21,7 +21,8 @@ import {
 } from "../../domain/admin_reports.ts";
 import { SearchHitSchema } from "../search_hit_schema.ts";
 
-/** "run jsonl" is a line of `--output jsonl`. Releases may add fields, but never remove one or change its meaning. */
+/** Returns the JSON schemas by command. "run jsonl" is a line of `--output jsonl`. A release may add fields, but does
+ * not remove a field or change its meaning. */
 export function outputSchemas(): Readonly<Record<string, object>> {
   const all = { ...queryOutputs, ...storedOutputs, ...setupOutputs };
   return Object.fromEntries(

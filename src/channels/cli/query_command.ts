@@ -39,7 +39,7 @@ interface QueryCommand {
   readonly traceOf?: (result: QueryResult) => Promise<object | null>;
 }
 
-/** Progress is on stderr, only the answer on stdout. Ctrl-C cancels the query. Resolves with the exit code. */
+/** Prints progress to stderr and only the answer to stdout. Ctrl-C cancels the query. Resolves with the exit code. */
 export async function runQueryCommand({ io, flags, schema, begin, traceOf }: QueryCommand): Promise<number> {
   const isWatched = flags.output === "text" && !flags.quiet && io.stdoutIsTerminal && io.stderrIsTerminal;
   const progress = new Progress(io, {
@@ -129,7 +129,7 @@ export async function questionText(question: ApprovalQuestion, width: number): P
   ].join("\n");
 }
 
-/** A line that is not one of the choices is a refusal with its reason. An empty line is a refusal too. */
+/** A line that is not one of the choices is a refusal with the line as its reason. An empty line is a refusal too. */
 export function answerOf(line: string, question: Pick<ApprovalQuestion, "scope" | "lasting">): ApprovalAnswer {
   const typed = line.trim().toLowerCase();
   const word = { yes: "y", always: "a", conversation: "c", no: "n" }[typed] ?? typed;
@@ -185,14 +185,13 @@ export class Trace {
   }
 }
 
-/** Matches lines that have a meaning in Markdown and hardly occur in other answers. */
+/** Matches lines that have a meaning in Markdown and are rare in other answers. */
 const MARKED = /^(?:#{1,6} |```|\||[-*] |\d+\. )/m;
 const MAX_MARKDOWN = 100_000;
-/** Some terminals report no width. */
 const MIN_WIDTH = 24;
 const MAX_WIDTH = 120;
 
-/** Draws Markdown on a terminal; a pipe gets the unchanged answer. The returned text ends its line. */
+/** Draws Markdown on a terminal. A pipe gets the unchanged answer. The returned text ends with a line break. */
 export async function printedAnswer(
   { answer, answerType }: Pick<QueryResult, "answer" | "answerType">,
   { stdoutIsTerminal, stdoutColor, columns }: Pick<Io, "stdoutIsTerminal" | "stdoutColor" | "columns">,
@@ -213,7 +212,7 @@ async function changeDrawing({ stderrColor }: Io): Promise<NonNullable<ProgressO
   return (diff, place) => diffLines(diff, { ...place, paint });
 }
 
-/** The text is dim, because Vis may still refuse the answer. */
+/** Dims the draft of an answer, because Vis may still refuse the answer. */
 async function draftLines(text: string, io: Io): Promise<readonly string[]> {
   const lines = await answerLines(text, io);
   if (!io.stdoutColor) return lines;
@@ -269,8 +268,8 @@ export class Progress {
   #thought: number | null = null;
   #tasks = "";
   readonly #meanwhile: QueryEvent[] = [];
-  /** The line shows the reason why the last iteration failed only if the query continues, because otherwise the answer
-   * repeats it. */
+  /** The reason why the last iteration failed. Vis prints the reason only if the query continues, because otherwise the
+   * answer repeats it. */
   #held: { readonly at: string; readonly reason: string } | null = null;
 
   constructor(io: Io, options: ProgressOptions) {
@@ -285,7 +284,7 @@ export class Progress {
 
   show(event: QueryEvent): void {
     if (event.type === "approval_requested") this.clear();
-    // No output may cover an approval that waits for its answer.
+    // Output must not cover an approval that waits for the user.
     if (this.#progress.question !== null && !isEnd(event) && event.type !== "approval_answered") {
       return void this.#meanwhile.push(event);
     }
@@ -382,7 +381,8 @@ export class Progress {
     if (this.#io.stderrIsTerminal) this.#live.show(`${at}${text}…`, this.#above);
   }
 
-  /** The lines are the draft until Vis accepts or refuses it, or the newest output of a running call. */
+  /** Returns the lines of the draft until Vis accepts or refuses it. Without a draft, returns the newest output of a
+   * running call. */
   get #above(): readonly string[] {
     const { draft, step, block } = this.#progress;
     if (draft !== "") return this.#draft;
@@ -443,7 +443,8 @@ export class Progress {
     for (const diff of shown.diffs) this.#diff(diff);
   }
 
-  /** The list is printed whole if its tasks are others, else as the number that is done and the current task. */
+  /** Prints the whole list if its tasks have changed. Otherwise prints the number of finished tasks and the current
+   * task. */
   #plan(items: readonly PlanItem[]): void {
     if (items.length === 0) return;
     const room = this.#width() - 8, tasks = items.map(({ text }) => text).join("\n");
@@ -542,7 +543,7 @@ export class LiveLines {
     const line = oneLine(visibleText(text), this.#width() - 1);
     if (line === this.#text && sameLines(above, this.#above)) return;
     const since = line === this.#text ? this.#since : this.#now();
-    // Unchanged lines are not drawn again, to avoid flicker.
+    // To avoid flicker, Vis does not draw unchanged lines again.
     const kept = this.#text === "" ? 0 : sharedLines(above, this.#above);
     const from = this.#text === "" ? "" : startOf(this.#above.length - kept);
     this.#stop();
@@ -570,7 +571,7 @@ export class LiveLines {
   }
 }
 
-/** The sequence moves to the beginning of the line this many lines higher, and erases all lines from there. */
+/** Returns the sequence that moves up by this many lines, and erases all lines from there. */
 function startOf(lines: number): string {
   return lines === 0 ? "\r\x1b[2K" : `\r\x1b[${lines}A\x1b[J`;
 }

@@ -16,7 +16,7 @@ export function admission(
   const perToken = rateLimiter(limits.perToken, { what: "token", now });
   const wrongTokens = rateLimiter(limits.wrongTokens, { what: "address", now });
   return {
-    /** Sets `address`, and refuses inadmissible requests before any route sees them. */
+    /** Sets `address`, and refuses inadmissible requests before the routes get them. */
     admitted: createMiddleware<Env>(async (c, next) => {
       const address = addressOf(c.req.raw.headers, c.env.remote);
       c.set("address", address);
@@ -24,8 +24,8 @@ export function admission(
       perAddress(address);
       await next();
     }),
-    /** Sets `caller`. From then on, the request cannot reach conversations that the caller may not see. Vis serves a
-     * valid token regardless of other attempts from its address. */
+    /** Sets `caller`. The request can then reach only conversations that the caller may see. Vis serves a valid token
+     * regardless of other attempts from its address. */
     authenticated: createMiddleware<Env>(async (c, next) => {
       const given = c.req.header("authorization");
       const caller = await checkToken(given ?? null, { tokens, now }).catch((error: unknown) => {
@@ -48,7 +48,7 @@ type GuardLimits = Pick<HttpLimits, "chunked" | "headerBytes" | "urlBytes" | "bo
 
 /** Throws `Problem` if a request is too large or a page of another origin sent it. The check of the Host header
  * prevents DNS rebinding, where a foreign name resolves to this machine. `hosts` are `name` or `name:port` in lower
- * case; without a port, any port matches. */
+ * case. If an entry has no port, any port matches. */
 export function guard(request: Request, limits: GuardLimits, hosts: ReadonlySet<string>): void {
   checkFraming(request, limits);
   checkSizes(request, limits);
@@ -73,7 +73,7 @@ export function guard(request: Request, limits: GuardLimits, hosts: ReadonlySet<
   }
 }
 
-/** Refuses a body whose end two servers could see in different places. */
+/** Refuses a request if two servers could disagree about the end of its body. */
 function checkFraming({ headers }: Request, { chunked }: GuardLimits): void {
   const coding = headers.get("transfer-encoding")?.toLowerCase();
   if (coding === undefined) return;
@@ -128,8 +128,8 @@ function isSameOrigin(origin: string, host: string): boolean {
 }
 
 /** Reads the client address of a request: the address that a known proxy reports, else the peer of the connection.
- * Addresses of one IPv6 network (/64) count as one, since a client usually controls all of them. `proxies` are
- * addresses and networks such as `10.0.0.0/8`. */
+ * Addresses of one IPv6 network (/64) count as one address, since a client usually controls the whole network.
+ * `proxies` are addresses and networks such as `10.0.0.0/8`. */
 export function addressReader(proxies: readonly string[]): (headers: Headers, remote: string) => string {
   const known = new BlockList();
   for (const proxy of proxies) {
@@ -141,7 +141,7 @@ export function addressReader(proxies: readonly string[]): (headers: Headers, re
   return (headers, remote) => {
     const forwarded = (headers.get("x-forwarded-for") ?? "").split(",").map((one) => plain(one.trim()));
     let address = plain(remote);
-    // The search starts with the nearest address: anything before the first unknown one may be forged.
+    // The search starts with the nearest address, because clients can forge the addresses before the first unknown one.
     for (const before of forwarded.toReversed()) {
       if (!isIn(known, address) || !/^[0-9a-f.:]{2,45}$/.test(before)) break;
       address = before;
@@ -167,11 +167,12 @@ function network(address: string): string {
   return `${[...before, ...zeros, ...after].slice(0, 4).join(":")}::/64`;
 }
 
-/** Beyond this number, the least recently used keys are dropped, since their buckets are the fullest. */
+/** The number of keys with a bucket. Beyond this number, Vis drops the least recently used keys, since their buckets
+ * are usually full. */
 const KEPT_BUCKETS = 10_000;
 
-/** Makes token buckets by key; `what` names the kind of key, such as an address. The function takes one token from the
- * bucket of a key. If the bucket is empty, the function throws `Problem` (429) with the seconds to wait. */
+/** Returns a function that takes one token from the bucket of a key. If the bucket is empty, the function throws
+ * `Problem` (429) with the seconds to wait. `what` names the kind of key, such as an address. */
 export function rateLimiter(
   { perMinute, burst }: Rate,
   { what, now }: { readonly what: string; readonly now: () => number },

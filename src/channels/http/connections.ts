@@ -7,13 +7,13 @@ interface ListenerOptions {
   readonly host: string;
   readonly port: number;
   readonly answer: Deno.ServeHandler<Deno.NetAddr>;
-  /** It receives the system's reason why the server could accept no connection. The listener tries again at once. */
+  /** Receives the reason of the system when the server can accept no connection. The listener then tries again. */
   readonly failed: (why: string) => void;
 }
 
 /** If the process runs out of file descriptors, the listener drops connections that have not sent a whole request,
- * keeps serving the others, and listens again. `Deno.serve` alone would end, and the process with it. Deno 2.6 reports
- * the end only once all connections are closed. */
+ * serves the others, and listens again. `Deno.serve` alone would end. Deno 2.6 reports this end only after all
+ * connections have closed. */
 export class Listener {
   readonly #options: ListenerOptions;
   readonly port: number;
@@ -29,8 +29,8 @@ export class Listener {
     }
   }
 
-  /** Responses on connections from before a failed accept may continue. Without `late`, ends the connections at once.
-   * With `late`, sends unfinished responses until it resolves. */
+  /** Without `late`, ends the connections at once. With `late`, sends unfinished responses until `late` resolves.
+   * Responses on connections from before a failed accept may continue. */
   async close(late: Promise<unknown> | null = null): Promise<void> {
     this.#closed = true;
     if (this.#now === null) return;
@@ -53,7 +53,7 @@ export class Listener {
   async #again(failed: Deno.HttpServer, why: string): Promise<void> {
     this.#now = null; // A server that shuts down ignores an abort.
     if (this.#closed) return;
-    // A shutdown stops reading at once, but resolves only when the last response is sent.
+    // A shutdown stops reading at once, but resolves only after the last response.
     void failed.shutdown().catch(() => {});
     this.#options.failed(why);
     for (let tries = 0;; tries++) {
@@ -62,7 +62,7 @@ export class Listener {
       try {
         return void this.#listen(this.port);
       } catch {
-        // The previous server may hold the address for a moment, and another program for any time.
+        // The previous server may hold the address for a moment. Another program may hold it for longer.
       }
     }
   }
@@ -79,22 +79,22 @@ function whyNot(error: unknown): string {
   return messageOf(error);
 }
 
-/** These are the kernel's numbers of two states. In `CLOSE_WAIT`, the client has closed its end. */
+/** The kernel's numbers of two states. In `CLOSE_WAIT`, the client has closed its end. */
 const ESTABLISHED = "01", CLOSE_WAIT = "08";
 const LEFT_MS = 500, IDLE_MS = 10_000;
 
-/** Calls `gone` when a client disconnects before its response; the returned function stops watching. */
+/** Calls `gone` when a client disconnects before its response. The returned function stops watching. */
 export type Leaving = (gone: () => void) => () => void;
 
 export interface OwnConnections {
   readonly read: () => Promise<string>;
-  /** The caller has read the table before, and names connections by the inodes of their sockets. */
+  /** The caller reads the table first, and names connections by the inodes of their sockets. */
   readonly end: (inodes: ReadonlySet<string>) => void;
   readonly missesLeaving: boolean;
 }
 
 export interface IdleLimits {
-  /** The first request of a connection must arrive within these milliseconds, without its body. */
+  /** The milliseconds within which the head of a connection's first request must arrive. */
   readonly headMs: number;
   readonly idleMs: number;
 }
@@ -114,9 +114,9 @@ interface Watched {
   readonly gone: () => void;
 }
 
-/** The system's table has facts that the runtime's server lacks about its connections. `Connections` finds clients that
- * closed their end while they wait for a response, and ends connections that have had no whole request for too long.
- * The client's port identifies a connection. Two machines may use the same port; a fact about either then counts for
+/** The system's table of connections has facts that the runtime's server lacks. `Connections` finds clients that closed
+ * their end while they wait for a response, and ends connections that have had no whole request for too long. The
+ * client's port identifies a connection. If two machines use the same port, a fact about one of them counts for
  * both. */
 export class Connections {
   readonly #port: number;
@@ -129,7 +129,7 @@ export class Connections {
   #idleTimer: ReturnType<typeof setInterval> | undefined;
   #leftTimer: ReturnType<typeof setInterval> | undefined;
 
-  /** `port` is the server's own; `now` must be monotonic. */
+  /** `port` is the port of the server. `now` must be monotonic. */
   constructor(
     port: number,
     { own, limits, now = () => performance.now() }: {
@@ -154,7 +154,7 @@ export class Connections {
     clearInterval(this.#idleTimer);
   }
 
-  /** The caller calls the returned function when the response is sent. */
+  /** Counts a request. The caller calls the returned function when the response is sent. */
   begin(client: number): () => void {
     this.#running.set(client, (this.#running.get(client) ?? 0) + 1);
     return () => {
@@ -165,7 +165,8 @@ export class Connections {
     };
   }
 
-  /** The caller calls `leaving` at once for a request, because the signal does not report a client that left before. */
+  /** The caller calls `leaving` as soon as it has the request, because the signal does not report a client that left
+   * before. */
   leaving({ signal }: Request, client: number): Leaving {
     return (gone) => {
       signal.addEventListener("abort", gone);
@@ -185,7 +186,8 @@ export class Connections {
     return () => this.#forget(watched);
   }
 
-  /** A missing entry or an unreadable table does not prove that a client has left. */
+  /** Looks for clients that left and for idle connections. A missing entry or an unreadable table does not prove that a
+   * client has left. */
   async look(): Promise<void> {
     const text = await this.#own?.read().catch(() => null) ?? null;
     if (text === null) return;

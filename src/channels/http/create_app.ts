@@ -22,10 +22,10 @@ import { responses } from "./openai/responses.ts";
 import { pageFiles } from "./page/files.ts";
 import { Problem, problemOf } from "./problem.ts";
 
-/** Other methods would let callers choose labels of metrics. */
+/** The methods that may be a label of metrics. Other methods would let callers choose labels. */
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"]);
 
-/** After Vis has noticed the loss of the database, a request waits this long for it. */
+/** After Vis has noticed the loss of the database, a request waits this long for the database. */
 const PATIENCE_MS = 4_000;
 const CONVERSATION = "/api/v1/conversations/:id";
 
@@ -34,7 +34,7 @@ export function createApp(parts: HttpParts, hosts: ReadonlySet<string>): Hono<En
   const { admitted, authenticated } = admission(parts, hosts);
   app.use(requestId({ headerName: "", generator: requestIdOf }), observed, SECURE_HEADERS, admitted);
   app.use(methodNotAllowed({ app, onMethodNotAllowed }), tagged);
-  // These public routes reveal no fact about a conversation, and hooks carry their own credentials.
+  // These public routes reveal no fact about a conversation. Requests to hooks carry their own credentials.
   app.route("/", operations);
   app.route("/", pageFiles);
   app.route("/", documents(app, parts));
@@ -46,7 +46,7 @@ export function createApp(parts: HttpParts, hosts: ReadonlySet<string>): Hono<En
   }
   const open = app.routes.filter(({ method }) => method !== "ALL").map(({ path }) => path);
   app.use(except(open, authenticated));
-  // Requests have little patience, since clients can use other servers; a run can use only this one.
+  // A request waits only briefly for the database, since clients can use other servers.
   app.use((_, next) => withPatience(PATIENCE_MS, next));
   app.route("/", metricsRoute);
   app.route("/api/v1", server);
@@ -117,7 +117,7 @@ const observed: MiddlewareHandler<Env> = async (c, next) => {
     if (isStream) void c.env.sent.then(counted.stream());
     counted.request({ method: METHODS.has(method) ? method : "other", route, status, ms });
   }
-  // A page that is open reads again and again.
+  // An open page sends such requests repeatedly.
   const isRoutine = (method === "GET" || method === "HEAD") && status < 400;
   // The log has only the path, because a query string may contain secrets.
   parts.log[isRoutine ? "debug" : "info"]("request", {
@@ -132,7 +132,7 @@ const observed: MiddlewareHandler<Env> = async (c, next) => {
 };
 
 function routeOf(c: Context<Env>): string {
-  // Middleware handles all methods, a route a single one.
+  // Middleware handles all methods, but a route handles one.
   const route = matchedRoutes(c).findLast(({ method }) => method !== "ALL");
   if (!route) return "other";
   const named = route.path.replace(/:(\w+)/g, "{$1}");
@@ -148,7 +148,7 @@ function requestIdOf(c: Context): string {
 const NONE = ["'none'"];
 const OWN = ["'self'"];
 
-/** The page loads nothing from other origins and runs only its own script files. */
+/** With these headers, the page loads nothing from other origins and runs only its own script files. */
 const SECURE_HEADERS: MiddlewareHandler = secureHeaders({
   contentSecurityPolicy: {
     defaultSrc: NONE,
@@ -164,7 +164,7 @@ const SECURE_HEADERS: MiddlewareHandler = secureHeaders({
   },
   permissionsPolicy: { camera: [], geolocation: [], microphone: [] },
   xFrameOptions: "DENY",
-  strictTransportSecurity: false, // A proxy with TLS decides this for its own name.
+  strictTransportSecurity: false, // A proxy with TLS sets this header for its own name.
   originAgentCluster: false,
   xDnsPrefetchControl: false,
   xDownloadOptions: false,
@@ -175,7 +175,7 @@ const SECURE_HEADERS: MiddlewareHandler = secureHeaders({
 
 const STREAMED = ["/api/v1/conversations/:id/queries/:queryId/events", "/api/v1/conversations/:id/export"];
 
-/** The digest is synchronous: for small bodies, waiting for Web Crypto takes longer than the digest. */
+/** Computes the digest synchronously, because for small bodies Web Crypto takes longer. */
 const DIGEST = {
   generateDigest: (body: Uint8Array) => new Uint8Array(createHash("sha256").update(body).digest()).buffer,
 };

@@ -12,10 +12,10 @@ import type { AbandonedCalls, Idempotency } from "./repeated_requests.ts";
 import type { Runs } from "./runs.ts";
 import type { TokenGrant, TokenSource } from "./tokens.ts";
 
-/** The caller that provides these parts closes them, after the server. */
+/** The caller that provides these parts closes them after the server. */
 export interface HttpParts {
   readonly conversations: Conversations;
-  /** It is a real path, without links. New conversations belong to this workspace unless they name another one. */
+  /** The real path of the workspace for new conversations that do not name another one. */
   readonly workspace: string;
   readonly workspaces?: readonly string[];
   readonly budget?: { readonly iterations: number; readonly costUsd: number | null; readonly wallMs: number | null };
@@ -25,15 +25,14 @@ export interface HttpParts {
   readonly admin: Pick<ProviderAdmin, "models">;
   readonly extensions: Pick<ExtensionAdmin, "list">;
   readonly suggestions: {
-    /** There are at most 50 paths that contain the letters, best first. */
+    /** Resolves with at most 50 paths that contain the letters, best first. */
     files(workspace: string, letters: string): Promise<readonly string[]>;
     /** The words after the name of a prompt replace `$ARGUMENTS` in its text. */
     prompts(
       workspace: string,
     ): Promise<readonly { readonly name: string; readonly detail: string; readonly text: string }[]>;
   };
-  /** `changes` has the ids of changes, separated by commas. The function is absent if the server may not change
-   * files. */
+  /** Absent if the server may not change files. `changes` has the ids of changes, separated by commas. */
   readonly undo?: (
     conversation: Conversation,
     options: {
@@ -49,18 +48,18 @@ export interface HttpParts {
     request: Request,
     work: (routed: (route: string) => void) => Promise<Response>,
   ) => Promise<Response>;
-  /** Each requirement of a query besides the database has its fault, or "". Never rejects. */
+  /** Resolves with the fault of each requirement of a query besides the database; "" if it works. Never rejects. */
   readonly ready?: () => Promise<Readonly<Record<string, string>>>;
-  /** Every request that reaches a conversation must carry one of these tokens. */
+  /** The tokens. Every request that reaches a conversation must carry one of them. */
   readonly tokens: TokenSource;
   readonly usedToday?: readonly LabelUse[];
   readonly hosts: readonly string[];
-  /** Vis trusts X-Forwarded-For of these addresses and networks of reverse proxies. */
+  /** The addresses and networks of reverse proxies. Vis trusts their X-Forwarded-For. */
   readonly proxies: readonly string[];
   readonly limits: HttpLimits;
   readonly ownConnections?: OwnConnections | null;
-  /** Other code handles POST requests of these paths. The requests carry their own credentials, so they need no token.
-   * The handler limits the bytes that it reads. */
+  /** Other code handles POST requests to these paths. These requests carry their own credentials, so they need no token
+   * of Vis. The handler limits the bytes that it reads. */
   readonly hooks?: Readonly<Record<string, (request: Request) => Promise<Response>>>;
 }
 
@@ -69,7 +68,7 @@ export interface HttpLimits {
   readonly idle: IdleLimits;
   readonly bodyMs: number;
   readonly headerBytes: number;
-  /** It is false if the runtime hides a Content-Length after the coding. */
+  /** Whether requests may use the chunked coding. False if the runtime hides a Content-Length after the coding. */
   readonly chunked: boolean;
   readonly urlBytes: number;
   readonly shutdownMs: number;
@@ -105,7 +104,7 @@ export interface Env {
     requestId: string;
     address: string;
     caller: TokenGrant;
-    /** The route replaces the path in metrics and traces if the path itself must not appear there. */
+    /** Metrics and traces show `route` instead of the path, such as when the path has a secret. */
     route?: string;
     bodyText: string;
     conversation: Conversation;

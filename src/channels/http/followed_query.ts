@@ -9,11 +9,11 @@ import type { HttpParts } from "./env.ts";
 import { Problem } from "./problem.ts";
 import type { LiveRun, Runs } from "./runs.ts";
 
-/** The header names the branch of a query in responses. Clients of OpenAI's APIs send the header in requests too. */
+/** The header that names the branch of a query in responses. Clients of OpenAI's APIs send it in requests too. */
 export const CONVERSATION_HEADER = "x-vis-conversation";
 
 export interface FollowedEvent {
-  /** Events of a run are numbered from 1. Events that are rebuilt from rows have `r1`, `r2` … */
+  /** The number of an event in its run, from 1. Events that Vis rebuilds from rows have `r1`, `r2` … */
   readonly id: string;
   readonly event: QueryEvent;
   readonly omitted: number;
@@ -30,8 +30,8 @@ interface Found {
   readonly leaving: AbortController;
 }
 
-/** Any process may run or have run the query. A followed query yields the events of its run, here or on another node,
- * while they are kept, otherwise its rows. */
+/** A query that any process runs or ran. While Vis keeps the events of its run, here or on another node,
+ * `FollowedQuery` yields these. Otherwise it yields events from the rows. */
 export class FollowedQuery {
   readonly #found: Found;
 
@@ -53,7 +53,7 @@ export class FollowedQuery {
     throw new Problem(`Cannot find query ${queryId.slice(0, 100)}: no query has this id`, { kind: "not-found" });
   }
 
-  /** It is null if this process does not run the query, or no longer knows its run. */
+  /** The run; null if this process does not run the query, or has forgotten the run. */
   get run(): LiveRun | null {
     return this.#found.run;
   }
@@ -72,8 +72,8 @@ export class FollowedQuery {
     this.#found.leaving.abort();
   }
 
-  /** Resolves once the query has ended. Rejects like its run. A query of another process also rejects if the client
-   * leaves before. */
+  /** Resolves after the query has ended. Rejects like its run. If another process runs the query, also rejects when the
+   * client leaves first. */
   async result(): Promise<QueryResult> {
     const { run, shared } = this.#found;
     if (run) return await run.ended;
@@ -87,7 +87,7 @@ export class FollowedQuery {
     const run = this.run ?? shared;
     const after = Number(/^\d{1,12}$/.exec(lastId)?.[0] ?? 0);
     if (run && after + 1 >= run.oldest && after <= run.newest) return yield* numbered(run, after);
-    // Vis reads the number before the rows, so that it misses no event between the two.
+    // Vis reads the number before the rows, so that it misses no event between the two reads.
     const next = run?.oldest ?? 0;
     let seen = Number(/^r(\d{1,9})$/.exec(lastId)?.[1] ?? 0);
     for await (const query of this.#states()) {
@@ -143,8 +143,7 @@ async function* restOf(
 
 export const EVENT_STREAM_TYPE = "text/event-stream; charset=utf-8";
 
-/** The response reads `texts` only as fast as the client reads. If the client leaves, the response ends `texts` and
- * calls `left`. */
+/** Reads `texts` only as fast as the client reads. If the client leaves, the response ends `texts` and calls `left`. */
 export function eventStream(
   texts: AsyncGenerator<string>,
   { heartbeatMs, left, headers = {} }: {
@@ -172,8 +171,8 @@ export async function* eventTexts(events: AsyncIterable<FollowedEvent>): AsyncGe
   }
 }
 
-/** The body is read only as fast as the client reads. While the client waits for the next string, the body sends
- * `alive` every `heartbeatMs` milliseconds. If the client leaves, the body ends `texts` and calls `left`. */
+/** Reads `texts` only as fast as the client reads. While the client waits for the next string, the body sends `alive`
+ * every `heartbeatMs` milliseconds. If the client leaves, the body ends `texts` and calls `left`. */
 export function textStream(
   texts: AsyncGenerator<string>,
   { heartbeatMs, alive, left }: {

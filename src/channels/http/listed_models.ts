@@ -4,8 +4,8 @@ import type { ProviderAdmin } from "../channel.ts";
 import { Problem } from "./problem.ts";
 
 const LIST_MS = 20_000;
-/** A list counts as current for this long. After a request for an unknown name, a list counts only for a moment, since
- * a model may have been added. */
+/** The times for which a list of models counts as current. For an unknown name, MOMENT_MS applies, because a service
+ * may have added the model. */
 const CURRENT_MS = 300_000;
 const MOMENT_MS = 10_000;
 
@@ -24,7 +24,7 @@ export class ListedModels {
     this.#now = now;
   }
 
-  /** Throws `Problem` (404) for a model that neither the settings nor a service has. Asks services only about names
+  /** Rejects with `Problem` (404) if neither the settings nor a service has the model. Asks services only about names
    * that the settings lack. */
   async check(name: string | undefined, { modelNames }: Pick<Conversations, "modelNames">): Promise<void> {
     if (name === undefined || modelNames.includes(name)) return;

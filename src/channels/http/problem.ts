@@ -24,7 +24,8 @@ const KINDS = {
 
 export type ProblemKind = keyof typeof KINDS;
 
-/** The response to the request is problem details (RFC 9457). `message` is for the caller and contains no secret. */
+/** An error that becomes problem details (RFC 9457) in the response. `message` is for the caller and contains no
+ * secret. */
 export class Problem extends Error {
   override readonly name = "Problem";
   readonly status: number;

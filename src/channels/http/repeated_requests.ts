@@ -8,7 +8,7 @@ import { Problem } from "./problem.ts";
 const KEPT_MS = 24 * 3_600_000;
 const KEPT_KEYS = 10_000;
 
-/** It is null if a running query received the message. The type has no run, since a key is kept for a day. */
+/** Null if a running query received the message. The type has no run, because keys outlive runs. */
 export type StartedQuery = { readonly queryId: string } | null;
 
 interface Known {
@@ -22,13 +22,13 @@ export interface OnceOptions {
   readonly body: string;
   readonly stored: (key: string) => Promise<{ readonly queryId: string; readonly fingerprint: string } | null>;
   readonly work: (key: RequestKey | undefined) => Promise<StartedQuery>;
-  /** The key's earlier query continues. Resolves with the query to which the key refers after that. The function is
-   * absent if the query cannot be continued. */
+  /** Continues the earlier query of a key. Resolves with the query to which the key then refers. Absent if Vis cannot
+   * continue the query. */
   readonly resume?: ((sent: StartedQuery, key: RequestKey) => Promise<StartedQuery>) | undefined;
 }
 
-/** The database keeps the queries that keys began. Memory keeps simultaneous requests and the unstored queries of a
- * day, regardless of changes of the system clock. */
+/** The database keeps the queries that keys began. Memory keeps simultaneous requests, and unstored queries for a day.
+ * Changes of the system clock do not matter. */
 export class Idempotency {
   readonly #kept = new BoundedMap<string, Known & { readonly at: number }>(KEPT_KEYS);
   readonly #pending = new Map<string, Promise<Known>>();
@@ -39,8 +39,8 @@ export class Idempotency {
     this.#now = now;
   }
 
-  /** With null instead of a key, the work runs every time. Failures are forgotten, so that clients can retry. Throws
-   * `Problem` for an invalid key and for a key that was used with another body. */
+  /** If `given` is null, always runs the work. Forgets failures, so that clients can retry. Rejects with `Problem` for
+   * an invalid key, and for a key that was used with another body. */
   async once(given: string | null, options: OnceOptions): Promise<StartedQuery> {
     if (given === null) return await options.work(undefined);
     if (!/^[\x20-\x7e]{1,255}$/.test(given)) {
@@ -96,8 +96,8 @@ function sameBody(known: Known, { fingerprint }: RequestKey): Known {
 const ABANDONED_MS = 3_600_000;
 const ABANDONED_CALLS = 1000;
 
-/** OpenAI's clients automatically repeat a call whose client stopped waiting. Its query was cancelled, and would run
- * once more each time. */
+/** OpenAI's clients automatically repeat a call after their timeout. Vis has cancelled the query of this call, and
+ * would run it again for each repetition. */
 export class AbandonedCalls {
   readonly #at = new BoundedMap<string, number>(ABANDONED_CALLS);
 

@@ -21,7 +21,7 @@ type Json = Readonly<Record<string, unknown>>;
 type Content = string | z.ZodType;
 
 interface Described {
-  /** The token needs this scope, by default `read`. Routes with null need no token. */
+  /** The scope that the token needs, by default `read`. A route with null needs no token. */
   readonly scope?: TokenScope | null;
   readonly headers?: Readonly<Record<string, string>>;
   readonly errors?: readonly (keyof typeof ERRORS)[];
@@ -40,7 +40,7 @@ const ERRORS = {
   422: "The idempotency key was used with another body",
   429: "Too many requests, or the quota of the token is exhausted; Retry-After says when to try again",
 };
-/** The scopes are in order, from the narrowest. */
+/** The scopes, narrowest first. */
 const SCOPES: readonly TokenScope[] = ["read", "write", "admin"];
 export const EVENT_STREAM = "text/event-stream";
 const EVENTS = {
@@ -107,7 +107,8 @@ export function schemaOf(schema: z.ZodType, io: "input" | "output"): Json {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
     ...{ io, unrepresentable: "any" },
     override: ({ jsonSchema }) => {
-      // Bounds that every double satisfies carry no information, and responses may gain fields.
+      // Every double satisfies these bounds, so they carry no information. Responses may gain fields, so the schema
+      // allows more properties.
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
       if (io === "output" && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
@@ -129,8 +130,8 @@ export async function findConversation(conversations: Conversations, id = ""): P
   return await existing(`conversation: ${id.slice(0, 100)}`, async () => isId ? await conversations.byId(id) : null);
 }
 
-/** The id is complete. The query may be in any branch of the request's conversation, even if another run has replaced
- * it. If the branch shows only a part of the query, returns that part. Throws `Problem` (404). */
+/** `queryId` is a whole id. The query may be in any branch of the conversation, even if another run has replaced the
+ * query. If the branch shows only a part of the query, returns this part. Rejects with `Problem` (404). */
 export async function findQuery(c: Context<Env>, queryId = ""): Promise<StoredQuery> {
   return await existing(`query: ${queryId.slice(0, 100)}`, async () => {
     const { conversations } = c.env.parts;
@@ -160,11 +161,11 @@ type Valid<T extends "json" | "query", S extends z.ZodType> = MiddlewareHandler<
   { in: { [K in T]: z.input<S> }; out: { [K in T]: z.output<S> } }
 >;
 
-/** Validation stops at the first fault. A list of wrong items would otherwise produce a fault for each. */
+/** Stops the validation at the first fault, because a list of wrong items would produce a fault for each item. */
 const FIRST_FAULTS = { abortEarly: true, reportInput: false, error: inputFault };
 const MAX_MESSAGE = 500;
 const JSON_LIMITS: JsonLimits = { values: 100_000, depth: 200 };
-/** Bodies are parsed one after the other, and other requests get their turn in between. */
+/** Parses one body at a time. Between two bodies, other requests get their turn. */
 const PARSING = new Semaphore(1);
 const LARGE = 64 << 10;
 
@@ -221,7 +222,7 @@ function checked(schema: z.ZodType, { value, what }: { readonly value: unknown; 
   });
 }
 
-/** A value may have several kinds. If only one is possible, its fault is the fault of the value. */
+/** Returns the fault inside a union if only one alternative is possible. */
 function innermost(issue: z.core.$ZodIssue): Pick<z.core.$ZodIssue, "path" | "message"> {
   const meant = issue.code === "invalid_union" ? issue.errors.filter(([first]) => first && first.path.length > 0) : [];
   const [[fault] = []] = meant;
@@ -232,7 +233,7 @@ function innermost(issue: z.core.$ZodIssue): Pick<z.core.$ZodIssue, "path" | "me
 
 const CLOSE = { connection: "close" } as const;
 
-/** Throws `Problem` if the body has another type, is compressed, too large, too slow or not UTF-8. */
+/** Rejects with `Problem` if the body has another type, is compressed, too large, too slow or not UTF-8. */
 async function readRequestBody(
   request: Request,
   limits: Pick<HttpLimits, "bodyBytes" | "bodyMs">,

@@ -19,8 +19,8 @@ export class Runs {
   readonly #onEvent: OnEvent;
   #closing = false;
 
-  /** `shared` has the queries of all nodes, if the server has several. `onEvent` receives every event of every run with
-   * its token, before the followers of the run. */
+  /** `shared` has the queries of all nodes if the database is shared, else null. `onEvent` receives each event of a run
+   * with its token, before the followers of the run. */
   constructor(
     quotas: Quotas,
     { shared, onEvent }: { readonly shared: SharedQueries | null; readonly onEvent: OnEvent },
@@ -42,9 +42,9 @@ export class Runs {
     return this.#quotas.used(caller);
   }
 
-  /** The run is charged to the caller's quota, and `leaving` cancels it. Resolves at its first event. Rejects like
-   * `Conversations.ask` if no query began. Rejects with `Problem` if the caller's quota is used up (429) or the server
-   * shuts down (503). */
+  /** Charges the run to the caller's quota. `leaving` cancels the run. Resolves at the first event of the run. Rejects
+   * like `Conversations.ask` if no query began. Rejects with `Problem` if the caller's quota is used up (429) or the
+   * server shuts down (503). */
   async begin(
     ask: Ask,
     { caller, leaving = null }: { readonly caller: TokenGrant; readonly leaving?: Leaving | null },
@@ -100,7 +100,8 @@ export class Runs {
     return this.#of(conversationId).some(({ questions }) => questions.answer(id, given));
   }
 
-  /** No more runs begin. Running ones have this long, and are then cancelled. Resolves when all have ended. */
+  /** Begins no more runs. Running ones have `graceMs` to end, and are then cancelled. Resolves when all runs have
+   * ended. */
   async close(graceMs: number): Promise<void> {
     this.#closing = true;
     const timer = setTimeout(() => this.#running.forEach((_, run) => run.cancel()), graceMs);
@@ -124,9 +125,9 @@ export class Runs {
 }
 
 const KEPT_EVENTS = 1000;
-/** A client that needs more characters of a run's events reads rows. */
+/** The number of characters of events that a run keeps. Clients that need older events read rows. */
 const KEPT_CHARS = 500_000;
-/** After the end of a query, its run keeps so many characters of events. Followers read older events from rows. */
+/** The number of characters of events that a run keeps after its end. */
 const KEPT_AFTER_CHARS = 200_000;
 
 type Ask = (
@@ -144,7 +145,7 @@ interface Numbered {
   readonly event: QueryEvent;
 }
 
-/** The run keeps the newest events of its query. A slow client does not increase the number of kept events. */
+/** Keeps the newest events of a query, whatever the speed of its clients. */
 export class LiveRun {
   readonly questions = new WaitingQuestions();
   readonly #kept: Numbered[] = [];
@@ -222,7 +223,8 @@ export class LiveRun {
     const isFirst = this.#newest === 0;
     this.#newest = number;
     const last = this.#kept.at(-1);
-    // The event replaces the previous one, so that a long command does not displace events that clients need.
+    // The newest output replaces the previous output, so that a long command does not displace events that clients
+    // need.
     if (event.type === "call_output" && last?.event.type === "call_output") this.#kept.pop();
     this.#kept.push({ number, event });
     this.#chars += charsOf(event);
@@ -249,7 +251,7 @@ export class LiveRun {
   }
 }
 
-/** Counts only texts that a model writes, since the others are small. */
+/** Counts only texts that a model writes, since other texts are small. */
 function charsOf(event: QueryEvent): number {
   if ("delta" in event) return event.delta.length;
   return "code" in event ? event.code.length : 0;

@@ -10,7 +10,7 @@ import type { Log } from "../../logging/log.ts";
 import { Problem, unauthorized } from "./problem.ts";
 import type { Quota, TokenGrant, TokenScope } from "./tokens.ts";
 
-/** These are public-key signatures only: with a shared secret, every verifier could also make tokens. */
+/** The signature algorithms with public keys. With a shared secret, every verifier could also make tokens. */
 const ALGORITHMS = [
   ...["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"],
   ...["ES256", "ES384", "ES512", "EdDSA", "Ed25519"],
@@ -21,15 +21,15 @@ const SUBJECT = /^[^\p{Cc}]{1,255}$/u;
 
 export interface SignedTokensOptions extends KeySetOptions {
   readonly audience: string;
-  /** The claim has the scopes: `vis:read`, `vis:write` or `vis:admin`, in a list or separated by spaces. */
+  /** The claim with the scopes `vis:read`, `vis:write` or `vis:admin`, in a list or separated by spaces. */
   readonly scopeClaim: string;
-  /** Every token must have this claim with its tenant. With null, all tokens belong to the default tenant. */
+  /** The claim with the tenant, which every token must have. With null, all tokens belong to the default tenant. */
   readonly tenantClaim: string | null;
   readonly quota: Quota;
 }
 
-/** The tokens are JSON Web Tokens of one issuer (RFC 9068). Throws `Problem`: 401 for an invalid token, 403 without a
- * scope, 503 if the keys cannot be read. */
+/** Returns a function that checks JSON Web Tokens of one issuer (RFC 9068). The function rejects with `Problem`: 401
+ * for an invalid token, 403 for a missing scope or tenant, 503 if the server cannot read the keys. */
 export function signedTokens(
   { audience, scopeClaim, tenantClaim, quota, ...options }: SignedTokensOptions,
 ): (token: string) => Promise<TokenGrant> {
@@ -47,7 +47,7 @@ export function signedTokens(
     const { sub = "", exp = 0 } = claims;
     if (!SUBJECT.test(sub)) throw unauthorized("Cannot accept this token: its claim sub is not a valid name", true);
     const digest = createHash("sha256").update(token).digest();
-    // Names of tokens in a list contain no colon, so this name is unique.
+    // Names of tokens in a list contain no colon, so a listed token cannot have this name.
     const name = `jwt:${sub}`;
     const scope = scopeOf(claims[scopeClaim], scopeClaim);
     const tenant = tenantOf(claims, tenantClaim);
@@ -85,7 +85,7 @@ function faultOf(error: errors.JOSEError): string {
 }
 
 const FRESH_MS = 600_000;
-/** If the server cannot read the keys again, it uses the last ones for this long. */
+/** If the server cannot read the keys again, it uses the last keys for this long. */
 const HELD_MS = 24 * 3_600_000;
 const PAUSE_MS = 10_000;
 const TIMEOUT_MS = 5_000;
@@ -97,15 +97,15 @@ const Discovery = z.object({ issuer: z.string(), jwks_uri: z.string() });
 
 interface KeySetOptions {
   readonly issuer: string;
-  /** It is null if the discovery document of the issuer names the address of the keys. */
+  /** The address of the keys. If null, the discovery document of the issuer names the address. */
   readonly jwks: string | null;
   readonly now: () => number;
   readonly log: Log;
 }
 
-/** The set of keys has the format of RFC 7517. A token with an unknown key makes the server read the set again, at most
- * every ten seconds. A removed key counts for about ten more minutes, or for up to a day if the set cannot be read.
- * Throws `Problem` (503) if no keys are known. */
+/** Returns a function that finds a key in the issuer's key set (RFC 7517). For an unknown key, the server reads the set
+ * again, at most every ten seconds. A removed key counts for about ten more minutes, or for up to a day if the server
+ * cannot read the set. Rejects with `Problem` (503) if the server has no current keys. */
 function keySet(options: KeySetOptions): JWTVerifyGetKey {
   const { issuer, now, log } = options;
   let kept: { readonly find: JWTVerifyGetKey | null; readonly at: number } = { find: null, at: 0 };
@@ -123,7 +123,7 @@ function keySet(options: KeySetOptions): JWTVerifyGetKey {
   const readNow = async (): Promise<void> => {
     try {
       const { keys } = Keys.parse(await readJson(options.jwks ?? await discovered(issuer)));
-      // A secret key in a public document is a mistake of the issuer.
+      // Ignores a secret key in this public document, which is a mistake of the issuer.
       const open = keys.filter(({ kty }) => kty !== "oct");
       kept = { find: createLocalJWKSet({ keys: open }), at: now() };
       log.info("token_keys_read", { issuer, keys: open.length });

@@ -25,8 +25,8 @@ const LAST_BYTES_MS = 2_000;
 
 interface HttpServer {
   readonly url: string;
-  /** Begins no more queries, lets running ones finish within their time, and cancels the rest. Resolves when every
-   * response is sent, or after 2 more seconds. */
+  /** Begins no more queries, gives running queries time to finish, and cancels the rest. Resolves when every response
+   * is sent, or after 2 more seconds. */
   close(): Promise<void>;
 }
 

@@ -5,11 +5,11 @@ import type { QueryResult } from "../../domain/query/query_schemas.ts";
 import type { LabelUse } from "../../domain/records/conversations.ts";
 import { Problem, unauthorized } from "./problem.ts";
 
-/** `write` includes `read`, `admin` includes both. */
+/** `write` includes `read`. `admin` includes both. */
 export type TokenScope = "read" | "write" | "admin";
 
 /** Null is no limit. A day begins at midnight UTC. A running query may exceed the daily cost, by the prices of the
- * providers, but no new one begins after that. */
+ * providers. After that, the token cannot begin a query. */
 export type Quota = Readonly<Config["server"]["quota"]>;
 
 export interface TokenGrant {
@@ -23,11 +23,12 @@ export interface TokenGrant {
 }
 
 export interface TokenSource {
-  /** Returns the current tokens for each request, so that a list can change while the server runs. Never rejects. */
+  /** Resolves with the current tokens for each request, so that the list can change while the server runs. Never
+   * rejects. */
   grants(): Promise<readonly TokenGrant[]>;
-  /** Reports a fault of the source of the tokens that leaves them valid, or "". Never rejects. */
+  /** Resolves with a fault of the token list if the tokens stay valid despite the fault, or with "". Never rejects. */
   fault?(): Promise<string>;
-  /** Checks a JSON Web Token. Throws `Problem`. Absent if the server does not accept such tokens. */
+  /** Checks a JSON Web Token. Rejects with `Problem`. Absent if the server does not accept such tokens. */
   signed?(token: string): Promise<TokenGrant>;
 }
 
@@ -53,9 +54,9 @@ interface CheckOptions {
   readonly equal?: (a: Uint8Array, b: Uint8Array) => boolean;
 }
 
-/** The duration reveals nothing about any token: digests of equal length are compared in constant time, and every
- * digest is compared even after a match. Throws `Problem`: 401 for a missing, unknown or expired token, otherwise like
- * `TokenSource.signed`. */
+/** The duration reveals nothing about the listed tokens: all digests have the same length, and the function compares
+ * each of them in constant time, even after a match. Rejects with `Problem`: 401 for a missing, unknown or expired
+ * token, otherwise like `TokenSource.signed`. */
 export async function checkToken(
   authorization: string | null,
   { tokens, now, equal = timingSafeEqual }: CheckOptions,
@@ -81,7 +82,7 @@ const DAY_MS = 24 * 3_600_000;
 
 export type TokenUse = Readonly<Omit<Use, "day">>;
 
-/** The caller closes the lease once, when the query has ended or if it never began. */
+/** The caller closes the lease once: by `end` when the query has ended, by `undo` if no query began. */
 interface QuotaLease {
   end(result: QueryResult | null): void;
   undo(): void;
@@ -107,8 +108,8 @@ export class Quotas {
     this.learn(before);
   }
 
-  /** Usage in the database counts where it is higher, because other nodes add to it. Only labels from `callerLabel`
-   * belong to a token. */
+  /** Takes the usage in the database if it is higher, because other nodes add to it. Ignores labels that are not from
+   * `callerLabel`. */
   learn(stored: readonly LabelUse[]): void {
     // A token has one label for each API.
     for (const [name, entries] of Map.groupBy(stored, ({ label }) => /^(?:http|openai):(.+)$/.exec(label)?.[1])) {

@@ -16,10 +16,11 @@ export function serveMcp(
 ): Peer {
   const ended = Promise.withResolvers<void>();
   const input = Readable.fromWeb(readable.pipeThrough(joinLines()));
-  // With a limit, the transport would stop reading after a longer message, and later requests would get no response.
+  // With a limit, the transport would stop reading after a longer message, and the client would get no responses to
+  // later requests.
   const transport = new StdioServerTransport(input, Writable.fromWeb(writable), { maxBufferSize: Infinity });
   const close = transport.close.bind(transport);
-  // When its output breaks, the transport closes without learning that its input has ended.
+  // When the output breaks, the transport closes before its input has ended.
   transport.close = async () => {
     await close();
     ended.resolve();
@@ -47,12 +48,12 @@ export function mcpServer({ version, ...parts }: McpParts & { readonly version: 
 
 const LISTED = 50;
 const MEDIA_TYPE = "text/markdown";
-/** A resource is one message, in memory here and in the client, so it has a limit. */
+/** The limit of a resource, which is one message in the memory of Vis and of the client. */
 const MOST_CHARS = 8_000_000;
 
 const addressOf = (id: string): string => `vis://conversations/${id}`;
 
-/** Users of a client can attach a resource: requests, code, results and answers of a conversation. */
+/** Offers the requests, code, results and answers of a conversation as a resource that users of a client can attach. */
 function addConversationResources(server: McpServer, parts: McpParts): void {
   const template = new ResourceTemplate(addressOf("{id}"), {
     list: async () => {
@@ -93,7 +94,7 @@ function addConversationResources(server: McpServer, parts: McpParts): void {
 
 const NEWLINE = 10;
 
-/** Each piece ends with a line, so that readers need not join a long line again with each piece. */
+/** Each piece ends with a line, so that readers do not join a long line again for each piece. */
 function joinLines(): TransformStream<Uint8Array, Uint8Array> {
   let begun: Uint8Array[] = [];
   return new TransformStream({

@@ -14,7 +14,8 @@ import type { Session } from "../channel.ts";
 type Opened = Pick<Session, "conversations" | "workspace">;
 
 export interface McpParts {
-  /** A failure is the result of the call that needs it, because some clients hide stderr; the next call tries again. */
+  /** If `open` rejects, the call of the tool returns the error, because some clients hide stderr. The next call opens
+   * again. */
   readonly open: () => Promise<Opened>;
 }
 
@@ -278,7 +279,7 @@ async function conversationOf(
   throw new UsageError(`Cannot find a conversation in ${workspace}: it has none yet; ask a question first`);
 }
 
-/** The text has the same facts, for clients that read only text. */
+/** The text repeats the facts, for clients that read only text. */
 function toolText(facts: Record<string, unknown>, text: string = JSON.stringify(facts)): CallToolResult {
   return { content: [{ type: "text", text }], structuredContent: facts };
 }

@@ -23,8 +23,8 @@ interface ReplyOptions {
   readonly save: (change: Pick<PendingMessage, "replies" | "progress">) => Promise<void>;
 }
 
-/** The bot stores the messages of an answer as soon as they exist, and fills them afterwards. A message can be filled
- * again without a change, so a restart after a kill repeats no answer. */
+/** The bot stores the id of each message before it writes the answer into the message. After a restart, the bot writes
+ * into the same messages, so that the chat shows no answer twice. */
 export class AnswerMessages {
   readonly #options: ReplyOptions;
   #ids: readonly number[];
@@ -42,7 +42,7 @@ export class AnswerMessages {
     this.#shown = text;
   }
 
-  /** Does nothing if the limits do not allow a change now. */
+  /** Does nothing if the limits of Telegram do not allow a change now. */
   async progress(text: string): Promise<void> {
     const messageId = this.#first;
     if (messageId === undefined || text === this.#shown) return;
@@ -57,8 +57,8 @@ export class AnswerMessages {
   }
 
   /** Writes the answer into the first message. With `anew`, writes new messages, which notify devices, and removes the
-   * first one. Makes one sound for the whole answer. Rejects with `TelegramError` if the chat accepts no message, and
-   * with `Cancelled` if the program ends first. */
+   * first message. Only the first new message makes a sound. Rejects with `TelegramError` if the chat accepts no
+   * message, and with `Cancelled` if the program ends first. */
   async finish(
     whole: RichText,
     { anew = false, buttons = [] }: { readonly anew?: boolean; readonly buttons?: readonly MessageButton[] } = {},
@@ -81,7 +81,7 @@ export class AnswerMessages {
     return this.#progress ?? this.#ids[0];
   }
 
-  /** The bot chooses once, because an earlier process may have written part of the answer already. */
+  /** Decides once whether to send new messages, because an earlier process may have written a part of the answer. */
   async #choose(anew: boolean): Promise<void> {
     if (this.#progress !== undefined) return;
     const [first] = this.#ids;
@@ -94,7 +94,7 @@ export class AnswerMessages {
     const { messenger, place } = this.#options;
     const messageId = this.#ids[at] ?? await this.#make(at === 0 ? teaser(message) : EMPTY);
     if (await messenger.edit(place, { messageId, message, buttons })) return;
-    // The user has deleted the message.
+    // The user has deleted the message, so the bot sends it again.
     const made = await messenger.send(place, message, { silent: at > 0, buttons });
     this.#ids = this.#ids.map((id, n) => n === at ? made : id);
     await this.#save();
@@ -119,8 +119,8 @@ function leftOut(count: number): string {
   return `(${count} more part${count === 1 ? " is" : "s are"} not shown; see vis conversations show)`;
 }
 
-/** A notification shows the beginning of the answer. The rest is filled in later, since a message that is sent whole
- * could be sent twice. */
+/** Returns the first text of a message, which a notification shows. The bot then edits the message to the whole
+ * answer. */
 function teaser({ text }: RichMessage): RichMessage {
   return { text: `${oneLine(text, TEASER_CHARS)} …`, entities: [] };
 }

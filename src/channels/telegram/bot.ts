@@ -35,14 +35,14 @@ import {
 import { ModelSessions } from "./sessions.ts";
 import { pollUpdates, receiveUpdate, setWebhook, type Webhook, webhookSecret } from "./updates.ts";
 
-/** After this time the user has probably put the phone away. */
+/** After this time, the user probably no longer watches the chat. */
 const LATE_MS = 10_000;
 
 export interface OpenTelegramOptions extends Pick<BotParts, "clock" | "log" | "quota" | "models"> {
   readonly token: string;
   readonly apiUrl: string;
   readonly deleteWebhook: boolean;
-  /** Telegram sends updates to this URL; with null, the bot polls for them. */
+  /** The URL to which Telegram sends updates. With null, the bot polls. */
   readonly webhookUrl: string | null;
   /** The bot calls this function for each message, so that a change of the list applies at once. */
   readonly allowed: () => Promise<readonly number[]>;
@@ -132,7 +132,7 @@ interface TelegramBotOptions {
 class TelegramBot {
   readonly #options: TelegramBotOptions;
   readonly #workers = new Map<string, ChatWorker>();
-  /** The first message of an album is kept while more of its photos may follow. */
+  /** The first message of each album to which photos may still be added. */
   readonly #albums = new BoundedMap<string, number>(100);
   readonly #polling = new AbortController();
   readonly #failed = Promise.withResolvers<never>();
@@ -144,7 +144,7 @@ class TelegramBot {
     this.#failed.promise.catch(() => {});
   }
 
-  /** It rejects if the bot cannot continue: with `ConfigError` for a refused token or another poller. */
+  /** Rejects if the bot cannot continue: with `ConfigError` if Telegram refuses the token or another program polls. */
   get ended(): Promise<void> {
     if (this.#ended !== null) return this.#ended;
     const ended = Promise.race([this.#run(), this.#failed.promise]).catch((error: unknown) => {
@@ -154,7 +154,7 @@ class TelegramBot {
     return this.#ended = ended;
   }
 
-  /** Running queries have a time limit for their end, and continue at the next start if it interrupts them. */
+  /** Gives running queries `shutdownMs` to end. The bot continues an interrupted query at its next start. */
   async close(): Promise<void> {
     const { parts: { clock }, shutdownMs, abort } = this.#options;
     this.#polling.abort();
@@ -188,8 +188,8 @@ class TelegramBot {
     await pollUpdates({ api, clock, log, note, signal, accept, mark: () => inbox.mark() });
   }
 
-  /** Resolves once all messages that need an answer are in the database; no work begins before. Rejects with
-   * `Cancelled` once the bot is shutting down: Telegram then keeps the updates. */
+  /** Resolves when the database has all messages that need an answer. The bot begins no work on them before. Rejects
+   * with `Cancelled` while the bot is shutting down, so that Telegram keeps the updates. */
   accept(updates: readonly Update[]): Promise<void> {
     const accepted = this.#accepting.then(() => this.#accept(updates));
     this.#accepting = accepted.catch(() => {});
@@ -211,7 +211,7 @@ class TelegramBot {
     for (const entry of taken.values()) this.#dispatch(entry);
   }
 
-  /** Skips an unreadable update, which Telegram would send again and again. */
+  /** Skips an unreadable update, which Telegram would otherwise send again and again. */
   #read(update: Update, me: Me): ReadUpdate {
     try {
       return readUpdate(update, me);
@@ -247,8 +247,8 @@ class TelegramBot {
     return null;
   }
 
-  /** A press asks for more steps or answers an approval. The bot stores no answer, because an interrupted query asks
-   * again. */
+  /** Handles a press of a button, which asks for more steps or answers an approval. The bot does not store the answer,
+   * because an interrupted query asks again. */
   async #press({ place, userId, pressId, data, name, ...press }: Press): Promise<PendingMessage | null> {
     const { access, questions, messenger, closing } = this.#options.parts;
     const allowed = await access.allows(userId, place);

@@ -10,7 +10,7 @@ const DOWNLOAD_MS = 120_000;
 
 interface BotApiOptions {
   readonly token: string;
-  /** The root of the Bot API server has no "/" at its end. */
+  /** The root of the Bot API server, without "/" at the end. */
   readonly root: string;
 }
 
@@ -21,8 +21,8 @@ interface BotCallOptions {
 
 type WireSignal = Parameters<BotMethods["getMe"]>[0];
 
-/** The token is part of every URL, so network errors are never passed on unchanged. Every method rejects with
- * `TelegramError`, or with `Cancelled` if the caller's signal was aborted. */
+/** The token is part of every URL, so Vis does not pass on network errors unchanged. Calls reject with `TelegramError`,
+ * or with `Cancelled` if the caller's signal was aborted. */
 export class BotApi {
   readonly #wire: BotMethods;
   readonly #token: string;
@@ -31,11 +31,11 @@ export class BotApi {
   constructor({ token, root }: BotApiOptions) {
     this.#token = token;
     this.#root = root;
-    // The library's time limit is longer than all limits of Vis.
+    // The library's time limit, in seconds, is longer than every limit of Vis.
     this.#wire = new Api(token, { apiRoot: root, timeoutSeconds: 500, sensitiveLogs: false }).raw;
   }
 
-  /** This part of the token is not secret. */
+  /** The id of the bot. This part of the token is not secret. */
   get botId(): string {
     return this.#token.split(":")[0] ?? "";
   }
@@ -53,8 +53,8 @@ export class BotApi {
     }
   }
 
-  /** A Bot API server in local mode returns a path on its own disk, below a folder named by the token. If the server is
-   * on this machine, Vis reads the file there, else from the address of the server's other files. */
+  /** A Bot API server in local mode returns a path on its own disk, below a folder named by the token. If this path
+   * exists on this machine, Vis reads the file there. Otherwise Vis reads the file from the server. */
   async download(
     path: string,
     { signal, maxBytes, tooLarge }: {
@@ -118,7 +118,7 @@ export class BotApi {
     if (code === 429) {
       return new TelegramError(message, { code: "flood", retryAfterMs: 1000 * (parameters?.retry_after ?? 1) });
     }
-    // A response without a code is from an intermediary, not from Telegram.
+    // A response without a code comes from an intermediary, not from Telegram.
     if (!Number.isInteger(code) || code >= 500) return new TelegramError(message, { code: "network" });
     return new TelegramError(message, { code: "refused", description: said });
   }
@@ -128,8 +128,9 @@ export class BotApi {
  * wait. `refused`: Telegram refuses the call itself, and would refuse it again. `network`: any temporary failure. */
 type TelegramErrorCode = "token" | "conflict" | "flood" | "refused" | "network";
 
-/** Telegram distinguishes these cases only by its message. `gone`: the message no longer exists, or the bot may no
- * longer edit it. `unchanged`: it already has this text. `webhook`: a webhook is set, so polling is impossible. */
+/** The cases that Telegram distinguishes only by its message. `gone`: the message no longer exists, or the bot may no
+ * longer edit it. `unchanged`: the message already has this text. `webhook`: a webhook is set, so polling is
+ * impossible. */
 type TelegramErrorDetail = "gone" | "unchanged" | "webhook" | null;
 
 const DETAILS: readonly (readonly [words: RegExp, detail: TelegramErrorDetail])[] = [
@@ -143,7 +144,7 @@ export class TelegramError extends Error {
   override readonly name = "TelegramError";
   readonly code: TelegramErrorCode;
   readonly detail: TelegramErrorDetail;
-  /** Telegram asks to wait this long; 0 if it does not ask. */
+  /** The time that Telegram asks to wait; 0 if it does not ask. */
   readonly retryAfterMs: number;
 
   constructor(
@@ -174,8 +175,8 @@ export interface Waiting {
   readonly signal: AbortSignal;
 }
 
-/** Repeats a call until Telegram can be reached, through connection losses and flood limits. Rejects with
- * `TelegramError` if waiting cannot help, and with `Cancelled` when the signal aborts. */
+/** Repeats a call through connection losses and flood limits until Telegram responds. Rejects with `TelegramError` if
+ * waiting cannot help, and with `Cancelled` when the signal aborts. */
 export async function untilReached<T>(call: () => Promise<T>, { clock, log, note, signal }: Waiting): Promise<T> {
   for (let failures = 1;; failures++) {
     try {

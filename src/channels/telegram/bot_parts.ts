@@ -16,10 +16,10 @@ export interface BotParts {
   readonly access: UserAccess;
   readonly clock: BotClock;
   readonly log: Log;
-  /** Running queries must end when it aborts; their messages stay in the inbox. */
+  /** Aborts when running queries must end. Their messages stay in the inbox. */
   readonly closing: AbortSignal;
   readonly quota: { readonly queriesPerDay: number | null; readonly costUsdPerDay: number | null };
-  /** The bot sends an answer that took longer as a new message, since Telegram sends no notification of edits. */
+  /** If an answer took longer, the bot sends it as a new message, since Telegram sends no notification of edits. */
   readonly lateMs: number;
   readonly models: (() => Promise<readonly string[]>) | null;
 }

@@ -38,8 +38,8 @@ const COMMANDS: Readonly<Record<string, (given: Given) => Promise<Told> | Told>>
   usage,
 };
 
-/** Returns null if the command is not the bot's and needs no reply. A second run after a kill has the same effect.
- * Rejects with `UsageError`, `ConfigError` and `StoreError`. */
+/** Resolves with the reply, or with null if a group's command may be for another bot. A second run after a kill has the
+ * same effect. Rejects with `UsageError`, `ConfigError` and `StoreError`. */
 export async function chatCommand(
   message: Incoming,
   rest: Omit<Given, "message">,
@@ -128,7 +128,7 @@ function counted(count: number, what: string): string {
 const SHOWN = 40;
 const DEFAULT = "default";
 
-/** Part of a name is enough if only one model matches. Rejects with `UsageError`, and with `ConfigError` for an
+/** A part of a name is enough if only one model matches. Rejects with `UsageError`, and with `ConfigError` for an
  * unusable model. */
 async function chooseModel(
   asked: string,
@@ -143,7 +143,7 @@ async function chooseModel(
   return new RichText().add(`From the next message on: ${told}`);
 }
 
-/** Returns null for the configured model. If a provider lists no names, Vis tries the given one. */
+/** Returns null for the configured model. If the providers list no names, returns the given name. */
 function chosen(asked: string, names: readonly string[]): string | null {
   if (names.includes(asked)) return asked;
   if (asked.toLowerCase() === DEFAULT) return null;
@@ -187,8 +187,8 @@ function named({ model, provider }: Pick<Session, "model" | "provider">): string
 
 type Parts = Pick<BotParts, "api" | "inbox" | "sessions">;
 
-/** A chat without a chosen conversation gets its first one, which becomes the chosen one. Creates a missing
- * conversation. */
+/** Returns the chosen conversation of a chat. If the chat has none, or the conversation was deleted, chooses the first
+ * conversation of the chat, and creates it if it is missing. */
 export async function chatConversation(place: ChatPlace, parts: Parts): Promise<Conversation> {
   const { conversations } = await parts.sessions.main();
   const { branchId } = await parts.inbox.chat(chatKey(place));
@@ -197,11 +197,11 @@ export async function chatConversation(place: ChatPlace, parts: Parts): Promise<
     return await conversations.byId(branchId);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    return await choose(place, { parts, suffix: "" }); // The conversation was deleted.
+    return await choose(place, { parts, suffix: "" }); // The conversation was deleted, so the chat gets its first one.
   }
 }
 
-/** The same update always yields the same conversation. */
+/** For the same update, returns the same conversation. */
 async function newChatConversation(
   place: ChatPlace,
   { parts, updateId }: { readonly parts: Parts; readonly updateId: number },

@@ -18,12 +18,13 @@ import type { Incoming, IncomingFile } from "./read_update.ts";
 import { RichText } from "./rich_text.ts";
 
 const PRIVATE_MS = 1_500, GROUP_MS = 4_000, TYPING_MS = 4_500;
-/** A query that the end of the program interrupted this often is not run again, since it may be the cause. */
+/** If the end of the program interrupted a query this often, the bot does not run the query again, since the query may
+ * be the cause. */
 const MAX_ATTEMPTS = 3;
 const LOOK_AGAIN_MS = 2_000;
 const SUSPENDED = "⏸ The bot is restarting. This request continues when it is back";
 
-/** `kept` means that the program ends before the answer was written, and the message stays in the inbox. */
+/** `kept` means that the program ends before the bot has written the answer. The message stays in the inbox. */
 export type ChatQueryEnd = "answered" | "kept";
 
 export class ChatQuery {
@@ -73,7 +74,7 @@ export class ChatQuery {
     return this.#running ? await this.#running.session.conversations.steer(this.#running.branch, text) : false;
   }
 
-  /** Rejects if the token is refused, if the store fails, and for a defect. */
+  /** Rejects if Telegram refuses the token, if the store fails, and for a defect. */
   async run(): Promise<ChatQueryEnd> {
     try {
       await this.#reply.open("⏳");
@@ -125,8 +126,8 @@ export class ChatQuery {
     return resultText(result, { model: session.model });
   }
 
-  /** The query begins only once: an earlier process may have begun or ended it. The bot runs an interrupted query again
-   * from the state before it. Rejects like `ask`, and with `Cancelled` when it is cancelled. */
+  /** Begins the query, unless an earlier process has begun it. The bot runs an interrupted query again, with its key.
+   * Rejects like `ask`, and with `Cancelled` if the query is cancelled. */
   async #result(
     conversations: Conversations,
     branch: Conversation,
@@ -143,7 +144,7 @@ export class ChatQuery {
       } catch (error) {
         if (!(error instanceof BusyError)) throw error;
       }
-      // Another process holds the conversation, or this same query.
+      // Another process holds the conversation or runs this query.
       await this.#parts.clock.sleep(LOOK_AGAIN_MS, this.#signal);
     }
   }
@@ -163,7 +164,7 @@ export class ChatQuery {
     const { attempts = 1, message } = this.#entry;
     const begun = await conversations.stored.keyedQuery(branch.branchId, keyOf(this.#entry)) !== null;
     await this.#save({ queryId: cut.queryId, suspended: false, ...(begun ? { attempts: attempts + 1 } : {}) });
-    // Vis stores a query's input with its first iteration.
+    // Before the first iteration, Vis has not stored the documents of the query, so the bot sends them again.
     if (cut.iterations === 0 && message.files.some(({ kind }) => kind === "document")) {
       return await this.#begin(conversations, branch);
     }
@@ -176,7 +177,7 @@ export class ChatQuery {
     return {
       signal: this.#signal,
       label: userLabel(from.id),
-      // The cost of a user's requests is counted if there is a quota for it.
+      // Vis computes the cost of a user's requests only if the user has a quota for it.
       limits: { costUsd: null, wallMs: null, priced: quota.costUsdPerDay !== null },
       requestKey: { branchId, key: keyOf(this.#entry), fingerprint: "telegram" },
       approve: (question, signal) =>

@@ -11,7 +11,8 @@ const ALBUM_MS = 700;
 const MAX_WAITING = 50;
 const EDITED = "I have already answered this message and do not read edits of it: send it as a new message";
 
-/** Commands run at once, and a text during a query goes into that query. Other messages run one after the other. */
+/** The messages of one chat. Commands run at once. A text during a query goes into this query. Other messages run one
+ * after the other. */
 export class ChatWorker {
   readonly #parts: BotParts;
   readonly #onFailed: (error: unknown) => void;
@@ -74,8 +75,8 @@ export class ChatWorker {
     this.#enqueue(placed);
   }
 
-  /** An edit replaces the text of a waiting message and is passed to a running query; an answered message stays
-   * unchanged. */
+  /** Puts an edited text into its waiting message, or passes the text to the running query that has the message. An
+   * answered message stays unchanged. */
   async #edited(entry: PendingMessage): Promise<void> {
     const { message } = entry;
     const { inbox, access } = this.#parts;
@@ -105,7 +106,7 @@ export class ChatWorker {
     void messenger.react(chat, { messageId, emoji, signal: closing });
   }
 
-  /** A later command changes neither the conversation nor the model of the message. */
+  /** Stores the conversation and the model of the message, so that a later command does not change them. */
   async #placed(entry: PendingMessage): Promise<PendingMessage> {
     if (entry.branchId !== undefined) return entry;
     const { branchId } = await chatConversation(entry.message.chat, this.#parts);
@@ -135,13 +136,14 @@ export class ChatWorker {
       });
       await Promise.all(this.#steers.splice(0));
       if (end === "kept") return;
-      // The parts are removed first, because none of them is processed again as long as the message itself exists.
+      // The parts are removed first: while the message itself exists, the bot does not process its parts again.
       for (const part of this.#steered.splice(0)) await inbox.remove(part);
       await inbox.remove(entry);
     }
   }
 
-  /** If the query ends before showing it, the message waits for its turn. */
+  /** Passes the message to the running query. If the query ends before a step shows the message, the message waits for
+   * its turn. */
   #steer(entry: PendingMessage, query: ChatQuery): void {
     const { message } = entry;
     const { inbox } = this.#parts;
@@ -157,7 +159,7 @@ export class ChatWorker {
     );
   }
 
-  /** An error that the whole bot cannot survive ends it. A defect ends only its message, which would otherwise return
+  /** A failing store or a refused token ends the bot. A defect removes only its message, which would otherwise return
    * at each start. */
   async #fault(entry: PendingMessage, error: unknown): Promise<ChatQueryEnd> {
     if (error instanceof Cancelled) return "kept";
@@ -192,7 +194,7 @@ export class ChatWorker {
     else await this.#tell(entry, told);
   }
 
-  /** Sends a short reply at most once: if the program ends at that moment, it may be lost. */
+  /** Sends a short reply at most once. If the program ends at that moment, the reply may be lost. */
   async #tell(entry: PendingMessage, text: RichText): Promise<void> {
     const { inbox, messenger, log } = this.#parts;
     const { chat, messageId } = entry.message;

@@ -2,29 +2,31 @@ import type { JsonValue } from "../../domain/kit/json.ts";
 import type { StatePlace, StateStore } from "../../domain/records/extension_state.ts";
 import type { Incoming } from "./read_update.ts";
 
-/** The bot stores the message before each step that must not be repeated. */
+/** A message without an answer. The bot stores it before each action that must not happen twice. */
 export interface PendingMessage {
   readonly message: Incoming;
   readonly branchId?: string;
   readonly model?: string | null;
-  /** The number includes an attempt that is about to begin. */
+  /** The number of attempts, with an attempt that is about to begin. */
   readonly attempts?: number;
   readonly queryId?: string;
   readonly steered?: string;
-  /** The end of the program, not the user, has interrupted the query. */
+  /** Whether the end of the program, not the user, interrupted the query. */
   readonly suspended?: boolean;
-  /** The bot creates the messages for the answer first, in order, and fills them later, so that it sends none twice. */
+  /** The ids of the messages for the answer, in order. The bot fills existing messages, so that it does not send them
+   * twice. */
   readonly replies?: readonly number[];
-  /** It is the id of the progress message if the answer is sent in new messages, or null if the answer replaces that
-   * message. The bot chooses once, before it writes the answer. */
+  /** The id of the progress message if new messages show the answer. Null if the answer replaces the progress message.
+   * The bot chooses once, before it writes the answer. */
   readonly progress?: number | null;
   readonly startedAt?: number;
-  /** A short reply is about to be sent. If its arrival is unknown, the bot does not send the reply again. */
+  /** Whether the bot is about to send a short reply, or has sent it. The bot does not send the reply again, even if its
+   * arrival is unknown. */
   readonly replied?: boolean;
 }
 
-/** Telegram keeps updates for a day, and restarts their numbering after a week without any, so an older mark has no
- * meaning. */
+/** Telegram keeps updates for a day, and may restart their numbers after a week without updates. An older mark
+ * therefore has no meaning. */
 const MARK_MS = 3 * 86_400_000;
 const MAX_ENTRIES = 5_000;
 const RECENT = 300;
@@ -37,9 +39,9 @@ interface ChatSettings {
 interface Mark {
   readonly updateId: number;
   readonly at: number;
-  /** These are the most recently accepted updates, since a webhook may deliver them in any order and repeatedly. */
+  /** The most recently accepted updates. A webhook may deliver updates in any order and repeatedly. */
   readonly recent: readonly number[];
-  /** These entries belong to the batch that this update ended, until each has its own row. */
+  /** The messages of the last accepted batch. `accept` copies each of them to its own row. */
   readonly entries: readonly PendingMessage[];
 }
 
@@ -48,7 +50,7 @@ export class Inbox {
   readonly #place: StatePlace;
   readonly #now: () => number;
 
-  /** The slash in the namespace keeps extensions from using it. */
+  /** Extensions cannot use this namespace, because their namespaces contain no slash. */
   constructor(
     states: StateStore,
     { botId, now }: { readonly botId: string; readonly now: () => number },
@@ -68,7 +70,7 @@ export class Inbox {
     return updateIds.filter((id) => recent.includes(id));
   }
 
-  /** A batch is accepted whole or not at all. No work on the batch may begin before this resolves. */
+  /** Accepts a batch whole or not at all. The caller begins no work on the batch before this resolves. */
   async accept(updateIds: readonly number[], entries: readonly PendingMessage[]): Promise<void> {
     const { recent = [] } = await this.#get<Mark>("mark") ?? {};
     const updateId = Math.max(...updateIds, await this.mark() ?? 0);
@@ -90,7 +92,8 @@ export class Inbox {
     await this.#states.delete(this.#place, keyOf(entry));
   }
 
-  /** The oldest entry comes first. The list includes entries that a kill left between the two steps of `accept`. */
+  /** Returns the entries, oldest first. The entries include messages that a kill left between the two steps of
+   * `accept`. */
   async entries(): Promise<readonly PendingMessage[]> {
     const mark = await this.#get<Mark>("mark");
     if (mark !== null) await this.#spread(mark);
@@ -118,7 +121,7 @@ export class Inbox {
     }
   }
 
-  /** The cast is safe: only this class writes these values. */
+  /** The cast is safe, because only this class writes these values. */
   async #get<T>(key: string): Promise<T | null> {
     const found = await this.#states.get(this.#place, { key });
     return found?.value === undefined ? null : found.value as T;

@@ -7,13 +7,13 @@ type SentText = Parameters<BotMethods["sendMessage"]>[0];
 
 export interface MessageButton {
   readonly text: string;
-  /** Telegram sends this text of at most 64 bytes back when the button is pressed. */
+  /** The text of at most 64 bytes that Telegram sends back when a user presses the button. */
   readonly callback_data: string;
 }
 
 const NO_PREVIEW = { link_preview_options: { is_disabled: true } } as const;
 
-/** If Telegram refuses the formatting of a message, the bot sends its text again as plain text. */
+/** Writes messages. If Telegram refuses the formatting of a message, the bot sends the text as plain text. */
 export class Messenger {
   readonly #api: BotApi;
   readonly #outbox: Outbox;
@@ -23,8 +23,8 @@ export class Messenger {
     this.#outbox = outbox;
   }
 
-  /** Resolves with the id of the new message; `silent` sends no sound. Rejects with `TelegramError` if the chat accepts
-   * no message. */
+  /** Resolves with the id of the new message. With `silent`, the message makes no sound. Rejects with `TelegramError`
+   * if the chat accepts no message. */
   async send(
     place: ChatPlace,
     message: RichMessage,
@@ -69,7 +69,7 @@ export class Messenger {
     }
   }
 
-  /** Returns false if Telegram does not allow removal, as after two days. */
+  /** Resolves with false if Telegram does not allow the removal, as after two days. */
   async remove({ id }: ChatPlace, messageId: number): Promise<boolean> {
     const payload = { chat_id: id, message_id: messageId };
     try {
@@ -156,16 +156,17 @@ const PRIVATE_MS = 1_000, GROUP_MS = 3_000;
 const KEPT_CHATS = 1_000;
 
 interface Lane {
-  /** The calls of a chat run in sequence: a late progress update must not overwrite an answer. */
+  /** The end of the last call. The calls of a chat run in sequence, so that a late progress update does not overwrite
+   * an answer. */
   tail: Promise<unknown>;
   waiting: number;
-  /** The chat gets no optional message until this time. */
+  /** The time until which the chat gets no optional message. */
   freeAt: number;
-  /** Telegram accepts no calls until this time. */
+  /** The time until which Telegram accepts no calls. */
   floodUntil: number;
 }
 
-/** Calls that write into a chat are sent in order, within Telegram's limits, and through flood limits and connection
+/** Makes calls that write into a chat: in order, within Telegram's limits, and through flood limits and connection
  * losses. */
 export class Outbox {
   readonly #clock: BotClock;
@@ -178,13 +179,14 @@ export class Outbox {
     this.#signal = signal;
   }
 
-  /** Retries a call until it succeeds. Rejects with `TelegramError` if waiting cannot help. */
+  /** Retries a call until the call succeeds. Rejects with `TelegramError` if waiting cannot help. */
   must<T>(chat: number, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const lane = this.#lane(chat);
     return this.#queued(lane, () => this.#persist(lane, { chat, call }));
   }
 
-  /** Calls once, or not at all if other calls wait or the limits of the chat do not allow a call now. Never rejects. */
+  /** Calls once, or not at all if other calls wait or the limits of the chat do not allow a call now. Ignores
+   * errors. */
   async try(chat: number, call: (signal: AbortSignal) => Promise<unknown>): Promise<void> {
     const lane = this.#lane(chat);
     const now = this.#clock.now();

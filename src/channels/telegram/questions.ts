@@ -15,7 +15,7 @@ import type { Messenger } from "./messenger.ts";
 import type { ChatPlace } from "./read_update.ts";
 import { type RichMessage, RichText, splitRichText } from "./rich_text.ts";
 
-/** The limit leaves room for the decision, which is added to the message. */
+/** The limit leaves room for the decision, which the bot adds to the message. */
 const PART_CHARS = 3_000;
 const REASON_CHARS = 1_000;
 const NO_LONGER = "This question no longer waits for an answer";
@@ -27,9 +27,9 @@ interface Waiting {
   readonly messages: number[];
 }
 
-/** An answer is a press of a button, which names the approval by a secret, or a text reply to its message. An answer
- * counts only in the chat that was asked. Telegram identifies the sender; the caller checks whether they may use the
- * bot. */
+/** A user answers an approval by pressing a button, which has the approval's secret, or by replying to its message. An
+ * answer counts only in the chat of the approval. Telegram identifies the sender; the caller checks whether the sender
+ * may use the bot. */
 export class ChatQuestions {
   readonly #messenger: Messenger;
   readonly #log: Log;
@@ -40,7 +40,7 @@ export class ChatQuestions {
     this.#log = log;
   }
 
-  /** Asks like `Approve`. Rejects with `TelegramError` too, if the chat accepts no message. */
+  /** Asks like `Approve`. Also rejects with `TelegramError` if the chat accepts no message. */
   async ask(
     question: ApprovalQuestion,
     { place, replyTo, signal }: {

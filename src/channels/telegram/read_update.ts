@@ -15,7 +15,7 @@ export interface IncomingFile {
 }
 
 export interface Incoming {
-  /** An album has several updates; this one is of its first message. */
+  /** The number of the update. An album has several updates; this is the update of its first message. */
   readonly updateId: number;
   readonly chat: ChatPlace;
   readonly messageId: number;
@@ -24,7 +24,7 @@ export interface Incoming {
   readonly command: string | null;
   readonly files: readonly IncomingFile[];
   readonly album: string | null;
-  /** It is true if the text is the new text of an earlier message with the same number. */
+  /** Whether the text replaces the text of an earlier message with the same number. */
   readonly edited?: boolean;
 }
 
@@ -78,7 +78,7 @@ const UNFIT: Readonly<Record<string, string>> = {
   checklist: "checklists",
 };
 
-/** No field of an update need exist. In groups, only messages addressed to the bot count. */
+/** Reads an update, of which any field may be missing. In groups, only messages addressed to the bot count. */
 export function readUpdate(update: Update, me: Me): ReadUpdate {
   if (update.callback_query) return pressOf(update.callback_query, update.update_id);
   const message = update.message ?? update.edited_message;
@@ -162,8 +162,8 @@ function filesIn({ photo, document }: Pick<Message, "photo" | "document">): read
 
 const COMMAND = /^\/([A-Za-z0-9_]{1,32})(?:@([A-Za-z0-9_]+))?(?:\s+|$)/;
 
-/** Returns null for a message to others. In a group, a message counts if it mentions the bot, replies to it, or is a
- * command for no other bot. */
+/** Returns null if the message is not for the bot. In a group, a message counts if it mentions the bot, replies to the
+ * bot, or is a command without the name of another bot. */
 function addressedText(
   message: Message,
   me: Me,
@@ -210,8 +210,8 @@ const NAME_CHARS = 60;
 
 type Origin = NonNullable<Message["forward_origin"]>;
 
-/** The text gets surroundings that the conversation cannot know: the author of a forwarded message, a selected quote,
- * or another person's message to which the text replies. Returns "" if there is neither text nor surroundings. */
+/** Adds context that the conversation lacks: the author of a forwarded message, a selected quote, or another person's
+ * message to which the text replies. Returns "" if there is neither text nor a quoted message. */
 function quotedText(text: string, { message, me }: { readonly message: Message; readonly me: Me }): string {
   const parts = [text, passedOn(message), quoted(message, me)];
   return text.trim() === "" && parts[2] === "" ? "" : parts.filter((part) => part.trim() !== "").join("\n\n");

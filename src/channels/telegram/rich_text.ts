@@ -10,7 +10,7 @@ import {
 } from "../../markdown/tree.ts";
 import type { MessageEntity } from "./bot_api.ts";
 
-/** Two spans have the same style only if it is the same object. */
+/** Two spans have the same style only if both are the same object. */
 type TextStyle =
   | { readonly type: "bold" | "italic" | "strikethrough" | "code" | "blockquote" }
   | { readonly type: "pre"; readonly language?: string }
@@ -29,8 +29,8 @@ export interface RichMessage {
 /** Telegram ignores entities beyond this number. */
 const MAX_ENTITIES = 100;
 
-/** Text with separate styles, instead of inline marks, needs no escapes and cannot leave a style open. Telegram
- * therefore never refuses a mark. */
+/** A text with separate styles instead of inline marks needs no escapes. Telegram therefore cannot refuse a message for
+ * its marks. */
 export class RichText {
   readonly #runs: StyledText[] = [];
 
@@ -42,7 +42,7 @@ export class RichText {
     return this.#runs.reduce((sum, { text }) => sum + text.length, 0);
   }
 
-  /** Code gets no other style, since Telegram allows code only within a quote. */
+  /** Drops other styles of code, since Telegram allows code only within a quote. */
   add(text: string, spans: readonly TextStyle[] = []): this {
     if (text === "") return this;
     const code = spans.find(({ type }) => type === "code" || type === "pre");
@@ -51,7 +51,7 @@ export class RichText {
     return this;
   }
 
-  /** Offsets count UTF-16 units, like those of Telegram. */
+  /** Returns a message whose offsets count UTF-16 units, as Telegram requires. */
   message(): RichMessage {
     const open = new Map<TextStyle, number>();
     const found: { readonly span: TextStyle; readonly offset: number; readonly length: number }[] = [];
@@ -77,7 +77,7 @@ export class RichText {
   }
 }
 
-/** Wider tables are shown one row per line, since a phone would break their columns. */
+/** Wider tables become one row per line, since a phone would break their columns. */
 const TABLE_CHARS = 60;
 const STYLES = { emphasis: "italic", strong: "bold", strikethrough: "strikethrough" } as const;
 
@@ -103,7 +103,7 @@ function addBlocks(blocks: readonly MarkdownBlock[], place: Place): void {
   }
 }
 
-/** Telegram itself sets code and quotes apart. */
+/** Whether two blocks need no blank line between them. Telegram itself sets code and quotes apart. */
 function isApart(one: MarkdownBlock, other: MarkdownBlock): boolean {
   const isSet = ({ kind }: MarkdownBlock): boolean => kind === "code" || kind === "quote";
   return isSet(one) || isSet(other) || (one.kind === "list" && other.kind === "list");
@@ -131,7 +131,7 @@ function addBlock(block: MarkdownBlock, place: Place): void {
   }
 }
 
-/** Telegram has no quote within a quote, so the lines of an inner quote get a mark. */
+/** Telegram has no quote within a quote, so the lines of an inner quote begin with `>`. */
 function addQuote(blocks: readonly MarkdownBlock[], { into, spans }: Place): void {
   const isInner = spans.some(({ type }) => type === "blockquote");
   if (!isInner) return addBlocks(blocks, { into, spans: [...spans, { type: "blockquote" }], gap: "\n\n" });
@@ -204,7 +204,7 @@ function addInlines(
 }
 
 function addTable({ sides, head, rows }: MarkdownTable, { into, spans }: Place): void {
-  // Cells lose their styles, since the widths of columns count characters.
+  // Cells lose their styles, because the widths of columns count characters.
   const lines = [head, ...rows].map((row) => row.map((cell) => inlineText(cell).replaceAll("\n", " ")));
   const widths = head.map((_, column) => lines.reduce((most, row) => Math.max(most, row[column]?.length ?? 0), 0));
   const isNarrow = widths.reduce((sum, width) => sum + width + 2, 0) <= TABLE_CHARS;
@@ -226,7 +226,8 @@ function padded(
 interface Cut {
   readonly mark: string;
   readonly least: number;
-  /** `apart` is outside of code; `before` is also in front of a block that fits into the next part. */
+  /** `apart` allows a cut outside of code. `before` also allows a cut in front of a block that fits into the next
+   * part. */
   readonly place: "apart" | "before" | "anywhere";
 }
 
@@ -244,9 +245,9 @@ interface Block {
   readonly end: number;
 }
 
-/** Parts have at most `limit` UTF-16 units. A code block that fits into a part is cut only if the part would otherwise
- * be nearly empty. Styles that are cut continue in the next part. Only blanks and line ends at a cut are dropped; no
- * surrogate pair is cut. */
+/** Parts have at most `limit` UTF-16 units. Cuts a code block that fits into a part only if the part would otherwise be
+ * nearly empty. Cut styles continue in the next part. Drops only blanks and line ends at a cut, and cuts no surrogate
+ * pair. */
 export function splitRichText(whole: RichText, limit: number): readonly RichText[] {
   const text = whole.runs.map((run) => run.text).join("");
   const blocks = blocksOf(whole.runs);

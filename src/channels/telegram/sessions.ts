@@ -2,8 +2,8 @@ import type { Conversation } from "../../conversation/conversations.ts";
 import type { Log } from "../../logging/log.ts";
 import type { Session } from "../channel.ts";
 
-/** Besides the session of the configured model, at most this many stay open, since each has its own database connection
- * and child processes. */
+/** The number of sessions that stay open besides the session of the configured model. Each session has its own database
+ * connection and child processes. */
 const KEPT = 4;
 
 interface Slot {
@@ -16,8 +16,8 @@ interface SessionsOptions {
   readonly log: Log;
 }
 
-/** A few sessions stay open; beyond that, Vis closes the least recently used session that is not in use. A conversation
- * lives in one session at a time. */
+/** Keeps a few sessions open. If more are open, closes the least recently used session that is not in use. A
+ * conversation lives in one session at a time. */
 export class ModelSessions {
   readonly #options: SessionsOptions;
   readonly #slots = new Map<string | null, Slot>();
@@ -32,14 +32,14 @@ export class ModelSessions {
     return await this.use(null, (session) => Promise.resolve(session));
   }
 
-  /** The session stays open meanwhile. Rejects with `ConfigError` for an unusable model, and like `work`. */
+  /** Runs `work` with an open session. Rejects with `ConfigError` for an unusable model, and like `work`. */
   async use<T>(model: string | null, work: (session: Session) => Promise<T>): Promise<T> {
     while (this.#closing.has(model)) await this.#closing.get(model);
     const slot = this.#slots.get(model) ?? this.#begin(model);
     return await this.#held(model, { slot, work: async (opened) => await work(await opened) });
   }
 
-  /** No other session then holds any part of the branch. */
+  /** Runs `work` after the session that used the branch before has closed its part of the branch. */
   async run<T>(
     { branchId }: Conversation,
     { model, work }: { readonly model: string | null; readonly work: (session: Session) => Promise<T> },
@@ -99,7 +99,7 @@ export class ModelSessions {
     }
   }
 
-  /** Callers that need the model meanwhile wait until the session is closed and open it again. */
+  /** Closes a session. Callers that need the model meanwhile wait for the end and open the model again. */
   #end(model: string | null, { opened }: Slot): void {
     this.#slots.delete(model);
     const closed = async (): Promise<void> => {

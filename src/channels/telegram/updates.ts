@@ -8,11 +8,12 @@ import { type BotApi, TelegramError, untilReached, type Update, type Waiting } f
 const UPDATE_KINDS = ["message", "edited_message", "callback_query"] as const;
 
 const POLL_SECONDS = 50;
-/** A batch of this size, even with the longest messages, fits one row of the inbox. */
+/** The number of updates in a batch. A batch of the longest messages fits one row of the inbox. */
 const BATCH = 50;
 
-/** `mark` is the highest update accepted before, null if unknown. Updates are confirmed to Telegram only after `accept`
- * resolves. Rejects with `TelegramError` if polling again is useless, and with the errors of `accept`. */
+/** `mark` resolves with the highest update accepted before; null if unknown. Vis confirms updates to Telegram only
+ * after `accept` resolves. Rejects with `TelegramError` if polling again is useless, and with the errors of
+ * `accept`. */
 export async function pollUpdates(
   { api, mark, accept, ...waiting }: Waiting & {
     readonly api: BotApi;
@@ -53,8 +54,8 @@ export interface Webhook {
   readonly secret: string;
 }
 
-/** Rejects with `TelegramError` if Telegram refuses the address. The webhook stays when the bot ends, so that Telegram
- * keeps updates meanwhile. */
+/** Rejects with `TelegramError` if Telegram refuses the address. Vis does not remove the webhook at its end, so that
+ * Telegram keeps updates meanwhile. */
 export async function setWebhook(
   { url, secret }: Webhook,
   { api, ...waiting }: Waiting & { readonly api: BotApi },
@@ -73,7 +74,7 @@ export async function setWebhook(
 const HEADER = "x-telegram-bot-api-secret-token";
 const MAX_BYTES = 1 << 20;
 
-/** The response is 200 only once the update is stored. */
+/** Responds with 200 only after `accept` has stored the update. */
 export async function receiveUpdate(
   request: Request,
   { secret, accept }: { readonly secret: string; readonly accept: (updates: readonly Update[]) => Promise<void> },
@@ -110,12 +111,12 @@ async function updateOf(request: Request): Promise<Update | null> {
   return isUpdate(value) ? value : null;
 }
 
-/** The secret is derived from the token, so that it need not be stored. Telegram must send it with each update. */
+/** Derives the secret from the token, so that Vis need not store it. Telegram must send the secret with each update. */
 export function webhookSecret(token: string): string {
   return createHmac("sha256", token).update("vis webhook").digest("hex");
 }
 
-/** Checks only the fields that every update has; other fields are checked where they are used. */
+/** Checks only the field that every update has; readers of other fields check them. */
 function isUpdate(value: unknown): value is Update {
   return typeof value === "object" && value !== null && "update_id" in value && Number.isSafeInteger(value.update_id);
 }

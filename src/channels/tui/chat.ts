@@ -19,15 +19,15 @@ import type { Outgoing } from "./input/outgoing.ts";
 import type { TakenOutputs } from "./user_commands.ts";
 
 const CHANNEL = "tui";
-/** Shorter requests ring no bell, since the user is still watching. */
+/** Vis rings no bell for shorter requests, since the user is still watching. */
 const RUNG_MS = 10_000;
 const FOLDED = 40;
 
-/** A message sent while a query runs goes into the query's next call, or becomes the next query. */
+/** A message that the user sent while a query runs. It goes into the next call of the query, or becomes the next
+ * query. */
 interface Waiting {
   readonly outgoing: Outgoing;
-  /** An abort withdraws the message from the running query. It is null if the message waits for the end of that
-   * query. */
+  /** Aborting withdraws the message from the running query. Null if the message waits for the end of this query. */
   steering: AbortController | null;
 }
 
@@ -59,8 +59,8 @@ export interface SessionSpend {
 
 const NEW_SESSION: SessionSpend = { ...NOTHING_SPENT, steps: 0, walls: null, sentBytes: null };
 
-/** The conversation runs one query at a time. Text typed meanwhile steers the query or waits for its end. The methods
- * do not throw: the transcript shows errors. */
+/** Runs one query of a conversation at a time. Text that the user types meanwhile steers the query or waits for its
+ * end. The transcript shows errors. */
 export class ChatController {
   readonly #parts: ChatParts;
   #branch: Branch | null = null;
@@ -72,7 +72,7 @@ export class ChatController {
   #last: RunningTurn | null = null;
   #plan: readonly PlanItem[] = [];
   #asked: TranscriptEntry | null = null;
-  /** How much of each query is shown, by its id. */
+  /** The shown state of each query, by its id. */
   #known: ReadonlyMap<string, string> = new Map();
   budget: RequestBudget = { steps: null, costUsd: null, reasoning: null };
 
@@ -128,7 +128,7 @@ export class ChatController {
     this.#parts.changed();
   }
 
-  /** The current conversation must not have a running query. */
+  /** Shows another conversation. The caller makes sure that no query runs. */
   show(branch: Branch | null, opened: OpenedBranch | null): void {
     const { spent = NEW_SESSION, lastAnswer = "", asked = null, turns = [], plan = [] } = opened ?? {};
     this.#branch = branch;
@@ -141,8 +141,7 @@ export class ChatController {
     this.#parts.transcript.add(...turns.flatMap(({ entries }) => entries));
   }
 
-  /** Another process may have added or ended requests of the conversation. `open` reads all requests. Rejects with
-   * `StoreError`. */
+  /** Shows requests that another process added or ended. `open` reads all requests. Rejects with `StoreError`. */
   async follow(open: (branch: Branch) => Promise<OpenedBranch>): Promise<void> {
     const branch = this.#branch;
     if (branch === null || this.#running !== null) return;
@@ -304,11 +303,11 @@ export class ChatController {
       this.#finished(
         await begin({ ...budget, signal, emit, approve, onBranch, refuseWhenBusy: true, showsOutput: true }),
       );
-      // The branch may have received a title.
+      // The branch may have a new title.
       if (this.#branch !== null) this.#branch = await session().conversations.byId(this.#branch.branchId);
     } catch (error) {
       transcript.add(new LineEntry([messageOf(error), shown().theme.bad]));
-      if (turn.progress.queryId === null) refused(); // The request of a query that has begun is stored.
+      if (turn.progress.queryId === null) refused(); // If the query has begun, the database has the request.
     } finally {
       if (Date.now() - this.#running.since > RUNG_MS) this.#parts.ring("the request has ended");
       this.#running = null;

@@ -78,7 +78,7 @@ export class ScreenFrame implements Component {
     const { panel } = this.#parts.facts();
     const clicked = event.type === "click";
     if (!clicked && event.type !== "press" || event.button !== "left") return undefined;
-    // The panel's border is on the last of the rows for messages.
+    // The border of the panel is in the last row for messages.
     const fromLast = this.#above - 2 - event.y;
     const taken = fromLast >= 0 && (panel?.press?.(fromLast, clicked) ?? false);
     return taken ? { handled: true } : undefined;
@@ -240,13 +240,13 @@ function border(
   return `${theme.accent(`${left}─`)}${theme.bold(told)}${theme.accent(`${rest}${right}`)}`;
 }
 
-/** At least this time passes between two frames of streaming content. `SPARE` is the multiple of a frame's cost that is
- * left for other work. */
+/** The least time between two frames of streaming content. After a slow frame, the painter waits for at least `SPARE`
+ * times its cost. */
 const FRAME_MS = 33;
 const SPARE = 4;
 const TICK_MS = 250;
 
-/** Changes are combined into one frame. The painter draws no frame without a change or a running query. */
+/** Combines changes into one frame. The painter draws a frame only after a change or while a query runs. */
 export class Painter {
   readonly #draw: () => void;
   readonly #cost: () => number;

@@ -162,7 +162,7 @@ export function keyAction(data: string, where: Where, keys: Readonly<Record<stri
   return hit?.action ?? null;
 }
 
-/** The input or the screen uses these keys, so they do not scroll or search in the package. */
+/** The input or the screen uses these keys, so the package must not use them to scroll or search. */
 const FREED: readonly Keybinding[] = [
   "tui.altScreen.pageUp",
   "tui.altScreen.pageDown",

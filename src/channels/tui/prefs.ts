@@ -8,19 +8,20 @@ export interface Prefs {
   readonly thinking: boolean;
   readonly iterations: boolean;
   readonly theme: typeof THEMES[number];
-  /** If true, Vis handles wheel and clicks; selecting text in the terminal then needs Shift. */
+  /** Whether Vis handles wheel and clicks. The user then holds Shift to select text in the terminal. */
   readonly mouse: boolean;
-  /** The setting `"keys": "vim"` turns on vi keys of the input too. */
+  /** Whether the input has vi keys. Another form of this setting is `"keys": "vim"`. */
   readonly vim: boolean;
-  /** The terminal's bell and the desktop tell the user when a long request ends or asks something. */
+  /** Whether Vis rings the bell and notifies the desktop when a long request ends or an approval waits. */
   readonly bell: boolean;
-  /** Keys by action of the screen, such as `{"retry": "ctrl+r"}`. The user can change keys in the file only. */
+  /** Keys by action of the screen, such as `{"retry": "ctrl+r"}`. The screen has no command for keys, so the user edits
+   * the file. */
   readonly keys: Readonly<Record<string, string>>;
 }
 
 export interface PrefsKeeper {
   get(): Prefs;
-  /** A change applies at once. Rejects if it cannot be saved. */
+  /** Applies a change at once. Rejects if Vis cannot save the change. */
   set(change: Partial<Prefs>): Promise<void>;
 }
 
@@ -45,7 +46,7 @@ const CHOICES: Readonly<Record<Exclude<keyof Prefs, "keys">, readonly unknown[]>
 
 type Kept = Readonly<Record<string, unknown>>;
 
-/** Only the owner of the file can read it. A write keeps the keys of a newer version. */
+/** Writes a file that only its owner can read. A write keeps unknown keys, such as those of a newer version. */
 export class PrefsFile implements PrefsKeeper {
   readonly #path: string;
   #prefs: Prefs;
@@ -57,7 +58,8 @@ export class PrefsFile implements PrefsKeeper {
     this.#prefs = prefs;
   }
 
-  /** Never rejects. For an unusable file, returns the defaults and a note for the user; otherwise the note is "". */
+  /** Never rejects. For an unusable file, resolves with the defaults and a note for the user. Otherwise the note is
+   * "". */
   static async open(path: string): Promise<{ readonly prefs: PrefsFile; readonly note: string }> {
     try {
       return { prefs: new PrefsFile(path, prefsOf(await read(path))), note: "" };
@@ -80,7 +82,7 @@ export class PrefsFile implements PrefsKeeper {
     return written;
   }
 
-  /** Another process may have written changes meanwhile, so they are merged. */
+  /** Merges changes with the file, because another process may have written changes meanwhile. */
   async #write(): Promise<void> {
     const change = this.#unkept;
     const before = await read(this.#path).catch((): Kept => ({ ...this.#prefs }));

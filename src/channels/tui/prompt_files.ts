@@ -18,9 +18,9 @@ interface PromptFiles {
   readonly notes: readonly string[];
 }
 
-/** The files are `.vis/prompts/*.md` and `.claude/commands/*.md` of the workspace, then `prompts/*.md` of Vis's own
- * folder and `.claude/commands/*.md` of the user's home folder. The first file of a name counts. Links are not
- * followed: a repository must not send a file from elsewhere. */
+/** Returns the prompts of these files: `.vis/prompts/*.md` and `.claude/commands/*.md` of the workspace, then
+ * `prompts/*.md` of Vis's own folder and `.claude/commands/*.md` of the user's home folder. The first file of a name
+ * counts. Vis follows no links, because a repository must not send a file from elsewhere. */
 export async function promptFiles(
   { workspace, home, userHome = null }: {
     readonly workspace: string;

@@ -15,13 +15,13 @@ import type { Io, ScreenRequest, Session } from "../channel.ts";
 import { Screen, type ScreenParts } from "./screen.ts";
 import { watchEnd } from "./terminal.ts";
 
-/** The sequence restores the terminal for the shell if the normal exit is interrupted: mouse, bracketed paste, line
- * wrapping, screen, title and cursor. */
+/** Restores the terminal for the shell if something interrupts the normal exit: mouse, bracketed paste, line wrapping,
+ * screen, title and cursor. */
 const RESTORE =
   "\x1b[23;0t\x1b[?1006l\x1b[?1004l\x1b[?1003l\x1b[?1002l\x1b[?1000l\x1b[?2004l\x1b[?7h\x1b[?1049l\x1b[0m\x1b[?25h";
 
 /** Resolves with the exit code when the user quits. Rejects with `UsageError` if the conversation does not exist, and
- * with internal errors. The terminal is always restored first. */
+ * with internal errors. Vis restores the terminal first. */
 export async function runScreen(
   parts: Omit<ScreenParts, "terminal"> & {
     readonly terminal: (gone: () => void) => ScreenParts["terminal"];
@@ -53,7 +53,7 @@ export async function runScreen(
       await screen.ended();
       await screen.session.close();
     } finally {
-      unwatch(); // A second SIGHUP must not end the process before the store is closed.
+      unwatch(); // Until the store is closed, a second SIGHUP must not end the process.
     }
   }
   return code.value;

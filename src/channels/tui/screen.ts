@@ -46,7 +46,7 @@ export interface ScreenParts {
   readonly extensions: () => Promise<Pick<ExtensionAdmin, "run" | "commands" | "requests">>;
   readonly runCommand: RunCommand;
   readonly clipboardImage?: () => Promise<Uint8Array<ArrayBuffer> | null>;
-  /** The user's editor has the terminal. Resolves with null for an unchanged text. Rejects with `UsageError`. */
+  /** Gives the terminal to the user's editor. Resolves with null for an unchanged text. Rejects with `UsageError`. */
   readonly edit?: (text: string) => Promise<string | null>;
   readonly gitState?: (workspace: string) => Promise<string>;
   readonly prefs: PrefsKeeper;
@@ -66,7 +66,7 @@ function hasModel({ model }: Session): boolean {
   return model !== "";
 }
 
-/** The package keeps the focus of the terminal private, so its input is read first. */
+/** Reads the input before the package does, because the package keeps the focus of the terminal private. */
 function watched(terminal: Terminal, onFocus: (isIn: boolean) => void): Terminal {
   const start = terminal.start.bind(terminal);
   terminal.start = (onInput, onResize) =>
@@ -78,12 +78,12 @@ function watched(terminal: Terminal, onFocus: (isIn: boolean) => void): Terminal
 }
 
 const LOOK_MS = 1_000;
-/** These keys work at once, even while earlier keys wait. */
+/** Keys that work at once, even while earlier keys wait. */
 const LEAVING: readonly KeyId[] = ["escape", "ctrl+c"];
-/** Terminals accept no more bytes through their clipboard sequence. */
+/** The limit for the bytes of the clipboard sequence, which many terminals bound. */
 const COPIED_BYTES = 1_000_000;
 
-/** The actions of panels and commands do not throw. The caller that opened the session closes it, after `ended`. */
+/** The actions of panels and commands do not throw. The caller that opened the session closes it after `ended`. */
 export class Screen implements PanelActions {
   readonly #parts: ScreenParts;
   readonly #tui: TuiAltScreen;
@@ -168,7 +168,7 @@ export class Screen implements PanelActions {
     this.#painter = new Painter({ draw, cost: () => this.#frame.cost });
   }
 
-  /** The session is another object after the model changes. */
+  /** The current session. A change of the model replaces the session. */
   get session(): Session {
     return this.#session;
   }
@@ -179,7 +179,7 @@ export class Screen implements PanelActions {
 
   async start({ branch, notes, request }: ScreenStart): Promise<void> {
     this.#tui.setLayoutRoot(this.#frame);
-    // Input of the focused component is drawn at once; other redraws wait for the time between two frames.
+    // The terminal package draws input of the focused component at once. Other redraws wait for the next frame.
     const handleInput = (data: string): void => {
       if (this.#early === null || LEAVING.some((key) => matchesKey(data, key))) this.#keyboard.key(data);
       else if (!isKeyRelease(data)) this.#early.push(data);
@@ -193,7 +193,7 @@ export class Screen implements PanelActions {
     ]);
     [this.#history, this.#prompts] = [history, files.prompts];
     this.#command();
-    this.#input.remember(await this.#history?.read() ?? []); // The history is ready before the first key.
+    this.#input.remember(await this.#history?.read() ?? []); // The input gets the history before its first key.
     this.#take();
     void this.#colors.ask(this.#tui).then((known) => known && this.#repaint());
     await this.#show(branch);
@@ -214,8 +214,8 @@ export class Screen implements PanelActions {
     else this.#input.giveBack(outgoing);
   }
 
-  /** Types the keys into the input. Enter sends a line, in order: the line after a command waits for its end. With a
-   * panel or a question open, Enter only begins a new line, because the user has not seen either. */
+  /** Types the early keys into the input. Enter sends a line, in order: the line after a command waits for its end.
+   * While a panel or an approval is open, Enter only begins a new line, because the user may not have seen it. */
   async #takeEarly(): Promise<void> {
     for (let data = this.#early?.shift(); data !== undefined; data = this.#early?.shift()) {
       const isShown = this.#panel !== null || this.#questions.panel !== null;
@@ -228,7 +228,7 @@ export class Screen implements PanelActions {
     this.redraw();
   }
 
-  /** The method may be called at any time, and repeatedly. */
+  /** The caller may call `stop` at any time, and repeatedly. */
   stop(): void {
     this.#left.abort();
     this.#painter.stop();
@@ -317,7 +317,7 @@ export class Screen implements PanelActions {
     }
   }
 
-  /** The terminal's own clipboard sequence also works over a remote connection. */
+  /** Uses the terminal's own clipboard sequence, which also works over a remote connection. */
   copy(text: string): void {
     if (text === "") return this.tell("There is nothing to copy");
     const bytes = Buffer.from(text);
@@ -371,7 +371,7 @@ export class Screen implements PanelActions {
     const done = options["redo"] === true
       ? `Reapplied changes in ${paths}`
       : `Undid changes in ${paths} (/redo reapplies them)`;
-    // The end of a long message is cut.
+    // The screen cuts the end of a long message, so the refused files come first.
     return [kept === "" ? "" : `${kept}; ${command} --force overwrites it`, done, older].filter(Boolean).join(". ");
   }
 
@@ -422,7 +422,7 @@ export class Screen implements PanelActions {
   async #readGit(): Promise<void> {
     const number = ++this.#gitReads;
     const git = await this.#parts.gitState?.(this.#session.workspace).catch(() => "") ?? "";
-    if (number !== this.#gitReads) return; // A later read is more recent.
+    if (number !== this.#gitReads) return; // A newer read has begun, and its result counts.
     this.#git = git;
     this.redraw();
   }
@@ -432,7 +432,7 @@ export class Screen implements PanelActions {
     this.#title = "";
     this.#parts.terminal.write(TERMINAL_CODES.keepTitle);
     this.#tui.start();
-    this.#tui.requestRender(true); // The terminal drops a render that was requested before a stop.
+    this.#tui.requestRender(true); // Requests a render again, because the terminal drops a render that was requested before a stop.
     if (!this.#prefs.get().mouse) this.#parts.terminal.write(TERMINAL_CODES.mouseOff);
   }
 
@@ -521,7 +521,7 @@ export class Screen implements PanelActions {
     const { clock = REAL_CLOCK } = this.#parts;
     while (!signal.aborted) {
       await clock.sleep(LOOK_MS, signal).catch(() => {});
-      // The screen shows a fault of the database with the next request.
+      // If the database fails, the next request shows the fault.
       if (!signal.aborted) await this.chat.follow((branch) => this.#opened(branch)).catch(() => {});
     }
   }
@@ -564,7 +564,7 @@ export class Screen implements PanelActions {
     return this.chat.running === null ? "Ask anything" : "Add to the running request";
   }
 
-  /** Commands of extensions are added later, since some extensions have to be loaded for it. */
+  /** Adds the commands of extensions after the start, because Vis has to load some extensions for this. */
   async #addCommands(): Promise<void> {
     try {
       const admin = await this.#parts.extensions();
@@ -643,7 +643,7 @@ export class Screen implements PanelActions {
   #facts(): FrameFacts {
     const { running, spent, waiting, status } = this.chat;
     const { following } = this.#transcript;
-    // The last line of the steps shows the running call.
+    // The last line of the steps already shows the running call.
     const isShown = following && this.#prefs.get().iterations && running?.turn.progress.phase === "calling";
     return {
       theme: this.#theme,

@@ -1,7 +1,7 @@
 import process from "node:process";
 import { ProcessTerminal } from "@earendil-works/pi-tui";
 
-/** Output to a closed terminal is dropped without an error. */
+/** Drops output to a closed terminal without an error. */
 export class OwnTerminal extends ProcessTerminal {
   readonly #gone: () => void;
   #resized: () => void = () => {};
@@ -20,7 +20,7 @@ export class OwnTerminal extends ProcessTerminal {
     process.stdin.on("error", this.#gone);
     process.stdout.on("error", this.#gone);
     this.#resized = onResize;
-    process.on("SIGWINCH", this.#resized); // The runtime of the executable emits no "resize".
+    process.on("SIGWINCH", this.#resized); // The runtime of the executable emits no "resize", so this class listens for the signal.
     super.start(typedAhead(process.stdin, onInput), onResize);
   }
 
@@ -41,7 +41,7 @@ export class OwnTerminal extends ProcessTerminal {
     this.write("\x1b[?25h");
   }
 
-  /** Some runtimes throw where others emit an event. */
+  /** For a closed terminal, some runtimes throw and others emit an event. */
   #try(work: () => void): void {
     try {
       work();
@@ -51,8 +51,8 @@ export class OwnTerminal extends ProcessTerminal {
   }
 }
 
-/** Before the program takes the terminal, the system turns Enter into a line feed, which is Ctrl-J later. All that was
- * typed before is the first chunk of `stdin`, which arrives while `onInput` handles its keys. */
+/** Before the program takes the terminal, the system turns Enter into a line feed, which means Ctrl-J later. The first
+ * chunk of `stdin` has all keys that the user typed before. This chunk arrives while `onInput` handles its keys. */
 export function typedAhead(
   stdin: { prependOnceListener(event: "data", listener: () => void): unknown },
   onInput: (data: string) => void,
@@ -67,8 +67,8 @@ export function typedAhead(
 
 const SIGNALS: readonly (readonly [Deno.Signal, number])[] = [["SIGINT", 130], ["SIGTERM", 143], ["SIGHUP", 129]];
 
-/** The user's own keys are not reported. `last` is called when the process exits during the watch, for any reason. A
- * second signal other than SIGHUP ends the process immediately. */
+/** Watches signals and defects until the caller calls the returned function. Calls `last` if the process exits during
+ * the watch. A second signal other than SIGHUP ends the process immediately. */
 export function watchEnd({ signal, defect, last }: {
   readonly signal: (code: number) => void;
   readonly defect: (error: unknown) => void;
@@ -109,7 +109,7 @@ export function suspend({ giveUp, take }: { readonly giveUp: () => void; readonl
   Deno.kill(Deno.pid, "SIGSTOP");
 }
 
-/** The notification has the two forms that terminals support. `text` is one line without control characters. */
+/** Returns a notification in the two forms that terminals support. `text` is one line without control characters. */
 export function notification(text: string): string {
   const plain = text.replaceAll(";", ",");
   return `\x1b]9;Vis: ${plain}\x07\x1b]777;notify;Vis;${plain}\x07`;
@@ -119,7 +119,7 @@ export const FOCUS = { in: "\x1b[I", out: "\x1b[O" } as const;
 
 export const TERMINAL_CODES = {
   bell: "\x07",
-  /** These codes save the title of the shell, and restore it. */
+  /** Saves the title of the shell. `shellTitle` restores it. */
   keepTitle: "\x1b[22;0t",
   shellTitle: "\x1b[23;0t",
   mouseOn: "\x1b[?1000h\x1b[?1002h\x1b[?1006h",

@@ -5,10 +5,10 @@ import type { DisplayOptions } from "./entries/entry.ts";
 import type { Transcript } from "./entries/transcript.ts";
 import type { Session } from "../channel.ts";
 
-/** Of a longer output, this many characters at its end are kept. */
+/** Vis keeps this many characters at the end of a command's output. */
 const MAX_CHARS = 1_000_000;
 
-/** The command has the rights of the user. Resolves with a description of a failure; "" if it succeeded. */
+/** Runs a command with the rights of the user. Resolves with a description of a failure, or with "" on success. */
 export type RunCommand = (
   command: string,
   options: { readonly cwd: string; readonly signal: AbortSignal; readonly onOutput: (text: string) => void },
@@ -36,14 +36,13 @@ export function isCommand(text: string): boolean {
   return /^!\s*\S/.test(text);
 }
 
-/** The output of a command that the user types after `!` goes with the next request of the conversation, as
- * variables. */
+/** Runs commands that the user types after `!`. The next request of the conversation gets their output as variables. */
 export class UserCommands {
   readonly #parts: UserCommandsParts;
   #running: AbortController | null = null;
   #ended: Promise<unknown> = Promise.resolve();
   #count = 0;
-  /** No request has read the output of these commands of the shown conversation yet. */
+  /** The commands of the shown conversation whose output no request has read. */
   #here: readonly TypedCommand[] = [];
   readonly #elsewhere = new Map<string, readonly TypedCommand[]>();
 
@@ -70,8 +69,8 @@ export class UserCommands {
     return this.#ended;
   }
 
-  /** Commands of the other conversation appear if no request has read their output yet. Those of a conversation without
-   * a request are dropped. */
+  /** Shows the commands of the other conversation whose output no request has read. Drops commands that ran before the
+   * first request of a conversation. */
   turn({ from, to }: { readonly from: Branch | null; readonly to: Branch | null }): void {
     if (from !== null) this.#elsewhere.set(from.conversationId, this.#here);
     this.#here = to === null ? [] : this.#elsewhere.get(to.conversationId) ?? [];

@@ -7,13 +7,13 @@ const MOST_FILES = 10_000, MOST_FOLDERS = 4_000, MOST_NAMES = 40_000;
 const FRESH_MS = 10_000;
 const MOST_FOUND = 50;
 
-/** Requests hardly ever name these folders of tools and results. */
+/** Folders of tools and results, which requests rarely name. */
 const LEFT_OUT: ReadonlySet<string> = new Set([
   ...["node_modules", "target", "dist", "build", "out", "coverage", "vendor", "venv", "__pycache__"],
 ]);
 
-/** Hidden folders, folders of tools, and links are omitted. Files nearest to the root come first. Reading stops at a
- * limit, and Vis keeps the names for a few seconds. */
+/** Omits hidden folders, folders of tools, and links. Files nearest to the root come first. Stops at a limit, and keeps
+ * the names for a few seconds. */
 export class WorkspaceFiles {
   readonly #workspace: string;
   #read: { readonly at: number; readonly files: Promise<readonly string[]> } | null = null;
@@ -22,9 +22,9 @@ export class WorkspaceFiles {
     this.#workspace = workspace;
   }
 
-  /** Paths contain the letters of `query` in their order. Names that begin with `query` come first, then names and then
-   * paths that contain it. The paths are relative to the workspace, and folders end with a slash. Omits names with
-   * line breaks or control characters. */
+  /** Returns paths that contain the letters of `query` in their order. First come names that begin with `query`, then
+   * names and paths that contain `query`. The paths are relative to the workspace, and folders end with a slash. Omits
+   * names with line breaks or control characters. */
   async like(query: string): Promise<readonly string[]> {
     const letters = query.toLowerCase();
     const ranks: readonly [string[], string[], string[], string[]] = [[], [], [], []];
@@ -65,8 +65,8 @@ function rankOf(path: string, letters: string): 0 | 1 | 2 | 3 {
   return name.includes(letters) ? 1 : path.includes(letters) ? 2 : 3;
 }
 
-/** Returns the entries in the order of their names. Of a large folder, only the first entries that the system lists are
- * returned; none if the folder cannot be read. */
+/** Returns the entries in the order of their names. For a large folder, returns only the first entries that the system
+ * lists. Returns [] for an unreadable folder. */
 async function entriesOf(path: string): Promise<readonly Deno.DirEntry[]> {
   const { entries } = await firstEntries(path, { most: MOST_FILES }).catch(() => ({ entries: [] }));
   return [...entries].sort((one, other) => one.name < other.name ? -1 : 1);

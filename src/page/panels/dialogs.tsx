@@ -25,7 +25,7 @@ interface Viewed {
   readonly busy: boolean;
   readonly content: ComponentChildren;
   readonly fault: string;
-  /** The number of views so far, so that a view that loads late does not replace a newer one. */
+  /** The number of views so far. By this number, a view that loads late does not replace a newer one. */
   readonly count: number;
 }
 
@@ -95,7 +95,7 @@ export function AskDialog(): JSX.Element {
   const { question, value, verb, count } = asked.value;
   const close = (answer: string): void => elements.ask.current?.close(answer);
   const onSubmit = (event: Event): void => {
-    event.preventDefault(); // The policy forbids submitting forms.
+    event.preventDefault(); // The content security policy forbids submitting forms.
     close("yes");
   };
   return (

@@ -7,9 +7,9 @@ import { view } from "./dialogs.tsx";
 import { type Layout, layout, type Link, type Spot } from "./layout.ts";
 import { showVariable } from "./variables.tsx";
 
-/** A graph with more nodes could be neither read nor drawn quickly. */
+/** The page does not draw larger graphs, which take long and are hard to read. */
 const MAX_NODES = 300;
-/** At a smaller scale, names are unreadable. */
+/** The least scale at which names are readable. */
 const READABLE = .65;
 
 export async function showGraph(conversation: string): Promise<void> {
@@ -39,7 +39,7 @@ function Sheet({ nodes, edges, open }: {
   const [scale, zoom] = useState(1);
   const by = (factor: number) => () => zoom(Math.min(3, Math.max(.2, scale * factor)));
   const sheet = useRef<HTMLDivElement>(null);
-  // A graph slightly wider than its container is scaled down, as long as it stays readable.
+  // If a graph is slightly wider than its container, the page scales it down as long as it stays readable.
   useLayoutEffect(() => {
     const fit = new ResizeObserver(() => {
       fit.disconnect();

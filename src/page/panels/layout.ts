@@ -5,7 +5,7 @@ const HEIGHT = 44;
 const GAP_X = 32;
 const GAP_Y = 56;
 const PASS = 16;
-/** If more edges passed through rows, they would push everything apart. */
+/** The limit for places in rows that edges pass through. More places would push the nodes apart. */
 const MAX_PASSES = 120;
 const SWEEPS = 8;
 
@@ -45,7 +45,7 @@ export interface Layout<T> {
   readonly links: readonly Link<T>[];
 }
 
-/** The layout skips names that are not nodes. Cycles get an upward edge. */
+/** Omits names that are not nodes. A cycle gets an upward edge. */
 export function layout<T extends Named>(nodes: readonly T[], edges: readonly Edge[]): Layout<T> {
   const names = new Set(nodes.map(({ name }) => name));
   const used = edges.filter(({ name, reads }) => names.has(name) && names.has(reads) && name !== reads);
@@ -71,8 +71,8 @@ function withPasses<T>(rows: Cell<T>[][], edges: readonly Edge[]): readonly Tie[
   });
 }
 
-/** Ranks by the longest path from nodes that read no other node. A name found again on the path to itself is not
- * followed. Nodes without an edge form the last row, where no edge passes behind them. */
+/** Ranks by the longest path from nodes that read no other node. If a path leads back to a node, the search does not
+ * follow it. Nodes without an edge form the last row, so that no edge passes behind them. */
 function ranked<T extends Named>(nodes: readonly T[], edges: readonly Edge[]): Cell<T>[][] {
   const reads = Map.groupBy(edges, ({ name }) => name);
   const ranks = new Map<string, number>();
@@ -86,7 +86,7 @@ function ranked<T extends Named>(nodes: readonly T[], edges: readonly Edge[]): C
   return [...rows, alone].filter((row) => row !== undefined && row.length > 0);
 }
 
-/** The explicit stack permits chains that are longer than the call stack. */
+/** Uses an explicit stack, because chains may be longer than the call stack allows. */
 function rankFrom(
   start: string,
   { reads, ranks }: { readonly reads: ReadonlyMap<string, readonly Edge[]>; readonly ranks: Map<string, number> },

@@ -115,7 +115,8 @@ function Version(
   );
 }
 
-/** Shows an object with texts of several lines, such as a command's result, by its keys: JSON hides line breaks. */
+/** Shows an object by its keys if it has texts of several lines, such as a command's result. JSON would hide the line
+ * breaks. */
 function Value({ text }: { readonly text: string }): JSX.Element {
   const facts = useMemo(() => objectIn(text), [text]);
   const isLong = (value: unknown): value is string => typeof value === "string" && value.includes("\n");
@@ -135,7 +136,7 @@ function objectIn(text: string): Readonly<Record<string, unknown>> {
     const value: unknown = text.startsWith("{") ? JSON.parse(text) : {};
     return asRecord(value);
   } catch {
-    return {}; // The text is cut.
+    return {}; // The text is cut, so it is not JSON.
   }
 }
 

@@ -57,7 +57,7 @@ export function CopyButton(
   return <button type="button" {...given} onClick={() => void copy()}>{label}</button>;
 }
 
-/** Away from loopback without TLS, browsers give pages no clipboard, but still copy a selection. */
+/** Without TLS, and away from loopback, browsers give pages no clipboard but can copy a selection. */
 async function toClipboard(text: string): Promise<boolean> {
   try {
     if (navigator.clipboard) return await navigator.clipboard.writeText(text).then(() => true);

@@ -6,7 +6,7 @@ import { type DiffFile, type DiffLine, diffTitle, parseDiff } from "../../markdo
 import type { MarkdownBlock, MarkdownInline, MarkdownItem, MarkdownList, MarkdownTable } from "../../markdown/tree.ts";
 import { Copyable } from "./controls.tsx";
 
-/** Replaces characters that are invisible, or move or hide other text, with visible signs. */
+/** Replaces invisible characters, and characters that move or hide other text, with visible signs. */
 export function clean(text: string): string {
   return text.replaceAll("\r\n", "\n").replace(HIDDEN_CHARACTERS, (char) => {
     const code = char.codePointAt(0) ?? 0;
@@ -15,7 +15,7 @@ export function clean(text: string): string {
   });
 }
 
-/** Makes every text of every element pass through `clean`, in any component. */
+/** Passes the texts of elements through `clean`, in all components. */
 export function cleanElements(): void {
   const { vnode: before } = options;
   options.vnode = (vnode) => {
@@ -38,10 +38,10 @@ export function plural(count: number, word: string): string {
 
 const SHOWN_CHARS = 20_000;
 
-/** Longer code is shown without colours. */
+/** The limit for code with colours. */
 const COLOURED_CHARS = 20_000;
 
-/** Shows a possibly very long text: its beginning, and a button for more. `show` turns text into elements. */
+/** Shows a text that may be very long: its beginning, and a button for more. `show` turns text into elements. */
 export function LongText(
   { text, show = unchanged }: {
     readonly text: string;
@@ -78,7 +78,7 @@ export function Pre({ label, text, show, ...given }: {
   );
 }
 
-/** Returns the end of a growing text. The whole text is shown once it is complete. */
+/** Returns the end of a growing text. The page shows the whole text when it is complete. */
 export function endOfText(text: string): string {
   return text.length > 2 * SHOWN_CHARS ? `… ${text.slice(-SHOWN_CHARS)}` : text;
 }
@@ -223,7 +223,7 @@ function Item({ item: { done, blocks }, loose }: {
 const SIDES = { left: "", center: "middle", right: "right" };
 
 function Table({ table: { sides, head, rows } }: { readonly table: MarkdownTable }): JSX.Element {
-  // Dates and numbers are not broken at punctuation.
+  // Dates and numbers get a class that keeps them on one line.
   const classOf = (cell: readonly MarkdownInline[], at: number): string | undefined => {
     const [only] = cell;
     const isShort = cell.length === 1 && only?.kind === "text" && /^\S{1,16}$/.test(only.text);
@@ -261,7 +261,7 @@ function inlinesOf(inlines: readonly MarkdownInline[]): ComponentChildren[] {
         return <s>{inlinesOf(one.inlines)}</s>;
       case "link":
         return link(one.href, inlinesOf(one.inlines));
-      case "image": // The page loads no content of other servers.
+      case "image": // The page loads no content from other servers, so an image becomes a link.
         return link(one.src, one.alt === "" ? one.src : `${one.alt} (${new URL(one.src).host || one.src})`);
     }
   });
@@ -271,7 +271,7 @@ function link(href: string, children: ComponentChildren): JSX.Element {
   return <a href={href} title={href} rel="noopener noreferrer" target="_blank">{children}</a>;
 }
 
-/** Returns the time of a moment of today, or else its date. */
+/** Returns the time if it is today, or else the date. */
 export function shortTime(time: number): string {
   const date = new Date(time);
   const isToday = date.toDateString() === new Date().toDateString();

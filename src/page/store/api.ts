@@ -1,4 +1,3 @@
-/** The requests of the page: its token, the calls of the API with their results, and the events of a query. */
 import type { z } from "zod";
 import type * as schema from "../../channels/http/api/schemas.ts";
 import type { SearchHitSchema } from "../../channels/search_hit_schema.ts";
@@ -10,10 +9,10 @@ import type { MarkdownBlock } from "../../markdown/tree.ts";
 
 const KEY = "vis-token";
 
-/** The event sent to the window when the token of any request is refused. */
+/** The event that the window receives when the server refuses the token. */
 export const REFUSED = "vis-refused";
 
-/** Reads that are rate-limited for up to this long are retried, at most twice. */
+/** The longest wait after a rate limit, in seconds. The page retries a read at most twice. */
 const SOON_S = 10;
 
 interface RequestOptions {
@@ -30,7 +29,7 @@ export class Refused extends Error {
     this.name = "Refused";
   }
 
-  /** Whether the same request may succeed later. A proxy gives such a response while the server restarts. */
+  /** Whether the same request may succeed later. While the server restarts, a proxy responds with such a status. */
   get isPassing(): boolean {
     return this.status >= 500 || this.status === 429;
   }
@@ -40,7 +39,7 @@ export function isMissing(error: unknown): boolean {
   return error instanceof Refused && error.status === 404;
 }
 
-/** Takes the token from the fragment, which no server sees, and keeps it in this tab. */
+/** Takes the token from the fragment, which browsers send to no server, and keeps it in this tab. */
 export function takeToken(): string | null {
   const given = new URLSearchParams(location.hash.slice(1));
   const found = given.get("token");
@@ -64,7 +63,7 @@ export function dropToken(): void {
   sessionStorage.removeItem(KEY);
 }
 
-/** Sends a request to the API. Throws `Refused`, and another error if the server cannot be reached. */
+/** Sends a request to the API. Rejects with `Refused`, or with another error if the server is unreachable. */
 export async function request(path: string, options: RequestOptions = {}): Promise<Response> {
   const { method = "GET", body, headers = {}, signal = null } = options;
   const init = {
@@ -103,7 +102,7 @@ async function reach(path: string, init: RequestInit): Promise<Response> {
   }
 }
 
-/** Returns the response as data. The schema of the route defines `T`. */
+/** Resolves with the data of the response. The schema of the route defines `T`. */
 export async function json<T>(path: string, options?: RequestOptions): Promise<T> {
   return await (await request(path, options)).json();
 }
@@ -116,12 +115,12 @@ const PAUSES_MS = [250, 1000, 2000, 4000, 8000];
 
 interface Followed {
   readonly conversation: string;
-  /** The id is known from the first event on if `response` began the query. */
+  /** The id of the query. If `response` begins the query, the first event has the id. */
   readonly queryId?: string;
   readonly response?: Response;
-  /** Aborts when the result is no longer shown. The connection then ends, but the query continues. */
+  /** Aborts when the page no longer shows the result. The connection then ends, but the query continues. */
   readonly signal: AbortSignal;
-  /** Reports that the connection is lost, or restored. */
+  /** Reports with true that the connection is lost, and with false that it is restored. */
   lost(is: boolean): void;
 }
 
@@ -131,9 +130,9 @@ interface Seen {
   over: boolean;
 }
 
-/** Yields the events of one query as they arrive, several at a time, from the response that began it or from its
- * address. Reconnects after a lost connection, however long that takes, until the signal is aborted. Throws if the
- * server refuses, or if the connection was lost before the query began. */
+/** Yields the events of one query in groups as they arrive, from the response that began the query or from its address.
+ * Reconnects after a lost connection, however long that takes, until the signal aborts. Throws if the server refuses,
+ * or if the connection was lost before the query began. */
 export async function* queryEvents(followed: Followed): AsyncGenerator<readonly QueryEvent[]> {
   const { signal, lost } = followed;
   const seen: Seen = { queryId: followed.queryId ?? null, id: "", over: false };
@@ -250,14 +249,14 @@ export interface TurnEnd extends Readonly<Pick<QueryRow, Ending>> {
   readonly usage: Pick<Usage, "input" | "output" | "estimated">;
   readonly notes: readonly string[];
   readonly work?: Pick<Work, "files" | "added" | "removed" | "text"> | undefined;
-  /** The answer if it is in Markdown; absent until it was fetched. */
+  /** The tree of an answer in Markdown. Absent until the page has fetched it. */
   readonly answerTree?: readonly MarkdownBlock[] | null;
 }
 
 export interface StepMetadata {
   readonly diffs?: readonly BlockDiff[];
   readonly outcome?: string;
-  /** The code of the blocks of a step that has not ended. */
+  /** The code of a running step's blocks. */
   readonly pendingBlocks?: readonly string[];
   readonly walls?: {
     readonly realm: boolean;

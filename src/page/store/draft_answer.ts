@@ -2,7 +2,7 @@ import { signal } from "@preact/signals";
 import { hasMarkdown, type MarkdownBlock } from "../../markdown/tree.ts";
 
 const PAUSE_MS = 200;
-/** The server reads no more characters at once. */
+/** The server parses at most this many characters at once. */
 const MAX_CHARS = 30_000;
 
 type Tree = readonly MarkdownBlock[];
@@ -16,7 +16,7 @@ const NOTHING: Drawn = { finished: [], rest: [] };
 
 export class DraftAnswer {
   readonly text = signal("");
-  /** Null while the text is drawn without Markdown. */
+  /** The drawn blocks. Null while the page draws the text without Markdown. */
   readonly drawn = signal<Drawn | null>(null);
   readonly #parse: (texts: readonly string[]) => Promise<readonly Tree[]>;
   readonly #pause: () => Promise<void>;
@@ -24,7 +24,7 @@ export class DraftAnswer {
   #finished = 0;
   #follows = false;
 
-  /** `parse` returns the trees of texts. `pause` is called between two calls of it. */
+  /** `parse` returns the trees of texts. `pause` runs between two calls of `parse`. */
   constructor(parse: (texts: readonly string[]) => Promise<readonly Tree[]>, pause = pauseBetween) {
     this.#parse = parse;
     this.#pause = pause;
@@ -42,7 +42,7 @@ export class DraftAnswer {
     this.drawn.value = null;
   }
 
-  /** Reads the text until it grows no more. Once that fails, the text is drawn without Markdown. */
+  /** Reads the text until it grows no more. If that fails, the page draws the text without Markdown. */
   async #follow(): Promise<void> {
     this.#follows = true;
     try {
@@ -76,8 +76,8 @@ async function pauseBetween(): Promise<void> {
 const FENCE = /^\s*(?:[-*+]\s+|\d+[.)]\s+)?(`{3,}|~{3,})/;
 const ITEM = /^ {0,3}(?:[-*+]|\d{1,9}[.)])\s/;
 
-/** Returns the number of characters up to the last block that no further text can change. A block is final once an
- * empty line follows it, outside of fences and lists. `from` is the end of an earlier result. */
+/** Returns the number of characters before the first block that further text can change. A block is final when an empty
+ * line follows it, outside of fences and lists. `from` is the end of an earlier result. */
 export function finishedLength(text: string, from: number): number {
   let [end, at, fence, isBlank, isList] = [from, from, "", false, false];
   for (const line of text.slice(from).split("\n").slice(0, -1)) {

@@ -1,5 +1,3 @@
-/** The state of the page besides the open conversation: token, status line, facts of the server, choices for the next
- * requests, and conversations. */
 import { signal } from "@preact/signals";
 import { createRef } from "preact";
 import {
@@ -12,7 +10,7 @@ import {
   Refused,
 } from "./api.ts";
 
-/** Whether the page is shown or asks for a token, with the reason if it asks again. */
+/** Whether the page is visible or asks for a token. If it asks again, `why` has the reason. */
 export const entry = signal<{ readonly shows: "nothing" | "token" | "page"; readonly why: string }>({
   shows: "nothing",
   why: "",
@@ -23,7 +21,7 @@ export function askToken(why = ""): void {
   void drawn().then(() => elements.token.current?.focus());
 }
 
-/** Reports every error. A refused token is handled separately. */
+/** Shows an error to the user. `REFUSED` handles a refused token. */
 export async function guarded<T>(work: () => T | Promise<T>): Promise<T | undefined> {
   try {
     return await work();
@@ -60,7 +58,7 @@ const LIMITS = ["maxIterations", "maxCostUsd", "timeoutMs"] as const;
 
 export type LimitName = typeof LIMITS[number];
 
-/** The choices for the next requests. "" means the server's own choice. */
+/** The choices for the next requests. For "", the server chooses. */
 export const choices = {
   plan: signal(false),
   model: signal(""),
@@ -79,13 +77,13 @@ export function chosen(): Readonly<Record<string, unknown>> {
   };
 }
 
-/** The workspace of a new conversation; null if the server has only one. */
+/** Returns the workspace of a new conversation; null if the server has only one. */
 export function chosenWorkspace(): string | null {
   const { workspaces = [] } = serverFacts.about.value ?? {};
   return workspaces.length > 1 ? choices.workspace.value || (workspaces[0] ?? null) : null;
 }
 
-/** The folder of a new conversation; "" until the server's facts are loaded. */
+/** Returns the folder of a new conversation; "" until the page has the server's facts. */
 export function newFolder(): string {
   return chosenWorkspace() ?? serverFacts.about.value?.workspace ?? "";
 }
@@ -114,7 +112,7 @@ function showList(open: boolean): void {
   if (open) void drawn().then(() => elements.filter.current?.focus());
 }
 
-/** The list of the sidebar. `isOpen` matters on a narrow screen only. */
+/** The list of the sidebar. `isOpen` has an effect only on a narrow screen. */
 export const conversationList = { items, next, isOpen, load: loadList, more, show: showList };
 
 const others = new BroadcastChannel("vis");
@@ -136,7 +134,7 @@ export const elements = {
   viewer: createRef<HTMLDialogElement>(),
 };
 
-/** Resolves when earlier changes are in the document, because components are drawn in a microtask. */
+/** Resolves when the document has earlier changes, because Preact draws components in a microtask. */
 export async function drawn(): Promise<void> {
   await Promise.resolve();
   await Promise.resolve();

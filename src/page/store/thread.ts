@@ -35,7 +35,7 @@ interface Facts extends ApiConversation, Partial<Pick<ConversationDetail, "branc
 
 class Thread {
   readonly id = signal<string | null>(null);
-  /** The facts; null for a new conversation, or if they could not be fetched. */
+  /** The facts of the conversation. Null for a new conversation, and if the page could not fetch the facts. */
   readonly facts = signal<Facts | null>(null);
   readonly title = signal("New conversation");
   readonly shows = signal<"nothing" | "loading" | "fault" | "turns">("nothing");
@@ -43,7 +43,7 @@ class Thread {
   readonly earlier = signal(0);
   readonly running = signal(false);
   scroller: { readonly node: HTMLElement; toEnd(): void; keepEnd(): void } | null = null;
-  /** Called when another conversation, or a new one, takes the place of the open one. */
+  /** Called when the user turns to another conversation or a new one. */
   turned: (from: string | null, to: string | null) => void = () => {};
   #shown = new AbortController();
   #newest: string | null = null;
@@ -60,16 +60,16 @@ class Thread {
     document.addEventListener("visibilitychange", () => {
       if (document.hidden || entry.value.shows !== "page") return;
       look();
-      this.scroller?.keepEnd(); // A hidden page gets no frames.
+      this.scroller?.keepEnd(); // While the page is hidden, the browser gives it no frames, so the end is out of view.
     });
     const again = (): void => {
-      // The next look may reach the server.
+      // If this look fails, the next look may reach the server.
       setTimeout(() => void this.#look().catch(() => {}).finally(again), LOOK_MS);
     };
     again();
   }
 
-  /** Reads the list, where a request of another program changes the facts of the open conversation. */
+  /** Reads the list, which shows whether another program has changed the open conversation. */
   async #look(): Promise<void> {
     if (document.hidden || entry.value.shows !== "page") return;
     await conversationList.load();
@@ -103,7 +103,7 @@ class Thread {
     this.#opened("New conversation", null);
   }
 
-  /** Shows nothing more if other content was opened meanwhile. */
+  /** Opens a conversation. If the user has opened something else meanwhile, shows nothing more. */
   async open(id: string, placed: () => Promise<void> = async () => {}): Promise<void> {
     const shown = this.#forget("loading");
     this.#turnTo(id);
@@ -145,7 +145,7 @@ class Thread {
     if (node) node.scrollTop += node.scrollHeight - height;
   }
 
-  /** `taken` is called once the server has accepted the request. */
+  /** Sends a request. Calls `taken` when the server has accepted the request. */
   async send(
     text: string,
     { images = [], only, taken = () => {} }: {
@@ -176,7 +176,7 @@ class Thread {
         ...(images.length > 0 ? { images } : {}),
       };
       const response = await request(path, { method: "POST", body, headers });
-      if (kind === "plan") choices.plan.value = false; // The next request may carry the plan out.
+      if (kind === "plan") choices.plan.value = false; // The user may carry out the plan with the next request.
       taken();
       return response;
     });
@@ -294,7 +294,7 @@ class Thread {
     return made.conversationId;
   }
 
-  /** Follows the query that `ask` begins, unless other content than `shown` was opened meanwhile. */
+  /** Follows the query that `ask` begins. If the page no longer shows `shown`, the query stays invisible. */
   async #run(
     { text, only }: { readonly text: string; readonly only?: ReadingMode | undefined },
     shown: AbortController,
@@ -311,10 +311,10 @@ class Thread {
     } finally {
       if (shown === this.#shown) this.#busy(false);
     }
-    await this.#changedElsewhere(); // The conversation has a title now, and a message that came too late is a request.
+    await this.#changedElsewhere(); // The conversation may have a title now. A message that came too late is a request.
   }
 
-  /** Reloads, since another tab or another program may have added a request. */
+  /** Loads the conversation again, since another tab or another program may have added a request. */
   async #changedElsewhere(): Promise<void> {
     this.#changed();
     if (this.id.value === null || this.running.value || this.shows.value === "loading") return;
@@ -356,7 +356,7 @@ class Thread {
       const lost = (is: boolean) =>
         !signal.aborted && say(is ? "Connection lost. Reconnecting…" : "Working…", { bad: is });
       for await (const events of queryEvents({ conversation, signal, lost, ...from })) {
-        if (signal.aborted) return; // Another conversation is open, but this query continues.
+        if (signal.aborted) return; // The user has opened another conversation, but this query continues.
         const asked = turn.question.value;
         batch(() => events.forEach((event) => turn.take(event)));
         if (asked !== turn.question.value) say(turn.question.value ? "Waiting for your answer" : "Working…");
@@ -388,7 +388,7 @@ class Thread {
 
 export const thread = new Thread();
 
-/** Returns the list of tasks of a query; only the last query that changed the list has it. */
+/** Returns the list of tasks of a query. Only the last query that changed the list has it. */
 function planOf(
   query: ApiQuery,
   [{ plan }, { items }]: readonly [ConversationDetail, QueryPage],
@@ -417,7 +417,7 @@ async function load(conversation: string): Promise<UndoPreview> {
   return latest.value = await json<UndoPreview>(inApi("conversations", conversation, "undo"));
 }
 
-/** Fetches the latest file changes; none if that fails, as on a server that changes no files. */
+/** Fetches the latest file changes. If that fails, as on a server that changes no files, there are none. */
 async function look(conversation: string): Promise<void> {
   await load(conversation).catch(() => latest.value = null);
 }
@@ -440,8 +440,8 @@ async function change(conversation: string, body: unknown): Promise<Undone> {
 
 export const changes = { latest, load, look, undo, redo };
 
-/** Resolves when signals have made the condition true. The condition may be false again by then, so the caller checks
- * again. */
+/** Resolves when signals have made the condition true. The caller checks it again, because it may be false again by
+ * then. */
 async function becomes(holds: () => boolean): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const stop = effect(() => {
@@ -451,7 +451,7 @@ async function becomes(holds: () => boolean): Promise<void> {
   stop();
 }
 
-/** Browsers offer no UUIDs away from loopback without TLS. */
+/** Without TLS, and away from loopback, browsers offer no UUIDs. */
 function unique(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -31,20 +31,21 @@ export class Turn {
   readonly running = signal(false);
   readonly open = signal(false);
   readonly count = signal(0);
-  /** 0 if the provider has not counted them. */
+  /** The number of tokens; 0 if the provider has not counted them. */
   readonly tokens = signal(0);
   readonly doing = signal("");
-  /** The time since the query began in milliseconds, in whole seconds. */
+  /** The milliseconds since the query began, in whole seconds. */
   readonly elapsed = signal(0);
   readonly steered = signal<readonly SentMeanwhile[]>([]);
   readonly question = signal<ApprovalQuestion | null>(null);
-  /** A question of another process, which only its user can answer there; "" for none. */
+  /** The question of a query in another process, which only the user of that process can answer; "" if it asks
+   * nothing. */
   readonly asksElsewhere = signal("");
   readonly plan = signal<readonly PlanItem[]>([]);
   readonly draft = new DraftAnswer(async (texts) => {
     return (await json<ApiMarkdown>(inApi("markdown"), { method: "POST", body: { texts } })).trees;
   });
-  /** False while the model writes the answer, which may still be refused. */
+  /** False while the model writes the answer, because Vis may still refuse the answer. */
   readonly isAccepted = signal(false);
   readonly end = signal<TurnEnd | null>(null);
   readonly boxes = signal<readonly StepBox[]>([]);
@@ -56,9 +57,10 @@ export class Turn {
 
   queryId: string | null = null;
 
-  /** Whether another process runs the query, so this page can neither cancel it nor add to it. */
+  /** Whether another process runs the query. This page can then neither cancel the query nor add to it. */
   readonly isElsewhere: boolean;
-  /** The kind of a request that changes nothing; undefined also for a request that was sent elsewhere or earlier. */
+  /** The kind of a request that changes nothing. For a running query of another process or an earlier page load, it is
+   * undefined. */
   readonly only: ReadingMode | undefined;
 
   constructor(
@@ -70,7 +72,7 @@ export class Turn {
     this.only = only;
   }
 
-  /** Makes the turn of an ended query, whose steps are fetched when the user opens them. */
+  /** Makes the turn of an ended query. The page fetches its steps when the user opens them. */
   static ended(
     conversation: string,
     query: TurnEnd & Pick<ApiQuery, "text" | "queryId" | "steered" | "only">,
@@ -94,8 +96,8 @@ export class Turn {
     if (this.end.value !== null) this.end.value = { ...this.end.value, answerTree };
   }
 
-  /** Sends the query a message, and resolves once a step has read the message. Resolves with false if the query ended
-   * first; the message is then a request. */
+  /** Sends the query a message. Resolves with true when a step has read the message. If the query ends first, the
+   * message becomes a request, and the result is false. */
   async tell(text: string): Promise<boolean> {
     this.steered.value = [...this.steered.value, { text, step: null }];
     let isRead = false;
@@ -108,7 +110,7 @@ export class Turn {
     return isRead;
   }
 
-  /** Handles an event. `started` starts over, because rows may repeat events after a lost connection. */
+  /** Handles an event. `started` clears the turn, because rows may repeat events after a lost connection. */
   take(event: QueryEvent): void {
     if (event.type === "started" && !isChild(event)) this.#restart(event.queryId);
     this.#progress.take(event);
@@ -120,7 +122,7 @@ export class Turn {
     if (event.iteration !== null) this.#liveStep()?.take(event, this.#progress);
     if (event.type === "usage") this.tokens.value = event.usage.input + event.usage.output;
     this.isAccepted.value = this.#progress.answer !== "";
-    if (isEnd(event) && event.result.reason === "cancelled") return this.#finish(event.result); // The draft stays.
+    if (isEnd(event) && event.result.reason === "cancelled") return this.#finish(event.result); // The draft of a cancelled query stays visible.
     this.draft.set(this.#progress.answer || this.#progress.draft);
     if (isEnd(event)) this.#finish(event.result);
   }
@@ -146,7 +148,7 @@ export class Turn {
     this.boxes.value = [...this.boxes.value, this.#box(from, height)];
   }
 
-  /** Marks the first unread message with this text as read by a step. Another tab may have sent the message. */
+  /** Marks the first unread message with this text as read. Another tab may have sent the message. */
   #read(text: string, step: number | null): void {
     const all = this.steered.value;
     const at = all.findIndex((one) => one.step === null && one.text === text);
@@ -188,7 +190,7 @@ export class Turn {
     this.running.value = false;
     this.question.value = null;
     this.count.value = end.iterations;
-    this.steered.value = this.steered.value.filter(({ step }) => step !== null); // The other messages become requests.
+    this.steered.value = this.steered.value.filter(({ step }) => step !== null); // Unread messages become requests.
     this.live.value = [];
     this.boxes.value = [];
     this.open.value = false;
@@ -201,8 +203,8 @@ export class Turn {
   }
 }
 
-/** Returns the number of steps of an ended query that may be stored. A step whose process ended is not counted in the
- * result. */
+/** Returns the number of steps of an ended query that the database may have. If the process was lost, the result does
+ * not count its last step. */
 export function storedSteps({ iterations, reason }: Pick<TurnEnd, "iterations" | "reason">): number {
   return iterations + (reason === "process_lost" ? 1 : 0);
 }
@@ -225,7 +227,7 @@ export interface ShownStep {
   readonly asked: readonly string[];
   readonly line: string;
   readonly reason: string | null;
-  /** While the step runs, only the end of long texts is shown. */
+  /** Whether the step runs. The page then shows only the end of long texts. */
   readonly live: boolean;
   readonly ended: boolean;
 }
@@ -265,9 +267,9 @@ function endOf(outcome: string, ms: number): string {
   return outcome === "running" || ms === 0 ? word : `${word} · ${durationText(ms)}`;
 }
 
-/** An iteration of a running query: the facts that `QueryProgress` has about it, and the line about its activity. */
+/** A step of a running query: the facts from `QueryProgress`, and a line about its activity. */
 export class LiveStep {
-  /** Counts changes, because the step itself is changed in place. */
+  /** The number of changes. Components read it, because the step object itself stays the same. */
   readonly changes = signal(0);
   readonly #step: Step;
   readonly #nudges: string[] = [];
@@ -286,7 +288,7 @@ export class LiveStep {
   get shown(): ShownStep {
     const { number, thinking, children, asked, outcome } = this.#step;
     const blocks = this.#step.blocks.map((block, at) => ({ ...block, whole: this.#whole.has(at) }));
-    const reason = outcome === "failed" && blocks.length > 0 ? null : this.#step.reason; // Blocks show their errors.
+    const reason = outcome === "failed" && blocks.length > 0 ? null : this.#step.reason; // The blocks already show their errors.
     const ended = outcome !== null;
     const made = { number, nudges: this.#nudges, thinking, blocks, children, asked, line: this.#line };
     return { ...made, reason, live: true, ended };
@@ -317,7 +319,7 @@ export class StepBox {
   #filling: Promise<void> | null = null;
   readonly #load: (after: number, limit: number) => Promise<readonly Iteration[]>;
 
-  /** `from` is the number of steps before the box. `load` returns the stored iterations after a number. */
+  /** `from` is the number of steps before the box. `load` returns stored iterations after a number. */
   constructor(
     readonly from: number,
     { height, load }: {
@@ -344,7 +346,7 @@ export class StepBox {
   async #fetch(): Promise<void> {
     try {
       const items = await this.#load(this.from, BOX_STEPS);
-      if (this.#filling !== null) this.items.value = items; // Otherwise the box left the viewport meanwhile.
+      if (this.#filling !== null) this.items.value = items; // If the box left the viewport meanwhile, it stays empty.
     } catch (error) {
       this.#filling = null;
       this.fault.value = error instanceof Error ? error.message : String(error);

@@ -87,7 +87,7 @@ function lettersOf(question: ApprovalQuestion): string {
   return `${keys.slice(0, -1).join(", ")} or ${keys.at(-1)}`;
 }
 
-/** The work of the running request, next to the input: its steps may be longer than the window. */
+/** Shows the work of the running request next to the input, because its steps may be longer than the window. */
 function Activity(): JSX.Element | null {
   const turn = thread.turns.value.at(-1);
   if (!turn?.running.value) return null;
@@ -110,7 +110,7 @@ interface RequestDraft {
   readonly images: readonly AttachedImage[];
 }
 
-/** The unsent requests of the conversations that are not open; null is a new conversation. */
+/** The unsent requests of conversations that are not open. The key null stands for a new conversation. */
 const drafts = new Map<string | null, RequestDraft>();
 
 const opened = { turns: 0 };
@@ -149,7 +149,7 @@ function grow(): void {
   if (area.scrollHeight > 0) area.style.height = `${area.scrollHeight + area.offsetHeight - area.clientHeight}px`;
 }
 
-/** Attaches pasted or dropped images. The browser handles everything else. */
+/** Attaches pasted or dropped images. The browser handles other content. */
 function take(event: Event, from: DataTransfer | null): void {
   const files = [...from?.files ?? []];
   if (files.length === 0) return;
@@ -200,7 +200,7 @@ async function send(): Promise<void> {
   });
 }
 
-/** A text that the user typed meanwhile is kept. The user may have opened another conversation, which gets no text. */
+/** Returns a refused request to the input of its conversation. A text that the user typed meanwhile stays. */
 function giveBack({ text, images }: RequestDraft, { from, turns }: {
   readonly from: string | null;
   readonly turns: number;
@@ -239,7 +239,7 @@ function AttachButton(): JSX.Element {
         ref={files}
         onChange={({ currentTarget }) => {
           const chosen = [...currentTarget.files ?? []];
-          currentTarget.value = ""; // The same file can be chosen again.
+          currentTarget.value = ""; // Without this line, the user could not choose the same file again.
           void attach(chosen);
         }}
       />
@@ -269,7 +269,7 @@ async function attach(files: readonly File[]): Promise<boolean> {
   return images.length > 0;
 }
 
-/** Other images may have been attached while this one was read. */
+/** Adds to the current list, because the user may have attached other images while the page read this one. */
 function add(image: AttachedImage): void {
   if (attached.value.length >= MOST) {
     say(`Cannot attach more images: a request can have at most ${MOST}`, { bad: true });

@@ -1,4 +1,4 @@
-/** A question of Vis, which its buttons and letters answer. */
+/** Shows an approval, which the user answers by its buttons or letters. */
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import {
@@ -14,7 +14,7 @@ import { Button } from "../parts/controls.tsx";
 import { elements } from "../store/state.ts";
 import { putRequest } from "./composer.tsx";
 
-/** The pause is longer than between two letters of a word, and shorter than the reading of a question. */
+/** This pause is longer than the time between two letters of a word, and shorter than the reading of a question. */
 const PAUSE_MS = 300;
 
 export function Question({ question, answer }: {
@@ -64,8 +64,9 @@ export function Question({ question, answer }: {
   );
 }
 
-/** Listens to the letters of an answer. The beginning of a typed text is no answer: a letter counts only if the
- * question was shown before it, and no other key follows at once. A question that is out of sight is shown instead. */
+/** Listens to the letters of an answer. A letter counts only if the question was visible before, and if no other key
+ * follows within PAUSE_MS, because it may begin a text. If the question is out of sight, the page scrolls to it
+ * instead. */
 function listenTo(letters: ReadonlyMap<string, Decision>, { signal, choose, node }: {
   readonly signal: AbortSignal;
   readonly choose: (decision: Decision) => void;
@@ -89,7 +90,7 @@ function listenTo(letters: ReadonlyMap<string, Decision>, { signal, choose, node
   signal.addEventListener("abort", () => clearTimeout(held.timer));
 }
 
-/** Whether a key is part of no text and no command. */
+/** Whether a key belongs to no text and no command. */
 function isFree({ target, ctrlKey, metaKey, altKey, isComposing, repeat }: KeyboardEvent): boolean {
   if (ctrlKey || metaKey || altKey || isComposing || repeat || document.querySelector("dialog[open]")) return false;
   if (target === elements.request.current) return elements.request.current?.value === "";
@@ -99,6 +100,6 @@ function isFree({ target, ctrlKey, metaKey, altKey, isComposing, repeat }: Keybo
 function inSight(node: HTMLElement | null): boolean {
   const [box, frame] = [node?.getBoundingClientRect(), elements.thread.current?.getBoundingClientRect()];
   if (box === undefined || frame === undefined) return false;
-  // A question that is longer than the window is in sight with its end, which repeats its beginning.
+  // If a question is longer than the window, its end suffices, because the end repeats the beginning.
   return box.bottom <= frame.bottom + 1 && (box.top >= frame.top || box.height > frame.height);
 }

@@ -89,7 +89,7 @@ function onFilterKey(event: KeyboardEvent): void {
   const wanted = elements.filter.current?.value.trim() ?? "";
   if (event.key === "ArrowDown") return move(event, 1);
   if (event.key !== "Enter" || wanted === "") return;
-  event.preventDefault(); // Otherwise the key would press the button that closes the menu.
+  event.preventDefault(); // The browser would use the key for the button that closes the menu.
   void search(wanted);
 }
 
@@ -143,7 +143,7 @@ function Hit({ item, words }: { readonly item: ApiSearchHit; readonly words: str
   );
 }
 
-/** Marks the matches, which are in brackets. Other brackets of the text are kept. Other forms of a word match too. */
+/** Marks the matches, which are in brackets. Other brackets of the text stay. Other forms of a word match too. */
 function marked(snippet: string, words: string): ComponentChildren {
   const begins = unaccented(words).split(/[^\p{L}\p{N}_]+/u).filter(Boolean).map((word) => word.slice(0, 2));
   const isHit = (part: string): boolean =>

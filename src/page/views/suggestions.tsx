@@ -1,4 +1,3 @@
-/** Completes the input of a request: the user's prompts after a slash at its beginning, files after an `@`. */
 import { signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { requestOfPrompt, reviewRequest } from "../../domain/query/stored_query.ts";
@@ -16,12 +15,12 @@ interface Suggested {
 interface Shown {
   readonly items: readonly Suggested[];
   readonly at: number;
-  /** A choice replaces the letters from this position on. */
+  /** The position of the letters that a choice replaces. */
   readonly from: number;
 }
 
 const shown = signal<Shown | null>(null);
-/** The user's own prompts, read once for each typed name. */
+/** The user's own prompts. The page reads them once for each typed name. */
 const opened: { prompts: Promise<readonly Prompt[]> | null } = { prompts: null };
 
 const COMMANDS: readonly Prompt[] = [
@@ -35,7 +34,7 @@ const ID = "suggestions";
 export async function suggest(): Promise<void> {
   const area = elements.request.current;
   const [start, before] = typedBefore(area);
-  const found = await suggestedFor(before).catch(() => null); // The user can type without suggestions.
+  const found = await suggestedFor(before).catch(() => null); // If suggestions are missing, the user can still type.
   if (typedBefore(area)[1] !== before || typedBefore(area)[0] !== start) return;
   shown.value = found === null || found.items.length === 0 ? null : { ...found, at: 0 };
 }
@@ -101,7 +100,7 @@ function choose(at: number): void {
 
 interface TypedRequest {
   readonly text: string;
-  /** If present, the request changes no files and has this purpose. */
+  /** The purpose of a request that changes no files. */
   readonly only?: "plan" | "review";
 }
 
@@ -141,7 +140,7 @@ export function Suggestions(): JSX.Element | null {
             if (at === now.at) node?.scrollIntoView({ block: "nearest" });
           }}
           onMouseDown={(event) => {
-            event.preventDefault(); // The input keeps the keyboard.
+            event.preventDefault(); // The input keeps the focus.
             choose(at);
           }}
         >

@@ -85,7 +85,7 @@ const IDEAS = [
   "Which dependencies are no longer used?",
 ];
 
-/** The content of an empty conversation. A chosen idea becomes the text of the input, to be edited or sent. */
+/** The content of an empty conversation. An idea that the user chooses becomes the text of the input. */
 function Hello(): JSX.Element {
   return (
     <div class="hello">
@@ -118,7 +118,8 @@ class End {
     this.#runs = runs;
     node.addEventListener("scroll", () => this.#measure(), { passive: true });
     node.addEventListener("click", ({ target }) => this.#clicked(target as Element), true);
-    // The end moves in the frame of a change, before a scroll event of the browser could be taken for one of the user.
+    // The observer moves the end in the frame of a change. Later, a scroll event of the browser could look like an
+    // event of the user.
     const sizes = new ResizeObserver(() => {
       if (this.#isAt && !node.querySelector(".hello")) this.toEnd();
       this.#measure();
@@ -149,21 +150,21 @@ class End {
     return scrollHeight - scrollTop - clientHeight;
   }
 
-  /** Only scrolling up leaves the end, because content may have been added below before a scroll event arrives. The
-   * browser may change the top but not the distance to the end, because it keeps a text in place while others above
-   * change their height. */
+  /** The user leaves the end only by scrolling up, because content may grow below before a scroll event arrives. The
+   * browser may change the top but not the distance to the end, because it keeps a text in place while the height above
+   * changes. */
   #measure(): void {
     const top = this.node.scrollTop;
     const below = this.#below;
     if (below < 2) this.#isAt = true;
     else if (top < this.#top && below > this.#rest) this.#isAt = false;
-    else if (top > this.#top && below < this.#rest - 1 && below < NEAR) this.#isAt = true; // Heights have fractions.
+    else if (top > this.#top && below < this.#rest - 1 && below < NEAR) this.#isAt = true; // Heights have fractions, hence the tolerance of one pixel.
     this.#top = top;
     this.#rest = below;
     this.away.value = (!this.#isAt || !this.#runs()) && below >= this.node.clientHeight / 2;
   }
 
-  /** Parts that the user opens grow below their heading, which stays in its place. */
+  /** If the user opens a part, it grows below its heading, and the heading stays in place. */
   #clicked(target: Element): void {
     if (target.closest("summary, .more") !== null) this.#isAt = false;
   }

@@ -29,7 +29,7 @@ import {
 } from "../store/turn.ts";
 import { Question } from "./question.tsx";
 
-/** A request and its result. The last request can be run again, or continued if it was interrupted. */
+/** Shows a request and its result. The user can run the last request again, or continue it if it was interrupted. */
 export function TurnView({ turn, last }: { readonly turn: Turn; readonly last: boolean }): JSX.Element {
   const kinds = ["turn", turn.running.value && "running", last && "last"];
   return (
@@ -137,7 +137,7 @@ function Answer({ turn }: { readonly turn: Turn }): JSX.Element {
   const { answer, answerTree, reason, notes } = end;
   const kinds = ["answer", !isGood(end) && "failed", reason === "cancelled" && "stopped"];
   const work = saidByChanges(turn) ? "" : end.work?.text ?? "";
-  // The reason of an unstored answer, which is its last note, has its own line.
+  // The last note is the reason of an unstored answer, which has its own line.
   const others = notes.slice(0, reason === "unstored" ? -1 : undefined).filter((note) => note !== end.work?.text);
   if (answer === "") return <div />;
   return (
@@ -161,7 +161,7 @@ function Answer({ turn }: { readonly turn: Turn }): JSX.Element {
 
 function Planned(): JSX.Element {
   const carryOut = (): Promise<void> => {
-    choices.plan.value = false; // The user may have ticked it again.
+    choices.plan.value = false; // The user may have ticked the box again.
     return thread.send("go");
   };
   return (
@@ -185,7 +185,7 @@ function Draft({ turn: { draft, isAccepted } }: { readonly turn: Turn }): JSX.El
   );
 }
 
-/** The blocks do not change, so they are drawn once. */
+/** Draws finished blocks once, because they do not change. */
 function Finished({ tree }: { readonly tree: readonly MarkdownBlock[] }): JSX.Element {
   return useMemo(() => <Markdown blocks={tree} />, [tree]);
 }
@@ -196,10 +196,10 @@ function isGood({ status, reason, noAnswer }: TurnEnd): boolean {
 }
 
 const MOST_NAMED = 8, REQUEST_CHARS = 60;
-/** A change of more lines is folded. */
+/** The page folds a change with more lines. */
 const SHORT_LINES = 12;
 
-/** Shows the files that a query changed, with the way to undo the changes, if they are the latest ones. */
+/** Shows the files that a query changed. If these changes are the latest, offers to undo them. */
 function Changes({ turn }: { readonly turn: Turn }): JSX.Element | null {
   const value = changesOf(turn);
   useLayoutEffect(() => thread.scroller?.keepEnd(), [value]);
@@ -218,7 +218,7 @@ function Changes({ turn }: { readonly turn: Turn }): JSX.Element | null {
   );
 }
 
-/** Returns the changes of a turn that can be undone; null unless they are the latest. */
+/** Returns the changes of a turn that the user can undo. Returns null if they are not the latest. */
 function changesOf({ queryId }: Turn): UndoPreview | null {
   const { value } = changes.latest;
   if (value === null || value.fault !== null || value.files.length === 0) return null;
@@ -235,7 +235,7 @@ function countsOf({ files }: UndoPreview): Readonly<Record<"added" | "removed" |
   };
 }
 
-/** Whether undoing the changes would revert all of the turn's changes: then one line describes both. */
+/** Whether an undo would revert all changes of the turn. If so, one line describes both. */
 function saidByChanges(turn: Turn): boolean {
   const value = changesOf(turn);
   const { work } = turn.end.value ?? {};
@@ -246,7 +246,7 @@ function saidByChanges(turn: Turn): boolean {
 
 async function undo(turn: Turn): Promise<void> {
   const { conversation } = turn;
-  const found = await changes.load(conversation); // Other clients may have changed the files meanwhile.
+  const found = await changes.load(conversation); // Loads the changes again, because other clients may have changed files meanwhile.
   if (found.fault !== null) throw new Error(found.fault);
   const named = namedFiles(found.files.map(({ path }) => path));
   const question = [`Undo the changes of ${named}${ofRequest(turn)}?`, keptText(found, "It keeps")];
@@ -258,7 +258,7 @@ async function undo(turn: Turn): Promise<void> {
   say([done, keptText(undone)].filter(Boolean).join(". "));
 }
 
-/** Names the request of a turn; "" for the last one. */
+/** Names the request of a turn. Returns "" for the last turn. */
 function ofRequest(turn: Turn): string {
   const turns = thread.turns.value;
   const at = turns.indexOf(turn);
@@ -288,7 +288,7 @@ function namedFiles(paths: readonly string[]): string {
   return `${paths.slice(0, MOST_NAMED).join(", ")}${more}`;
 }
 
-/** A query with more steps than this has a field to look up a step by number. */
+/** If a query has more steps than this, a field finds a step by its number. */
 const MANY_STEPS = 40;
 
 const WHY: Readonly<Partial<Record<QueryReason, string>>> = {
@@ -359,8 +359,8 @@ function factsOf({ status, reason, ms, usage, costUsd, confidence, iterations }:
   return parts.join(" · ");
 }
 
-/** Shows the steps of a query. Ended steps far from the viewport are empty boxes of their height, filled from the
- * server when they come near. */
+/** Shows the steps of a query. Ended steps far from the viewport are empty boxes of their height. The page fetches
+ * their contents when they come near. */
 function Steps({ turn }: { readonly turn: Turn }): JSX.Element {
   const live = useRef<HTMLDivElement>(null);
   const count = turn.live.value.length;
@@ -377,7 +377,7 @@ function Steps({ turn }: { readonly turn: Turn }): JSX.Element {
   );
 }
 
-/** Shows a live step, drawn again with each event of this step only. */
+/** Shows a live step. Draws it again only after events of this step. */
 function Live({ live, turn }: { readonly live: LiveStep; readonly turn: Turn }): JSX.Element {
   void live.changes.value;
   return <StepView step={live.shown} turn={turn} />;
@@ -462,8 +462,8 @@ interface BlockProps {
   readonly turn: Turn;
 }
 
-/** A block with its calls, changes and result. The calls tell the work better than the code, which is folded below
- * them. */
+/** Shows a block with its calls, changes and result. The calls describe the work better than the code, so the code is
+ * folded below them. */
 function Block({ number, block, step: { ended }, turn }: BlockProps): JSX.Element {
   const { code, whole, result, calling, printing, diffs, tally } = block;
   const { text, isCode, refused } = blockLine({ code, tally, result });
@@ -502,7 +502,7 @@ function Block({ number, block, step: { ended }, turn }: BlockProps): JSX.Elemen
 
 const MOST_NAMES = 8;
 
-/** The variables that a block defined, which have the whole values and outputs. */
+/** Lists the variables that a block defined, which have its whole values and outputs. */
 function Names({ names, turn: { conversation } }: {
   readonly names: readonly string[];
   readonly turn: Turn;
@@ -543,13 +543,13 @@ function Calls({ tally: { output, failed, refused }, text }: {
 
 const DIFF = /(?:"""\n)?--- .*\n\+\+\+ .*\n(?:@@ .*(?:\n[ +\\-].*)*\n?)+(?:"""|)/g;
 
-/** A text of several lines is quoted for the model. */
+/** Matches a text of several lines, which Vis quotes for the model. */
 const QUOTED = /^"""\n([^]*)\n"""$/;
-/** The result of an edit, whose change is drawn: its keys beside the diff repeat the change. */
+/** Matches the result of an edit whose change the page draws. Its other keys repeat the change. */
 const ONLY_CHANGE = /^(?:[\s[\]{},]|path: ".*"|bytes: [\d_,]+|(?:diff: )?\(see above\))*$/;
 
-/** `isMarked` means that the result has its own mark; otherwise, it is the value of marked calls. `drawn` means that
- * the changes are drawn above. */
+/** With `isMarked`, the result has its own mark; otherwise it is the value of marked calls. With `drawn`, the page has
+ * drawn the changes above. */
 function Result({ result, isMarked, drawn }: {
   readonly result: BlockResult;
   readonly isMarked: boolean;

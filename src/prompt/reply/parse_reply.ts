@@ -19,8 +19,8 @@ const START =
 const ESCAPED_START = /\{\s*\\"(?:thinking|code|final|answer|expr)\\"\s*:/i;
 const MAX_STARTS = 40;
 const MAX_OTHER_STARTS = 8;
-/** The limit for characters that are parsed for all candidates together, so that hostile text costs no more than a
- * large reply. */
+/** The limit for the characters that Vis parses for all candidates of a reply together, so that hostile text costs no
+ * more than a large reply. */
 const MAX_WORK = 2_500_000;
 const MAX_LIBRARY = 2;
 const TOOL_CALL =
@@ -33,13 +33,13 @@ interface BesideText {
 
 const NATIVE_CALL = /^<tool_call>([\w.:-]+(?:\([\s\S]*)?)<\/tool_call>$/;
 
-/** Returns the stored form of a reply with a tool call and no text, from which it can be read again. */
+/** Returns the stored text for a reply that has only a tool call. `parseReply` reads this text like the reply. */
 export function nativeCallText(toolCall: string): string {
   return `<tool_call>${toolCall}</tool_call>`;
 }
 
-/** Parses a model's reply: JSON, else faulty JSON, else fenced code. Cuts off any text after the reply. A reply that
- * cannot be read has a reason. Never throws. */
+/** Parses a model's reply: JSON, else faulty JSON, else fenced code. Cuts off any text after the reply. If the reply is
+ * unreadable, the result has the reason. Never throws. */
 export function parseReply(text: string, beside: BesideText = { reasoning: "", toolCall: null }): ParsedReply {
   const found = replyIn(text);
   const native = beside.toolCall ?? NATIVE_CALL.exec(text)?.[1] ?? null;
@@ -142,8 +142,8 @@ function replyOf(value: unknown): Reply | Refused | null {
   return acting.length > 1 ? lastOf(acting) : acting[0] ? { ...acting[0], repairs: reply.repairs } : reply;
 }
 
-/** Returns the last of several complete replies, because earlier ones are drafts or examples. An answer after code
- * cannot rest on that code's results, and code that may be a draft does not run. */
+/** Returns the last of several complete replies, because earlier replies are drafts or examples. Refuses an answer
+ * after code: the answer cannot rest on results of this code, and code that may be a draft does not run. */
 function lastOf(replies: readonly Reply[]): Reply | Refused | null {
   const last = replies.at(-1);
   if (last === undefined) return null;
@@ -160,8 +160,8 @@ function isSame(one: Reply, other: Reply): boolean {
   return JSON.stringify([one.code, one.final]) === JSON.stringify([other.code, other.final]);
 }
 
-/** Matches text that models do not write within one reply: the end of its turn, the beginning of another, or a context
- * of Vis. */
+/** Matches text that does not belong in a reply: the end of the model's turn, the beginning of another turn, or a
+ * context of Vis. */
 const NEXT_TURN =
   /<[|｜](?:im_(?:end|start)|end|endoftext|end_of_text|eot_id|eom_id|return|call|user|start\|>\s*(?:user|system|developer)|end▁of▁sentence|END_OF_TURN_TOKEN|message_user)|<\/s>|<end_of_turn>|<turn\|>|<seed:eos>|\[(?:EOS|EOT|INST)\]|^[ \t]*\[iter \d+\/\d+\]|<(?:journal|var_index|prior_thinking|attempts|notes)>|^[ \t]*(?:user|human|assistant|tool|system|results?|output|observation)[ \t]*:/im;
 
@@ -230,7 +230,7 @@ function* starts(body: string, fences: readonly Fence[]): Generator<Start> {
   }
 }
 
-/** Drops a last part that may be incomplete, since it must not run. */
+/** Drops a last part that may be incomplete, because Vis must not run incomplete code. */
 function complete(reply: Reply | null, { cutOff }: RepairedJson): Reply | null {
   if (reply === null || cutOff !== "last-part-doubtful") return reply;
   return reply.final ? { ...reply, final: null } : { ...reply, code: reply.code.slice(0, -1) };
@@ -263,7 +263,7 @@ function escapedObject(body: string): Reply | null {
 const FENCED = "took fenced code as blocks";
 const TYPESCRIPT = new Set(["ts", "typescript", "js", "javascript"]);
 
-/** Whether all fences are marked as TypeScript. A reply of such fences has its own form and needs no repair. */
+/** Whether all fences are marked as TypeScript. A reply of such fences needs no repair. */
 function isNamed(code: readonly Fence[]): boolean {
   return code.every(({ language }) => TYPESCRIPT.has(language));
 }
@@ -318,8 +318,8 @@ interface RepairedJson {
   readonly value: unknown;
   readonly end: number;
   readonly repairs: readonly string[];
-  /** The state of a value whose text ended inside it. The incomplete part was dropped, or its last part is doubtful and
-   * must be dropped. */
+  /** Whether the text ended inside the value. The incomplete part was dropped, or its last part is doubtful and must be
+   * dropped. */
   readonly cutOff: "no" | "dropped" | "last-part-doubtful";
 }
 
@@ -328,8 +328,8 @@ interface RepairedJson {
 const MAX_REPAIR_CHARS = 20_000;
 const CUT_OFF = "the reply was cut off: its last, incomplete part was dropped";
 
-/** Reads the object or array at `start`. Tries the unchanged text, then repaired strings and quotes, closed if the text
- * ended too early. Finally tries the repair library if `library` allows it. Returns null if all attempts fail. */
+/** Reads the object or array at `start`: the unchanged text, then the text with repaired strings and quotes, closed if
+ * it ended too early. Then uses the repair library if `library` allows this. Returns null if all attempts fail. */
 function readJson(
   text: string,
   { start, library }: { readonly start: number; readonly library: boolean },
@@ -363,7 +363,7 @@ function readOpen(
   return guessed && { ...guessed, repairs: [...guessed.repairs, CUT_OFF], cutOff: "last-part-doubtful" };
 }
 
-/** Bare quotes hide the end of a value, so the last bracket of the text ends it. */
+/** Bare quotes hide the end of a value, so this function takes the last bracket of the text as the end. */
 function readToLastBracket(text: string, start: number): RepairedJson | null {
   const end = Math.max(text.lastIndexOf("}"), text.lastIndexOf("]")) + 1;
   const read = end > start ? parse(repairStrings(repairQuotes(text.slice(start, end)))) : null;
@@ -390,8 +390,8 @@ function parse(text: string): { readonly value: unknown } | null {
 
 const TOKEN = /\\(?:u[0-9a-fA-F]{4}|["\\/bfnrt])|\\\r?\n|\\(.?)|"|\r\n|\p{Cc}/gu;
 
-/** Doubles backslashes that are invalid in JSON (`\d` in a pattern, a Windows path), because a repair library would
- * drop them. Also escapes control characters inside strings. */
+/** Doubles backslashes that are invalid in JSON (`\d` in a pattern, a Windows path), because the repair library would
+ * drop the backslashes. Also escapes control characters inside strings. */
 function repairStrings(text: string): string {
   let inside = false;
   return text.replace(TOKEN, (token: string, escaped: string | undefined) => {
@@ -411,7 +411,8 @@ function repairStrings(text: string): string {
   });
 }
 
-/** The names of fields that precede a value, which distinguish the end of a string from a quote inside it. */
+/** The names of fields that precede a value. `closing` uses them to distinguish the end of a string from a quote inside
+ * it. */
 const NAMES = "thinking|code|next|final|expr|time_?ms|model|reasoning|answer|answer_?type|confidence";
 const ENDS = new RegExp(
   `"\\s{0,99}(?:[}\\]]\\s{0,99}(?:[,}\\]]|$)|,\\s{0,99}(?:"(?:${NAMES})"\\s{0,9}:|\\{\\s{0,99}")|$)`,
@@ -420,7 +421,7 @@ const ENDS = new RegExp(
 const ENDS_NAME = /"\s{0,99}:/y;
 
 /** Escapes quotes that a model left bare inside a string: `{"expr": "search.find("a", "b")"}`. Unlike the repair
- * library, this function takes linear time and knows the names that may follow. */
+ * library, this function takes linear time. */
 function repairQuotes(text: string): string {
   let out = "";
   let from = 0;

@@ -48,7 +48,7 @@ const MODELS = ["cost", "speed", "intelligence"] as const;
 const REASONING = ["quick", "balanced", "deep"] as const;
 const MAX_WRAPS = 5;
 export const MAX_BLOCKS = 100;
-/** Further items of a reply are not read. */
+/** Vis does not read further items of a reply. */
 const MAX_ITEMS = 10 * MAX_BLOCKS;
 
 /** Whether a block does nothing. Vis neither runs nor stores such a block. */
@@ -56,7 +56,7 @@ export function isNoOp(code: string): boolean {
   return NO_OPS.has(code.trim());
 }
 
-/** Returns a reply from any JSON value, or null if it has none of a reply's fields. */
+/** Returns a reply from a JSON value, or null if the value has no field of a reply. */
 export function normaliseReply(value: unknown): Reply | null {
   return normalise(value, { repairs: [], depth: 0 });
 }
@@ -161,7 +161,7 @@ function blockOf(item: unknown, { at, repairs }: { readonly at: number; readonly
     repairs.push(`dropped block ${at + 1}: its code is not text`);
     return [];
   }
-  // A backspace in code is the `\b` of a pattern that was not escaped for JSON.
+  // A backspace in code comes from a `\b` in a pattern that was not escaped for JSON.
   const text = expr.replaceAll("\b", "\\b");
   if (text !== expr) repairs.push("restored \\b in a block");
   return isNoOp(text) ? [] : [{ expr: text, timeMs: milliseconds(time, repairs) }];
@@ -201,8 +201,8 @@ function nextOf(value: unknown, repairs: string[]): Reply["next"] {
 const ANSWER_FIELDS = ["answer", "text", "content", "value", "result", "message", "response"];
 const CONFIDENCES: readonly NonNullable<Confidence>[] = ["high", "medium", "low"];
 
-/** Returns the final of a reply, or null. `fields` are the reply's own, for an answer next to `final`. An empty answer
- * next to code is an unused field, not an answer. */
+/** Returns the final of a reply, or null. `fields` are the reply's own fields, for an answer next to `final`. An empty
+ * answer next to code does not count. */
 function normaliseFinal(
   final: unknown,
   { fields, hasCode, repairs }: { readonly fields: ReplyFields; readonly hasCode: boolean; readonly repairs: string[] },
@@ -314,7 +314,7 @@ function pick(fields: ReplyFields, names: readonly string[]): unknown {
   return undefined;
 }
 
-/** Returns the text of any JSON value; lists of texts are joined. Never throws, however deep the value is. */
+/** Returns the text of any JSON value; lists of texts are joined. Returns "" if the value is too deep. */
 function plainText(value: unknown): string {
   if (value === undefined || value === null) return "";
   if (typeof value === "string") return value;

@@ -6,7 +6,8 @@ interface ReplyDelta {
   readonly answer: string;
 }
 
-/** The shown text while it is read by characters. Adding a character to a kept text would create an object for each. */
+/** The shown text while Vis reads it by characters. Appending each character to a string would create an object for
+ * each. */
 interface Shown {
   readonly thinking: string[];
   readonly code: { readonly block: number; readonly chars: string[] }[];
@@ -88,7 +89,7 @@ class FenceScanner {
   #thought: OpenThinking | null = null;
   #tail = "";
   #line = "";
-  /** The text held back until it is known whether it is a tag, a closing fence or the start of JSON. */
+  /** The text that the scanner holds back until it can decide between a tag, a closing fence and the start of JSON. */
   #held = "";
   #block = -1;
   #depth = 0;
@@ -160,7 +161,8 @@ class FenceScanner {
     return shown === "" ? NO_PIECE : { kind: "thinking", text: shown };
   }
 
-  /** The start of a line is held back while it may be a fence; `#line` is empty until part of it was shown. */
+  /** The scanner holds back the start of a line that may be a fence. `#line` is empty until the scanner shows a part of
+   * the line. */
   #code(char: string): StreamPiece {
     const text = this.#held + char;
     if (
@@ -222,7 +224,7 @@ class JsonTextScanner {
   #escape = "";
   /** The first half of a surrogate pair that was written as two escapes. */
   #half = "";
-  /** The draft of the first answer. A second answer in the same reply is not shown. */
+  /** The draft of the first answer. Vis does not show a second answer in the same reply. */
   #answer: AnswerDraft | null = null;
 
   take(char: string): StreamPiece {
@@ -352,8 +354,8 @@ const NAME = /^[\w$.\s]*$/;
 const MAX_NAME = 80;
 const MAX_TAG = 200;
 
-/** The part of an answer that a user may see before Vis has filled in its values. The draft is empty while it may be
- * the name of a variable, and has … for a value that a template inserts. */
+/** The part of an answer that a user may see before Vis has filled in its values. The draft is empty while the text may
+ * be the name of a variable. It has … for a value that a template inserts. */
 class AnswerDraft {
   #held = "";
   #begun = false;

@@ -5,9 +5,9 @@ interface Family {
   readonly open: string;
   readonly close: string;
   readonly starts: string;
-  /** Whether case matters, because the mark consists of letters that prose has too. */
+  /** Whether case matters, because prose contains the same letters. */
   readonly isExact?: true;
-  /** Whether the end tag has a meaning only while such a part is open. */
+  /** Whether the end tag has a meaning only after the opening tag of this family. */
   readonly endsOnlyItself?: true;
 }
 
@@ -54,7 +54,7 @@ const FAMILIES: readonly Family[] = [
   },
 ];
 
-/** The answer follows such a mark, and all text before it is thinking. */
+/** Marks before an answer. All text before such a mark is thinking. */
 const ANSWER = [
   `(?:<\\|start\\|>\\s*assistant\\s*)?${CHANNEL}(?:final|answer|response)\\b${HEADER}`,
   "<\\|begin_of_solution\\|>",
@@ -66,7 +66,7 @@ const ANSWER = [
 ].join("|");
 
 const ANY = new RegExp([ANSWER, ...FAMILIES.flatMap(({ open, close }) => [open, close])].join("|"), "i");
-/** The limit for values inside thinking and before a reply that are checked for marks in their text. */
+/** The limit for the values that Vis checks for marks in their text, inside thinking and before a reply. */
 const MAX_VALUES = 1_000;
 const REPLY = /^[{[]\s*\{?\s*["'“]?(?:thinking|code|next|final|answer|expr)["'”]?\s*:/i;
 const MAX_WORK = 2_500_000;
@@ -95,18 +95,18 @@ export function thinkingAfter(text: string): OpenThinking | null {
 interface ThinkParts {
   readonly thinking: string;
   readonly body: string;
-  /** The mark of the last unclosed thinking, whose content is not a reply; "" if all thinking is closed. */
+  /** The opening mark of the last unclosed thinking, whose content is not a reply; "" if all thinking is closed. */
   readonly unclosed: string;
 }
 
-/** Separates a model's marked thinking from its reply. A mark in a JSON value or in code is text. An end of thinking
- * without its beginning, which many templates write themselves, makes all text before it thinking. */
+/** Separates a model's marked thinking from its reply. A mark in a JSON value or in code is text. Many templates write
+ * the beginning of thinking themselves. If the beginning is missing, all text before the end mark is thinking. */
 export function takeThinking(text: string): ThinkParts {
   return ANY.test(text) ? new Parts(text).take() : { thinking: "", body: text, unclosed: "" };
 }
 
-/** Separates thinking from a text that is not a JSON reply. Only thinking at its beginning counts, since the text may
- * mention later marks. */
+/** Separates thinking from a text that is not a JSON reply. Only thinking at the beginning of the text counts, because
+ * later marks may be a part of the answer. */
 export function takeFirstThinking(text: string): ThinkParts {
   if (!ANY.test(text)) return { thinking: "", body: text, unclosed: "" };
   const parts = new Parts(text);
@@ -151,7 +151,7 @@ class Parts {
   readonly #json = new Finder("json", null, `\\{\\s*["'“{[a-z]|\\[\\s*["'{[]`);
   readonly #thinking: string[] = [];
   #body: string[] = [];
-  /** The beginning of an invalid JSON reply, whose end is not known. */
+  /** The beginning of an invalid JSON reply, whose end is unknown. */
   #faulty = Infinity;
   #leads: boolean | null = null;
   #values = 0;
@@ -165,7 +165,7 @@ class Parts {
       new Finder("answer", null, ANSWER),
       ...FAMILIES.map((family) => new Finder("open", family, family.open)),
       ...FAMILIES.filter(({ endsOnlyItself }) => !endsOnlyItself).map((family) =>
-        // The last part of `close`, a token that follows the thinking, is no mark alone.
+        // Removes the last part of `close`, a token that follows the thinking, because this part alone is no mark.
         new Finder("close", family, family.close.replace(/\|\(\?=.*$/, ""))
       ),
       ...[...this.#fences.keys()].length > 0 ? [new Finder("fence", null, "(?<![^\\n])[ \\t]*(?:`{3,}|~{3,})")] : [],
@@ -220,8 +220,8 @@ class Parts {
     return { thinking, body: this.#body.join(""), unclosed };
   }
 
-  /** Whether the text has only an answer before the end of thinking at `end`, and no text after it. Code may be a
-   * draft. */
+  /** Whether the text has only an answer before the end of thinking at `end`, and no text after it. A reply with code
+   * does not count, because the code may be a draft. */
   #isAnswerAlone(end: number): boolean {
     const before = this.#body.join("").trim();
     if (!REPLY.test(before) || /[\p{L}\p{N}{]/u.test(this.#text.slice(end))) return false;
@@ -322,8 +322,8 @@ export function findFences(text: string): Fence[] {
   return fences;
 }
 
-/** Whether a fence is marked as TypeScript or JavaScript, or unmarked with content that looks like it; false if it
- * contains a reply. */
+/** Whether the mark of a fence is TypeScript or JavaScript, or whether the content of an unmarked fence looks like
+ * code. False if the fence contains a reply. */
 export function isCode({ language, content }: Fence): boolean {
   if (LOOKS_LIKE_REPLY.test(content)) return false;
   if (language !== "") return CODE.has(language);
@@ -332,12 +332,12 @@ export function isCode({ language, content }: Fence): boolean {
 
 interface Scan {
   readonly end: number;
-  /** Returns the text up to its last complete part, closed; "" without a complete part. */
+  /** Returns the text up to its last complete part, with closing brackets. Returns "" if no part is complete. */
   readonly closed: () => string;
 }
 
-/** Finds the end of the object or array at `start` in one pass, without recursion. Recognises strings; a bracket of the
- * wrong kind closes as many levels as it can. */
+/** Finds the end of the object or array at `start` in one pass, without recursion. A bracket of the wrong kind closes
+ * as many levels as it can. */
 export function scanJson(text: string, start: number): Scan {
   const stack: ("}" | "]")[] = [];
   const open = { "}": 0, "]": 0 };

@@ -18,7 +18,7 @@ const TRIES = 3;
 
 type Place = Pick<CommandInput<unknown>, "services" | "io">;
 
-/** Never prints a key, and never takes one from the command line, where other processes could read it. */
+/** Reads the key from a prompt or stdin, because other processes could read an argument of the command line. */
 export async function authLogin(
   provider: string | undefined,
   { services, io, flags: { keyStdin, check, domain } }: CommandInput<{
@@ -132,7 +132,8 @@ async function askKey(
   }
 }
 
-/** Resolves with the reason of a refusal, or "". Prints a note if the service did not respond. */
+/** Resolves with the reason why the service refused the key, or with "". If the service did not respond, prints a
+ * note. */
 async function refusalOf(provider: string, key: string, { admin, io }: Pick<Login, "admin" | "io">): Promise<string> {
   using interrupted = interrupt(io);
   const trial = await admin.tryKey(provider, key, interrupted.signal);
@@ -150,7 +151,7 @@ async function sayNext(provider: string, { admin, services, io }: Login): Promis
     (await from.providers({ check: false, signal: new AbortController().signal })).providers;
   const providers = await reports(admin);
   const own = providers.find(({ name }) => name === provider);
-  if (providers.length > 0 && !own) return; // The token is in the settings.
+  if (providers.length > 0 && !own) return; // The settings have the token.
   const first = providers.find(({ root }) => root)?.name ?? provider;
   if (first !== provider) {
     const named = (await reports(await services.providerAdmin({ provider }))).find(({ name }) => name === provider);

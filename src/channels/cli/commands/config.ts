@@ -61,7 +61,7 @@ export async function showConfigSchema({ services, io }: CommandInput<unknown>):
   return show(await (await adminOf({ services, io, flags })).schema(), [], { io, flags });
 }
 
-/** Resolves with 1 if a file remains untrusted. */
+/** Resolves with 1 if a settings file remains untrusted. */
 export async function trustConfig(
   input: Input<{ readonly yes: boolean; readonly remove: boolean }>,
 ): Promise<number> {
@@ -99,7 +99,7 @@ function changed(change: SettingChange, line: string, { io, flags }: Pick<Input,
   return 0;
 }
 
-/** Unlike `printReport`, writes a value into a pipe exactly as it is. */
+/** Unlike `printReport`, writes a line into a pipe exactly as it is. */
 function show(value: unknown, lines: readonly string[], { io, flags }: Pick<Input, "io" | "flags">): number {
   if (flags.json) io.stdout(jsonText(value, { indent: 2 }));
   else for (const line of lines) io.stdout(`${io.stdoutIsTerminal ? visibleText(line) : line}\n`);

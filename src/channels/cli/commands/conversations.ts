@@ -135,13 +135,13 @@ export async function deleteConversation(
       }`;
     if (!flags.yes) throw new UsageError(`Cannot delete ${what}: you cannot undo the deletion; confirm it with --yes`);
     await conversations.delete(branch);
-    // A PostgreSQL server frees space automatically.
+    // A PostgreSQL server frees the space itself.
     io.stderr(`Deleted ${what}${isPostgres(database) ? "" : " (vis db vacuum returns its space to the disk)"}\n`);
     return 0;
   });
 }
 
-/** This many characters of an id are enough to find a conversation again. */
+/** The number of characters of an id that Vis shows. */
 const ID_CHARS = 13;
 
 function conversationLine(
@@ -217,7 +217,7 @@ export function branchLines(
   return lines;
 }
 
-/** A request that was retried has no number, because the branch shows its newest run instead. */
+/** A retried request has no number, because the branch shows its newest run instead. */
 function placeOf({ fork }: BranchOfConversation, numbers: ReadonlyMap<string, number>): string {
   if (fork === null) return "first branch";
   const query = `request ${numbers.get(fork.queryId) ?? fork.queryId}`;
@@ -226,8 +226,8 @@ function placeOf({ fork }: BranchOfConversation, numbers: ReadonlyMap<string, nu
 
 const SHOWN_CHARS = 4_000;
 
-/** `first` numbers the first query, `branches` are lines about the branches. The caller escapes the text for a
- * terminal. */
+/** `first` is the number of the first query, and `branches` has lines about the branches. The caller escapes the text
+ * for a terminal. */
 export function conversationText(
   recording: Recording,
   { first, branches = [] }: { readonly first: number; readonly branches?: readonly string[] },

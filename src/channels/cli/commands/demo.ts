@@ -55,7 +55,7 @@ const FILES: Readonly<Record<string, string>> = {
 interface DemoContext {
   readonly services: Services;
   readonly io: Io;
-  /** The folder belongs to a demo whose first process has ended. It is null in the first process. */
+  /** The folder of a demo whose first process has ended; null in the first process. */
   readonly resume: string | null;
 }
 
@@ -101,7 +101,7 @@ async function askAll(
   { session, branch, io }: { readonly session: Session; readonly branch: Conversation; readonly io: Io },
 ): Promise<number> {
   const color = pc.createColors(io.stdoutColor);
-  // The demo shows its work where other commands show only the answer.
+  // Prints the work to stdout, because the demo shows it like an answer.
   const progress = new Progress({ ...io, stderr: io.stdout, stderrColor: io.stdoutColor, stderrIsTerminal: false }, {
     verbose: true,
   });

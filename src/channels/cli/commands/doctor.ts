@@ -12,7 +12,7 @@ interface DoctorFlags {
   readonly report: boolean;
 }
 
-/** Resolves with 1 if a check failed; a report never fails. Ctrl-C leaves no child and no file behind. */
+/** Resolves with 1 if a check failed. With `--report`, resolves with 0. */
 export async function doctorCommand(
   { services, io, flags }: CommandInput<DoctorFlags>,
 ): Promise<number> {
@@ -43,7 +43,7 @@ interface UpdateFlags {
   readonly force: boolean;
 }
 
-/** Reports the new version and replaces the executable. Ctrl-C leaves the executable and its folder unchanged. */
+/** Reports the new version and replaces the executable. */
 export async function updateCommand({ services, io, flags }: CommandInput<UpdateFlags>): Promise<number> {
   const { vis, compiled } = services.version;
   if (!compiled) {

@@ -13,8 +13,8 @@ import { branchLines, forkNumbers } from "./conversations.ts";
 const MAX_NAMES = 20;
 const READ_BYTES = 64 * 1024;
 
-/** JSON contains a whole conversation, other formats the branch of the id. A written file is complete, and only its
- * owner can read it. */
+/** JSON contains a whole conversation. Other formats contain the branch of the id. Only the owner can read a written
+ * file. */
 export async function exportCommand(
   id: string | undefined,
   { services, io, flags }: StoredCommand<{ readonly format: ExportFormat; readonly output?: string | undefined }>,
@@ -40,7 +40,8 @@ async function printPieces(pieces: AsyncIterable<Uint8Array>, { stdout }: Io): P
   for await (const piece of pieces) stdout(decoder.decode(piece, { stream: true }));
 }
 
-/** The file is complete or absent, under its name or under the target of a link. A pipe gets the pieces. */
+/** Writes a temporary file and renames it, so that the file is complete or absent. If `path` is a link, replaces the
+ * target. A pipe gets the pieces. */
 async function writeWhole(path: string, pieces: AsyncIterable<Uint8Array>): Promise<void> {
   try {
     const goal = await realpath(path).catch(() => path);
@@ -102,7 +103,7 @@ export async function importCommand(
   });
 }
 
-/** Rejects unless the user trusts the code, by the flag or on the terminal. */
+/** Rejects unless the user trusts the code, by `--trust` or on the terminal. */
 async function askTrust(
   { functions, classes }: ArchiveCode,
   { path, io, flags }: { readonly path: string; readonly io: Io; readonly flags: ImportFlags },

@@ -20,7 +20,7 @@ export interface NewMcpServer extends McpServersFlags {
   readonly check: boolean;
 }
 
-/** After "login" and "secret", the user can still provide the missing part. */
+/** The states "login" and "secret" mean that the user can still provide the missing part. */
 interface Answered {
   readonly name: string;
   readonly state: "ok" | "login" | "secret" | "failed";
@@ -34,7 +34,7 @@ const PROGRAM_ONLY = ["env", "read", "write", "network"] as const;
 const NAME = /^[A-Za-z][\w-]{0,39}$/;
 const DOWNLOADS = /(?:^|\/)(?:npx|bunx|uvx|pipx|pnpx)$/;
 
-/** Unless a flag prevents it, Vis starts the server first, and writes no settings if the server does not respond. */
+/** Starts the server first, unless a flag prevents this. If the server does not respond, writes no settings. */
 export async function addMcpServer(
   { name, command, args }: { readonly name: string; readonly command: string; readonly args: readonly string[] },
   { services, io, flags }: Input<NewMcpServer>,

@@ -28,13 +28,13 @@ interface QueryReport {
   readonly differences: readonly RecordingDifference[];
 }
 
-/** The replay runs in a scratch database and a copy of the workspace. Resolves with 0 without differences, 1 with some,
- * 130 when cancelled. */
+/** Runs the replay in a scratch database and a copy of the workspace. Resolves with 0 if nothing differs, with 1 if
+ * something does, and with 130 when cancelled. */
 export async function replayCommand(
   id: string,
   { services, io, flags }: CommandInput<ReplayFlags>,
 ): Promise<number> {
-  // The conversation stays open, because a large context is read in parts during the replay.
+  // The conversation stays open, because the replay reads a large context in parts.
   return await browse({ services, flags }, async ({ conversations }) => {
     const recording = await conversations.recording(await conversations.byId(id));
     return await replay(recording, { services, io, flags });
@@ -94,7 +94,7 @@ async function playIn(
   },
 ): Promise<Recording> {
   const playback = new Playback(recording, { paths });
-  // The original workspace provides settings and extensions, but they work on the copy.
+  // The original workspace provides settings and extensions, but the requests run in the copy.
   const opening = services.open({ db: ":memory:", cwd: flags.cwd, playback, extensionHome: home });
   return await withSession(opening, (session) => play(recording, { session, workspace, playback, count, signal }));
 }
@@ -117,7 +117,7 @@ async function play(
       signal,
       emit: () => {},
       images,
-      // If an older record has no budget, the budget covers its iterations.
+      // Older records have no budget. The budget then covers their iterations.
       maxIterations: iterations[0]?.budget ?? Math.max(1, iterations.length),
       extendsTo: Math.max(1, ...iterations.map(({ budget }) => budget ?? iterations.length)),
       ...(answerSchema === null ? {} : { responseSchema: answerSchema }),

@@ -22,7 +22,7 @@ export interface RunFlags extends OpenRequest, QueryCommandFlags {
   readonly schema?: string | undefined;
   readonly context?: string | undefined;
   readonly plan?: boolean | undefined;
-  /** If present, the request changes no file and has this purpose. `plan` is short for one of the purposes. */
+  /** The purpose of a request that changes no files. `plan` stands for one of the purposes. */
   readonly only?: AskOptions["only"];
   readonly more?: boolean | undefined;
   readonly maxCost?: number | undefined;
@@ -142,7 +142,7 @@ async function announce(
 }
 
 interface RetryFlags extends OpenRequest, QueryCommandFlags {
-  /** Numbers begin at 1. By default, the command retries the last query. */
+  /** The number of the query, from 1. By default, the command retries the last query. */
   readonly query?: number | undefined;
 }
 
@@ -174,8 +174,8 @@ export async function retryCommand(
   });
 }
 
-/** The file of `--context` is opened only when Vis reads the value. Throws `UsageError` if the file does not exist. The
- * signal ends the wait for a pipe without a writer. */
+/** Opens the file of `--context` only when Vis reads the value. Rejects with `UsageError` if the file does not exist.
+ * The signal ends the wait for a pipe without a writer. */
 export async function readContextArgument(
   path: string,
 ): Promise<(signal: AbortSignal | undefined) => NonNullable<AskOptions["context"]>> {
@@ -233,8 +233,8 @@ export async function readImageArgument(given: string): Promise<Image> {
 
 const PIECE = 1 << 20;
 
-/** The file may be a pipe. To open a pipe without a writer would block the process beyond any signal. Vis therefore
- * opens a pipe for writing too until its first bytes arrive. */
+/** Reads a file, which may be a pipe. Opening a pipe without a writer would block, and no signal could end this. Vis
+ * therefore opens a pipe for writing too until its first bytes arrive. */
 async function* piecesOfInput(path: string): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const { isFifo } = await Deno.lstat(path);
   let writer = isFifo ? await Deno.open(path, { read: true, write: true }) : null;
@@ -251,10 +251,10 @@ async function* piecesOfInput(path: string): AsyncGenerator<Uint8Array<ArrayBuff
   }
 }
 
-/** An inherited stdin may never end. After this time, Vis informs the user that it waits for stdin. */
+/** An inherited stdin may never end. After this time, Vis tells the user that it waits for stdin. */
 const PATIENCE_MS = 1_000;
 
-/** The text on stdin follows the words of the command line, and must end within `timeout` milliseconds. */
+/** Appends the text on stdin to the words of the command line. The text must end within `timeout` milliseconds. */
 export async function readPrompt(
   words: readonly string[],
   io: Io,
@@ -328,7 +328,7 @@ export async function promptCommand(
       'Cannot show the prompt: the request is empty; write one, such as vis prompt "List the routes"',
     );
   }
-  // A prompt is sent to nobody, so a user without a provider can see it.
+  // `vis prompt` makes no model call, so a user without a provider can see the prompt.
   const withoutProvider = () => services.open({ ...flags, browse: true });
   const opening = asked
     ? services.open(flags).catch((error: unknown) => {

@@ -15,8 +15,8 @@ const SCREEN_FLAGS = [
   FLAGS.cwd,
 ] as const;
 
-/** `vis` without a command opens the screen on a terminal; the words of the command line are the first request. In a
- * pipe, words are a request for `vis run`; without any, Vis prints an overview. */
+/** On a terminal, `vis` without a command opens the screen. The words of the command line are the first request.
+ * Without a terminal, `vis run` gets the words; without words, Vis prints an overview. */
 export async function screenCommand(
   { services, io, args, help, run }: {
     readonly services: Services;

@@ -49,7 +49,7 @@ function lines({ at, conversationId, kind, position, title, variable, snippet }:
 
 const ID_CHARS = 13;
 
-/** Words that share this many first letters count as forms of one word. */
+/** Words with this many equal first letters count as forms of one word. */
 const STEM = 3;
 
 function foundLines(
@@ -95,7 +95,8 @@ const AT_ONCE = 500;
 const PAUSE_MS = 500;
 const DATA_CHARS = 1_000;
 
-/** Prints one line per entry, oldest first, and continues until Ctrl-C with `--follow`. `pause` waits between polls. */
+/** Prints one line per entry, oldest first, and continues until Ctrl-C with `--follow`. `pause` waits between two
+ * reads. */
 export async function logsCommand(
   { services, io, flags, pause = (signal) => REAL_CLOCK.sleep(PAUSE_MS, signal).catch(() => {}) }:
     & CommandInput<LogsFlags>

@@ -8,7 +8,7 @@ import type { ServeRequest, SpeakRequest, TelegramRequest } from "../../channel.
 import { interrupt } from "../output.ts";
 import type { CommandInput } from "../program/command.ts";
 
-/** The token is shown only on a terminal. */
+/** Prints the token only on a terminal. */
 export async function serveCommand(
   { services, io, flags: { check, ...flags } }: CommandInput<ServeRequest & { readonly check?: boolean }>,
 ): Promise<number> {
@@ -29,7 +29,7 @@ export async function serveCommand(
   return 0;
 }
 
-/** Tells how to open the page without the token itself, because logs may keep the text. */
+/** Explains how to open the page without showing the token, because logs may keep the text. */
 function howToOpen(url: string, tokenFrom: string): string {
   if (!isAbsolute(tokenFrom)) return `open ${url} in a browser and enter the token`;
   return visibleText(`open the address that this command prints: echo "${url}#token=$(cat ${shellText([tokenFrom])})"`);

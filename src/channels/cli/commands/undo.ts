@@ -60,8 +60,8 @@ export async function undoCommand(
   return report.error === undefined && (report.kept ?? []).length === 0 ? 0 : 1;
 }
 
-/** The changes of other branches of the conversation do not count. An unknown id may belong to another database,
- * because the changes of all databases are kept together. */
+/** Returns the branch whose changes count. An unknown id may belong to another database, because all databases share
+ * one record of changes. */
 async function ofBranch(
   id: string,
   { services, flags }: Pick<StoredCommand<UndoFlags>, "services" | "flags">,

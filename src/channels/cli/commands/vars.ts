@@ -30,7 +30,7 @@ interface Shown {
   readonly at: BranchPoint | undefined;
 }
 
-/** Values are decoded without a sandbox, and no code in them runs. */
+/** Vis decodes values without a sandbox and does not run code in them. */
 export async function varsCommand(
   names: readonly string[],
   { services, io, flags }: CommandInput<VarsFlags>,

@@ -26,7 +26,8 @@ export interface CommandInput<Flags> {
 
 export type StoredCommand<Flags> = CommandInput<Flags & { readonly db?: string | undefined }>;
 
-/** The code of a command is loaded when it is used. The code receives the arguments, then the rest of its input. */
+/** Loads the code of a command when the command is used. The code receives the arguments, then the rest of its
+ * input. */
 export function action<A extends readonly unknown[], F>(
   { services, io, finish }: Context,
   load: () => Promise<(...given: [...A, CommandInput<F>]) => Promise<number>>,
@@ -87,8 +88,8 @@ export function collected(value: string, before: readonly string[]): readonly st
   return [...before, value];
 }
 
-/** An option has an empty value in a command such as `--conversation "$ID"` without that variable. Without the error,
- * the command would use another conversation or database. */
+/** In a command such as `--conversation "$ID"`, a missing variable makes the value empty. Without the error, the
+ * command would use another conversation or database. */
 export function refuseEmpty(command: Command): void {
   const given = command.opts();
   const empty = command.options.find((option) => [given[option.attributeName()]].flat().includes(""));
@@ -98,7 +99,7 @@ export function refuseEmpty(command: Command): void {
   });
 }
 
-/** An unknown word of a command with subcommands is reported as an unknown command, as in groups without an action. */
+/** If a command has subcommands, reports an unknown word as an unknown command, as in groups without an action. */
 export function refuseWords(command: Command): Command {
   return command.helpCommand(true).allowExcessArguments().hook("preAction", (_, acting) => {
     const [word] = command.args;

@@ -87,8 +87,8 @@ function nearCommand(word: string, at: Command): string | null {
   return nearestName(word, at.createHelp().visibleCommands(at).map((one) => one.name()));
 }
 
-/** Without a page or section of this name, returns the section that fits the words best, with the names of the next.
- * Returns "" if no section fits. */
+/** If no page or section has this name, returns the section that fits the words best, with the names of the next
+ * sections. Returns "" if no section fits. */
 async function inHandbook(asked: string): Promise<string> {
   const { foundByWords, Handbook } = await import("../../../domain/handbook.ts");
   const handbook = await Handbook.open();
@@ -101,8 +101,8 @@ async function inHandbook(asked: string): Promise<string> {
   return `${best.place}\n\n${best.doc}\n${more}`;
 }
 
-/** Lists the commands of extensions in the help of all commands. Omits commands that a command of Vis runs: `vis mcp
- * login` is `mcp-login`. If the extensions cannot be read, the help omits all of their commands. */
+/** Lists the commands of extensions in the help of all commands. Omits a command of an extension that a command of Vis
+ * runs: `vis mcp login` runs `mcp-login`. If Vis cannot read the extensions, the help omits all of their commands. */
 async function addFromExtensions(program: Command, services: Context["services"]): Promise<void> {
   const found = await services.extensionAdmin({}).then((admin) => admin.commands()).catch(() => []);
   const own = program.commands;
@@ -112,7 +112,7 @@ async function addFromExtensions(program: Command, services: Context["services"]
 }
 
 /** Returns the commands that the words name, outermost first. Words after a command without subcommands are its
- * arguments. Throws CommanderError with the nearest name for an unknown word. */
+ * arguments. For an unknown word, throws CommanderError with the nearest name. */
 function named(words: readonly string[], program: Command): readonly Command[] {
   const path: Command[] = [];
   for (const word of words) {

@@ -160,8 +160,8 @@ function addPrompt(program: Command, { services, io, finish }: Context): void {
 
 const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 };
 
-/** The forms are `2026-11-22`, `2026-11-22T10:30` (local time) and `3d` (that long ago). Throws commander's error for
- * an invalid value. */
+/** Accepts `2026-11-22`, `2026-11-22T10:30` (local time) and `3d` (three days ago). Throws commander's error for an
+ * invalid value. */
 function timeArgument(text: string): number {
   const [, number, unit = ""] = /^(\d{1,6})([mhdw])$/.exec(text.trim()) ?? [];
   if (number !== undefined) return Date.now() - Number(number) * (UNITS[unit] ?? 0);

@@ -22,14 +22,14 @@ const BASE = "/api/v1/conversations";
 const MATCH = { "If-Match": "ETag of the conversation as it was read; 412 if it has changed since" };
 const MAX_TREES = 100, TITLE_CHARS = 100;
 const EXPORTED = { json: "application/json", md: "text/markdown", html: "text/html" };
-/** A server with many running exports has probably finished one after this time. */
+/** The Retry-After for an export. After this time, one of the running exports has probably ended. */
 const RETRY_SECONDS = "10";
 const NONE = "Cannot undo changes: this server records no file changes";
 const CHANGES = new Semaphore();
 const describe = describeIn("conversations");
 
-/** Sets `conversation`. Throws `Problem` (412) if If-Match does not match its current state. Changes of conversations
- * run one at a time, so no other change happens between this check and the change. */
+/** Sets `conversation`. Rejects with `Problem` (412) if If-Match does not match the current state. This server makes
+ * such changes one at a time, so that none happens between this check and the change. */
 const ifMatch = createMiddleware<Env>((c, next) =>
   CHANGES.run(() =>
     inConversation(c, async () => {
@@ -307,7 +307,7 @@ async function withAnswerTrees<T extends Answered>(
   for (const query of queries) {
     const { answer, answerType } = query;
     const isMarkdown = answer.length <= schema.MAX_TREE_CHARS && (answerType === "markdown" || hasMarkdown(answer));
-    if (isMarkdown) await nextTurn(); // The server can serve other requests in between.
+    if (isMarkdown) await nextTurn(); // Other requests get a turn between two answers.
     found.push({ ...query, answerTree: isMarkdown ? parseMarkdown(answer, { clean: visibleText }) : null });
   }
   return found;

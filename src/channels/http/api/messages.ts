@@ -92,7 +92,8 @@ messages.post(
   },
 );
 
-/** Throws `Problem` if other queries follow this one: more steps continue from the end of a conversation. */
+/** Rejects with `Problem` if the query is not the last one, because only the last query of a conversation can
+ * continue. */
 async function checkLast(c: Context<Env>, queryId: string): Promise<void> {
   const last = (await c.env.parts.conversations.queries(c.var.conversation)).at(-1);
   if (last?.queryId === queryId) return;
@@ -165,7 +166,7 @@ messages.post(
 function onceFor(c: Context<Env>, what: string): Omit<OnceOptions, "work"> {
   const { conversation, bodyText: body } = c.var;
   const stored = (key: string) => c.env.parts.conversations.stored.keyedQuery(conversation.branchId, key);
-  // The text has the name in the address, not its current branch, because a retry may have made a newer branch.
+  // The text has the id in the address, not the id of the current branch, because a retry may have made a newer branch.
   return { conversation, what: `${what} ${c.req.param("id")}`, body, stored };
 }
 
@@ -177,7 +178,7 @@ async function resume(
   const query = sent && await conversations.records.query(sent.queryId);
   if (query?.status !== "interrupted") return sent;
   const conversation = await conversations.byId(query.branchId);
-  // Vis stores the context with the first iteration of the query.
+  // After the first iteration, Vis has stored the context, so the client's context is not needed.
   const { context, ...rest } = body;
   return await begin(c, {
     body: query.iterations > 0 ? rest : { ...rest, context },
@@ -186,7 +187,7 @@ async function resume(
   });
 }
 
-/** Returns null if a running query received the message. */
+/** Resolves with null if a running query received the message. */
 async function begin(
   c: Context<Env>,
   { body, conversation, requestKey }: {
@@ -198,7 +199,7 @@ async function begin(
   const { conversations } = c.env.parts;
   const { caller } = c.var;
   const given = optionsOf(body, caller);
-  // The request is checked before the token's quota, so that an invalid request gets its own error.
+  // Vis checks the request before the token's quota, so that an invalid request gets its own error.
   await conversations.check({ request: body.request });
   if (body.whenBusy === "steer" && await steered(c, { body, conversation })) return null;
   await c.env.models.check(body.model, conversations);
@@ -213,8 +214,8 @@ async function begin(
   );
 }
 
-/** Whether a running query received the message. Throws `Problem` if a query is running and the message has more than a
- * text, because the rest would be lost. */
+/** Whether a running query received the message. If a query is running and the message has more than a text, rejects
+ * with `Problem`, because the rest would be lost. */
 async function steered(
   c: Context<Env>,
   { body, conversation }: { readonly body: Message; readonly conversation: Conversation },
@@ -237,8 +238,8 @@ const OF_A_QUERY = [
   ...Object.keys(schema.ChoicesSchema.shape) as (keyof typeof schema.ChoicesSchema.shape)[],
 ] as const;
 
-/** A client that only waits for its result cancels its query when it leaves. With a key, the client can request the
- * result again; a stream can be resumed where it stopped. */
+/** If a client only waits for the result, its query is cancelled when the client leaves. With a key, the client can
+ * request the result again. With a stream, it can resume at the last event. */
 function leavingOf(c: Context<Env>): Leaving | null {
   return c.req.header("idempotency-key") !== undefined || wantsEvents(c) ? null : c.env.leaving;
 }
@@ -266,7 +267,8 @@ function chosen(
   return { reasoning, maxIterations, model, limits } satisfies Partial<AskOptions>;
 }
 
-/** A header names the branch of the query, which a retry may have made. */
+/** Responds with the result or the events of a query. A header names the branch of the query, because a retry may have
+ * made another branch. */
 async function answer(
   c: Context<Env>,
   { queryId, cancelOnDisconnect = false }: { readonly queryId: string; readonly cancelOnDisconnect?: boolean },
@@ -283,15 +285,16 @@ async function answer(
   }
   if (cancelOnDisconnect || (query.run === null && query.running)) {
     const result = query.result();
-    result.catch(() => {}); // A client that left does not receive the result.
-    // Writing white space shows whether a client has disconnected.
+    result.catch(() => {}); // If the client has left, nothing else handles a rejection.
+    // The white space shows whether a client has disconnected.
     const body = textStream(resultText(result), { heartbeatMs, alive: " ", left });
     return c.body(body, 200, { ...headers, "content-type": "application/json; charset=utf-8" });
   }
   return c.json(await query.result(), 200, headers);
 }
 
-/** Yields white space at once, so that the headers are sent, and the result as JSON once the query has ended. */
+/** Yields white space first, so that the headers are sent at once. When the query has ended, yields the result as
+ * JSON. */
 async function* resultText(ended: Promise<QueryResult>): AsyncGenerator<string> {
   yield " ";
   yield JSON.stringify(await ended);

@@ -61,7 +61,7 @@ export const ConversationDetailSchema = ConversationSchema.extend({
     .describe("The list of tasks that the model kept last, and the time of its last change; null if there is none"),
 });
 
-/** Reading a longer text as a tree could hold up other requests. */
+/** Longer texts get no tree, because parsing one blocks other requests. */
 export const MAX_TREE_CHARS = 30_000;
 
 const MarkdownTreeSchema = z.array(z.object({ kind: z.string() }).loose()).readonly().describe(
@@ -110,8 +110,8 @@ export const PromptListSchema = z.object({
 
 export const PageQuery = z.object({
   limit: z.coerce.number().int().min(1).max(200).default(50),
-  // The cursor is a position. Conversations that are added or move to the front between two pages therefore do not
-  // shift the pages.
+  // The cursor is a position, so conversations that are added or moved to the front between two pages do not shift the
+  // pages.
   cursor: z.string().regex(/^\d{1,15}$/, "must be the value of next from a previous page").transform(Number)
     .optional()
     .describe("The value of next from the previous page"),
@@ -279,7 +279,7 @@ export const MessagesSchema = z.object({
   messages: z.array(z.object({ role: z.string(), text: z.string() })),
 });
 
-/** The list omits the paths of the folders, which are private to the operator. */
+/** The list omits the paths of the extensions' folders, which are private to the operator. */
 export const ExtensionListSchema = listOf(ExtensionSchema.omit({ path: true }));
 
 const limit = z.number().nullable();

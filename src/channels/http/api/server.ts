@@ -163,7 +163,7 @@ server.get(
   },
 );
 
-/** The route requires a token, since the numbers reveal activity. */
+/** The route needs a token, since the numbers reveal activity. */
 export const metricsRoute = new Hono<Env>().get(
   "/metrics",
   describe("metrics", "Get the metrics of the server in the Prometheus text format", { 200: "text/plain" }),

@@ -46,7 +46,8 @@ export async function openAiTarget(
   return id ? await findConversation(conversations, String(id)) : { channel: "openai", workspace };
 }
 
-/** Without an idempotency key, the query ends when the call does. Throws `Problem` for a query without an answer. */
+/** Without an idempotency key, the query ends when the client leaves. If the query has no answer, the response is a
+ * `Problem`. */
 export async function openAiAsk(c: Context<Env>, asked: OpenAiAsked): Promise<Response> {
   const { parts, abandoned, noticeLeft } = c.env;
   const { body, known, target, askedAs } = asked;
@@ -54,7 +55,7 @@ export async function openAiAsk(c: Context<Env>, asked: OpenAiAsked): Promise<Re
   const { request, given: input } = openAiInput(asked.given, "channel" in target);
   const priced = c.var.caller.quota.costUsdPerDay !== null;
   const given = { ...input, limits: { costUsd: null, wallMs: null, priced } };
-  await parts.conversations.check({ ...given, request }); // The check comes before the quota of the token.
+  await parts.conversations.check({ ...given, request }); // An invalid request gets its error before the quota of the token counts.
   const asking = { target, request, given: { ...given, askedAs } };
   const key = c.req.header("idempotency-key");
   if (key === undefined && Number(c.req.header("x-stainless-retry-count") ?? 0) > 0) {
@@ -79,7 +80,7 @@ export async function openAiAsk(c: Context<Env>, asked: OpenAiAsked): Promise<Re
   return c.json(await asked.whole(result, begun), 200, headers);
 }
 
-/** A client that leaves cancels its query, unless a key lets the client get the answer later. */
+/** If the client leaves, Vis cancels the query, unless a key lets the client get the answer later. */
 async function begin(
   c: Context<Env>,
   { target, request, given }: Asking,
@@ -188,9 +189,9 @@ interface OpenAiRequest {
 
 type OpenAiInput = Pick<AskOptions, "images" | "responseSchema" | "variables" | "instructions" | "askedAs">;
 
-/** The last user message is the request; if a client sends none, the last message is. The other messages become the
- * variable `messages` of a new conversation; an existing conversation already has them. Throws `Problem` if no message
- * can be the request. */
+/** The last user message is the request. If no message is from a user, the last message is the request. The other
+ * messages become the variable `messages` of a new conversation; an existing conversation already has them. Throws
+ * `Problem` if the request is empty. */
 function openAiInput(
   { messages, field, format }: OpenAiRequest,
   isNew: boolean,
@@ -248,7 +249,7 @@ const MAX_NAMED = 50;
 const penalty = z.number().min(-2).max(2).nullish();
 const tokens = z.number().int().min(1).nullish();
 
-/** These parameters of the protocol have no effect here, but have the values that OpenAI accepts. */
+/** Vis ignores these parameters of the protocol, but checks that OpenAI would accept their values. */
 const ignored = {
   store: z.boolean().nullish(),
   temperature: z.number().min(0).max(2).nullish(),
@@ -318,7 +319,7 @@ const CODES: Partial<Record<ProblemKind, string>> = {
   quota: "insufficient_quota",
 };
 
-/** Clients may repeat the request after these ends. */
+/** Ends after which a client may repeat the request. */
 const PASSING: Partial<Record<QueryReason, ProblemKind>> = {
   configuration: "unavailable",
   process_lost: "unavailable",
@@ -328,8 +329,8 @@ const PASSING: Partial<Record<QueryReason, ProblemKind>> = {
 
 type Ended = Pick<QueryResult, "reason" | "answer" | "notes" | "noAnswer" | "temporary">;
 
-/** A query has a problem if its answer is missing or not stored. After 5xx, clients automatically repeat a request and
- * its whole query. An end that would occur again is therefore 400. `closing` means that the server shuts down. */
+/** Returns null for a stored answer. After 5xx, clients automatically repeat a request and its whole query. If the end
+ * would occur again, the status is therefore 400. `closing` means that the server shuts down. */
 export function openAiFailure(result: Ended, { closing = false }: { readonly closing?: boolean } = {}): Problem | null {
   const { reason, temporary = false } = result;
   if (hasAnswer(result) && reason !== "unstored") return null;

@@ -157,7 +157,7 @@ function head({ queryId, model, at }: CompletionFacts, object: string) {
   return { id: `chatcmpl-${queryId}`, object, created: Math.floor(at / 1000), model, system_fingerprint: null };
 }
 
-/** The end is "length" if a limit ended the query with the best answer so far. */
+/** Returns "length" if a limit ended the query with its best answer so far. */
 function finishOf({ reason }: QueryResult): "stop" | "length" {
   return reason === "answered" ? "stop" : "length";
 }

@@ -43,7 +43,7 @@ export const ResponseSchema = z.object({
   work: QueryResultSchema.shape.work,
 }).loose();
 
-/** A response repeats these fields of the request. Queries of other APIs have none of these fields. */
+/** The fields of a request that a response repeats. Queries of other APIs lack these fields. */
 const AskedSchema = z.object({
   model: z.string().catch("vis"),
   instructions: z.string().nullable().catch(null),
@@ -52,10 +52,10 @@ const AskedSchema = z.object({
   format: z.record(z.string(), z.unknown()).nullable().catch(null),
 });
 
-/** Clients send back the thinking of earlier responses. The answer does not depend on it. */
+/** Clients send back the thinking of earlier responses. Vis ignores it. */
 const Reasoning = z.object({ type: z.literal("reasoning") });
 
-/** The item stands for an earlier response, by its id instead of its text. Some clients omit the type. */
+/** Refers to an earlier response by its id. Some clients omit the type. */
 const Reference = z.object({ type: z.literal("item_reference").nullish(), id: z.string() });
 
 const Item = z.union(

@@ -22,8 +22,8 @@ function pageFile(name: string): Response {
   return new Response(text, { headers: { "content-type": getMimeType(name) ?? "", "cache-control": "no-cache" } });
 }
 
-/** The scripts are next to this file in an executable. Otherwise the scripts are the built files, relative to this
- * folder or to a bundle of the program. */
+/** In an executable, the scripts are next to this file. Otherwise the scripts are built files, relative to this folder
+ * or to a bundle of the program. */
 const FOLDERS = ["./page/", "../../../../build/page/", "../page/"];
 
 function builtScripts(): Readonly<Record<string, string>> {

@@ -4,12 +4,12 @@ import type { Theme } from "../text/theme.ts";
 import { wrapped } from "../text/wrapped.ts";
 
 export interface TranscriptEntry {
-  /** Lines have at most this many columns, and the array is the same if no line changed. Without `fresh`, the lines may
-   * be the ones before the last change, so that a key is painted at once while text arrives. */
+  /** Returns lines of at most `width` columns, and the same array if no line changed. Without `fresh`, may return the
+   * lines before the last change, so that a key appears at once while text arrives. */
   lines(width: number, fresh?: boolean): readonly string[];
   invalidate(): void;
   readonly pending?: boolean;
-  /** The entry is visible or nearly so. `above` means that the entries before it are visible too. */
+  /** Called when the entry is visible or nearly so. With `above`, the entries before it are visible too. */
   seen?(from: "above" | "below"): void;
 }
 
@@ -19,7 +19,7 @@ export interface DisplayOptions {
   readonly whole: boolean;
 }
 
-/** If drawing fails, the entry shows a notice. A text on which a package fails must not prevent its conversation from
+/** If drawing fails, the entry shows a notice, so that one faulty text does not prevent its conversation from
  * opening. */
 export abstract class DrawnEntry implements TranscriptEntry {
   #width = 0;

@@ -51,7 +51,7 @@ function padded(line: string, width: number): string {
   return line + " ".repeat(Math.max(0, width - visibleWidth(line)));
 }
 
-/** A draft is dim, because Vis may still refuse the answer. */
+/** Dims a draft, because Vis may still refuse the answer. */
 export class AnswerEntry extends DrawnEntry {
   readonly #shown: () => DisplayOptions;
   #markdown: MarkdownText | null = null;

@@ -24,13 +24,13 @@ import { brokenLine, cutWide, moreLines, wrapped } from "../text/wrapped.ts";
 import { type DisplayOptions, DrawnEntry, type TranscriptEntry } from "./entry.ts";
 import { requestLines } from "./message_entries.ts";
 
-/** Each part has at most so many lines, and thinking at most so many characters in one line, unless whole parts are
- * shown. */
+/** The limits of each part: lines, and for thinking also the characters of one line. They do not apply to whole
+ * parts. */
 const MOST = { thinking: 8, chars: 500, code: 16, failure: 4 } as const;
 const WHOLE = 2_000;
 const CODE_CHARS = 200_000;
 
-/** Shortens the question, and keeps the answer after it. */
+/** Shortens the question of an approval, and keeps the answer after it. */
 function shortQuestion(text: string, most: number): string {
   const at = text.lastIndexOf("? ") + 1;
   return shortened(text.slice(0, at), Math.max(most / 2, most - (text.length - at))) + text.slice(at);
@@ -156,7 +156,8 @@ function foldedBlock(
   ];
 }
 
-/** Returns the ended calls of a running block and the running one: they tell its work better than its code. */
+/** Returns the ended calls of a running block and the running call. These lines describe the work better than the code
+ * does. */
 function workLines({ code, calling, tally }: StepBlock, width: number): readonly string[] {
   const line = (text: string): string => truncateToWidth(visibleText(text), width, "…");
   if (calling === "" && tally.text === "") return beginsWithPlan(code) ? ["▸ planning the tasks …"] : [];
@@ -303,12 +304,12 @@ export function storedStep(iteration: StoredIteration): Step {
     children: storedChildren(metadata),
     asked: storedAsked(metadata),
     outcome,
-    // The line about the end of the query shows why it was interrupted.
+    // The line about the end of the query already shows why Vis interrupted the block.
     reason: status !== "interrupted" ? error : pending.length > 0 ? LOST_BLOCKS : null,
   };
 }
 
-/** A long question begins with the action and ends with the answer, so both ends stay. */
+/** Keeps both ends: a long question begins with the action and ends with the answer. */
 function shortened(text: string, limit: number): string {
   const half = Math.floor(limit / 2) - 1;
   return text.length <= limit ? text : `${text.slice(0, half)}…${text.slice(-half)}`.toWellFormed();

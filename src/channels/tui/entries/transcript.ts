@@ -7,8 +7,8 @@ interface Place {
   readonly line: number;
 }
 
-/** Only the visible rows of the conversation are drawn. The position is an entry and a line in it, not a number of rows
- * from the beginning. Growth elsewhere therefore does not move the position. */
+/** Draws only the visible rows of the conversation. The position is an entry and a line in it, so that it does not move
+ * if other entries grow. */
 export class Transcript {
   readonly #entries: TranscriptEntry[] = [];
   #top: Place | null = null;
@@ -85,7 +85,7 @@ export class Transcript {
     return [...lines, ...Array<string>(Math.max(0, rows - lines.length)).fill("")];
   }
 
-  /** Returns a valid position, since entries may have shrunk or been removed. */
+  /** Corrects the position, since entries may have shrunk or been removed. */
   #settled({ index, line }: Place): Place | null {
     if (this.#entries.length === 0) return this.#top = null;
     const at = Math.min(index, this.#entries.length - 1);

@@ -9,8 +9,8 @@ import type { PaletteCommand } from "../panels/palette.ts";
 const AT = /(^|[\s(])@(?=[^\s@]*$|"[^"]*$)/;
 const SEARCHED = /(?:^|[\s(])(@"?([^\s@"]*))$/;
 
-/** Files whose names contain line breaks or terminal control characters are skipped. `fresh` returns the commands as
- * they are now, since files of the user define some of them. */
+/** Skips files whose names contain line breaks or control characters. `fresh` resolves with the current commands, since
+ * files of the user define some of them. */
 export function completions(
   commands: readonly PaletteCommand[],
   workspace: string,
@@ -27,7 +27,7 @@ export function completions(
       const asPath = lines.map((line, at) =>
         at === row && options.force ? line.slice(0, column).replace(AT, "$1 ") + line.slice(column) : line
       );
-      // Only the slash waits for the files: a list that comes late would take the Enter of a whole command.
+      // Only a single slash waits for the files. A late list would take the Enter of a complete command.
       if (lines.length === 1 && lines[0] === "/") {
         const now = await fresh().catch(() => known);
         if (now !== known) [both, known] = [providerOf(now), now];

@@ -5,7 +5,7 @@ import { readImage } from "../../../domain/images.ts";
 import type { Session } from "../../channel.ts";
 import type { AttachedImage } from "./outgoing.ts";
 
-/** Only files that the user names are read. */
+/** Reads only files that the user names. */
 export class ImageReader {
   readonly #session: () => Session;
   readonly #userHome: string;
@@ -23,7 +23,7 @@ export class ImageReader {
     return null;
   }
 
-  /** Throws `UsageError` if the file is not an image, if no model accepts it, or if it is too large. The limit also
+  /** Rejects with `UsageError` if a file is not an image, if no model accepts it, or if it is too large. The limit also
    * applies to all images of the message together. */
   async read(
     paths: readonly string[],
@@ -76,7 +76,7 @@ export interface AtWord {
 
 const AT = /(?<![^\s(])@/g;
 const SENTENCE = /[.,;:!?)\]]+$/;
-/** Text with more unclosed words is treated as pasted, because each of them is read up to the length limit. */
+/** A text with more unclosed words counts as pasted, because Vis reads each unclosed word up to the length limit. */
 const MOST_OPEN = 100;
 
 export function atWords(text: string): readonly AtWord[] {
@@ -99,8 +99,8 @@ const MOST_CHARS = 8_000;
 // deno-lint-ignore no-control-regex
 const COMMANDS = /[\u0000-\u001f\u007f]/;
 
-/** Terminals paste the paths of dropped files: quoted, with escaped blanks, as `file:` URLs, or plain. There is one
- * list per way to read the text, the likeliest first. A name without a folder is an ordinary word. */
+/** Terminals paste the paths of dropped files: quoted, with escaped blanks, as `file:` URLs, or plain. Returns one list
+ * for each way to read the text, the likeliest first. A name without a folder is an ordinary word. */
 export function pastedPaths(text: string): readonly (readonly string[])[] {
   const trimmed = text.trim();
   if (trimmed === "" || trimmed.length > MOST_CHARS) return [];
@@ -124,13 +124,13 @@ function words(text: string): readonly string[] {
 }
 
 const BLANK = /[ \t\n]/;
-/** A backslash escapes these characters. Before others, the backslash is part of the path. */
+/** Characters that a backslash escapes. Before any other character, the backslash is a part of the path. */
 const GUARDED = /[^\p{L}\p{N}_]/u;
 
-/** The search for the end of a quote stops here, because Linux accepts no longer path. */
+/** The search for the end of a quote stops here, because Linux accepts no longer paths. */
 const MOST_WORD_CHARS = 4_096;
 
-/** The word has shell syntax, with quotes and escaped blanks. Returns null if a quote is unclosed or the word is too
+/** Reads a word in shell syntax, with quotes and escaped blanks. Returns null if a quote is unclosed or the word is too
  * long. */
 function pathWord(text: string, from: number): { readonly word: string; readonly end: number } | null {
   let word = "";
@@ -149,5 +149,5 @@ function pathWord(text: string, from: number): { readonly word: string; readonly
   return quote === "" && at - from < MOST_WORD_CHARS ? { word, end: at } : null;
 }
 
-/** Files with other extensions are never read as images. */
+/** Vis does not read other files as images. */
 const IMAGE_NAME = /\.(?:png|jpe?g|gif|webp)$/i;

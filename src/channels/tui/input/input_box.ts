@@ -21,7 +21,7 @@ const NARROWEST = 12;
 
 const BACK: readonly KeyId[] = ["backspace", "ctrl+w", "alt+backspace"];
 
-/** After these keys, which delete several characters, the editor would keep its list of completions open. */
+/** Keys that delete several characters. After them, the editor would keep its list of completions open. */
 const CUTS: readonly KeyId[] = ["ctrl+w", "alt+backspace", "ctrl+u", "ctrl+k", "alt+d"];
 
 const COMMAND = /^\/[a-z]+(?:\s|$)/;
@@ -47,7 +47,7 @@ interface InputParts {
   readonly tell: (text: string) => void;
 }
 
-/** Keys that arrive while an image is read wait for the image. */
+/** While Vis reads an image, keys wait for the image. */
 export class InputBox {
   readonly #editor: Editor;
   readonly #tui: TUI;
@@ -55,7 +55,7 @@ export class InputBox {
   readonly #pastes = new Pastes();
   readonly #vim = new VimKeys();
   #chips = new ImageChips();
-  /** These paths after an `@` stay text, because they were pasted or refused before. */
+  /** Paths after an `@` that stay text, because the user pasted them or Vis refused them. */
   readonly #left = new Set<string>();
   #reading: symbol | null = null;
   #keys: string[] = [];
@@ -117,7 +117,7 @@ export class InputBox {
     const all = now === "" ? text : `${text}\n${now}`;
     if (harmlessText(all) === all) return this.#editor.setText(all);
     this.#editor.setText("");
-    this.#paste(all); // A label hides the text, so none of it controls the terminal.
+    this.#paste(all); // The label hides the text, so that the text cannot control the terminal.
   }
 
   get normal(): boolean {
@@ -154,7 +154,7 @@ export class InputBox {
     }
   }
 
-  /** The lines are wider than a very narrow width, since the editor cannot break a wide character. */
+  /** In a very narrow terminal, returns lines that are too wide, since the editor cannot break a wide character. */
   lines(width: number): readonly string[] {
     const lines = this.#editor.render(Math.max(width, NARROWEST));
     if (this.empty && this.#editor.focused && lines.length === 3) {
@@ -181,7 +181,7 @@ export class InputBox {
         refused: (why) => {
           for (const { path } of words) this.#left.add(path);
           this.giveBack({ ...this.#pastes.outgoing(text), images: {} });
-          this.#parts.tell(`Enter sends it as text. ${why}`); // The end of the note may be cut.
+          this.#parts.tell(`Enter sends it as text. ${why}`); // The reason comes last, because the screen may cut the end of the note.
         },
       })
     );
@@ -265,7 +265,7 @@ export class InputBox {
     else read(outcome);
   }
 
-  /** Keys wait until the work is done. `held` returns whether the input has kept its content meanwhile. */
+  /** Runs `work` while keys wait. `held` returns whether the input has kept its content meanwhile. */
   #wait(work: (held: () => boolean) => Promise<void>): void {
     const reading = Symbol("reading");
     this.#reading = reading;
@@ -290,8 +290,8 @@ export class InputBox {
     return text !== "";
   }
 
-  /** Large text becomes a variable. Text that the editor would change is kept unchanged behind the editor's own
-   * label. */
+  /** Inserts a pasted text. A long text becomes a variable. A text that the editor would change stays unchanged behind
+   * the editor's own label. */
   #paste(pasted: string): void {
     const text = pasted.replace(/\r\n?/g, "\n");
     const label = this.#pastes.keep(text);
@@ -302,7 +302,8 @@ export class InputBox {
   }
 }
 
-/** The editor would replace tabs with blanks, which breaks a Makefile, so the exact text is put into its label. */
+/** Puts the exact text behind the editor's label. The editor would replace tabs with blanks, which breaks a
+ * Makefile. */
 function keepExact(editor: Editor, text: string): void {
   const pastes: unknown = Reflect.get(editor, "pastes");
   if (!(pastes instanceof Map)) return;
@@ -316,7 +317,7 @@ function withPlaceholder([above = "", line = "", below = ""]: readonly string[],
   return left < 0 ? [above, line, below] : [above, `${typed}${text}${" ".repeat(left)}`, below];
 }
 
-/** Longer text becomes a variable for the model instead of a part of the request. */
+/** The length up to which a pasted text is a part of the request. A longer text becomes a variable. */
 const REQUEST_CHARS = 20_000;
 
 class Pastes {
@@ -335,7 +336,7 @@ class Pastes {
     this.#count = Math.max(this.#count, number);
   }
 
-  /** Numbering continues, because a waiting message may come back. */
+  /** The count continues, because a waiting message with a lower number may come back. */
   forget(): void {
     this.#texts.clear();
   }
@@ -354,7 +355,7 @@ function sizeOf(chars: number): string {
   return chars < 1_000_000 ? `${Math.round(chars / 1_000)} kB` : `${(chars / 1_000_000).toFixed(1)} MB`;
 }
 
-/** An image is sent as long as its chip is intact. */
+/** The images of a message. Vis sends an image if its chip is intact. */
 class ImageChips {
   readonly #images = new Map<string, AttachedImage>();
 

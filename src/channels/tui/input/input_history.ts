@@ -2,10 +2,10 @@ import { dirname } from "node:path";
 import { replaceFile } from "../../../domain/kit/files.ts";
 
 const KEPT = 300;
-/** Vis does not store longer text, which the user pasted and did not type. */
+/** Vis does not store a longer text, which the user probably pasted. */
 const MOST_CHARS = 10_000;
 
-/** The file has one line of JSON per entry, and only its owner can read it. Several processes append to the file. The
+/** A file with one line of JSON per entry, which only its owner can read. Several processes append to the file. The
  * methods do not throw: after an error the history is empty. */
 export class InputHistory {
   readonly #path: string;

@@ -14,7 +14,7 @@ import { wrapped } from "../text/wrapped.ts";
 import { BasePanel, type Panel, type PanelParts } from "./panel.ts";
 import { LineInput, type Movement, movement } from "./widgets.ts";
 
-/** The pause is longer than between two letters of a word, and shorter than the reading of a question. */
+/** This pause is longer than the time between two letters of a word, and shorter than the reading of a question. */
 const PAUSE_MS = 300;
 
 interface QuestionsParts {
@@ -26,8 +26,8 @@ interface QuestionsParts {
   readonly ring: (why: string) => void;
 }
 
-/** At an empty input, the letters of an approval answer it. The beginning of a typed text is no answer: a letter counts
- * only if the approval was shown before it, and no other key follows at once. */
+/** At an empty input, a letter can answer the approval. The letter counts only if the approval was visible before, and
+ * if no other key follows within PAUSE_MS, because it may begin a text. */
 export class Questions {
   readonly #parts: QuestionsParts;
   #panel: ApprovalPanel | null = null;
@@ -78,7 +78,7 @@ export class Questions {
     }, () => {});
   }
 
-  /** The letter was the beginning of a text. */
+  /** Another key followed the letter, so the input gets the letter. */
   #release(): void {
     const held = this.#held;
     this.#held = null;
@@ -113,7 +113,7 @@ export class Questions {
 }
 
 const CHOICE_LEFT = 5;
-/** The choices of a question whose scope is too long for their lines. */
+/** Shorter choices, for a question whose scope is too long for a line. */
 const SHORT: Readonly<Record<string, string>> = {
   c: "yes, and all of this in this conversation",
   a: "yes, and all of this in this workspace from now on",
@@ -144,8 +144,7 @@ export class ApprovalPanel extends BasePanel {
   #page = 1;
   #more = false;
   #follow = false;
-  /** `#seen` is the number of rows of the question that have been on the screen, `#asked` the number of all its
-   * rows. */
+  /** The number of rows of the question that have been on the screen. `#asked` is the number of all its rows. */
   #seen = 0;
   #asked = Infinity;
   #rows: readonly PanelRow[] = [];
@@ -269,7 +268,7 @@ export class ApprovalPanel extends BasePanel {
 
   #choose(choice: Choice | undefined): void {
     if (choice === undefined || this.#seen === 0) return;
-    // A question that was not fully shown cannot be answered with yes.
+    // Until the screen has shown the whole question, a choice other than no shows the next page.
     if (choice.decision !== undefined && choice.decision !== "no" && this.#seen < this.#asked) {
       return this.#move("pageDown");
     }

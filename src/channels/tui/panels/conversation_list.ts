@@ -184,7 +184,7 @@ type ListedConversation = Awaited<ReturnType<Conversations["list"]>>[number];
 
 type FoundItem = ListedConversation | BranchItem | (SearchHit & { readonly workspace: string });
 
-/** All branches of a conversation have one title, so an item shows the last request of its branch. */
+/** All branches of a conversation have the same title, so an item shows the last request of its branch. */
 interface BranchItem extends BranchOfConversation {
   readonly last: { readonly text: string; readonly createdAt: number } | null;
 }
@@ -238,8 +238,8 @@ class ConversationSearch {
     this.#branches.delete(conversationId);
   }
 
-  /** The list is empty until the search for these words has ended. Until then, the matches of the previous search are
-   * shown if one search text extends the other. */
+  /** Returns no matches until the search for these words has ended. If one search text extends the other, returns the
+   * matches of the previous search meanwhile. */
   hits(words: string, everywhere: boolean): readonly FoundItem[] {
     const { words: answered = "", items = [] } = this.#hits ?? {};
     if (answered === "" || !words.startsWith(answered) && !answered.startsWith(words)) return [];
@@ -258,7 +258,7 @@ class ConversationSearch {
     }
   }
 
-  /** Searches all workspaces, so it reads more matches if only one workspace is shown. */
+  /** Searches all workspaces. If the list shows only one workspace, reads more matches. */
   async search(
     words: string,
     { everywhere, signal }: { readonly everywhere: boolean; readonly signal: AbortSignal },

@@ -77,7 +77,7 @@ export class Inspector extends TurnsPanel {
         return iteration === undefined ? null : sentParts(iteration, messages ?? []);
       },
       then: (parts) => {
-        // The position is past the last iteration.
+        // The query has no iteration at this position.
         if (parts === null) return;
         const part = this.#open === null ? 0 : this.#reader.text.part;
         this.#open = { query, position, parts };

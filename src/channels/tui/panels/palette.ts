@@ -10,7 +10,7 @@ export interface PaletteCommand {
   readonly detail: string;
   readonly keys: string;
   readonly needsWords?: boolean;
-  /** Whether a file of the user may define it, so that Vis reads the file again before it runs. */
+  /** Whether a file of the user may define the command. If so, Vis reads the file again before it runs the command. */
   readonly ofFile?: boolean;
   run(words: string, outgoing?: Outgoing): void | Promise<void>;
 }
@@ -54,7 +54,7 @@ export class Palette extends BasePanel {
     if (moved !== null) this.#list.move(moved);
     else if (matchesKey(data, "enter")) this.#run();
     else if (this.#input.handle(data)) {
-      // Names match before descriptions.
+      // Matches of names come before matches of descriptions.
       const named = fuzzyFilter([...this.#entries], this.#input.value, ({ name }) => name);
       const others = fuzzyFilter([...this.#entries], this.#input.value, ({ name, detail }) => `${name} ${detail}`);
       this.#list.set([...new Set([...named, ...others])], { from: "first" });

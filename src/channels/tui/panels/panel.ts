@@ -17,13 +17,13 @@ export interface Panel extends Component {
   readonly title: string;
   readonly hint: string;
   readonly rows: number;
-  /** The number of rows excludes borders. The screen calls `fit` before every `render`, which then returns no more
-   * lines. */
+  /** Sets the number of rows without borders. The screen calls `fit` before every `render`, which then returns at most
+   * this many lines. */
   fit(rows: number): void;
   left(): void;
   handleInput(data: string): void;
-  /** The mouse was pressed or clicked on the row this far above the last one. Returns false if that row is text for the
-   * mouse to select. */
+  /** Handles a press or click of the mouse on the row this far above the last row. Returns false if the user can select
+   * this row as text. */
   press?(fromLast: number, clicked: boolean): boolean;
 }
 
@@ -34,9 +34,9 @@ export interface PanelActions {
   tell(text: string): void;
   show(branch: Branch | null): Promise<void>;
   fork(at: BranchPoint): Promise<void>;
-  /** The branch continues at a point whose request returns to the input. */
+  /** Continues the branch from an earlier point. The request of this point returns to the input. */
   rewind(what: Rewinding): Promise<void>;
-  /** The model serves from the next call on, even in a running request, and is saved in the user's settings. */
+  /** Selects the model from the next call on, even in a running request, and saves it in the user's settings. */
   useModel(model: { readonly provider: string; readonly name: string }): Promise<void>;
   copy(text: string): void;
   undo(options?: { readonly redo: boolean }): Promise<void>;
@@ -51,7 +51,7 @@ export interface Rewinding {
 }
 
 export interface PanelParts {
-  /** `useModel` replaces the session, so panels read it each time. */
+  /** Returns the current session. `useModel` replaces the session, so panels call this each time. */
   session(): Session;
   branch(): Branch | null;
   providers(): Promise<ProviderAdmin>;
@@ -71,7 +71,7 @@ export abstract class BasePanel implements Panel {
   readonly rows: number = MOST_ROWS;
   protected readonly parts: PanelParts;
   readonly #left = new AbortController();
-  /** Results of older work of the same kind are ignored. */
+  /** The number of the newest work of each kind. The panel ignores results of older work. */
   readonly #newest = new Map<string, number>();
   #running = 0;
   #height = MOST_ROWS;
@@ -82,7 +82,7 @@ export abstract class BasePanel implements Panel {
     this.parts = parts;
   }
 
-  /** Excess lines and columns are cut. */
+  /** Returns the lines. The panel cuts excess lines and columns. */
   protected abstract draw(place: { readonly width: number; readonly height: number }): readonly string[];
   protected abstract key(data: string): void;
 
@@ -148,7 +148,7 @@ export abstract class BasePanel implements Panel {
     return "loading …";
   }
 
-  /** The last error comes before the notice of running work, and both before `otherwise`; "" is nothing. */
+  /** Returns the last error, else the notice of running work, else `otherwise`. An empty text shows nothing. */
   protected status(otherwise = ""): string {
     return this.problem || paint.dim(this.#running > 0 ? this.activity : otherwise);
   }
@@ -174,7 +174,7 @@ export abstract class BasePanel implements Panel {
     void Promise.resolve().then(work).catch((error: unknown) => tell(flat(messageOf(error))));
   }
 
-  /** The result is dropped if the panel was closed or newer work of its kind has begun. The panel shows an error. */
+  /** Drops the result if the panel was closed or newer work of the same kind has begun. The panel shows errors. */
   protected load<T>(
     kind: string,
     { work, then }: { readonly work: (signal: AbortSignal) => Promise<T>; readonly then: (found: T) => void },
@@ -184,7 +184,7 @@ export abstract class BasePanel implements Panel {
     this.#running++;
     const { signal } = this.#left;
     const current = (): boolean => !signal.aborted && this.#newest.get(kind) === number;
-    // A synchronous throw becomes a rejection as well.
+    // The promise also turns a synchronous throw into a rejection.
     void new Promise<T>((resolve) => resolve(work(signal)))
       .finally(() => this.#running--)
       .then((found) => {

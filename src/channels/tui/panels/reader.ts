@@ -45,7 +45,8 @@ export class Reader {
   render(width: number, height: number): string[] {
     const rows = Math.max(1, height - 1);
     const shown = this.text.render(width, rows);
-    // A short text makes a short panel, but the panel must not grow and shrink while scrolling.
+    // A short text makes a short panel. For other texts, the height is constant, so that the panel does not change
+    // while the user scrolls.
     while (shown.length < (this.text.fits ? Math.min(rows, LEAST_ROWS) : rows)) shown.push("");
     return [...shown, ...this.#asking?.render(width) ?? [paint.dim(this.#line())]];
   }
@@ -81,8 +82,8 @@ export class Reader {
 export interface TextPart {
   readonly head?: string;
   readonly text: string;
-  /** With "table", lines begin with a name in eleven columns. With "change", lines of a file follow their number and
-   * sign. With "drawn", lines are safe and already have their colours. */
+  /** With "table", a line begins with a name in eleven columns. With "change", a line of a file follows its number and
+   * sign. With "drawn", a line is safe and already has its colours. */
   readonly look?: Look;
 }
 
@@ -100,13 +101,13 @@ interface Line {
   readonly part: number;
 }
 
-/** Longer lines are wrapped in pieces, so that a line of a megabyte is not measured as a whole. */
+/** Wraps longer lines in pieces, so that the width of a huge line is not measured as a whole. */
 const PIECE = 4_000;
 const KEPT_LINES = 2_000;
 const TABLE_COLUMN = 12;
 const NAMED = /^[\x20-\x7e]{12}/;
 
-/** The cost of showing the text depends on the rows, not on its length. */
+/** Shows a text. The cost depends on the visible rows, not on the length of the text. */
 export class TextView {
   readonly #theme: PanelParts["theme"];
   #lines: readonly Line[] = [];
@@ -115,7 +116,7 @@ export class TextView {
   #width = 0;
   readonly #rows = new Map<number, readonly string[]>();
   #needle = "";
-  /** A top that was chosen explicitly stays even if the end leaves rows empty. */
+  /** Whether the user chose the top explicitly. Such a top stays even if rows at the end remain empty. */
   #pinned = false;
 
   constructor(theme?: PanelParts["theme"]) {
@@ -133,7 +134,8 @@ export class TextView {
     this.#top = { line: 0, row: 0 };
   }
 
-  /** The end of a text that grows stays visible if it was; otherwise the visible rows stay in place. */
+  /** Shows a text that has grown. If its end was visible, the new end is visible too. Otherwise the visible rows stay
+   * in place. */
   grow(parts: readonly TextPart[]): void {
     const [top, pinned] = [this.#top, this.#pinned];
     const atEnd = !pinned && !isBehind(this.#last(), top);
@@ -292,7 +294,7 @@ function styleOf(
 
 function marked(row: string, needle: string): string {
   const low = row.toLowerCase();
-  // Letters that get longer in lower case would shift the positions.
+  // Some letters get longer in lower case, which would shift the positions.
   if (low.length !== row.length) return row;
   let [text, from] = ["", 0];
   for (let at = low.indexOf(needle); at >= 0; at = low.indexOf(needle, from)) {

@@ -16,7 +16,7 @@ export class RewindPicker extends TurnsPanel {
   readonly hint = "Enter goes back to before a request, or after a step · → expands · Esc";
   protected readonly empty = "  nothing to rewind yet: send a request first";
 
-  /** Nothing has changed after the last step, so the selection begins at a request. */
+  /** No file has changed after the last step, so the selection begins at a request. */
   protected override get begins(): "request" {
     return "request";
   }
@@ -42,7 +42,7 @@ class RewindPanel extends BasePanel {
   readonly #reader: Reader;
   #changes: readonly string[] | null = null;
   #files = 0;
-  /** The choice that Enter carries out. Text that was meant for the input changes nothing. */
+  /** The choice that the user confirms with Enter, so that a letter typed for the input changes nothing. */
   #chosen: Choice | null = null;
 
   constructor(parts: PanelParts, moment: Moment) {
@@ -120,7 +120,7 @@ async function changesSince(
   const admin = await parts.extensions();
   const conversation = branch.conversationId;
   const listed = await runUndo(admin, { list: true, conversation });
-  // The changes of a replaced run remain, and are later than the state before its request.
+  // The changes of a replaced run remain in the files, so they count too.
   const replaced = position < 0 ? [query, ...later] : later;
   const runs = await Promise.all(replaced.map(({ queryId }) => conversations.attempts(queryId)));
   const after = new Set(runs.flat());

@@ -117,7 +117,7 @@ export class CommandPanel extends TextPanel {
   }
 }
 
-/** The question changes no file, and Vis keeps neither the question nor the answer. */
+/** A question whose query changes no file. Vis keeps neither the question nor its answer. */
 export class SideQuestion extends TextPanel {
   readonly #question: string;
   readonly #progress = new QueryProgress();

@@ -53,7 +53,7 @@ export abstract class TurnsPanel extends BasePanel {
     if (list.press(line - 1) && list.selected) this.choose(list.selected);
   }
 
-  /** A query may be running, so everything is read again. */
+  /** Reads all queries again, because one of them may be running. */
   #read(): void {
     const branch = this.parts.branch();
     if (branch === null) this.#loaded = true;
@@ -149,7 +149,7 @@ class TurnList {
 
   #ask(query: Query, before: number): void {
     const after = Math.max(-1, before - PAGE - 1);
-    // A running query may have more iterations than its row reports.
+    // A running query may have more iterations than its row has.
     const limit = before >= query.iterations && query.running ? PAGE * 2 : before - after - 1;
     this.#read(query, { after, limit });
   }
@@ -249,7 +249,7 @@ function step(iteration: StoredIteration): IterationSummary {
   };
 }
 
-/** Enter makes a branch that continues after the chosen iteration, or after the end of a query. */
+/** Enter makes a branch that continues after the chosen step, or after the end of a request. */
 export class ForkPicker extends TurnsPanel {
   readonly title = "Fork";
   readonly hint = "Enter forks here · → expands · ^R reloads · Esc";

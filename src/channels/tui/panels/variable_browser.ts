@@ -18,7 +18,7 @@ export class VariableBrowser extends BasePanel {
   readonly #input = new LineInput({ prompt: "> ", placeholder: "name of a variable" });
   readonly #list = new List<Head>({ key: ({ name }) => name, draw: drawn });
   #heads: readonly Head[] | null = null;
-  /** If true, the list includes system variables and variables that are no longer in scope. */
+  /** Whether the list includes system variables and variables that are no longer in scope. */
   #all = false;
   #pages: VariablePages | null = null;
 
@@ -51,7 +51,7 @@ export class VariableBrowser extends BasePanel {
     const { items, selected } = this.#list;
     const noted = width < DOC_COLUMNS && items.some(({ summary }) => summary.doc !== "");
     const told = flat(selected?.summary.doc ?? "");
-    // The row stays even if it is empty, so that the list does not move between variables.
+    // An empty row also stays, so that the list does not move between variables.
     const doc = told !== "" ? `  // ${told}` : " ";
     const below = this.below(items.length === 0 ? this.#nothing() : noted ? doc : "", { empty: items.length === 0 });
     return [...this.#input.render(width), ...this.#list.render(width, height - 1 - below.length), ...below];
@@ -232,7 +232,7 @@ class VariablePages {
     const { name, versions } = this.#head;
     if (page === "versions") return { shown: this.#shown, ...await this.#versions() };
     if (page === "diff") return { shown: this.#shown, ...await this.#diff(version) };
-    // The store returns the newest versions, so the requested one comes first.
+    // The store returns the newest versions in order, so the wanted version comes first.
     const [shown = null] = await records().versions(branch, { name, newest: versions - version + 1 });
     if (shown === null) return { shown, copied: () => "", parts: bounded("", "plain") };
     if (page === "value") {

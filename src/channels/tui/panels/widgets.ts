@@ -4,7 +4,7 @@ import { fitted, paint } from "../text/one_line.ts";
 
 interface ListLook<T> {
   key(item: T): string;
-  /** An item has at most four lines, none wider than `width`. */
+  /** Returns at most four lines, each at most `width` columns wide. */
   draw(item: T, place: { readonly width: number; readonly selected: boolean }): readonly string[];
   heading?(item: T): boolean;
 }
@@ -63,7 +63,7 @@ export class List<T> {
     this.#settle(step);
   }
 
-  /** Returns true if it was selected before, so that a second click acts as Enter. */
+  /** Returns true if the item was already selected, so that a second click acts as Enter. */
   press(row: number): boolean {
     const at = this.#shown[row];
     const item = at === undefined ? undefined : this.#items[at];
@@ -90,7 +90,7 @@ export class List<T> {
     return lines.slice(0, height);
   }
 
-  /** The window moves only if the selected item would be invisible. */
+  /** Moves the window only if the selected item would be invisible. */
   #windowTop(width: number, height: number): number {
     let earliest = this.#at;
     for (let used = this.#draw(this.#at, width).length; earliest > 0; earliest--) {
@@ -132,8 +132,8 @@ export class List<T> {
 
 const GAP = "  ";
 
-/** A row has a mark if selected, a name, and on the right as many of the first facts as fit. All parts are unstyled and
- * safe for a terminal. */
+/** Returns a row: a mark if it is selected, a name, and on the right as many of the first facts as fit. The caller
+ * passes texts without styles and control characters. */
 export function row(
   name: string,
   { facts = [], detail = "", width, selected }: {
@@ -159,7 +159,7 @@ export function row(
 
 const MOST = 2_000;
 
-/** No paste can insert control sequences. */
+/** Removes control sequences from the value, so that a paste cannot insert them. */
 export class LineInput {
   readonly #input: Input;
   readonly #prompt: string;
@@ -175,7 +175,7 @@ export class LineInput {
     this.#hidden = hidden;
     this.#input = new Input({ prompt, placeholder, placeholderStyle: paint.dim });
     this.#input.focused = true;
-    // Typed text is appended to the value, so the value itself is pasted.
+    // The input has no method that sets the value and the cursor after it, so the value is pasted.
     if (value !== "") this.#input.handleInput(`\x1b[200~${value}\x1b[201~`);
   }
 

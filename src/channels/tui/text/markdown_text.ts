@@ -5,18 +5,18 @@ import { markdownLines } from "../../../markdown/terminal/markdown_lines.ts";
 import type { Theme } from "./theme.ts";
 import { cutWide } from "./wrapped.ts";
 
-/** The array is the same if no line changed. */
+/** Returns the same array if no line changed. */
 type Part = (width: number) => readonly string[];
 
 const LONG_LIST = 2_000;
 
-/** All text before the last paragraph, or before the last item of a long list, is drawn only once. Appending therefore
- * costs the same for a long answer. `whole` is for a complete text, and does not split lists, whose items may depend
- * on each other. */
+/** Draws all text before the last paragraph, or before the last item of a long list, only once. Appending to a long
+ * answer therefore costs no more than to a short one. `whole` is for a complete text. It does not split lists, whose
+ * items may depend on each other. */
 export class MarkdownText {
   readonly #theme: Theme;
   readonly #options: { readonly whole: boolean; readonly look: (line: string) => string };
-  /** `joins` means that the part continues the list before it. */
+  /** With `joins`, the part continues the list before it. */
   readonly #done: { readonly part: Part; readonly joins: boolean }[] = [];
   #tail = "";
   #joins = false;
@@ -66,8 +66,8 @@ export class MarkdownText {
 const FENCE = /^ {0,3}(`{3,}|~{3,})/;
 const ITEM = /^(?:[-*+]|\d+[.)])(?:\s|$)/;
 
-/** Both places can split the text, or are 0. `paragraph` follows the first empty line that is outside of fences and
- * inside no list or indented text. Such a split does not change the meaning. `item` is the last item of a list without
+/** Returns the places at which a text can be split, or 0. `paragraph` follows the first empty line that is outside of
+ * fences, lists and indented text. A split there does not change the meaning. `item` is the last item of a list without
  * empty lines. */
 function boundaries(text: string): { readonly paragraph: number; readonly item: number } {
   let fence = "";

@@ -39,7 +39,7 @@ export const amounts = {
 
 const MOST = 500;
 
-/** The line is free of control sequences, since a text may be from a model, a user or the database. */
+/** Removes control sequences, since a text may come from a model, a user or the database. */
 export function flat(text: string, limit = MOST): string {
   return visibleText(oneLine(text.slice(0, limit * 4 + 1), limit).toWellFormed());
 }
@@ -53,7 +53,7 @@ export function fitted(
 
 const sgr = (on: number, off: number) => (text: string): string => text === "" ? "" : `\x1b[${on}m${text}\x1b[${off}m`;
 
-/** Weights work on any background, and without colours. */
+/** Weights are readable on any background, and without colours. */
 export const paint = {
   bold: sgr(1, 22),
   dim: sgr(2, 22),

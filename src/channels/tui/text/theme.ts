@@ -6,8 +6,8 @@ import type { PrefsKeeper } from "../prefs.ts";
 
 type Paint = (text: string) => string;
 
-/** Foregrounds are the terminal's own sixteen colours, so that they fit its background; without colours only weights
- * are left. */
+/** Foregrounds are the terminal's own sixteen colours, which fit its background. Without colours, the theme has only
+ * weights. */
 export interface Theme {
   readonly bold: Paint;
   readonly dim: Paint;
@@ -26,11 +26,11 @@ export interface Theme {
 const COLOURED_CHARS = 20_000;
 const same: Paint = (text) => text;
 
-/** Every painting reads these options, so that it follows every change. */
+/** The theme reads these options for each text, so that a change applies at once. */
 interface ThemeLook {
   readonly color: boolean;
   readonly dark: boolean | null;
-  /** Some terminals show dim text too faintly to be read; the theme then avoids it. */
+  /** Whether to avoid dim text, which some terminals show too faintly. */
   readonly contrast?: boolean;
 }
 

@@ -2,10 +2,10 @@ import { visibleWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
 import { visibleText } from "../../../domain/kit/text.ts";
 
 const TAB = "    ";
-/** Beyond this many characters, lines are not counted when only a few are shown. */
+/** Vis does not count the lines after this many characters if it shows only a few lines. */
 const COUNTED = 20_000;
 
-/** The lines are free of control sequences. `most` is the number of shown lines; a note about the rest follows. */
+/** Returns lines without control sequences. `most` is the number of lines. A note about the rest follows them. */
 export function wrapped(text: string, width: number, { most = Infinity }: { readonly most?: number } = {}): string[] {
   const room = Math.max(1, width);
   const bound = Math.max(COUNTED, most * room * 2);
@@ -35,7 +35,7 @@ export function brokenLine(text: string, width: number): readonly string[] {
   return cutWide(wrapTextWithAnsi(text, width), width);
 }
 
-/** With this limit or a higher one, all viewable lines are already shown. */
+/** The limit that shows all lines, so that the note about more lines names no key. */
 const WHOLE = 1_000;
 
 export function moreLines(count: number | null, { most }: { readonly most: number }): string {
@@ -45,16 +45,16 @@ export function moreLines(count: number | null, { most }: { readonly most: numbe
 
 // deno-lint-ignore no-control-regex
 const NARROW = /^[\x1b\x20-\x7e]*$/;
-/** Colours and links are the only escape sequences in a line. */
+/** Matches colours and links, which are the only escape sequences in a line. */
 // deno-lint-ignore no-control-regex
 const CODES = /(\x1b\[[\d;]*m|\x1b\]8;[^\x07\x1b]*(?:\x07|\x1b\\))/;
 const GRAPHEMES = new Intl.Segmenter();
-/** The sign before it becomes an emoji of two columns. */
+/** Gives the sign before it the form of an emoji with two columns. */
 const WIDENS = "\ufe0f";
 
-/** Lines that were wrapped between characters are cut, so that none is too wide. A character with more columns than a
- * line, such as a letter with many combining marks, continues on the next one. A single code point of two columns
- * stays whole. Returns the same array if every line fits. */
+/** Cuts lines that are too wide. A character with more columns than a line, such as a letter with many combining marks,
+ * continues on the next line. A single code point of two columns stays whole. Returns the same array if every line
+ * fits. */
 export function cutWide(lines: readonly string[], width: number): readonly string[] {
   const fits = (line: string): boolean => NARROW.test(line) || visibleWidth(line) <= width;
   return lines.every(fits) ? lines : lines.flatMap((line) => fits(line) ? [line] : cut(line, width));
@@ -86,7 +86,7 @@ function cut(line: string, width: number): readonly string[] {
   return [...lines, now.text];
 }
 
-/** The columns of a text are never fewer than it adds to a line. */
+/** Returns at least as many columns as the text adds to a line. */
 function columnsOf(text: string): number {
   return visibleWidth(text) + (text.startsWith(WIDENS) ? 1 : 0);
 }
