@@ -73,7 +73,7 @@ interface Common {
   readonly exports: Exports;
 }
 
-/** `Conversations` owns the environments of its conversations; `closeAll` ends them, but does not close the store. */
+/** Owns the environments of its conversations. `closeAll` ends them, but does not close the store. */
 export class Conversations {
   readonly stored: StoredView;
   readonly records: Records;
@@ -97,7 +97,7 @@ export class Conversations {
     return this.#parts.router.routes;
   }
 
-  /** A request can give these names in `model`, such as "anthropic/claude-sonnet-5" or the name of a preference. */
+  /** The names that a request can give in `model`, such as "anthropic/claude-sonnet-5" or the name of a preference. */
   get modelNames(): readonly string[] {
     return [...PREFERENCES, ...this.routes.flatMap(({ provider, model }) => [model, `${provider.name}/${model}`])];
   }
@@ -116,7 +116,7 @@ export class Conversations {
     return await this.#own.createConversation({ ...facts, title: oneLine(facts.title, 100) });
   }
 
-  /** Rejects with `UsageError` if no conversation has that id. */
+  /** Rejects with `UsageError` if no conversation has the id. */
   async byId(id: string): Promise<Branch> {
     const branch = await this.#store.findConversation(id);
     if (!branch) throw await notFound(id, this.#store);
@@ -136,7 +136,7 @@ export class Conversations {
     return await this.#store.iterations(queryId, range);
   }
 
-  /** Returns the ids of all runs of the request that this run belongs to, oldest first. */
+  /** Resolves with the ids of all runs of a request, oldest first. `queryId` is any of these runs. */
   async attempts(queryId: string): Promise<readonly string[]> {
     return await this.#store.attempts(queryId);
   }
@@ -172,9 +172,9 @@ export class Conversations {
 
   /** Rejects with `UsageError` for an empty or oversized request, an invalid schema, unusable images or variables, and
    * a cost limit without a known price. Rejects with `Cancelled` if the signal aborts before Vis creates anything.
-   * After a rejection with one of these two errors, the store is unchanged. Also rejects with `BusyError`
-   * (`TakenOverError` if another process took over later), `ConfigError` and `StoreError`; every other end is a
-   * result. */
+   * After a rejection with `UsageError`, or with `Cancelled` at that time, the store is unchanged. Also rejects with
+   * `BusyError` (`TakenOverError` if another process took over later), `ConfigError` and `StoreError`. Other ends are
+   * results. */
   async ask(
     target: AskTarget,
     request: string,
@@ -200,9 +200,9 @@ export class Conversations {
     return await this.#store.branches(conversationId);
   }
 
-  /** The query runs again from the state before it. It replaces the last query of its branch; a query that others
-   * follow, or that the branch `seenFrom` inherits, runs in a fork. The previous run stays readable. Rejects like
-   * `ask`, and with `UsageError` for an unknown id. */
+  /** Runs a query again from the state before it. The new run replaces the last query of its branch. If others follow
+   * the query, or the branch `seenFrom` inherits it, the query runs in a fork. The previous run stays readable. Rejects
+   * like `ask`, and with `UsageError` for an unknown id. */
   async retry(
     queryId: string,
     { seenFrom, ...options }:
@@ -229,8 +229,8 @@ export class Conversations {
     return await this.#runIn(branch, query.text, { ...again, extras, refuseWhenBusy: true, retryOf: queryId });
   }
 
-  /** Returns the files with changes of these queries, or of their earlier runs, that no undo has reverted. A fault of
-   * the list prevents no request. */
+  /** Returns the files that these queries or their earlier runs changed, if no undo has reverted the changes. If the
+   * list fails, the request still runs. */
   async #keptFiles(branch: Branch, queries: readonly Pick<StoredQuery, "queryId">[]): Promise<readonly string[]> {
     const { fileChanges, log } = this.#parts;
     if (!fileChanges) return [];
@@ -246,9 +246,9 @@ export class Conversations {
     }
   }
 
-  /** The newest query of the branch must have stopped at its step limit, and gets ten more steps. Vis makes a new query
-   * with the images, instructions and schema of the old one. Rejects like `ask`, and with `UsageError` if the old
-   * query ended otherwise. */
+  /** Gives the newest query of the branch ten more steps. This query must have stopped at its step limit. Vis makes a
+   * new query with the images, instructions and schema of the old one. Rejects like `ask`, and with `UsageError` if the
+   * old query ended otherwise. */
   async more(branch: Branch, options: AskOptions): Promise<QueryResult> {
     const last = (await this.#store.queries(branch.branchId, { newest: 1 })).at(-1);
     if (!last) throw new UsageError("Cannot continue the conversation: it has no request yet; send one first");
@@ -264,8 +264,8 @@ export class Conversations {
     return await this.ask(branch, moreRequest(last.text), { ...before, ...options, maxIterations: MORE_STEPS });
   }
 
-  /** Resolves with true once the query's next call shows the message. Resolves with false if no query runs, if the
-   * query ended first, or if the signal withdrew the message; the caller may then `ask` the same text. */
+  /** Resolves with true when a model call of the query shows the message. Resolves with false if no query runs, if the
+   * query ended first, or if the signal withdrew the message. The caller may then `ask` the same text. */
   async steer(
     { branchId }: Branch,
     text: string,
@@ -278,8 +278,8 @@ export class Conversations {
     return this.#runner.programs(branchId);
   }
 
-  /** The messages are those of the first call that a request would make now, in a conversation or in a new one. Neither
-   * stores nor sends a message. Rejects with `UsageError` like `ask`, but checks no price. */
+  /** Returns the messages of the first model call that a request would make now, in a conversation or in a new one.
+   * Stores and sends no message. Rejects with `UsageError` like `ask`, but checks no price. */
   async preview(
     request: string,
     where: { readonly branch: Branch } | { readonly workspace: string },
@@ -295,7 +295,7 @@ export class Conversations {
     return await previewCall(request, { parts: { ...this.#parts, environment }, extras });
   }
 
-  /** Iterations are counted from 0. Returns null if the store has no messages of this one. */
+  /** `position` counts iterations from 0. Resolves with null if the store has no messages of this iteration. */
   async sentMessages(queryId: string, position: number): Promise<readonly SentMessage[] | null> {
     return await this.#store.sentMessages(queryId, position);
   }
@@ -354,12 +354,13 @@ async function asBefore(queryId: string, store: Store): Promise<Before> {
   return { images, given, instructions, responseSchema };
 }
 
-/** Ids of the same minute begin alike, so an error about a prefix looks at this many of the newest conversations. */
+/** Ids of the same minute have the same beginning, so an error about a prefix looks at this many of the newest
+ * conversations. */
 const NEWEST = 200;
 
 const FEWEST = 8;
 
-/** Ids with this many equal characters at the beginning are of the same millisecond. */
+/** If two ids have this many equal characters at the beginning, they are of the same millisecond. */
 const SHOWN = 13;
 
 async function notFound(id: string, store: Pick<ConversationStore, "listConversations">): Promise<UsageError> {
@@ -383,7 +384,7 @@ async function notFound(id: string, store: Pick<ConversationStore, "listConversa
 
 export interface SharedRun {
   readonly branchId: string;
-  /** Only kept events count. `oldest` is larger than `newest` when no event is kept. */
+  /** The number of the oldest kept event. It is larger than `newest` when no event is kept. */
   readonly oldest: number;
   readonly newest: number;
   readonly running: boolean;
@@ -401,18 +402,19 @@ export interface SharedQueries {
   questions(conversationId: string): Promise<readonly ApprovalQuestion[]>;
   answer(conversationId: string, questionId: string, answer: ApprovalAnswer): Promise<boolean>;
   isBusy(conversationId: string): Promise<boolean>;
-  /** Returns null for an unknown query, and for an ended one whose events are no longer kept. The signal ends the
-   * events of a running query. */
+  /** Resolves with null for an unknown query, and for an ended query whose events are no longer kept. The signal ends
+   * the events of a running query. */
   follow(queryId: string, signal: AbortSignal): Promise<SharedRun | null>;
   load(): Promise<{ readonly depth: number; readonly oldestMs: number; readonly takeovers: number }>;
-  /** No more requests are taken. Running queries are left to other nodes: each before its next iteration, or at once
-   * when the time is up. `ask` continues to wait; an abort of its signal then ends only the wait. */
+  /** Takes no more requests. Leaves running queries to other nodes: each before its next iteration, or at once when the
+   * time is up. `ask` continues to wait. An abort of its signal then ends only the wait. */
   drain(graceMs: number): Promise<void>;
 }
 
 const LOOKED_AT = 50;
 
-/** If a conversation belongs to a folder that is gone, the error explains how to continue that conversation. */
+/** Returns an error text. If a conversation belongs to a folder that is gone, the text explains how to continue this
+ * conversation. */
 export async function nothingToContinue(
   { conversations, workspace }: { readonly conversations: Conversations; readonly workspace: string },
 ): Promise<string> {

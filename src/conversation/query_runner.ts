@@ -19,7 +19,7 @@ export type RunnerParts =
   & Omit<EnvironmentParts, "branch">
   & Omit<QueryParts, "environment" | "store" | "log" | "now" | "steering" | "between">
   & {
-    /** It wraps every query once its branch exists, and may listen to its events. Vis calls `between` before each model
+    /** Wraps every query after its branch exists, and may listen to its events. Vis calls `between` before each model
      * call. */
     readonly around?: (
       emit: Emit,
@@ -34,14 +34,15 @@ export interface RunnerOptions extends AskOptions {
   readonly retryOf?: string | undefined;
   readonly keptFiles?: readonly string[] | undefined;
   readonly queryId?: string;
-  /** The query continues from this state if another process began it; `queryId` is its id. */
+  /** The state in which another process left the query. `queryId` is the id of the query. */
   readonly left?: QueryLeft;
   /** When this signal aborts, another process takes the query before its next iteration, and the run rejects with
    * `HandedOver`. */
   readonly leaving?: AbortSignal;
 }
 
-/** Queries of a branch run one at a time. The runner owns the environments of the branches; `closeAll` ends them. */
+/** Runs the queries of a branch one at a time. The runner owns the environments of the branches; `closeAll` ends
+ * them. */
 export class QueryRunner {
   readonly #parts: RunnerParts;
   readonly #live: LiveEnvironments<Environment, Branch>;
@@ -65,7 +66,8 @@ export class QueryRunner {
     this.#leases = new LeaseKeeper(() => parts.store.renewLeases(parts.owner));
   }
 
-  /** Code in the tenant's conversations sees no other tenant, whichever client began the request. */
+  /** Returns the store of the branch's tenant, so that code in its conversations sees no other tenant, whichever client
+   * began the request. */
   storeOf({ tenant }: Pick<Branch, "tenant">): Store {
     const { store } = this.#parts;
     return tenant === store.tenant ? store : store.of(tenant);
@@ -75,13 +77,13 @@ export class QueryRunner {
     return this.#live.isBusy(branchId);
   }
 
-  /** The lock of the branch is taken before anything is awaited, so that requests run in the order of their calls. */
+  /** Takes the lock of the branch before it awaits anything, so that requests run in the order of the calls. */
   async run(branch: Branch, request: string, options: RunnerOptions): Promise<QueryResult> {
     const run = (emit: Emit, between?: QueryParts["between"]) =>
       this.#run(branch, request, { ...options, emit }, between);
     const { around } = this.#parts;
     const whenFree = (): Promise<QueryResult> => around ? around(options.emit, run) : run(options.emit);
-    // The runner stores a request that begins at once or continues with its end, even if it is already cancelled.
+    // If the query begins at once or continues, the runner stores it with its end, even if it is already cancelled.
     const signal = options.left || !this.isBusy(branch.branchId) ? undefined : options.signal;
     return await this.#live.lockOf(branch).run(whenFree, signal);
   }
@@ -140,7 +142,7 @@ export class QueryRunner {
     }
   }
 
-  /** The query must be stored as running before this call: from then on no other process changes the branch. */
+  /** The caller has stored the query as running, so that no other process changes the branch. */
   async #environmentFor(
     branch: Branch,
     queryId: string,
@@ -152,7 +154,7 @@ export class QueryRunner {
       const before = await store.previousTurn(branch.branchId, queryId);
       const reopen = retryOf !== undefined || left !== undefined;
       const environment = await this.#live.use(branch, { run: queryId, after: before?.queryId ?? null, reopen });
-      // The inputs of a query that continues are stored with its first iteration.
+      // If a query continues after its first iteration, the store already has its inputs.
       if (left && left.iterations.length > 0) environment.given.describe(input);
       else if (input.length > 0) await environment.give(input);
       return { environment, before };
@@ -183,7 +185,8 @@ export class LeaseKeeper {
   readonly #running = new Map<string, () => void>();
   #timer: ReturnType<typeof setInterval> | null = null;
 
-  /** `renew` returns the branches that this process still holds. If `renew` rejects, the keeper tries again later. */
+  /** `renew` resolves with the branches that this process still holds. If `renew` rejects, the keeper tries again
+   * later. */
   constructor(
     renew: () => Promise<readonly string[]>,
     { everyMs = EVERY_MS }: { readonly everyMs?: number } = {},
@@ -205,7 +208,7 @@ export class LeaseKeeper {
   }
 
   async #beat(): Promise<void> {
-    // The keeper does not check queries that begin during the renewal.
+    // Queries that begin during the renewal are not in `watched`, so the keeper does not end them.
     const watched = [...this.#running];
     const held = new Set(await this.#renew());
     for (const [branchId, lost] of watched) if (!held.has(branchId)) lost();
@@ -221,10 +224,10 @@ interface LiveEnvironment {
 
 interface LiveEnvironmentsOptions<E extends LiveEnvironment, B> {
   readonly open: (branch: B) => Promise<E>;
-  /** At most this many environments are kept. An environment with a running query, child or program stays open beyond
-   * the limit. */
+  /** The number of environments to keep. An environment with a running query, child or program stays open beyond this
+   * number. */
   readonly kept: number;
-  /** It is called for each environment that is closed, whether to make room or by `close`. */
+  /** Called for each environment that closes, to make room or by `close`. */
   readonly onClose: (branchId: string) => void;
 }
 
@@ -238,12 +241,12 @@ interface Entry<E extends LiveEnvironment> {
   readonly lock: Semaphore;
   environment: Promise<E> | null;
   opened: E | null;
-  /** The environment contains the state up to the end of this run, which used it last. */
+  /** The run that used the environment last. The environment has the state at the end of this run. */
   run: string | null;
 }
 
-/** Vis opens an environment on first use, and again when a run needs another state. Closing an idle environment loses
- * no stored state. */
+/** Keeps environments open between runs. Opens an environment on first use, and again when a run needs another state.
+ * Closing an idle environment loses no stored state. */
 export class LiveEnvironments<E extends LiveEnvironment, B extends { readonly branchId: string }> {
   readonly #options: LiveEnvironmentsOptions<E, B>;
   readonly #entries = new Map<string, Entry<E>>();
@@ -252,7 +255,7 @@ export class LiveEnvironments<E extends LiveEnvironment, B extends { readonly br
     this.#options = options;
   }
 
-  /** Callers take the lock of an environment before awaiting anything. */
+  /** Callers take this lock before they await anything. */
   lockOf({ branchId }: B): Semaphore {
     return this.#entryOf(branchId).lock;
   }
@@ -265,7 +268,7 @@ export class LiveEnvironments<E extends LiveEnvironment, B extends { readonly br
     return (this.#entries.get(branchId)?.lock.open ?? 0) > 0;
   }
 
-  /** The environment has the state after the run `after`, and is for a run that is stored as running. The caller holds
+  /** Returns an environment with the state after the run `after`, for a run that is stored as running. The caller holds
    * the lock of the branch. `reopen` reads the state from the store again. */
   async use(branch: B, { run, after, reopen }: WantedFor): Promise<E> {
     const entry = this.#entryOf(branch.branchId);
@@ -310,7 +313,7 @@ export class LiveEnvironments<E extends LiveEnvironment, B extends { readonly br
     return entry;
   }
 
-  /** The least recently used idle environments are closed until the limit leaves room for `more`. */
+  /** Closes the least recently used idle environments until the limit leaves room for `more`. */
   trim(more = 0): void {
     for (const [branchId, { environment, opened, lock }] of this.#entries) {
       if (this.#entries.size + more <= this.#options.kept) return;
@@ -323,15 +326,15 @@ export class LiveEnvironments<E extends LiveEnvironment, B extends { readonly br
 export interface PooledChild {
   readonly alive: boolean;
   readonly used: boolean;
-  /** The child stops even while it starts, unless a query runs. */
+  /** Stops the child, even while it starts, unless a query runs. */
   rest(): Promise<void>;
 }
 
 interface ChildPoolOptions {
-  /** Children count from before they start until they are reaped. Only simultaneous queries can exceed the limit. */
+  /** The limit for children, from before their start until they are reaped. Simultaneous queries can exceed it. */
   readonly live: number;
   readonly idleMs: number;
-  /** `f` is called once after `ms`, unless the caller first calls the returned function. */
+  /** Calls `f` once after `ms`, unless the caller first calls the returned function. */
   readonly after?: (ms: number, f: () => void) => () => void;
   readonly onError: (error: unknown) => void;
 }
@@ -341,8 +344,8 @@ interface Resting {
   cancel(): void;
 }
 
-/** The limits are for the number and the idle time of children that wait for their conversation's next query. The pool
- * stops the least recently used child first, and no child with a running query. */
+/** Keeps children for the next query of their conversation, within limits for their number and idle time. The pool
+ * stops the least recently used child first, and does not stop a child with a running query. */
 export class ChildPool {
   readonly #options: ChildPoolOptions;
   #children = 0;
@@ -362,13 +365,13 @@ export class ChildPool {
     return this.#resting.size;
   }
 
-  /** The idle children can be stopped, so they do not count. */
+  /** Whether a query can start a child. Idle children do not count, because the pool can stop them. */
   get hasRoom(): boolean {
     const alive = Array.from(this.#resting.values()).filter(({ resident }) => resident.alive);
     return this.count - alive.length - this.#stopping.size < this.#options.live;
   }
 
-  /** The child opens as soon as there is room for it, or no other child could be stopped. */
+  /** Opens the child when there is room for it, or when the pool can stop no other child. */
   async start<C extends { readonly gone: Promise<unknown> }>(open: () => Promise<C>): Promise<C> {
     this.#waiting++;
     await this.#shrink(this.#options.live - 1);
@@ -385,8 +388,8 @@ export class ChildPool {
     }
   }
 
-  /** The query has ended. If its child has run a block, the child waits for the next query; otherwise the pool stops
-   * the child. */
+  /** Called when a query has ended. If its child has run a block, the child waits for the next query. Otherwise the
+   * pool stops the child. */
   rest(id: string, resident: PooledChild): void {
     this.forget(id);
     if (!resident.used) return this.#stop(resident);
@@ -403,7 +406,7 @@ export class ChildPool {
     this.#resting.delete(id);
   }
 
-  /** Resolves when at most `most` children are left, or all of them belong to queries. */
+  /** Resolves when at most `most` children are left, or when all of them belong to queries. */
   async #shrink(most: number): Promise<void> {
     while (this.#children > most) {
       this.#stopSurplus();
@@ -412,7 +415,7 @@ export class ChildPool {
     }
   }
 
-  /** Stops another child only if the children that are being stopped do not make enough room. */
+  /** Stops another child only if the children that are already stopping do not make enough room. */
   #stopSurplus(): void {
     const surplus = this.count - this.#options.live - this.#stopping.size;
     const needed = this.#stopping.size === 0 ? Math.max(1, surplus) : surplus;

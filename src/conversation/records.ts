@@ -14,7 +14,7 @@ import type { VariableDiff } from "../environment/version_diff.ts";
 import type { Asked, Branch, QueryStore, Store } from "../persistence/store.ts";
 import type { ArchiveCode } from "./export/read_archive.ts";
 
-/** Larger values are described without decoding them. */
+/** The size up to which Vis decodes a value to show it. For a larger value, Vis shows only its shape. */
 const MAX_SHOWN_BYTES = 16 * 1024 * 1024;
 
 export interface ShownVersion {
@@ -37,7 +37,7 @@ export class Records {
     this.#own = own;
   }
 
-  /** The namespaces of channels contain a slash, so no extension can use one of them. */
+  /** The stored states of channels. Their namespaces contain a slash, so extensions cannot use these namespaces. */
   get states(): StateStore {
     return this.#own.states;
   }
@@ -51,7 +51,7 @@ export class Records {
     return await readSettled(this.#store, read, (found) => found !== null);
   }
 
-  /** The branch of the query need not show the run. Returns null if the run does not exist. */
+  /** Resolves with a run, even if its branch no longer shows the run. Resolves with null if the run does not exist. */
   async query(queryId: string): ReturnType<Store["query"]> {
     const read = () => this.#store.query(queryId);
     return await readSettled(this.#store, read, (found) => found?.running ?? false);
@@ -67,7 +67,8 @@ export class Records {
     return found;
   }
 
-  /** The request has the form of the client's protocol. Returns null if the store has only its text. */
+  /** Resolves with the request in the form of the client's protocol. Resolves with null if the store has only its
+   * text. */
   async askedAs(queryId: string): Promise<Asked | null> {
     return (await this.#store.queryExtras(queryId)).askedAs;
   }
@@ -87,7 +88,7 @@ export class Records {
     return short;
   }
 
-  /** The oldest version comes first. Rejects with `UsageError` if no variable has that name. */
+  /** Returns versions, oldest first. Rejects with `UsageError` if the conversation has no variable with the name. */
   async versions(
     branch: Branch,
     { name, newest, at }: { readonly name: string; readonly newest: number; readonly at?: BranchPoint | undefined },
@@ -115,10 +116,10 @@ export class Records {
     }
   }
 
-  /** The conversation belongs to this workspace and gets new ids. Rejects with `UsageError` for an invalid or
-   * inconsistent archive, and then stores no part of it. No code of the archive runs now, but a query that continues
-   * the conversation evaluates its functions and classes. If the archive has code, Vis first calls `trust`, which
-   * rejects to prevent the import. */
+  /** Imports a conversation into the workspace, with new ids. Rejects with `UsageError` for an invalid or inconsistent
+   * archive, and then stores no part of it. The import runs no code of the archive, but a query that continues the
+   * conversation evaluates its functions and classes. If the archive has code, Vis first calls `trust`, which rejects
+   * to prevent the import. */
   async import(
     file: AsyncIterable<Uint8Array> | string,
     { workspace, trust }: { readonly workspace: string; readonly trust: (code: ArchiveCode) => Promise<void> },
@@ -211,7 +212,7 @@ export async function readSettled<T>(
 ): Promise<T> {
   const found = await read();
   if (!runs(found)) return found;
-  // A read-only database can still be read.
+  // If the database is read-only, the read result stays as it is.
   return await store.sweepLost().catch(() => 0) > 0 ? await read() : found;
 }
 

@@ -1,4 +1,3 @@
-/** Vis checks these options of a request before it creates anything. */
 import { fileFault, UsageError } from "../domain/errors.ts";
 import { checkImages, type Image, MAX_IMAGE_BYTES, readImage } from "../domain/images.ts";
 import { abortable } from "../domain/kit/concurrency.ts";
@@ -28,8 +27,8 @@ import {
   withBudget,
 } from "../query/query_settings.ts";
 
-/** Vis creates a new branch or conversation after it has checked the request, which becomes the title of a new
- * conversation. */
+/** The place of a request: a branch, or a branch or conversation that Vis creates after it has checked the request. The
+ * request is the first title of a new conversation. */
 export type AskTarget = Branch | NewFork | Pick<NewConversation, "channel" | "workspace">;
 
 export interface AskOptions extends KeyedRequest {
@@ -42,30 +41,30 @@ export interface AskOptions extends KeyedRequest {
   readonly refuseWhenBusy?: boolean;
   readonly label?: string | undefined;
   readonly images?: readonly Image[] | undefined;
-  /** It is the value of the variable `context`. The model sees its type, its size and its beginning. */
+  /** The value of the variable `context`. The model sees its type, its size and its beginning. */
   readonly context?: VariableSource | undefined;
   readonly variables?: Readonly<Record<string, VariableSource>> | undefined;
   readonly given?: readonly VariableImage[];
-  /** The configured instructions apply by default. */
+  /** The instructions of the request; by default the configured instructions. */
   readonly instructions?: string | undefined;
-  /** The request changes nothing: its purpose is a plan, a review, or an answer outside of the conversation's work. Vis
-   * refuses calls that could change something. */
+  /** The purpose of a request that changes nothing: a plan, a review, or an answer outside of the conversation's work.
+   * Vis refuses calls that could change something. */
   readonly only?: ReadingMode | undefined;
-  /** The answer must satisfy this JSON Schema, and is then also available in `value` of the result. */
+  /** The JSON Schema that the answer must satisfy. `value` of the result then has the answer too. */
   readonly responseSchema?: unknown;
   readonly askedAs?: Asked | undefined;
-  /** The model must ask for more after this number of iterations. Without `extendsTo`, Vis does not extend this number
+  /** The number of iterations after which the model must ask for more. Without `extendsTo`, this number does not grow
    * by itself. */
   readonly maxIterations?: number | undefined;
-  /** By default, the configured level or the model's own choice applies. */
+  /** The reasoning level; by default the configured level or the model's own choice. */
   readonly reasoning?: ReasoningLevel | undefined;
   readonly extendsTo?: number | undefined;
   readonly model?: string | undefined;
-  /** Only limits below the configured ones have an effect. */
+  /** Limits of the request. A configured limit that is lower still applies. */
   readonly limits?: Pick<QueryLimits, "costUsd" | "wallMs" | "priced"> | undefined;
 }
 
-/** Longer text belongs in a file or the variable `context`. */
+/** The limit for the text of a request. A longer text belongs in a file or in the variable `context`. */
 export const MAX_REQUEST_CHARS = 4_000_000;
 
 export function checkRequest(request: string): void {
@@ -149,8 +148,7 @@ export async function allInputVariables(
   ]);
 }
 
-/** Errors call the image `name`. A file that is larger than the limit for images is not read. Rejects with
- * `UsageError`. */
+/** Errors call the image `name`. Vis does not read a file above the limit for images. Rejects with `UsageError`. */
 export async function readImageFile(path: string, name = path): Promise<Image> {
   return readImage(await bytesOf(path, name), name);
 }
@@ -158,7 +156,7 @@ export async function readImageFile(path: string, name = path): Promise<Image> {
 async function bytesOf(path: string, name: string): Promise<Uint8Array<ArrayBuffer>> {
   try {
     const { size, isFile } = await Deno.stat(path);
-    // A device or a pipe may be endless.
+    // A device or a pipe may have no end.
     if (!isFile) throw new UsageError(`Cannot use image ${name}: it is not a file; name an image file`);
     if (size > MAX_IMAGE_BYTES) {
       throw new UsageError(`Cannot use image ${name}: it has ${size} bytes; the limit is ${MAX_IMAGE_BYTES}`);
@@ -173,7 +171,7 @@ async function bytesOf(path: string, name: string): Promise<Uint8Array<ArrayBuff
 export class WaitingQuestions {
   readonly #waiting = new Map<string, { readonly question: ApprovalQuestion; answer(given: ApprovalAnswer): void }>();
 
-  /** Any client that may begin queries can answer, even after the client that began this query has left. */
+  /** Any client that may begin queries can answer, even after the client of this query has left. */
   readonly approve: Approve = async (question, signal) => {
     const { promise, resolve } = Promise.withResolvers<ApprovalAnswer>();
     this.#waiting.set(question.id, { question, answer: resolve });

@@ -5,7 +5,8 @@ import type { QueryEvent, QueryResult } from "../domain/query/query_schemas.ts";
 import type { EndedQuery, StoredQuery } from "../domain/query/stored_query.ts";
 import type { StoredIteration } from "../persistence/store.ts";
 
-/** The events have whole texts instead of deltas, finished iterations, and the end. The first event is `started`. */
+/** Returns events with whole texts instead of deltas: `started`, the finished iterations, and the end of an ended
+ * query. */
 export function storedEvents(
   query: StoredQuery,
   { iterations, model }: { readonly iterations: readonly StoredIteration[]; readonly model: string },
@@ -38,7 +39,7 @@ function sendIteration(iteration: StoredIteration, emitter: Emitter): void {
     emitter.send({ type: "block_started", block, code });
     const diffs = storedDiffs(iteration.metadata, block);
     for (const [at, call] of result.calls.entries()) {
-      // The store does not record which call of the block made a change.
+      // The store does not record which call of the block made a change, so the last call gets all changes.
       const changes = diffs.length > 0 && at === result.calls.length - 1 ? { diffs } : {};
       emitter.send({ type: "host_call", block, phase: "end", ...call, ...changes });
     }

@@ -23,7 +23,7 @@ export interface ContextSource {
   readonly last: string | null;
 }
 
-/** Returns the parts of the next context message. Takes the notes that are due, because each is shown only once. */
+/** Returns the parts of the next context message. Takes the due notes, because the model sees each note only once. */
 export async function buildContext(source: ContextSource): Promise<ContextParts> {
   const { environment, state, caps, steered } = source;
   const notes = [
@@ -55,7 +55,8 @@ export async function buildContext(source: ContextSource): Promise<ContextParts>
   };
 }
 
-/** The note of the last call precedes the others, which may ask for actions that this call cannot take. */
+/** Returns the note of the last call. It precedes the other notes, which may ask for actions that this call cannot
+ * take. */
 function lastNote(why: string, others: number): string {
   const still = others > 0 ? ", whatever a note below asks for" : "";
   return `${why}: this is the last call and no block runs any more${still}. Give "final" now: the best answer from the variables and results that exist, and what is missing.`;
@@ -102,7 +103,7 @@ async function nudges(source: ContextSource): Promise<string[]> {
   return [...own, ...extensionNudges(await Promise.all(texts), onWarn)];
 }
 
-/** Limits for interrupted blocks: their number, and the characters that they share. */
+/** Limits for interrupted blocks: their number, and the characters of each. */
 const CUT = { blocks: 5, chars: 300 };
 
 export function handoverOf(before: PreviousTurn | null): ContextParts["handover"] {

@@ -15,13 +15,13 @@ interface Expected {
   readonly price: Price | null;
 }
 
-/** A call that is under way, which its owner settles exactly once, however the call ends. */
+/** A running model call, which its owner settles once, however the call ends. */
 interface Reservation {
   settle(spent: Spend): void;
 }
 
 /** Counts the spend of a query and its sub-queries against the limits of their tree. Vis reserves a call before it
- * begins and settles it after its end, so that parallel sub-queries cannot each spend the same remainder. */
+ * begins and settles the call after its end, so that parallel sub-queries cannot each spend the same remainder. */
 export class Ledger {
   readonly #tree: Tree;
   readonly #parent: Ledger | null;
@@ -74,8 +74,8 @@ export class Ledger {
     this.#tree.subcalls++;
   }
 
-  /** Waits while the calls under way may use up the rest. Rejects with `ProviderError` when a limit is reached, and
-   * with `Cancelled`. */
+  /** Waits while the running calls may use up the rest. Rejects with `ProviderError` when a limit is reached, and with
+   * `Cancelled`. */
   async reserve(expected: Expected, signal: AbortSignal): Promise<Reservation> {
     for (;;) {
       if (signal.aborted) throw new Cancelled("Query cancelled");
@@ -137,7 +137,7 @@ class Tree {
     return limitReached(this.limits, { usage: this.usage, costUsd: this.costUsd, ms: this.elapsed() });
   }
 
-  /** Returns null if this call and the calls under way may exceed the rest. If no call is under way, the ledger always
+  /** Returns null if this call and the running calls together may exceed the rest. If no call is running, the ledger
    * allows this one. */
   hold({ inputTokens, price }: Expected): Held | null {
     const { usage, costUsd } = this;
@@ -171,7 +171,8 @@ class Tree {
     this.#waiting.delete(wake);
   }
 
-  /** Whether the spend per call is still unknown. With a limit, other calls wait until the first one has ended. */
+  /** Whether the spend per call is still unknown. If there is a limit, other calls then wait for the end of the first
+   * one. */
   #unknown(): boolean {
     const { tokens, costUsd } = this.limits;
     return this.usage.calls === 0 && (tokens !== null || costUsd !== null);
@@ -208,12 +209,12 @@ function limitReached(
 
 const CHARS_PER_TOKEN = 4;
 /** The limit for concurrent model calls below queries, per process. A holder of a place waits only for its reply, so
- * nesting cannot deadlock. */
+ * nested queries cannot deadlock. */
 const AT_ONCE = 8;
 const CALLS = new Semaphore(AT_ONCE);
 
-/** The router behind the ledger of one query and the gate of the process. If `model` is set, that model serves. `gate`
- * is null for a user's own query: it makes one call at a time and must not wait for other conversations. */
+/** The router behind the ledger of one query and the gate of the process. If `model` is set, this model serves. `gate`
+ * is null for a user's own query, which makes one call at a time and must not wait for other conversations. */
 export class LedgerCalls implements ModelCalls {
   readonly #router: ModelCalls;
   readonly #ledger: Ledger;
@@ -238,13 +239,13 @@ export class LedgerCalls implements ModelCalls {
     return chosenRoute(this.#router, this.#model);
   }
 
-  /** Asks like the router, and counts every attempt. Also rejects with `ProviderError` when the tree has reached a
-   * limit. A cost limit rejects a model whose price is unknown. */
+  /** Makes a model call, and counts every attempt. Rejects like the router, and with `ProviderError` when the tree has
+   * reached a limit. With a cost limit, rejects for a model whose price is unknown. */
   async ask(request: RouterRequest, options: RouterCallOptions): Promise<RouterReply> {
     const chars = request.messages.reduce((sum, { text }) => sum + text.length, 0);
     const inputTokens = Math.ceil(chars / CHARS_PER_TOKEN);
     const { price } = this.current().capabilities;
-    // The ledger comes first, so that a call that waits there holds no place in the gate.
+    // The ledger comes before the gate, so that a call that waits for the ledger holds no place in the gate.
     const reservation = await this.#ledger.reserve({ inputTokens, price }, options.signal);
     let spent = NOTHING_SPENT;
     const watched: RouterCallOptions = {
@@ -261,7 +262,7 @@ export class LedgerCalls implements ModelCalls {
       const call = (): Promise<RouterReply> => this.#router.ask(chosen, watched);
       return await (this.#gate?.run(call, options.signal) ?? call());
     } catch (error) {
-      // Failed attempts may have used up the rest.
+      // Failed attempts may have used up the rest, so the limits are checked again.
       if (error instanceof ProviderError) this.#ledger.check();
       throw error;
     } finally {
@@ -278,8 +279,8 @@ function choiceOf(model: string | null, request: RouterRequest): Partial<RouterR
 
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** The signal of a query with a time limit, which ends waits for a model or a block. The creator of the deadline must
- * close it. */
+/** The signal of a query with a time limit, which ends waits for a model or a block. The creator must close the
+ * deadline. */
 export class QueryDeadline {
   readonly signal: AbortSignal;
   readonly #caller: AbortSignal;

@@ -31,7 +31,7 @@ const NOBODY = {
 
 interface QueryApprovalsParts {
   readonly approve: Approve | null;
-  /** The reason why no user can be asked, which has a meaning only if `approve` is null. */
+  /** The reason why no user can be asked. Only used if `approve` is null. */
   readonly nobody: string;
   readonly rules: ApprovalRules | null;
   readonly log: Log;
@@ -54,9 +54,9 @@ export class QueryApprovals {
   readonly #parts: QueryApprovalsParts;
   /** Vis asks the user one question at a time. */
   readonly #turn = new Semaphore();
-  /** The reasons of refusals by `refusalKey`. Vis does not ask the same question again in this query. */
+  /** The reasons of refusals by `refusalKey`. Vis does not ask a refused question again in this query. */
   readonly #refused = new Map<string, string>();
-  /** The scopes that the user allowed for longer, kept here in case they cannot be stored as rules. */
+  /** The scopes that the user allowed for longer than one call, in case Vis cannot store them as rules. */
   readonly #allowed = new Set<string>();
   #refusals = 0;
 
@@ -97,13 +97,13 @@ export class QueryApprovals {
     const known = await this.#known(request, asking);
     if ("allowed" in known) return known;
     return await this.#turn.run(async () => {
-      // Another call may have asked the same in the meantime.
+      // Another call may have asked the same question meanwhile.
       const left = await this.#known(request, asking);
       return "allowed" in left ? left : await this.#ask(left, asking);
     }, asking.signal);
   }
 
-  /** Decides the request if a rule or an earlier answer covers it; otherwise returns the rest that the user must
+  /** Decides the request if a rule or an earlier answer covers it. Otherwise returns the rest that the user must
    * decide. */
   async #known(request: CheckedRequest, asking: Asking): Promise<Approval | CheckedRequest> {
     const left = await this.#left(request, asking);
@@ -199,7 +199,7 @@ export class QueryApprovals {
 type Answered = ApprovalAnswer & { readonly fault?: string };
 type CheckedRequest = ApprovalRequest & { readonly scopes: readonly string[]; readonly lasting: boolean };
 
-/** Lasting requests of an extension with the same scopes have the same key. The key of any other request has its
+/** Returns the same key for lasting requests of an extension with the same scopes. The key of any other request has its
  * action. */
 function refusalKey({ what, scopes, lasting }: CheckedRequest, { extension }: Asking): string {
   return JSON.stringify([extension, ...(lasting ? [...scopes].sort() : ["", what])]);

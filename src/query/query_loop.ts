@@ -39,7 +39,7 @@ export interface BegunQuery {
   readonly state: QueryState;
   readonly ledger: Ledger;
   readonly approvals: QueryApprovals;
-  /** Returns the milliseconds in which a question to the user was open; durations of steps exclude this time. */
+  /** Returns the milliseconds in which an approval waited. The durations of steps exclude this time. */
   readonly askedMs: () => number;
   readonly subcalls: Subcalls;
   readonly emitter: Emitter;
@@ -68,11 +68,11 @@ export class QueryLoop {
   readonly #prepared: Prepared;
   readonly #leaving: AbortSignal | null;
   readonly #repetition = new Repetition();
-  /** Ends the call under way if the previous iteration could not be stored. */
+  /** Ends the running model call if the previous iteration could not be stored. */
   readonly #unstored = new AbortController();
   #stored: Promise<void> = Promise.resolve();
   #last: Iterated["store"] | null = null;
-  /** Whether the end of an iteration is stored, and the request with it. */
+  /** Whether the end of an iteration, and the request with it, are stored. */
   #begun = false;
 
   /** When `leaving` aborts, the query stops before its next iteration, and another process continues it. */
@@ -83,8 +83,8 @@ export class QueryLoop {
     this.#prepared = { ...prepared, frame: { ...frame, signal } };
   }
 
-  /** Iterates until the query has a reason to end. An accepted final is in the state. The loop stores the end of each
-   * iteration while the next model call is under way. */
+  /** Iterates until the query has a reason to end. The state then has an accepted final. The loop stores the end of
+   * each iteration during the next model call. */
   async run(): Promise<QueryReason> {
     try {
       return await this.#decide();
@@ -94,7 +94,7 @@ export class QueryLoop {
     }
   }
 
-  /** Restores the state in which another process left the query. The model learns which blocks were under way. */
+  /** Restores the state in which another process left the query. The model learns which blocks were running. */
   continueFrom(iterations: readonly StoredIteration[], steered: readonly SteeredMessage[]): void {
     const { state } = this.#prepared;
     for (const stored of iterations) {
@@ -116,8 +116,8 @@ export class QueryLoop {
     state.notes.push(...unseen.map(({ text }) => `The user says meanwhile: ${clip(text, 2_000)}`));
   }
 
-  /** Stores the last iteration and the end of the query, in one transaction if the iteration is not stored yet. Rejects
-   * with `StoreError` or a defect. */
+  /** Stores the last iteration and the end of the query. If the iteration is not stored yet, one transaction stores
+   * both. Rejects with `StoreError` or a defect. */
   async end(write: (last?: EndOfIteration) => Promise<void>): Promise<void> {
     const { state: { final }, frame } = this.#prepared;
     await (this.#last ? this.#last((iterationId, iteration) => write({ iterationId, iteration })) : this.#stored);
@@ -177,7 +177,7 @@ export class QueryLoop {
       last: last !== null,
       refusedBefore: state.refused,
       supported: state.supported,
-      doubted: last === null ? state.doubted : DOUBTS, // No call could follow a refusal.
+      doubted: last === null ? state.doubted : DOUBTS, // After the last call, a refusal would leave no call to answer it.
       unsupportedClaim: (text) => this.#unsupportedClaim(text),
       offered: () => state.offered,
       diffs: state.diffs,
@@ -192,19 +192,20 @@ export class QueryLoop {
     if (result.kind === "final") this.#last = store;
     else {
       this.#stored = afterRequest(store);
-      this.#stored.catch(() => this.#unstored.abort()); // The code that ends the query receives the error.
+      this.#stored.catch(() => this.#unstored.abort()); // `end` receives the error.
     }
     return result;
   }
 
-  /** An answer may be about the work of an earlier request, or about a text that came with the request. */
+  /** Returns a claim that nothing supports, or null. An answer about an earlier request, or about a text that came with
+   * the request, needs no work. */
   #unsupportedClaim(text: string): string | null {
     const { state, request, extras, before, frame: { environment: { given } } } = this.#prepared;
     if (state.acted || before?.idle === false) return null;
     return claimOf(text, { request, given: extras.images.length + given.shown.length > 0 });
   }
 
-  /** Returns the user's messages since the last call, and stores them before a call shows them. */
+  /** Returns the user's messages since the last call. Stores them before a call shows them. */
   async #steered(): Promise<readonly string[]> {
     const { parts, frame, state } = this.#prepared;
     const iteration = state.position + 1;
@@ -238,7 +239,7 @@ export class QueryLoop {
       case "failed": {
         state.failed(result.reason);
         state.temporary = result.temporary;
-        // A fault of the connection or the service is not a fault of the model.
+        // The model did not cause a fault of the connection or the service.
         if (result.fault !== "broken" && result.fault !== "call") state.unusable();
         if (result.entries.length === 0) {
           state.notes.push(`The previous call gave no usable reply: ${clip(result.reason, 1500)}`);
@@ -296,7 +297,7 @@ export class QueryLoop {
     return "unsupported_answer";
   }
 
-  /** A second consecutive reply of plain text is the answer if a block of the query had a result. Otherwise no
+  /** A second consecutive reply of plain text is the answer if a block of the query had a result. Without a result, no
    * computation supports the reply. */
   #prose(text: string | null): QueryReason | null {
     const { state } = this.#prepared;
@@ -316,8 +317,8 @@ export class QueryLoop {
     );
   }
 
-  /** Makes one more call that asks for the best answer from the present results. If the call returns no answer, Vis
-   * uses the fallback answer. */
+  /** Makes one more call that asks for the best answer from the present results. If the call has no answer, Vis uses
+   * the fallback answer. */
   async #lastCall(reason: "max_iterations" | "error_budget"): Promise<QueryReason> {
     const { state } = this.#prepared;
     const why = reason === "max_iterations" ? "The iteration budget is used up" : "Too many errors in a row";
@@ -330,7 +331,7 @@ export class QueryLoop {
   }
 }
 
-/** Stores an iteration once the next request is sent (within two turns of the event loop), so that both overlap. */
+/** Stores an iteration after the next request is sent, within two turns of the event loop, so that both overlap. */
 async function afterRequest(store: () => Promise<void>): Promise<void> {
   await nextTurn();
   await nextTurn();

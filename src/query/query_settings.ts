@@ -1,6 +1,3 @@
-/* The parts of a query and the facts that are known before it begins: settings, limits, models by name and the
- * instructions of a plan. `Steering` has the messages that the user sends meanwhile. */
-
 import type { ApprovalRules } from "../domain/query/approval.ts";
 import { READING_MODES, type ReadingMode } from "../domain/query/outcomes.ts";
 import type { EnvironmentParts } from "../environment/environment_parts.ts";
@@ -29,7 +26,7 @@ export interface QuerySettings {
   readonly depth?: number;
   readonly deadlines: IterationFrame["deadlines"];
   readonly caps: ContextCaps;
-  /** With "never", Vis does not ask the user, and calls have only the permissions of their extension. */
+  /** With "never" and "locked", Vis does not ask the user, and calls have only the permissions of their extension. */
   readonly approvals?: "ask" | "never" | "locked";
   readonly instructions: string;
   readonly machine: Omit<PromptEnvironment, "date">;
@@ -40,7 +37,7 @@ export function withBudget(settings: QuerySettings, budget: number): QuerySettin
   return { ...settings, budget, ceiling: settings.operatorCeiling ?? null, extending: false };
 }
 
-/** The parts from which a query is built. The caller owns the parts. */
+/** The parts of a query. The caller owns them. */
 export interface QueryParts extends
   Pick<
     EnvironmentParts,
@@ -63,8 +60,7 @@ export interface QueryParts extends
   readonly approvalRules?: ApprovalRules;
   readonly now: () => number;
   readonly steering?: Steering;
-  /** Resolves with notes for the next model call, which waits for this promise, but no longer than until the signal
-   * aborts. */
+  /** Resolves with notes for the next model call. The call waits for this promise until the signal aborts. */
   /** Lists the recorded file changes of a conversation. Resolves with null if no extension records them. */
   readonly fileChanges?: ListFileChanges | undefined;
   readonly between?: (signal: AbortSignal) => Promise<readonly string[]>;
@@ -89,8 +85,8 @@ export function needsPrice({ costUsd, priced = false }: Pick<QueryLimits, "costU
   return priced || costUsd !== null;
 }
 
-/** The instructions of a query that makes a plan or a review. Stored instructions that contain this text mark a query
- * as a plan or a review. Sub-queries and repetitions therefore get these instructions too. */
+/** The instructions of a query that makes a plan or a review. If stored instructions contain this text, the query is a
+ * plan or a review. Sub-queries and repetitions therefore get these instructions too. */
 const PLANNING = `Make a plan, and change nothing: calls that could change something are refused in this request.
 Read what the plan depends on. Answer with the plan in Markdown: what you would change, in which files and in which order,
 how you would check it, and what is still unclear. The user's next request may tell you to carry it out.`;
@@ -146,8 +142,8 @@ export class Steering {
   #waiting: { readonly text: string; readonly settle: (shown: boolean) => void }[] = [];
   #ended = false;
 
-  /** Resolves with true once a call shows the text. Resolves with false if the query ended first, the signal withdrew
-   * the text, or the text could not be stored. */
+  /** Resolves with true when a call shows the text. Resolves with false if the query ended first, the signal withdrew
+   * the text, or Vis could not store the text. */
   add(text: string, signal?: AbortSignal): Promise<boolean> {
     if (this.#ended || signal?.aborted) return Promise.resolve(false);
     return new Promise((settle) => {
@@ -161,7 +157,7 @@ export class Steering {
     });
   }
 
-  /** Returns the queued messages, oldest first, for the call that is being prepared. The messages count as shown once
+  /** Returns the queued messages, oldest first, for the call that Vis prepares. The messages count as shown when
    * `store` has stored them. */
   async take(store: (texts: readonly string[]) => Promise<void>): Promise<readonly string[]> {
     const taken = this.#waiting;
@@ -177,7 +173,7 @@ export class Steering {
     }
   }
 
-  /** Ends the queue: the query makes no further call. */
+  /** Ends the queue, because the query makes no further call. */
   end(): void {
     this.#ended = true;
     for (const { settle } of this.#waiting.splice(0)) settle(false);

@@ -9,12 +9,12 @@ import type { Reply } from "../prompt/reply/reply.ts";
 import type { QuerySettings } from "./query_settings.ts";
 
 const MAX_DIFF_CHARS = 64 * 1024;
-/** Limits for the sub-queries that are stored with an iteration, and for the characters of each answer. */
+/** Limits for the sub-queries that Vis stores with an iteration, and for the characters of each answer. */
 const MAX_CHILDREN = 20, CHILD_CHARS = 1_000;
 const MAX_ASKED = 50;
-/** Once `LOW` iterations are left, the budget grows by `EXTENSION`. */
+/** When `LOW` iterations are left, the budget grows by `EXTENSION`. */
 const LOW = 2, EXTENSION = 4;
-/** This many first replies without a result do not count against the budget. */
+/** The number of replies without a result that do not count against the budget. */
 const FREE_FAILURES = 4;
 
 export class QueryState {
@@ -42,11 +42,11 @@ export class QueryState {
   unsupported: { readonly answer: string; readonly reason: string } | null = null;
   readonly changed: ChangedFiles = new ChangedFiles();
   readonly diffs: BlockDiff[] = [];
-  /** The sub-queries of the iteration that have ended, stored for users and not for the model. */
+  /** The ended sub-queries of the iteration, which Vis stores for users and not for the model. */
   readonly children: StepChild[] = [];
   readonly asked: string[] = [];
   journal: EarlierIteration | null = null;
-  /** Iterations whose results stay in view after the journal has moved on, oldest first. */
+  /** The iterations whose results the model still sees after the journal has moved on, oldest first. */
   earlier: readonly EarlierIteration[] = [];
   readonly attempts: Attempts = new Attempts();
   readonly notes: string[] = [];
@@ -63,7 +63,7 @@ export class QueryState {
   get budget(): number {
     return this.#budget;
   }
-  /** Whether the budget grows with progress, only if the model requests it, or not at all at its ceiling. */
+  /** How the budget grows: with new results, only if the model requests it, or no more, at its ceiling. */
   get growth(): "new" | "request" | "none" {
     if (this.#budget >= this.#ceiling) return "none";
     return this.#extending ? "new" : "request";
@@ -82,8 +82,8 @@ export class QueryState {
     return { granted, budget };
   }
 
-  /** Extends the budget after an iteration that made progress. The model sees the larger budget before the old one
-   * ends, so that it does not hurry. */
+  /** Extends the budget after an iteration that made progress. The model sees the larger budget before the old budget
+   * ends, so that the model does not hurry. */
   extend(): void {
     if (this.growth === "new" && this.#budget - this.used <= LOW) this.requestMore(EXTENSION);
   }
@@ -158,13 +158,14 @@ export class QueryState {
   }
 }
 
-/** This many consecutive replies with the same fault end the query, because the model has seen the fault and cannot
- * avoid it. */
+/** The number of consecutive replies with the same fault that ends the query, because the model has seen the fault and
+ * repeats it. */
 const SAME = 3;
-/** A broken reply is the fault of the connection, so Vis tolerates more of them. */
+/** The number of broken replies that ends the query. The connection causes a broken reply, so Vis tolerates more of
+ * them. */
 const BROKEN = 5;
-/** This many consecutive unusable replies end the query, even with different faults. Broken replies and failed calls do
- * not count. */
+/** The number of consecutive unusable replies that ends the query, even with different faults. Broken replies and
+ * failed calls do not count. */
 const UNUSABLE = 5;
 
 export interface Unusable {

@@ -1,5 +1,3 @@
-/** Files for reading are made by `markdown.ts` and `html.ts`, archives for another database by `write_archive.ts` and
- * `read_archive.ts`. */
 import { Buffer } from "node:buffer";
 import { BusyError, fileFault, UsageError } from "../../domain/errors.ts";
 import { Semaphore } from "../../domain/kit/concurrency.ts";
@@ -12,10 +10,10 @@ const IN_MEMORY_BYTES = 1 << 20;
 
 const READ_BYTES = 64 * 1024;
 
-/** At most this many exports wait, are being made or are being read, since each large one has a file. */
+/** The limit for open exports, which wait, are being made or are being read. A large export has a temporary file. */
 const MOST_OPEN = 32;
 
-/** Disposing of the export removes its file. */
+/** Disposing of the export removes its temporary file. */
 export interface Exported extends AsyncDisposable {
   readonly bytes: number;
   pieces(): AsyncIterable<Uint8Array<ArrayBuffer>>;
@@ -37,9 +35,9 @@ export class Exports {
     this.#archiveBytes = archiveBytes;
   }
 
-  /** Markdown and HTML have the branch, an archive has its whole conversation. Rejects with `UsageError` if the archive
-   * is larger than an import accepts, or if the temporary file cannot be written. Rejects with `BusyError` if too many
-   * exports are open. */
+  /** Markdown and HTML contain the branch. An archive contains its whole conversation. Rejects with `UsageError` if the
+   * archive is larger than an import accepts, or if Vis cannot write the temporary file. Rejects with `BusyError` if
+   * too many exports are open. */
   async make(branch: Branch, { signal, ...how }: {
     readonly conversations: Readable;
     readonly format: ExportFormat;
@@ -149,12 +147,12 @@ class Spool {
     }
     this.#kept = [];
     this.#keptBytes = 0;
-    // SQLite reads rows without waiting, so other requests get their turn here.
+    // SQLite reads rows synchronously, so other requests get their turn here.
     await new Promise((go) => setTimeout(go));
   }
 }
 
-/** The temporary file ends with the process, except on Windows. */
+/** Returns a temporary file that ends with the process, except on Windows. */
 export async function unnamedFile(): Promise<Deno.FsFile> {
   const path = await Deno.makeTempFile({ prefix: "vis-export-" });
   const file = await Deno.open(path, { read: true, write: true });

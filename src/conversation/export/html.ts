@@ -10,7 +10,7 @@ import { type DiffFile, type DiffLine, diffTitle, parseDiff } from "../../markdo
 import type { MarkdownBlock, MarkdownInline, MarkdownItem, MarkdownList, MarkdownTable } from "../../markdown/tree.ts";
 import { blockEnd, endFacts, minute, pageText, resultParts } from "./markdown.ts";
 
-/** The page has no scripts and loads nothing. All stored text is escaped. */
+/** Makes a page without scripts that loads nothing. All stored text is escaped. */
 export async function* exportHtml(
   recording: PagedRecording,
   { branches = [] }: { readonly branches?: readonly string[] } = {},
@@ -133,7 +133,7 @@ function steeredPart({ text }: SteeredMessage): string {
 
 function iterationPart(iteration: RecordedIteration): string {
   const { number, outcome, status, thinking, error, notes, blocks, calls, children } = iteration;
-  // If an iteration only answers, the answer below it shows everything except the thinking.
+  // A step that only answers is closed, because the answer below it shows everything except the thinking.
   const open = blocks.length + calls.length + children.length > 0 || error !== null ? " open" : "";
   const came = outcome || status;
   return [
@@ -192,7 +192,7 @@ function lineRow(line: DiffLine): string {
   return `<div class="${line.kind}"><i>${line.number}</i><i>${SIGNS[line.kind]}</i><code>${text}</code></div>`;
 }
 
-/** Image data of a known type is embedded in the page, and a URL is shown without fetching it. */
+/** Embeds image data of a known type in the page. Shows a URL as text, so that the page does not fetch it. */
 function imageOf(image: Image): string {
   if (image.kind === "url") return `<p class="facts">image ${escaped(image.url.slice(0, 500))}</p>`;
   const mediaType = imageMediaType(image.bytes);
@@ -238,7 +238,7 @@ const HEADINGS_ABOVE = 3;
 
 const TAGS = { emphasis: "em", strong: "strong", strikethrough: "del" } as const;
 
-/** The HTML loads nothing: images become links, and HTML in the answer appears as text. */
+/** Returns HTML that loads nothing: images become links, and HTML in the answer appears as text. */
 export function answerHtml(answer: string, escaped: Escaped): string {
   return blocksHtml(parseMarkdown(answer, { clean: visibleText }), escaped);
 }

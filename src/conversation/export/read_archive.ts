@@ -24,18 +24,18 @@ type State = Tables["expressionState"][number];
 
 const MAX_CHILD_DEPTH = 50;
 
-/** A conversation of ten thousand iterations has a fifth of this number of values. */
+/** The limits of the parser. A conversation of ten thousand iterations has a fifth of these values. */
 const LIMITS = { values: 2_000_000, depth: 500 };
 
 const sentMessages = z.array(z.looseObject({ role: z.string(), content: z.string() }));
 
-/** After the check, every reader of the rows can rely on them. Throws `UsageError` for another format or version, and
- * for a damaged or hostile file. */
+/** Checks an archive, so that readers of its rows can rely on their form. Throws `UsageError` for another format or
+ * version, and for a damaged or hostile file. */
 export function readArchive(text: string): ConversationArchive {
   return checked(text, null).archive;
 }
 
-/** Only one of the contents is in memory at a time; `strings` must stay open meanwhile. */
+/** Checks an archive with only one of its contents in memory at a time. `strings` must stay open meanwhile. */
 export function readArchiveFile(strings: LongStrings): CheckedArchive {
   try {
     return checked(strings.text, strings);
@@ -60,7 +60,7 @@ function checked(text: string, strings: LongStrings | null): CheckedArchive {
     checkBranches(archive.tables);
     return { archive, contents };
   } catch (error) {
-    // JSON nested deeper than the stack allows is not an archive either.
+    // JSON that is nested deeper than the stack allows is no archive.
     throw error instanceof RangeError ? refused("the file is nested too deeply", error) : error;
   }
 }
@@ -77,7 +77,7 @@ function parsed(text: string, strings: LongStrings | null): ConversationArchive 
   }
   const archive = conversationArchive.safeParse(given, { error: inputFault });
   if (archive.success) {
-    // The digest covers the file as given, because validation drops unknown fields.
+    // The digest covers the unparsed file, because validation drops unknown fields.
     const { tables, contents, sha256 } = given as ConversationArchive;
     if (ArchiveDigest.of({ tables, contents }) !== sha256) {
       throw refused("the file was changed after the export: its hash does not match");
@@ -261,7 +261,8 @@ type Metadata = Tables["expressionState"][number]["metadata"];
 
 type Facts = Extract<Metadata, { readonly kind: string; readonly requires: readonly string[] }>;
 
-/** The names are of code in any version. A query that continues the conversation may evaluate this code. */
+/** The names of functions and classes in all versions. A query that continues the conversation may evaluate their
+ * code. */
 export interface ArchiveCode {
   readonly functions: readonly string[];
   readonly classes: readonly string[];
@@ -297,10 +298,10 @@ const LONG_BYTES = 16 * 1024;
 const READ_BYTES = 64 * 1024;
 const DIGITS = 16;
 
-/** The long strings of the JSON are kept in a file without a name. A short, unpredictable string represents each of
+/** Keeps the long strings of a JSON text in a file without a name. A short, unpredictable string stands for each of
  * them. */
 export class LongStrings implements Disposable {
-  /** The token is also valid base64, so that it can represent either kind of content. */
+  /** This token is also valid base64, so that it can stand for either kind of content. */
   readonly #token = crypto.randomUUID().replaceAll("-", "");
   readonly #kept: Uint8Array[] = [];
   #file: Deno.FsFile | null = null;
@@ -394,7 +395,7 @@ export class LongStrings implements Disposable {
         at++;
       }
     }
-    // A string without an end is invalid JSON in either case.
+    // A string without an end is invalid JSON, whether Vis keeps it or not.
     this.#kept.push(...held);
   }
 
@@ -426,7 +427,7 @@ function unescaped(text: string): string {
   return JSON.parse(`"${text}"`);
 }
 
-/** A cut at this place divides neither an escape nor a surrogate pair of the JSON string. */
+/** Returns the place up to which a JSON string can be cut without dividing an escape or a surrogate pair. */
 function endOfWhole(text: string): number {
   for (let at = 0;;) {
     const next = text.indexOf("\\", at);

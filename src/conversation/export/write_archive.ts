@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { visibleText } from "../../domain/kit/text.ts";
 import type { ArchivePart, ConversationArchive } from "../../persistence/archive_schema.ts";
 
-/** It is a multiple of 3, so that each piece is valid base64 alone. */
+/** A multiple of 3, so that each piece is valid base64 alone. */
 const BASE64_AT_ONCE = 48 * 1024;
 
 const BASE64_STRING = BASE64_AT_ONCE * 64;
@@ -78,7 +78,7 @@ async function writeContent(content: Content, write: Write): Promise<void> {
   await write(`${at === 0 ? "" : `"`}]}`);
 }
 
-/** The pieces are returned too, so that a small content is read only once. */
+/** Also returns the pieces, so that a small content is read only once. */
 async function kindOf({ pieces }: Content): Promise<{ readonly isText: boolean; readonly pieces: Pieces }> {
   const kept: Uint8Array[] = [];
   const decoder = textDecoder();
@@ -110,7 +110,7 @@ async function* split(pieces: Pieces, size: number): AsyncGenerator<Uint8Array> 
   }
 }
 
-/** Each piece has exactly `size` bytes, except the last one. */
+/** Yields pieces of `size` bytes. The last piece may be shorter. */
 async function* whole(pieces: Pieces, size: number): AsyncGenerator<Uint8Array> {
   let rest = new Uint8Array();
   for await (const piece of pieces) {
@@ -122,17 +122,17 @@ async function* whole(pieces: Pieces, size: number): AsyncGenerator<Uint8Array> 
   if (rest.length > 0) yield rest;
 }
 
-/** A byte order mark at the start is kept, because it belongs to the text. */
+/** Keeps a byte order mark at the start, because the mark belongs to the text. */
 function textDecoder(): TextDecoder {
   return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 }
 
-/** Terminal control characters and everything that UTF-8 cannot represent are escaped. */
+/** Escapes terminal control characters and everything that UTF-8 cannot represent. */
 function json(value: unknown): string {
   return visibleText(JSON.stringify(value));
 }
 
-/** The `sha256` of an archive is the hash of its rows, each as JSON after the name of its table, and of the hashes of
+/** Computes the `sha256` of an archive from its rows, each as JSON after the name of its table, and from the hashes of
  * its contents. White space and the style of escapes do not matter. */
 export class ArchiveDigest {
   static of({ tables, contents }: Pick<ConversationArchive, "tables" | "contents">): string {

@@ -16,7 +16,7 @@ const KEPT_MS = 15 * 60_000;
 
 type NodeParts = Omit<NodeRunsParts, "bell" | "publisher">;
 
-/** Each node accepts requests, runs some of them, and follows the others. */
+/** A node, which accepts requests, runs some of them, and follows the others. */
 export class Node implements SharedQueries {
   readonly #parts: NodeParts;
   readonly #bell = new Bell();
@@ -56,7 +56,7 @@ export class Node implements SharedQueries {
     const queryId = newId();
     const request = encodeRequest(text, options);
     await this.#parts.nodes.accept({ queryId, branchId: branch.branchId, request, requestKey, refuseWhenBusy });
-    // Once this node leaves, an abort ends only the wait: another node continues the query.
+    // When this node leaves, another node continues the query, so an abort then ends only the wait.
     const stop = new AbortController();
     const cancel = (): void => {
       if (this.#runs.leaving) stop.abort();
@@ -151,7 +151,7 @@ export class Node implements SharedQueries {
     const { nodes } = this.#parts;
     const [job, range] = await Promise.all([nodes.job(queryId), nodes.eventRange(queryId)]);
     if (!job) return range && await this.#ended(queryId, range);
-    // If a query has begun and has no events, followers rebuild its events from its rows.
+    // If a query has begun and no events of it are kept, followers rebuild its events from its rows.
     const nothing = job.epoch > 0 ? beforeEpoch(job.epoch) + 1 : 0;
     const { oldest, newest } = range ?? { oldest: nothing + 1, newest: nothing };
     const { branchId } = job;
@@ -186,7 +186,7 @@ export class Node implements SharedQueries {
       const ring = this.#bell.next(command.queryId);
       const outcome = await nodes.outcome(id);
       if (outcome !== null || signal.aborted) {
-        this.#bell.ring(command.queryId); // The ring removes this wait from the bell.
+        this.#bell.ring(command.queryId); // Ringing removes this wait from the bell.
         if (outcome === null) await nodes.settle({ id, queryId: command.queryId }, false);
         return outcome ?? false;
       }
@@ -214,9 +214,9 @@ const MOST = 64;
 
 interface OpenedNode {
   readonly parts: Required<Pick<ConversationParts, "shared">>;
-  /** The conversations must have called `shared` before. */
+  /** The caller has given `shared` to the conversations before. */
   start(): Promise<void>;
-  /** The queries on this node must have ended before. */
+  /** The caller has ended the queries on this node before. */
   close(): Promise<void>;
 }
 

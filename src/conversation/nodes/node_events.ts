@@ -6,13 +6,13 @@ import type { QueryEvent } from "../../domain/query/query_schemas.ts";
 import type { NodeStore, SharedEvent, Store } from "../../persistence/store.ts";
 import { endEvent } from "../stored_events.ts";
 
-/** Followers look at the store this often, since a notification can be lost. */
+/** The interval at which followers look at the store, since a notification can be lost. */
 const LOOK_MS = 1_000;
 
 export class Bell {
   readonly #waiting = new Map<string, PromiseWithResolvers<void>>();
 
-  /** Resolves at the next ring. Callers call `next` before they look, so that they miss no event in between. */
+  /** Resolves at the next ring. Callers call `next` before they look, so that they miss no event between the two. */
   next(queryId: string): Promise<void> {
     let waiting = this.#waiting.get(queryId);
     if (!waiting) this.#waiting.set(queryId, waiting = Promise.withResolvers());
@@ -61,7 +61,7 @@ export class LocalEvents {
   }
 
   /** Returns null if the caller must read the database instead: events were dropped, the number belongs to another run,
-   * or the number is the last one of an ended run. */
+   * or the number is the last number of an ended run. */
   after(number: number): readonly NumberedQueryEvent[] | null {
     const oldest = this.#newest - this.#kept.length + 1;
     if (number < this.before || number > this.#newest || number + 1 < oldest) return null;
@@ -70,8 +70,8 @@ export class LocalEvents {
   }
 }
 
-/** A follower looks this often for the last event of an ended query. If the node of the query was lost, that event may
- * never come. */
+/** The number of looks for the last event of an ended query. If the node of the query was lost, this event may never
+ * come. */
 const LOOKS_AFTER_END = 2;
 
 interface FollowParts {
@@ -81,8 +81,8 @@ interface FollowParts {
   readonly local: (queryId: string) => LocalEvents | null;
 }
 
-/** Any node may run the query. Throws `UsageError` for a request that could not begin, and `Cancelled` for a withdrawn
- * request. */
+/** Yields the events of a query, which any node may run. Throws `UsageError` for a request that could not begin, and
+ * `Cancelled` for a withdrawn request. */
 export async function* followQuery(
   queryId: string,
   parts: FollowParts,
@@ -91,7 +91,7 @@ export async function* followQuery(
   try {
     yield* eventsAfter(queryId, parts, options);
   } finally {
-    parts.bell.ring(queryId); // The ring removes the last wait from the bell.
+    parts.bell.ring(queryId); // Ringing removes the last wait from the bell.
   }
 }
 
@@ -114,7 +114,7 @@ async function* eventsAfter(
       looks = 0;
       continue;
     }
-    // All events of earlier nodes have been read.
+    // The events before `here` are from earlier nodes, and this loop has yielded them.
     if (here && last < here.before) last = here.before;
     else {
       if (looks > 0 && !parts.local(queryId)) {
@@ -141,7 +141,7 @@ async function storedAfter(
   });
 }
 
-/** Returns null while the last event may still arrive. */
+/** Resolves with null while the last event may still arrive. */
 async function endOf(
   queryId: string,
   last: number,
@@ -159,7 +159,7 @@ const AGAIN_MS = 250;
 const GATHER_MS = 10;
 const MOST_CHARS = 4_000_000;
 
-/** Events that happen during a transfer form the next batch. */
+/** Sends events in batches. Events that occur during a transfer form the next batch. */
 export class Publisher {
   readonly #store: Pick<NodeStore, "publish">;
   #waiting: SharedEvent[] = [];
@@ -175,7 +175,7 @@ export class Publisher {
     this.#sending ??= this.#send().finally(() => this.#sending = null);
   }
 
-  /** After this call, events that cannot be sent at once are dropped. */
+  /** After this call, the publisher drops events that it cannot send at once. */
   giveUp(): void {
     this.#givenUp = true;
   }
@@ -185,7 +185,7 @@ export class Publisher {
   }
 
   async #send(): Promise<void> {
-    await Promise.resolve(); // Events of one turn of the event loop form one batch.
+    await Promise.resolve(); // Events of the same turn of the event loop form one batch.
     while (this.#waiting.length > 0) {
       const events = this.#take();
       // A repeated publication has no effect, so a retry is safe.

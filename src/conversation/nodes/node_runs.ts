@@ -13,13 +13,12 @@ import { checkedExtras, WaitingQuestions } from "../send_options.ts";
 import { endEvent } from "../stored_events.ts";
 import { type Bell, LocalEvents, type Publisher } from "./node_events.ts";
 
-/** Followers do not see these ends, because another node continues the query. */
+/** Ends that followers do not see, because another node continues the query. */
 const UNSTORED: ReadonlySet<QueryReason> = new Set(["process_lost", "unstored"]);
 
 const BUSY_MS = 500;
 
-/** A process needs `ENDING_MS` to end while its database does not answer; the process detects that after
- * `ANSWER_MS`. */
+/** If the database does not answer, a process needs `ENDING_MS` to end. It notices this after `ANSWER_MS`. */
 const ENDING_MS = 4_000, ANSWER_MS = 500;
 
 export interface NodeRunsParts {
@@ -39,10 +38,10 @@ interface LocalRun {
   readonly events: LocalEvents;
   readonly lost: AbortController;
   readonly cancelled: AbortController;
-  /** The outcome of a command is null until it is known. The node may read a command again before the outcome is
-   * stored. */
+  /** The outcomes of commands; null until an outcome is known. The node may read a command again before it has stored
+   * the outcome. */
   readonly taken: Map<string, boolean | null>;
-  /** It resolves when this node has ended all work on the query; true means that the query continues elsewhere. */
+  /** Resolves when this node has ended all work on the query. The value is true if the query continues elsewhere. */
   readonly left: Promise<boolean>;
 }
 
@@ -86,7 +85,7 @@ export class NodeRuns {
     const isClaiming = this.#claiming !== null;
     const held = await nodes.beat();
     for (const { job, lost } of watched) if (held.get(job.queryId) !== job.epoch) lost.abort();
-    // Forgotten jobs are claims whose response was lost, and runs whose end could not be stored.
+    // Releases claims whose response was lost, and runs whose end could not be stored.
     const forgotten = [...held].filter(([queryId]) => !isClaiming && !this.#running.has(queryId));
     for (const [queryId, epoch] of this.#claiming ? [] : forgotten) await nodes.release({ queryId, epoch });
     this.claim();
@@ -102,7 +101,7 @@ export class NodeRuns {
 
   readonly answer: NodeQuestions["answer"] = (queryId, id, given) => this.#questions.answer(queryId, id, given);
 
-  /** Each query is left to another node before its next iteration, or when the time is up. If the database does not
+  /** Leaves each query to another node before its next iteration, or when the time is up. If the database does not
    * answer, the node gives up its queries `endingMs` earlier, so that the process ends in time. */
   async drain(graceMs: number, endingMs: number = ENDING_MS): Promise<void> {
     const { nodes } = this.#parts;
@@ -136,7 +135,7 @@ export class NodeRuns {
       if (room <= 0) return;
       const claimed = await nodes.claim(room, Array.from(this.#running.values(), ({ job }) => job.branchId));
       for (const job of claimed) this.#begin(job);
-      if (claimed.length > 0) this.obey(); // A lost node may have left commands.
+      if (claimed.length > 0) this.obey(); // A lost node may have left commands for these queries.
     }
   }
 
@@ -196,7 +195,7 @@ export class NodeRuns {
     return false;
   }
 
-  /** The end of a run that was lost or could not be stored is dropped, because the query continues on another node. */
+  /** Drops the end of a run that was lost or could not be stored, because the query continues on another node. */
   #emit(queryId: string, events: LocalEvents, event: QueryEvent): void {
     if (isOwnEnd(event) && UNSTORED.has(event.result.reason)) return;
     const number = events.add(event);
@@ -212,7 +211,7 @@ export class NodeRuns {
     run.taken.set(id, null);
     try {
       done ??= await this.#obeyed(command, run);
-      // If the query continues elsewhere, its messages go there too.
+      // If the query continues elsewhere, its commands other than answers go there too, so they stay open.
       if (done || kind === "answer" || !await run.left) await this.#parts.nodes.settle(command, done);
     } catch (error) {
       if (done === null) run.taken.delete(id);
@@ -239,7 +238,7 @@ export class NodeRuns {
     });
 }
 
-/** These options belong to the process that accepts a request, or its query already has them. */
+/** Options that stay in the process that accepts a request, or that its query already has. */
 type LocalOption =
   | ("signal" | "emit" | "onBranch" | "approve" | "refuseWhenBusy" | "leaving")
   | ("context" | "variables" | "given" | "queryId" | "left" | "extras");
@@ -260,11 +259,11 @@ export function encodeRequest(text: string, options: Omit<RunnerOptions, "extras
 }
 
 function decodeRequest(bytes: Uint8Array<ArrayBuffer>): JobRequest {
-  // Only `encodeRequest` makes these bytes.
+  // Only `encodeRequest` makes these bytes, so the cast is safe.
   return decode(bytes) as JobRequest;
 }
 
-/** After this many nodes ended while they ran a step of a request, no node tries the request again. */
+/** If this many nodes ended while they ran a step of a request, no node tries the request again. */
 const MOST_LOSSES = 3;
 
 async function runJob(
@@ -321,7 +320,7 @@ async function giveUp(
 ): Promise<void> {
   const { iterations = 0 } = await store.query(queryId) ?? {};
   await store.endQuery(queryId, {
-    // Clients repeat a request whose end is "process lost".
+    // The reason is not "process lost", because clients repeat a request with that end.
     ...{ status: "error", reason: "defect", answerType: "text", confidence: null, notes: [] },
     answer: `Cannot finish the request: ${losses} nodes in a row ended while they ran its step ` +
       `${iterations + 1}. Its earlier work is kept; the logs of the nodes may give the reason.`,
@@ -334,7 +333,7 @@ type Job = Pick<ClaimedJob, "queryId" | "epoch">;
 class NodeQuestions {
   readonly #store: Pick<NodeStore, "setQuestions">;
   readonly #ofQueries = new Map<string, WaitingQuestions>();
-  /** Vis stores the lists one after the other, so that the newest list stays. */
+  /** The end of the last write. Vis stores the lists one after the other, so that the newest list stays. */
   #shown: Promise<void> = Promise.resolve();
 
   constructor(store: Pick<NodeStore, "setQuestions">) {
@@ -354,7 +353,7 @@ class NodeQuestions {
     }
   }
 
-  /** Returns false if the approval no longer waits: the first answer counts. */
+  /** Returns false if the approval no longer waits, because the first answer counts. */
   answer(queryId: string, id: string, given: ApprovalAnswer): boolean {
     return this.#ofQueries.get(queryId)?.answer(id, given) ?? false;
   }
@@ -362,7 +361,7 @@ class NodeQuestions {
   #show(job: Job): void {
     const questions = this.#ofQueries.get(job.queryId)?.all ?? [];
     const show = () => this.#store.setQuestions(job, questions);
-    // If the list cannot be stored, clients find the approval only in the events of the query.
+    // If Vis cannot store the list, clients find the approval only in the events of the query.
     this.#shown = this.#shown.then(show).catch(() => {});
   }
 }
