@@ -34,7 +34,8 @@ async function enter(): Promise<void> {
   await serverFacts.load();
   entry.value = { shows: "page", why: "" };
   await Promise.all([conversationList.load(), route({ anew: true })]);
-  if (matchMedia("(hover: hover)").matches) elements.request.current?.focus(); // On a phone, the focus would open the keyboard.
+  // On a phone, the focus would open the keyboard.
+  if (matchMedia("(hover: hover)").matches) elements.request.current?.focus();
   performance.mark("vis-usable");
   await serverFacts.loadModels().catch(() => {}); // If the list of models is missing, the server's own model serves.
 }

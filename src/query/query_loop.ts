@@ -177,7 +177,8 @@ export class QueryLoop {
       last: last !== null,
       refusedBefore: state.refused,
       supported: state.supported,
-      doubted: last === null ? state.doubted : DOUBTS, // After the last call, a refusal would leave no call to answer it.
+      // After the last call, a refusal would leave no call to answer it.
+      doubted: last === null ? state.doubted : DOUBTS,
       unsupportedClaim: (text) => this.#unsupportedClaim(text),
       offered: () => state.offered,
       diffs: state.diffs,

@@ -203,7 +203,8 @@ async function create(
   },
 ): Promise<Provider> {
   const { name, baseUrl, key, headers } = resolved;
-  const isBearer = resolved.preset !== null && PRESETS[resolved.preset]?.bearerName === key.from; // The header already has the key.
+  // The header already has the key.
+  const isBearer = resolved.preset !== null && PRESETS[resolved.preset]?.bearerName === key.from;
   const { createProvider } = await import("../../providers/wire/wire_provider.ts");
   if (resolved.need === "device-login") {
     const { CopilotProvider, copilotEndpoints } = await import("../../providers/copilot.ts");

@@ -329,7 +329,8 @@ function askPermission(client: AgentContext, sessionId: string): Approve {
       toolCall: { toolCallId: question.id, title, status: "pending", content },
       options: choices.map(({ decision, text }) => ({ optionId: decision, name: text, kind: KINDS[decision] })),
     });
-    asking.catch(() => {}); // The request may also fail after the signal has aborted, when `abortable` no longer waits for it.
+    // The request may also fail after the signal has aborted, when `abortable` no longer waits for it.
+    asking.catch(() => {});
     const { outcome } = await abortable(asking, signal);
     const chosen = outcome.outcome === "selected" ? outcome.optionId : "no";
     const { decision } = choices.find((one) => one.decision === chosen) ?? { decision: "no" };

@@ -66,7 +66,8 @@ export async function runCli(services: Services, io: Io): Promise<number> {
     const shown = { error: told ?? { code: 1, message: messageOf(error) } };
     if (format !== null) io.stdout(jsonText(format === "jsonl" ? { type: "error", ...shown } : shown));
     if (!told) throw error;
-    if (!(error instanceof CommanderError)) io.stderr(`vis: ${visibleText(told.message)}\n`); // Commander has already printed its own errors.
+    // Commander has already printed its own errors.
+    if (!(error instanceof CommanderError)) io.stderr(`vis: ${visibleText(told.message)}\n`);
     return told.code;
   }
 }

@@ -432,7 +432,8 @@ export class Screen implements PanelActions {
     this.#title = "";
     this.#parts.terminal.write(TERMINAL_CODES.keepTitle);
     this.#tui.start();
-    this.#tui.requestRender(true); // Requests a render again, because the terminal drops a render that was requested before a stop.
+    // Requests a render again, because the terminal drops a render that was requested before a stop.
+    this.#tui.requestRender(true);
     if (!this.#prefs.get().mouse) this.#parts.terminal.write(TERMINAL_CODES.mouseOff);
   }
 

@@ -20,7 +20,8 @@ export class OwnTerminal extends ProcessTerminal {
     process.stdin.on("error", this.#gone);
     process.stdout.on("error", this.#gone);
     this.#resized = onResize;
-    process.on("SIGWINCH", this.#resized); // The runtime of the executable emits no "resize", so this class listens for the signal.
+    // The runtime of the executable emits no "resize", so this class listens for the signal.
+    process.on("SIGWINCH", this.#resized);
     super.start(typedAhead(process.stdin, onInput), onResize);
   }
 

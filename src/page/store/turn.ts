@@ -122,7 +122,8 @@ export class Turn {
     if (event.iteration !== null) this.#liveStep()?.take(event, this.#progress);
     if (event.type === "usage") this.tokens.value = event.usage.input + event.usage.output;
     this.isAccepted.value = this.#progress.answer !== "";
-    if (isEnd(event) && event.result.reason === "cancelled") return this.#finish(event.result); // The draft of a cancelled query stays visible.
+    // The draft of a cancelled query stays visible.
+    if (isEnd(event) && event.result.reason === "cancelled") return this.#finish(event.result);
     this.draft.set(this.#progress.answer || this.#progress.draft);
     if (isEnd(event)) this.#finish(event.result);
   }
@@ -288,7 +289,8 @@ export class LiveStep {
   get shown(): ShownStep {
     const { number, thinking, children, asked, outcome } = this.#step;
     const blocks = this.#step.blocks.map((block, at) => ({ ...block, whole: this.#whole.has(at) }));
-    const reason = outcome === "failed" && blocks.length > 0 ? null : this.#step.reason; // The blocks already show their errors.
+    // The blocks already show their errors.
+    const reason = outcome === "failed" && blocks.length > 0 ? null : this.#step.reason;
     const ended = outcome !== null;
     const made = { number, nudges: this.#nudges, thinking, blocks, children, asked, line: this.#line };
     return { ...made, reason, live: true, ended };

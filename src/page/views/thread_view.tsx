@@ -158,7 +158,8 @@ class End {
     const below = this.#below;
     if (below < 2) this.#isAt = true;
     else if (top < this.#top && below > this.#rest) this.#isAt = false;
-    else if (top > this.#top && below < this.#rest - 1 && below < NEAR) this.#isAt = true; // Heights have fractions, hence the tolerance of one pixel.
+    // Heights have fractions, hence the tolerance of one pixel.
+    else if (top > this.#top && below < this.#rest - 1 && below < NEAR) this.#isAt = true;
     this.#top = top;
     this.#rest = below;
     this.away.value = (!this.#isAt || !this.#runs()) && below >= this.node.clientHeight / 2;

@@ -246,7 +246,8 @@ function saidByChanges(turn: Turn): boolean {
 
 async function undo(turn: Turn): Promise<void> {
   const { conversation } = turn;
-  const found = await changes.load(conversation); // Loads the changes again, because other clients may have changed files meanwhile.
+  // Loads the changes again, because other clients may have changed files meanwhile.
+  const found = await changes.load(conversation);
   if (found.fault !== null) throw new Error(found.fault);
   const named = namedFiles(found.files.map(({ path }) => path));
   const question = [`Undo the changes of ${named}${ofRequest(turn)}?`, keptText(found, "It keeps")];

@@ -55,7 +55,8 @@ export async function openAiAsk(c: Context<Env>, asked: OpenAiAsked): Promise<Re
   const { request, given: input } = openAiInput(asked.given, "channel" in target);
   const priced = c.var.caller.quota.costUsdPerDay !== null;
   const given = { ...input, limits: { costUsd: null, wallMs: null, priced } };
-  await parts.conversations.check({ ...given, request }); // An invalid request gets its error before the quota of the token counts.
+  // An invalid request gets its error before the quota of the token counts.
+  await parts.conversations.check({ ...given, request });
   const asking = { target, request, given: { ...given, askedAs } };
   const key = c.req.header("idempotency-key");
   if (key === undefined && Number(c.req.header("x-stainless-retry-count") ?? 0) > 0) {

@@ -59,7 +59,8 @@ export class RunningTurn {
     const isOwn = !isChild(event);
     if (isOwn && event.type === "answer_draft" && !event.again) return this.#answerEntry().append(event.delta);
     if (isOwn && event.type === "answer_delta") return this.#answerEntry().settle(progress.answer);
-    const isCancelled = isOwn && isEnd(event) && event.result.reason === "cancelled"; // The user may have read the draft, so it stays.
+    // The user may have read the draft, so it stays.
+    const isCancelled = isOwn && isEnd(event) && event.result.reason === "cancelled";
     if (progress.draft === "" && progress.answer === "" && !isCancelled) this.#withdraw();
     if (progress.step !== null) this.#draw(progress.step);
     if (isOwn && isEnd(event)) this.#end(event.result);

@@ -181,7 +181,8 @@ export class InputBox {
         refused: (why) => {
           for (const { path } of words) this.#left.add(path);
           this.giveBack({ ...this.#pastes.outgoing(text), images: {} });
-          this.#parts.tell(`Enter sends it as text. ${why}`); // The reason comes last, because the screen may cut the end of the note.
+          // The reason comes last, because the screen may cut the end of the note.
+          this.#parts.tell(`Enter sends it as text. ${why}`);
         },
       })
     );
