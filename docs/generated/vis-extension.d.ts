@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: d6cda0b7101e92273a5f9bb0ff8f4cb5b22e3d6ea2b57cb110e658518c8d71f1
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: d8f06e1998a2e089e64b60f4014c97edba3cb73d7c19941721bb8b78f3cab127
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -277,7 +277,7 @@ export interface SpawnOptions {
    * the bytes. */
   readonly onOutput?: (output: "stdout" | "stderr", bytes: Uint8Array<ArrayBuffer>) => void;
   /** Takes the lines of standard error that begin with this token, without the token. The output does not contain these
-   * lines. Vis takes a line of more than 64 KiB for output. */
+   * lines. A line of more than 64 KiB stays in the output. */
   readonly asides?: {
     readonly token: string;
     readonly hear: (line: string) => void;
@@ -305,12 +305,12 @@ export interface SpawnOptions {
     readonly except: readonly string[];
     readonly instead: string;
   };
-  /** Whether the user has already answered for this program: by naming it in the settings, or in an approval of the
-   * extension. Only shipped extensions may set this option. The option matters only if the wall is incomplete. */
+  /** Whether the user has already allowed this program, in the settings or in an approval of the extension. Only
+   * shipped extensions may set this option. The option matters only if the wall is incomplete. */
   readonly answered?: boolean;
   /** Whether to reject instead of running the program behind an incomplete wall. */
   readonly whole?: boolean;
-  /** Called when the program begins, after any approval. */
+  /** Vis calls this when the program begins, after any approval. */
   readonly onBegin?: () => void;
   /** Programs without TCP access and with the same text here share a network with only a loopback, if the machine
    * supports it. */
@@ -335,8 +335,8 @@ export interface Spawned {
    * add them. */
   readonly repositories?: readonly string[];
 }
-/** The scopes of a program's network that a lasting answer covers, and the files of the workspace that it runs.
- * Otherwise the reason why Vis asks the user every time. */
+/** The scopes of a program's network that a lasting answer covers, and the files of the workspace that the program
+ * runs; or the reason why Vis asks the user every time. */
 export type NetworkScopes = {
   readonly scopes: readonly string[];
   readonly runs: readonly string[];
@@ -356,9 +356,9 @@ export interface ProgramWalls {
   readonly unix: boolean;
   /** Whether secret files of the workspace can be hidden from programs. */
   readonly hides: boolean;
-  /** Folders of PATH that programs cannot read, so that their PATH omits them. */
+  /** Folders of PATH that programs cannot read. The PATH of programs therefore omits these folders. */
   readonly leftOut: readonly string[];
-  /** Absent if the wall is whole. `some` means that programs run behind the available parts of it. */
+  /** Absent if the wall is whole. With `some`, programs run behind the available parts of the wall. */
   readonly unwalled?: {
     readonly mode: "ask" | "run";
     readonly reason: string;
@@ -384,7 +384,7 @@ export interface Extension {
   readonly author?: string;
   readonly license?: string;
   readonly requires?: readonly string[];
-  /** Called for each query. A falsy result, or a promise of one, excludes symbols, prompt and nudge. */
+  /** Vis calls this for each query. A falsy result, or a promise of one, excludes symbols, prompt and nudge. */
   readonly activate?: (env: EnvironmentView) => unknown;
   /** How the user makes `activate` accept a shipped extension. The prompt contains it while the extension is
    * inactive. */
@@ -396,25 +396,25 @@ export interface Extension {
   readonly nudge?: (ctx: NudgeContext) => string | null;
   /** Topics that `doc()` finds besides functions, each with the code to read it and a line about it. */
   readonly topics?: (env: EnvironmentView) => readonly Topic[] | Promise<readonly Topic[]>;
-  /** Requests that the user makes as `/name words`, such as skills. Called when the screen starts. */
+  /** Requests that the user makes as `/name words`, such as skills. Vis calls this when the screen starts. */
   readonly requests?: (place: RequestPlace) => readonly NamedRequest[] | Promise<readonly NamedRequest[]>;
-  /** Returns further extensions for this conversation, such as aliases from settings. Called for each query, before
-   * `activate`. */
+  /** Returns further extensions for this conversation, such as aliases from settings. Vis calls this for each query,
+   * before `activate`. */
   readonly extend?: (env: EnvironmentView) => readonly Extension[] | Promise<readonly Extension[]>;
-  /** The symbols, most used first. If there are many, the prompt shows the first ones in full and only names the
-   * others. */
+  /** The symbols, most used first. */
   readonly symbols?: readonly (FunctionSymbol | ValueSymbol)[];
   /** The number of symbols that the prompt shows in full, 12 by default. The prompt only names the others. */
   readonly shown?: number;
-  /** Platform globals for the realm, such as "fetch". Each needs a matching `allow`, and each `allow` a global. */
+  /** Platform globals for the realm, such as "fetch". Each global needs a grant in `allow`, and each grant needs a
+   * global. */
   readonly globals?: readonly string[];
   /** Import names for the realm, each mapped to a self-contained file of the extension's folder, such as
    * "./stats.ts". */
   readonly modules?: Readonly<Record<string, string>>;
-  /** Grants to the sandbox itself. Most extensions need none. */
+  /** Grants to the sandbox itself. */
   readonly allow?: Partial<Readonly<Record<"net" | "read" | "write" | "env", readonly string[]>>>;
-  /** The default of its setting `enabled`. The extension is on if `extensions.allow` names it, but never in the locked
-   * profile. If absent, the extension is always on. */
+  /** The default of the setting `enabled`. If `extensions.allow` names the extension, this default is true. The locked
+   * profile loads no extension that has `onByDefault`. */
   readonly onByDefault?: boolean;
   /** The parts that the locked profile loads for a read-only workspace: everything, or the listed functions with a
    * prompt that names no others. If absent, no part of a shipped extension is loaded. */
@@ -429,12 +429,12 @@ export interface Extension {
   /** Watches changes by programs in the workspace, for `env.watchFiles` of all extensions. Vis uses the first extension
    * that has `watchFiles`. */
   readonly watchFiles?: (env: EnvironmentView, options: WatchOptions) => FileWatcher;
-  /** Called for each file that a function of an extension reads for the model and reports by `env.fileRead`. The path
-   * is relative to the workspace. */
+  /** Vis calls this for each file that a function of an extension reads for the model and reports by `env.fileRead`.
+   * The path is relative to the workspace. */
   readonly fileRead?: (env: EnvironmentView, path: string) => void | Promise<void>;
   /** Commands that the extension adds to `vis`. */
   readonly cli?: readonly CliCommand[];
-  /** Called by `vis doctor`, even while the extension is off. */
+  /** `vis doctor` calls this, even while the extension is off. */
   readonly doctor?: (context: DoctorContext) => readonly DoctorCheck[] | Promise<readonly DoctorCheck[]>;
 }
 /** Reasoning, a block with its estimated time, and an answer that uses the variables of the block. */
@@ -461,7 +461,7 @@ export interface NamedRequest {
   /** The words after the name replace `$ARGUMENTS`, or follow the text. */
   readonly text: string;
 }
-/** A result of `doc()`: the code that reads or calls it, and a line about it. */
+/** A result of `doc()`. `name` is the code that reads or calls the topic, and `doc` is one line about it. */
 export interface Topic {
   readonly name: string;
   readonly doc: string;
@@ -505,7 +505,7 @@ export interface FunctionOptions {
   /** Returns the outcome of a call in a few words for people, from its result: "12 passed". With `ok: false` instead of
    * a plain text, the call is shown as failed, with the end of `output`. */
   readonly outcome?: (result: any) => string | CallOutcome;
-  /** The memory in bytes that a call may need, if it is large. Calls wait until theirs is available. */
+  /** The memory in bytes that a call may need, if it is large. A call waits until this memory is available. */
   readonly room?: number | ((...args: readonly unknown[]) => number);
   readonly before?: Before;
   readonly after?: After;
@@ -545,7 +545,7 @@ export interface ConversationKeys {
   readonly branchId: string;
   /** The tenant of the conversation; `env` reaches no other tenant. */
   readonly tenant?: string;
-  /** 0 at top level. */
+  /** The number of queries around this one: 0 for the user's request. */
   readonly depth: number;
   /** The real path of the workspace. */
   readonly workspace: string;
@@ -695,7 +695,7 @@ export interface RouterFacts {
     readonly name: string;
     readonly models: readonly string[];
   }[];
-  /** The route that serves the query unless it fails. */
+  /** The route that serves the query unless this route fails. */
   readonly root: {
     readonly provider: string;
     readonly model: string;
@@ -720,11 +720,12 @@ export type Scoped = Readonly<{
   scope?: "conversation" | "workspace" | "global";
   workspace?: string;
 }>;
-/** `env.store`: JSON under keys of up to 200 characters. By default, a key belongs to this conversation; with `scope`
- * "workspace" or "global", to all conversations there or everywhere. A command has no conversation, so it names one of
- * the other scopes. Each change creates a version, and Vis keeps the last 1000 versions of a key. A value has at most
- * 1 MiB of JSON, and a scope at most 10 000 keys. A fork sees the state of its conversation at the time it was made.
- * Rejects with TypeError if the value is not JSON, and with the limit that was exceeded. */
+/** `env.store`: JSON under keys of up to 200 characters. By default, a key belongs to this conversation. With `scope`
+ * "workspace" or "global", a key belongs to all conversations of the workspace, or to all conversations. A command has
+ * no conversation, so it names one of the other scopes. Each change creates a version, and Vis keeps the last 1000
+ * versions of a key. A value has at most 1 MiB of JSON, and a scope at most 10 000 keys. A fork sees the state of its
+ * conversation at the time it was made. Rejects with TypeError if the value is not JSON, and with the limit that was
+ * exceeded. */
 export interface OwnStore {
   /** Stores the value; an equal value creates no version. With `ifVersion` it rejects if another version is the newest;
    * 0 means that the key must not exist. */
@@ -766,7 +767,7 @@ export interface OwnStore {
   putBytes(bytes: Uint8Array | AsyncIterable<Uint8Array>): Promise<string>;
   /** Yields the bytes of a reference in pieces, each read on demand. Throws if the bytes are gone or damaged. */
   bytes(reference: string): AsyncIterable<Uint8Array<ArrayBuffer>>;
-  /** Removes bytes. The caller knows that no value refers to them any more. */
+  /** Removes bytes. The caller makes sure that no value refers to the bytes. */
   dropBytes(reference: string): Promise<void>;
 }
 export interface NudgeContext {
@@ -780,7 +781,7 @@ export interface NudgeContext {
   readonly prevIteration: number;
   readonly userVarCount: number;
 }
-/** `result` is the value, read on access; undefined if the block has none or it is not data. */
+/** Vis reads `result` on access. It is undefined if the block has no value, or a value that is not data. */
 export type PrevExpression = Readonly<Record<"code" | "preview" | "stdout" | "stderr", string>> & Readonly<{
   result: unknown;
   error?: string;
@@ -836,7 +837,7 @@ export interface CliContext {
   readonly spawn?: Spawn;
 }
 declare const REALM_SCRIPTS: unique symbol;
-/** An extension in the registry. Optional keys have their defaults, and `prompt` is a function. */
+/** An extension in the registry, with the defaults of its optional keys. `prompt` is a function. */
 export interface NormalExtension extends Extension {
   readonly group: string;
   readonly subgroup: string;
@@ -1042,9 +1043,9 @@ export declare function commandText(command: string | readonly string[], { cwd, 
   readonly input?: string;
 }): string;
 export interface SchemaTextOptions {
-  /** The schema to which references belong; by default the schema itself. */
+  /** The schema in which Vis looks up each `$ref`; by default the schema itself. */
   readonly root?: unknown;
-  /** Whether top-level keys get their descriptions as comments and `tsType` is ignored, as for foreign schemas. */
+  /** Whether to print descriptions of top-level keys as comments, and to ignore `tsType`, as for foreign schemas. */
   readonly notes?: boolean;
 }
 /** Converts a JSON Schema to a TypeScript type of bounded length. A type that JSON Schema cannot express gives its text
