@@ -208,7 +208,12 @@ async function swap(
     await (IS_WINDOWS ? Deno.rename(aside, path) : Deno.remove(aside));
     throw error;
   }
-  await Deno.rename(aside, kept);
+  try {
+    await Deno.rename(aside, kept);
+  } catch (error) {
+    await Deno.rename(aside, path);
+    throw error;
+  }
 }
 
 export const ReleaseIndex = z.object({

@@ -61,6 +61,13 @@ test("update() accepts a folder, replaces the target of a link, and keeps only t
   assert.ok((await Deno.lstat(release.program)).isSymlink);
 });
 
+test("update() leaves the executable unchanged if it cannot keep the old one", async (release) => {
+  await Deno.mkdir(`${release.program}.old`);
+  await assert.rejects(() => release.run(), { name: "UsageError", message: /^Cannot replace/ });
+  assert.deepEqual(release.files(), ["vis", "vis.old"]);
+  assert.match(await text(release.program), /1\.2\.0/);
+});
+
 test("update() with check only looks", async (release) => {
   release.answer = (name) => name.startsWith(ARCHIVE) ? assert.fail("The archive was not to be asked for") : null;
   assert.equal(await release.run({ check: true }), null);
