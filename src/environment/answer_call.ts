@@ -23,8 +23,8 @@ import type { QueryScope } from "./environment_parts.ts";
 import { conversationCode, conversationHistory, varDiff, varHistory } from "./conversation_history.ts";
 import type { VariableIndex } from "./variables.ts";
 
-/** Answers one call from the sandbox and reports its start and end to the query. Rejects if the function does, and
- * outside a query. */
+/** Answers one call from the sandbox and reports its start and end to the query. Rejects if the function rejects or if
+ * no query runs. */
 export async function answerCall(
   call: HostCall,
   { scope, stored, source, active, view, filesRead, filesChanged }: {
@@ -92,9 +92,9 @@ export async function answerCall(
 class CallQuestions {
   #open = 0;
   #since = 0;
-  /** The milliseconds in which a question was open. */
+  /** The milliseconds in which an approval waited. */
   ms = 0;
-  /** Whether a question ended without an answer. */
+  /** Whether an approval ended without an answer. */
   unanswered = false;
 
   readonly ask = async <Answer>(question: () => Promise<Answer>): Promise<Answer> => {
@@ -135,7 +135,7 @@ function about(
 const SHOWN_FROM_MS = 1_000;
 const BETWEEN_MS = 200;
 const TAIL_BYTES = 4_096, TAIL_LINES = 5, LINE_CHARS = 200;
-/** The number of lines that are kept of a call that did not end by itself. */
+/** The number of lines that Vis keeps of a call that did not end by itself. */
 const CUT_LINES = 20;
 
 export class CallOutput {
@@ -164,7 +164,7 @@ export class CallOutput {
     }, () => {}); // The call has ended.
   };
 
-  /** Returns the last lines of the output, bounded; "" without an output. */
+  /** Returns the last lines of the output, within limits; "" without an output. */
   end(): string {
     this.#over.abort();
     const lines = lastLines(this.#tail, CUT_LINES + 1).split("\n");
@@ -177,7 +177,7 @@ export class CallOutput {
 // deno-lint-ignore no-control-regex
 const TERMINAL_CODES = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_=>])/g;
 
-/** Returns the end of an output as a terminal would show it: a carriage return begins its line again. */
+/** Returns the end of an output as a terminal would show it. A carriage return begins its line again. */
 function lastLines(tail: Uint8Array, count: number): string {
   const from = tail.findIndex((byte) => (byte & 0xc0) !== 0x80); // The tail may begin inside a character.
   const text = new TextDecoder().decode(tail.subarray(from), { stream: true }).replace(TERMINAL_CODES, "");
@@ -212,12 +212,12 @@ function called(active: ActiveExtensions | null, name: string): ActiveExtensions
 
 const MAX_DIFFS = 20;
 const MAX_CHARS = 16 * 1024;
-/** Limit of the bytes of the names of all other files. */
+/** The limit for the characters of all names of omitted diffs. */
 const MAX_NAMES = 64 * 1024;
 
-/** Returns the diffs in a function's result for an event: its key `diff`, or each element's. Skips diffs that only
- * report a removal or a move. Events carry the list, so it is bounded: the last diffs have only their names, or are
- * omitted. */
+/** Returns the diffs in a function's result for an event: the key `diff` of the result or of its elements. Skips diffs
+ * that only report a removal or a move. Events carry the list, so it is bounded: of the last diffs, it has only the
+ * names or nothing. */
 export function diffsIn(result: unknown): { readonly diffs?: readonly string[] } {
   const found: string[] = [];
   let [left, names] = [MAX_CHARS, MAX_NAMES];
@@ -333,7 +333,7 @@ export const BUILTIN_NAMES: readonly string[] = Object.keys(BUILTINS);
 
 const ALWAYS = ["console", "print", "printed", "results", "shape", "vis"];
 
-/** Returns names in the realm that the user did not declare, except names of the language. */
+/** Returns the names that the realm has before any block runs, except names of the language. */
 export function initialNames(active: ActiveExtensions | null): ReadonlySet<string> {
   const { functions = [], constants = {}, modules = {}, globals = [], off = [] } = active ?? {};
   const roots = [...functions, ...off.map(({ alias }) => alias), ...Object.keys(constants), ...globals].map((name) =>
@@ -366,7 +366,7 @@ async function doc(call: HostCall, source: BuiltinSource): Promise<string> {
   if (found) return found;
   const reason = offReason(asked, off);
   if (reason !== null) throw refused("doc", `Cannot describe ${asked}: ${reason}`);
-  // A name may begin like a namespace. A misspelled function of that namespace has near names.
+  // A misspelled function of a namespace has near names, so the handbook is searched only for other names.
   const isMember = functions.some((one) => asked.startsWith(one.slice(0, one.indexOf(".") + 1)));
   if (!isMember) {
     const handbook = await Handbook.open();
@@ -390,8 +390,8 @@ const BUILTIN_TOPICS: readonly Topic[] = [
 const MAX_ASKED = 80, MAX_LISTED = 10, MAX_SECTIONS = 4, MAX_LINE = 160;
 const FOUND_CHARS = 1_500, ASKED_CHARS = 8_000;
 
-/** Lists the topics and the sections of the handbook that contain the words, best first. If the best one is a section,
- * its text follows. */
+/** Lists the topics and the sections of the handbook that contain the words, best first. If the best result is a
+ * section, its text follows. */
 function listed(asked: string, topics: readonly Topic[], sections: readonly Section[]): string {
   const all = foundByWords<Topic | Section>(asked, [...topics, ...sections]);
   const crowd = new Set<Topic>(all.filter((one) => "place" in one).slice(MAX_SECTIONS));

@@ -10,8 +10,8 @@ import type { VariableDiff } from "./version_diff.ts";
 
 const SYSTEM: readonly string[] = SYSTEM_VARIABLES;
 
-/** Returns the value of a stored version as data. Functions and classes become their source, with their own data in a
- * comment. Lost values become null. */
+/** Returns the value of a stored version as data. A function or class becomes its source, with its own data in a
+ * comment. A lost value becomes null. */
 export function valueOf(image: VariableImage): unknown {
   if (SYSTEM.includes(image.name)) return image.source;
   if (image.kind === "function" || image.kind === "class") {
@@ -25,7 +25,7 @@ export function valueOf(image: VariableImage): unknown {
     : undefined;
 }
 
-/** The oldest version comes first, as the model sees it. */
+/** Returns the versions of a variable, oldest first, as the model sees them. */
 export async function varHistory(store: Store, at: { readonly branchId: string; readonly name: string }): Promise<
   readonly { version: number; value: unknown; code: string; createdAt: number }[]
 > {
@@ -52,7 +52,7 @@ export async function varDiff(
   return diffVersions({ name, from, to, before: valueOf(before.image), after: valueOf(after.image) });
 }
 
-/** Returns the requested version, by default the newest. If that version does not exist, the error lists the existing
+/** Returns the requested version, by default the newest. If this version does not exist, the error lists the existing
  * versions. `symbol` is the calling function. */
 export function findVersion(
   versions: readonly VariableVersion[],
@@ -69,7 +69,7 @@ export function findVersion(
   throw refused(symbol, `Cannot find ${name}${version === null ? "" : ` v${version}`}: ${known}`);
 }
 
-/** The oldest of the newest `count` ended queries comes first. */
+/** Returns the newest `count` ended queries, oldest first. */
 export async function conversationHistory(
   store: Store,
   at: { readonly branchId: string; readonly count: number },
@@ -85,7 +85,7 @@ export async function conversationHistory(
   }));
 }
 
-/** The default is the newest finished query. */
+/** Returns the blocks of a query, by default of the newest ended query. */
 export async function conversationCode(
   store: Store,
   at: { readonly branchId: string; readonly queryId: string | null },

@@ -49,11 +49,11 @@ import {
   VariableIndex,
 } from "./variables.ts";
 
-/** Limits of a text that Vis compares with its file, and of the variables whose last comparison is known. */
+/** Limits of a text that Vis compares with its file, and of the variables whose last comparison Vis remembers. */
 const MAX_COMPARED_BYTES = 1 << 20, MAX_KNOWN = 1_000;
 
 /** The runtime of one live conversation: its sandbox, variables and active extensions. The conversation layer owns it
- * and closes it; the store stays open. */
+ * and closes it, but not the store. */
 export class Environment {
   readonly envId = newId();
   readonly branch: Branch;
@@ -62,15 +62,16 @@ export class Environment {
   readonly views: EnvironmentViews;
   readonly given = new InputVariables();
   readonly programs = new ConversationPrograms();
-  /** The version of a variable and the state of its file that were compared last. */
+  /** The version of each variable and the state of its file at the last comparison. */
   readonly #compared = new BoundedMap<string, string>(MAX_KNOWN);
-  /** Whether its state equals the stored state. False if a change could be neither stored nor undone. */
+  /** Whether the state of the environment equals the stored state. False if a change could be neither stored nor
+   * undone. */
   sound = true;
   readonly depth: number;
   readonly #parts: EnvironmentParts;
   readonly #session: SandboxSession;
   readonly #system = new Map<string, string>();
-  /** Host calls wait until it settles. Null if no data has to be stored first. */
+  /** Host calls wait until this settles. Null if they need not wait. */
   #stored: Promise<unknown> | null = null;
   readonly #scopes: ScopeChanges;
   readonly #lost = new MissingVariableNotes();
@@ -121,7 +122,7 @@ export class Environment {
     });
   }
 
-  /** Does not start a child yet. */
+  /** Opens an environment without a child. */
   static async open(parts: EnvironmentParts): Promise<Environment> {
     const heads = await parts.store.variables(parts.branch.branchId);
     const environment = new Environment(parts, new VariableIndex(heads, parts.now));
@@ -130,7 +131,7 @@ export class Environment {
   }
 
   /** Asks every extension whether it is active. Then starts the child in the background while the model replies, unless
-   * `mayStartEarly` forbids it. */
+   * `mayStartEarly` forbids this. */
   async beginQuery(scope: QueryScope): Promise<ActiveExtensions> {
     this.#scope = scope;
     const active = await this.#parts.registry.activate(this.view(), this.views.own);
@@ -152,12 +153,13 @@ export class Environment {
     return this.#session.used !== null;
   }
 
-  /** Stops the child until it is needed again, unless a query is running. Versions are stored with their iteration. */
+  /** Stops the child until the next need, unless a query is running. The store gets versions with their iteration, so
+   * none is lost. */
   async rest(): Promise<void> {
     if (this.#scope === null) await this.#session.stop();
   }
 
-  /** With `unstored`, changes by its last blocks could not be stored and are undone. */
+  /** Ends the query. With `unstored`, Vis could not store the changes of the last blocks, and undoes them. */
   async endQuery({ unstored = false }: { readonly unstored?: boolean } = {}): Promise<void> {
     this.#scope = null;
     this.#iterationId = null;
@@ -171,21 +173,22 @@ export class Environment {
     return this.#iterationId;
   }
 
-  /** Adds input variables for the next query, which remain afterwards. A running child gets the variables
-   * immediately. */
+  /** Adds input variables for the next query, which stay afterwards. A running child gets the variables immediately. */
   async give(given: readonly InputVariable[]): Promise<void> {
     await this.#session.give(given.map(({ image }) => image));
     for (const { image } of given) this.index.saved(image, "");
     this.given.begin(given);
   }
 
-  /** The iteration now has a row that includes the input variables, so that other rows can refer to it. */
+  /** Called when the iteration has a row. The row includes the input variables, so that other rows can refer to the
+   * iteration. */
   iterationBegun(iterationId: string): void {
     this.#iterationId = iterationId;
     this.given.stored();
   }
 
-  /** Returns current values of these variables for a sub-query. Throws `HostCallError` if one cannot be passed on. */
+  /** Returns current values of these variables for a sub-query. Rejects with `HostCallError` if a value cannot be
+   * passed on. */
   async fork(names: readonly string[]): Promise<Fork> {
     return await forkVariables(names, {
       index: this.index,
@@ -212,13 +215,13 @@ export class Environment {
     return this.#active?.faults?.() ?? [];
   }
 
-  /** Returns null without a running child. */
+  /** The walls of the running child; null if no child runs. */
   get walls(): Walls | null {
     return this.#session.living?.walls ?? null;
   }
 
-  /** Runs a block and adds its new versions to the index. Rejects only if no child can be started. Host calls of the
-   * block wait for `stored`, so that every outside effect has a row that records it. */
+  /** Runs a block and adds its new versions to the index. Rejects only if no child can start. Host calls of the block
+   * wait for `stored`, so that each outside effect has a row that records it. */
   async run(block: BlockRun, { stored }: { readonly stored?: Promise<unknown> } = {}): Promise<RunReport> {
     this.#stored = stored ?? null;
     this.#running = true;
@@ -284,7 +287,7 @@ export class Environment {
     }
   }
 
-  /** Returns the value, decoded by the codec. Rejects with RangeError above `maxBytes`. */
+  /** Resolves with the value, decoded by the codec. Rejects with RangeError above `maxBytes`. */
   async readVariable(name: string, options: { readonly maxBytes: number }): Promise<unknown> {
     return await this.#session.use(name, (sandbox) => sandbox.read(name, options));
   }
@@ -297,8 +300,8 @@ export class Environment {
     this.#session.living?.bind(name, text).catch(() => {});
   }
 
-  /** Returns the scope changes since the last stored snapshot, to be stored with the new versions. The caller calls
-   * `done` when it has stored them. Changes after the snapshot belong to the next one. */
+  /** Returns the scope changes since the last stored snapshot, for storing with the new versions. The caller calls
+   * `done` when it has stored them. Changes after the snapshot belong to the next snapshot. */
   storing(): { readonly scopes: ScopesNow; done(): void } {
     const [images, scopes] = [this.#session.unsavedNow, this.#scopes.now];
     const done = (): void => {
@@ -321,7 +324,8 @@ export class Environment {
   }
 
   async #openSandbox(signal: AbortSignal): Promise<Sandbox> {
-    if (this.#scope === null) throw new Cancelled("Cannot use the sandbox: no request is running"); // The call outlives its query.
+    // The call outlives its query.
+    if (this.#scope === null) throw new Cancelled("Cannot use the sandbox: no request is running");
     return await this.#parts.openSandbox({
       ...realmParts(this.#active),
       ...this.#modules.options(this.#active),
@@ -357,7 +361,7 @@ export class Environment {
     view: () => this.view(),
   });
 
-  /** Takes variables out of scope, permanently once that change is stored. The store keeps the versions of the
+  /** Takes variables out of scope. When the change is stored, it is permanent. The store keeps the versions of the
    * variables. */
   async forget(names: readonly string[]): Promise<{ forgotten: string[] }> {
     const known = names.filter((name) => this.index.get(name)?.scope === "live");
@@ -376,7 +380,7 @@ export class Environment {
     return { name, version: found.version };
   }
 
-  /** Finds the variables whose texts are older than their files, which any program may have changed. */
+  /** Finds the variables whose texts are older than their files, because any program may have changed the files. */
   async #lookAtFiles(): Promise<void> {
     const { workspace } = this.branch;
     const states = this.index.files.map(async (path) => {
@@ -386,7 +390,7 @@ export class Environment {
     await this.#compareTexts();
   }
 
-  /** Marks texts that equal their file again, such as a text that was written to the file. Returns the files of these
+  /** Marks texts that equal their file again, such as a text that a block wrote to the file. Returns the files of these
    * variables with their states. */
   async #compareTexts(
     fresh: ReadonlyMap<string, VariableImage> = new Map(),
@@ -476,13 +480,13 @@ function realmParts(
   };
 }
 
-/** Functions of extensions that are off are in the realm too, so that a call explains how to switch them on. */
+/** The realm also has the functions of extensions that are off, so that a call explains how to switch them on. */
 function offFunctions(active: ActiveExtensions | null): readonly string[] {
   return (active?.off ?? []).flatMap(({ functions }) => functions);
 }
 
-/** Returns as text all parts on which a child depends from its start. A change requires a new child. Functions are
- * called by name. */
+/** Returns, as text, all parts on which a child depends from its start. If this text changes, the conversation needs a
+ * new child. The text has only the names of functions, because blocks call them by name. */
 export function boundText(active: ActiveExtensions): string {
   const { functions, untimed, misnamed, grants, globals, constants, modules, off } = active;
   return JSON.stringify(
@@ -497,7 +501,7 @@ export function boundText(active: ActiveExtensions): string {
 class RealmModules {
   readonly #log: Log;
   readonly #conversationId: string;
-  /** Scripts that ended a child, which no other child gets. */
+  /** Scripts that ended a child. Vis gives them to no other child. */
   readonly #fatal = new Set<string>();
   readonly #reported = new Set<string>();
   readonly #notes: string[] = [];
@@ -535,7 +539,7 @@ interface Fork {
 
 export interface ForkSource {
   readonly index: VariableIndex;
-  /** Returns the value in the running child, or undefined without one. Rejects for values that the codec does not
+  /** Returns the value in the running child, or undefined if no child runs. Rejects for values that the codec does not
    * support. */
   readonly read: (name: string, options: { readonly maxBytes: number }) => Promise<unknown>;
   readonly stored: (name: string) => Promise<VariableImage | null>;
@@ -550,8 +554,8 @@ function fileState({ mtimeMs, size }: { readonly mtimeMs: number; readonly size:
   return `${mtimeMs}:${size}`;
 }
 
-/** Copies data in its current state, including data that the running block has just created. Functions and classes are
- * copied as they were saved, with their dependencies. */
+/** Copies data in its current state, including data that the running block has just created. Copies functions and
+ * classes as they were saved, with their dependencies. */
 export async function forkVariables(names: readonly string[], source: ForkSource): Promise<Fork> {
   const images = new Map<string, VariableImage>();
   const copies = new Set<string>();

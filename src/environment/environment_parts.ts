@@ -17,7 +17,7 @@ export interface EnvironmentParts {
   readonly store: Store;
   readonly registry: ExtensionSource;
   readonly log: Log;
-  /** Starts a confined child. Throws if a required wall is missing. */
+  /** Starts a confined child. Rejects if a required wall is missing. */
   readonly openSandbox: (
     options: Pick<
       SandboxOptions,
@@ -34,10 +34,10 @@ export interface EnvironmentParts {
       | "signal"
     >,
   ) => Promise<Sandbox>;
-  /** Whether a query may start a child before a block needs it; always if absent. */
+  /** Whether a query may start a child before a block needs one. If absent, every query may. */
   readonly mayStartEarly?: () => boolean;
   /** Runs a program behind the command wall, or by the user's decision if the wall is incomplete. Extensions call it as
-   * `env.spawn`. Without a caller, the user named the program. */
+   * `env.spawn`. With null as the caller, the user named the program. */
   readonly spawn?: (
     workspace: string,
     argv: readonly string[],
@@ -66,7 +66,7 @@ export interface EnvironmentParts {
 }
 
 export interface SubcallOptions {
-  /** "cost", "speed" and "intelligence" are accepted too. The default is the query's own model. */
+  /** The name of a model, or "cost", "speed" or "intelligence". The default is the query's own model. */
   readonly model?: string;
   readonly signal: AbortSignal;
 }
@@ -76,15 +76,14 @@ export interface SubcallFunctions {
   runChild(task: string, options: ChildOptions & SubcallOptions): Promise<ChildResult>;
 }
 
-/** A scope exists only while a query runs. The query engine attaches the scope to the environment and removes it
- * afterwards. */
+/** The scope of a running query. The query engine attaches the scope to the environment and removes it afterwards. */
 export interface QueryScope {
   readonly queryId: string;
   readonly signal: AbortSignal;
-  /** Whether the query makes a plan or a review. Calls that change data are then refused. */
+  /** Whether the query must change nothing, as for a plan or a review. Vis then refuses calls that change data. */
   readonly onlyReads?: boolean;
   readonly budget: () => number;
-  /** The default is the process's model. */
+  /** The model of the query. The default is the model of the process. */
   readonly root?: () => { readonly provider: string; readonly model: string };
   readonly requestMore: (n: number) => { readonly granted: number; readonly budget: number };
   /** Offers a final answer from a block. Only the first offer in an iteration counts. */
@@ -97,7 +96,7 @@ export interface QueryScope {
       readonly value: unknown;
     },
   ) => void;
-  /** Absent if no calls are allowed, in tests of other parts. */
+  /** Absent in tests of other parts. */
   readonly subcalls?: SubcallFunctions;
   readonly approve?: (
     request: ApprovalRequest,
@@ -109,7 +108,7 @@ export interface QueryScope {
     },
   ) => Promise<Approval>;
   readonly onCall: (call: HostCallEvent) => void;
-  /** Receives the last lines that a running call printed; absent without an observer. */
+  /** Receives the last lines that a running call printed. Absent if no user watches. */
   readonly onOutput?: (printed: { readonly block: number; readonly output: string }) => void;
   readonly onChange?: (diff: string) => void;
 }

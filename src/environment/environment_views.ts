@@ -112,8 +112,8 @@ export class EnvironmentViews {
     return made;
   }
 
-  /** Returns the view with the keys of the running query. With a signal, the view also has the keys of a call, which
-   * can be abandoned. Each call gets its own view, so the view inherits the keys that all calls share. */
+  /** Returns the view with the keys of the running query. With a signal, the view also has the keys of a call. Each
+   * call gets its own view, which inherits the keys that all calls share. */
   view(signal?: AbortSignal): EnvironmentView {
     const { scope } = this.#source.now();
     const base = scope ? this.#base : this.#idle;
@@ -201,7 +201,8 @@ export class EnvironmentViews {
     };
   }
 
-  /** By default, programs end with the call, otherwise with the query, otherwise with the conversation. */
+  /** Returns `env.spawn`. By default, programs end with the call; outside of a call with the query, and outside of a
+   * query with the conversation. */
   #spawn(
     scope: QueryScope | null,
     { signal, caller }: { readonly signal: AbortSignal | undefined; readonly caller: SpawnCaller },
@@ -213,7 +214,7 @@ export class EnvironmentViews {
   }
 }
 
-/** Vis uses this caller until it knows which extension sees the environment. */
+/** The caller until Vis knows which extension sees the environment. */
 const NOBODY: SpawnCaller = { extension: "", ask: null };
 
 /** `root` replaces the router's model if the query has its own. */
@@ -251,7 +252,7 @@ interface BoundVariablesSource {
   readonly scopes: ScopeChanges;
   readonly given: InputVariables;
   readonly stored: (name: string) => Promise<VariableImage | null>;
-  /** Whether a block is running. When the block ends, variables bound in the meantime are stored. */
+  /** Whether a block is running. At its end, the block also stores variables that an extension bound meanwhile. */
   readonly running: () => boolean;
   readonly initialNames: () => ReadonlySet<string>;
 }
@@ -263,7 +264,7 @@ export class BoundVariables {
     this.#source = source;
   }
 
-  /** Reads a variable without starting a child: without a running child, from the stored version. */
+  /** Reads a variable without starting a child. If no child runs, reads the stored version. */
   async read(name: string, { maxBytes = READ_BYTES }: { readonly maxBytes?: number } = {}): Promise<unknown> {
     const { index, session } = this.#source;
     checkName(name, "read");
@@ -273,7 +274,7 @@ export class BoundVariables {
     if (this.#isTaken(name) && !SYSTEM.includes(name)) throw absent(name);
     const most = Math.min(maxBytes, MAX_BYTES);
     const { size, type } = index.get(name)?.summary ?? {};
-    // The size of a large text is known without loading it into the child.
+    // The index knows the size of a large text, so the child need not load the text.
     if (type === "string" && (size ?? 0) > most) throw tooLarge(name, most);
     if (session.living === null) return await this.#readStored(name, most);
     try {
@@ -445,7 +446,7 @@ export class ExtensionStore implements OwnStore {
   #place({ scope = "conversation", workspace = this.#workspace }: Scoped): StatePlace {
     const [namespace, now] = [this.#namespace, this.#now()];
     if (scope === "global") return { namespace, ...now, branchId: null };
-    // No namespace of an extension contains a space, so the key is unique.
+    // Namespaces of extensions contain no space, so this namespace is unique.
     if (scope === "workspace") return { namespace: `${namespace} in ${workspace}`, ...now, branchId: null };
     if (scope !== "conversation") {
       throw new TypeError(
@@ -498,7 +499,7 @@ const MAX_DEPTH = 500;
 
 type Place = { readonly path?: string; readonly depth?: number };
 
-/** Returns why a value would not survive JSON, with the path, or null. Runs no getters of plain objects. */
+/** Returns the reason why a value would not survive JSON, with the path, or null. Runs no getters of plain objects. */
 function jsonFault(value: unknown, { path = "", depth = 0 }: Place = {}): string | null {
   const at = path === "" ? "the value" : path;
   if (value === null || typeof value === "boolean" || typeof value === "string") return null;
@@ -516,7 +517,7 @@ function jsonFault(value: unknown, { path = "", depth = 0 }: Place = {}): string
   if (prototype !== Object.prototype && prototype !== null) return `${at} is ${kindOf(value)}, which is not JSON`;
   for (const [key, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(value))) {
     if (!("value" in descriptor)) return `${path}.${key} has a getter`;
-    // Undefined keys are omitted, as in JSON.
+    // JSON omits keys with the value undefined.
     const fault = descriptor.value === undefined
       ? null
       : jsonFault(descriptor.value, { path: `${path}.${key}`, depth: depth + 1 });
@@ -531,8 +532,8 @@ function kindOf(value: unknown): string {
   return typeof name === "string" && name !== "" ? `a ${name}` : "an object of a class";
 }
 
-/** Bytes of the random number at the start of each piece. The number makes the piece unique, so that the piece can be
- * removed without searching the store. */
+/** The bytes of the random number at the start of each piece. The number makes the piece unique, so that Vis can remove
+ * the piece without searching the store. */
 const MARK_BYTES = 16;
 const PIECE = 1 << 20;
 
@@ -567,7 +568,7 @@ function emptyPiece(size: number): Uint8Array<ArrayBuffer> {
   return piece;
 }
 
-/** The read access of extensions to the store. The running conversation is shown as its running branch sees it. */
+/** Gives extensions read access to the store. They see the running conversation as its running branch does. */
 export class StoredHistory implements history.HistoryReader {
   readonly #store: Store;
   readonly #running: Branch;
@@ -679,7 +680,7 @@ type WallSpawn = (
 
 const MOST_FAILED = 20, TITLE_CHARS = 80;
 
-/** Limit of the output of a background program that is kept for the user. */
+/** The limit for the output of a background program that Vis keeps for the user. */
 const WATCHED_CHARS = 64_000;
 
 class WatchedProgram implements BackgroundProgram {
@@ -711,8 +712,9 @@ class WatchedProgram implements BackgroundProgram {
   }
 }
 
-/** By default, programs started in a call end with the call, a query's programs with the query, and the others with the
- * conversation. A program with the lifetime "conversation" ends with the conversation in each case. */
+/** The running programs of a conversation. By default, a program of a call ends with the call, a program of a query
+ * with the query, and another program with the conversation. A program with the lifetime "conversation" ends with the
+ * conversation. */
 export class ConversationPrograms {
   readonly #closed = new AbortController();
   #query = new AbortController();
@@ -737,7 +739,7 @@ export class ConversationPrograms {
     return this.#failed;
   }
 
-  /** Returns each note once. */
+  /** Returns the notes about failed programs, each once. */
   take(): readonly string[] {
     return this.#untold.splice(0).map((how) => `A background command failed: ${how}`);
   }

@@ -9,7 +9,7 @@ import { decode, encode } from "../sandbox/codec/codec.ts";
 export interface InputVariable {
   readonly image: VariableImage;
   readonly text: string;
-  /** The whole value with its own description, if it is short enough for every call. */
+  /** The whole value with its own description, if it is short enough for every model call. */
   readonly whole: ShownInput | null;
 }
 
@@ -21,20 +21,19 @@ export interface VariableSource {
   readonly pieces: AsyncIterable<Uint8Array>;
 }
 
-/** A text up to this size becomes an ordinary variable. Vis does not hold a larger text in memory as a whole, except
+/** Up to this size, a text becomes an ordinary variable. Vis does not hold a larger text in memory as a whole, except
  * JSON. */
 const SMALL_BYTES = 1 << 20;
-/** JSON up to this size is parsed. The value of larger JSON would not be kept. */
+/** Vis parses JSON up to this size, because it would not keep the value of larger JSON. */
 const JSON_BYTES = 32 << 20;
 const PIECE_BYTES = 4 << 20;
 const PREVIEW_CHARS = 300;
-/** Shorter text is shown whole, and so are several texts with this total. */
+/** The limit for the total length of the texts that the model sees whole. */
 const WHOLE_CHARS = 8_000;
 const MAX_CHARS = 2 ** 29 - 24;
 
-/** Creates a variable from a source. The length of its description for the model does not depend on the size. The
- * description names a guessed encoding and counts replaced characters. Throws `UsageError` for binary data and for
- * text that is too long for a string. */
+/** Creates a variable from a source. The description for the model is bounded. It names a guessed encoding and counts
+ * replaced characters. Rejects with `UsageError` for binary data and for text that is too long for a string. */
 export async function readInputVariables(
   name: string,
   { source, store }: { readonly source: VariableSource; readonly store: LargeTextStore },
@@ -195,8 +194,8 @@ async function beginning(store: LargeTextStore, large: string): Promise<string> 
   return "";
 }
 
-/** Describes an input variable to the model in one line. The preview is a JSON string, so it cannot look like part of
- * the message. The length does not depend on the size of the value. */
+/** Describes an input variable to the model in one line of bounded length. The preview is a JSON string, so it cannot
+ * look like a part of the message. */
 function describeInputVariables(
   name: string,
   { what, label, preview }: { readonly what: string; readonly label: string; readonly preview: string },
@@ -215,8 +214,8 @@ export interface ShownInput {
   readonly whole: string | null;
 }
 
-/** The input variables of a query, stored with the row of its next iteration and described in each of its model
- * calls. */
+/** The input variables of a query. Vis stores them with the row of its next iteration, and describes them in each of
+ * its model calls. */
 export class InputVariables {
   #unstored: readonly InputVariable[] = [];
   #shown: readonly ShownInput[] = [];
@@ -229,18 +228,19 @@ export class InputVariables {
     return this.#unstored.map(({ image }) => image);
   }
 
-  /** The descriptions for the running query: each variable in full if it still fits, the others described. */
+  /** The texts for the running query: each variable whole if it still fits, or else its description. */
   get shown(): readonly ShownInput[] {
     return this.#shown;
   }
 
   begin(given: readonly InputVariable[]): void {
-    // A query that was interrupted before its first row may have left some variables.
+    // An interrupted query without a row may have left variables.
     this.#unstored = [...this.#unstored.filter((one) => !given.includes(one)), ...given];
     this.describe(given);
   }
 
-  /** Sets the descriptions for the model calls of this query. Call it alone if the variables are stored already. */
+  /** Sets the descriptions for the model calls of this query. If the variables are already stored, the caller calls
+   * only this method. */
   describe(given: readonly InputVariable[]): void {
     let room = WHOLE_CHARS;
     this.#shown = given.map(({ text, whole }) => {
@@ -259,7 +259,7 @@ export class InputVariables {
     this.#unstored = [];
   }
 
-  /** Called when the query has ended. Variables that are not stored stay for the next query. */
+  /** Called when the query has ended. Unstored variables stay for the next query. */
   end(): void {
     this.#shown = [];
   }

@@ -15,7 +15,7 @@ import {
 export interface SessionSource {
   /** Starts a confined child. Rejects if the start fails, if a required wall is missing, or if `signal` is aborted. */
   readonly open: (signal: AbortSignal) => Promise<Sandbox>;
-  /** The versions are in restore order. */
+  /** Resolves with the stored versions in restore order. */
   readonly stored: () => Promise<readonly VariableImage[]>;
   readonly system: () => ReadonlyMap<string, string>;
   readonly rows?: () => Promise<readonly FormerResult[]>;
@@ -30,7 +30,7 @@ export interface MissingVariable {
   readonly statement: string;
 }
 
-/** Keeps one child running for a conversation: starts the child when needed and again after it ended, with the
+/** Keeps one child running for a conversation. Starts the child when needed, and again after it ended, with the
  * variables of the last finished block. The session owns the child; `close` ends it. */
 export class SandboxSession {
   readonly #source: SessionSource;
@@ -59,8 +59,8 @@ export class SandboxSession {
     return this.#used ? this.living : null;
   }
 
-  /** Returns the child, started and restored. Concurrent callers share one start. Rejects with `Cancelled` once
-   * closed. */
+  /** Resolves with the child, started and restored. Concurrent callers share one start. Rejects with `Cancelled` after
+   * `close`. */
   ready(): Promise<Sandbox> {
     if (this.#closed) return Promise.reject(new Cancelled("Conversation closed"));
     const living = this.living;
@@ -82,8 +82,8 @@ export class SandboxSession {
     }
   }
 
-  /** Returns the child, with the large texts that the code names. `failed` names a text for which the child has no
-   * memory. */
+  /** Resolves with the child, which has the large texts that the code names. `failed` names a text for which the child
+   * has no memory. */
   async readyFor(code: string): Promise<{ readonly sandbox: Sandbox; readonly failed: string | null }> {
     const sandbox = this.living ?? await this.ready();
     const { named, pieces } = this.#source;
@@ -103,7 +103,7 @@ export class SandboxSession {
     return { sandbox, failed: null };
   }
 
-  /** A running child gets the variables now, a later one when it starts. */
+  /** Gives variables to a running child now, and to a later child when it starts. */
   async give(images: readonly VariableImage[]): Promise<void> {
     this.remember(images);
     for (const { name, large } of images) {
@@ -114,7 +114,7 @@ export class SandboxSession {
     await this.living?.restore(images.filter(({ large }) => large === undefined)).catch(unlessGone);
   }
 
-  /** Makes a version the current one. A large text is loaded only when a block names it. */
+  /** Makes a version the current one. Loads a large text only when a block names it. */
   async restore(image: VariableImage): Promise<readonly VariableRestoreReport[]> {
     const sandbox = await this.ready();
     if (image.large === undefined) return await sandbox.restore([image]);
@@ -142,7 +142,7 @@ export class SandboxSession {
     for (const image of images) this.#unsaved.set(image.name, image);
   }
 
-  /** Removes the names from the running child, and from any child that starts before the iteration is stored. */
+  /** Removes the names from the running child, and from each child that starts before the iteration is stored. */
   async forget(names: readonly string[]): Promise<void> {
     for (const name of names) {
       this.#unsaved.set(name, null);
@@ -159,7 +159,7 @@ export class SandboxSession {
     return new Map(this.#unsaved);
   }
 
-  /** Drops these versions, which are now stored, unless a newer one exists. */
+  /** Drops these versions, because the store has them. Keeps newer versions. */
   stored(images: ReadonlyMap<string, VariableImage | null>): void {
     for (const [name, image] of images) if (this.#unsaved.get(name) === image) this.#unsaved.delete(name);
   }
@@ -203,7 +203,7 @@ export class SandboxSession {
     return start;
   }
 
-  /** Retries once if a child is killed while it starts. */
+  /** If a child is killed while it starts, retries once. */
   async #openAgain(signal: AbortSignal): Promise<Sandbox> {
     for (let time = 1;; time++) {
       try {
@@ -232,7 +232,7 @@ export class SandboxSession {
       await this.#restoreAll(sandbox, stored);
       await restoreRows(sandbox, rows);
       checkWanted(signal);
-      // After this line, the code that changes a system variable also binds it. Frames arrive in order.
+      // From here on, the code that changes a system variable also binds it in this child. Frames arrive in order.
       this.#sandbox = sandbox;
       await Promise.all([...this.#source.system()].map(([name, text]) => sandbox.bind(name, text)));
       checkWanted(signal);
@@ -261,12 +261,12 @@ interface Start {
   readonly controller: AbortController;
 }
 
-/** Throws `SandboxEnded` if the start was stopped in the meantime. */
+/** Throws `SandboxEnded` if the start was stopped meanwhile. */
 function checkWanted({ aborted }: AbortSignal): void {
   if (aborted) throw new SandboxEnded("it was stopped while it started");
 }
 
-/** Ignores that a child is gone, since the next one gets the missed change. */
+/** Ignores that the child is gone, because the next child gets the missed change. */
 function unlessGone(error: unknown): void {
   if (!(error instanceof SandboxEnded)) throw error;
 }
@@ -281,7 +281,7 @@ function notRun(why: string): RunReport {
   return bareReport(failedBlock("memory", { name: "Error", message: why }));
 }
 
-/** Binds text of any size without holding it: each chunk is sent when the child has consumed the previous one. */
+/** Binds text of any size without holding it whole. Sends each chunk when the child has read the previous chunk. */
 async function bindPieces(
   sandbox: Sandbox,
   { name, pieces }: { readonly name: string; readonly pieces: AsyncIterable<Uint8Array> },
@@ -295,7 +295,7 @@ async function bindPieces(
 }
 
 const HELD_CHARS = 120;
-/** Limit of the values of one iteration together. */
+/** The limit for the values of one iteration together. */
 const MAX_BYTES = 16 << 20;
 const LAST_ITERATIONS = 8;
 
@@ -303,11 +303,11 @@ async function restoreRows(sandbox: Sandbox, rows: FormerResults): Promise<void>
   if (rows.shown.length + rows.running.length > 0) await sandbox.restoreResults(rows);
 }
 
-/** The rows that a replacement child needs for `results` and `printed`: of the last iteration that ran blocks, and of
- * the running one. */
+/** The rows that a replacement child needs for `results` and `printed`: the rows of the last iteration that ran blocks,
+ * and of the running iteration. */
 class ShownRows {
   readonly #stored: () => Promise<readonly FormerResult[]>;
-  /** Null while the rows are only in the store. */
+  /** The rows of the last iteration. Null while only the store has them. */
   #shown: readonly FormerResult[] | null = null;
   #running: FormerResult[] = [];
   #iteration = -1;
@@ -316,7 +316,7 @@ class ShownRows {
     this.#stored = stored;
   }
 
-  /** Called before a block runs, so that a child which starts for it gets the right rows. */
+  /** Called before a block runs, so that a child that starts for the block gets the right rows. */
   begin({ iteration }: Pick<BlockRun, "iteration">): void {
     if (iteration === this.#iteration) return;
     this.#rotate();
@@ -327,7 +327,7 @@ class ShownRows {
     this.#running[index] = formerResult(result, value);
   }
 
-  /** Drops the rows, since the store has all shown rows so far. */
+  /** Drops the rows, because the store has all of them. */
   reset(): void {
     this.#shown = null;
     this.#running = [];
@@ -363,8 +363,8 @@ function bounded(rows: readonly FormerResult[]): readonly FormerResult[] {
   });
 }
 
-/** Returns the rows of a branch's last iteration that ran blocks, as an earlier process stored them. Looks only at the
- * last iterations of the two newest queries. */
+/** Returns the rows of a branch's last iteration that ran blocks. Looks only at the last iterations of the two newest
+ * queries. */
 export async function storedRows(
   store: Pick<Store, "queries" | "iterations">,
   branchId: string,

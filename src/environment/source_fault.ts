@@ -5,15 +5,15 @@ const MAX_CHARS = 1 << 20;
 const WITH_COMMENTS =
   /\.jsonc$|(?:^|\/)(?:(?:ts|js)config[^/]*|deno|\.?(?:eslintrc|babelrc|swcrc|jshintrc|jscsrc|devcontainer)|devcontainer|turbo|nx|api-extractor|wrangler|biome|rush|renovate|tslint|typedoc|language-configuration|composer\.local|\.oxlintrc|\.lintstagedrc|\.prettierrc|\.stylelintrc|\.markdownlint|cspell|\.cspell)\.json$|(?:^|\/)(?:\.vscode|\.devcontainer|\.zed|\.config|\.sublime[^/]*)\/[^/]*\.json$/i;
 
-/** Returns the first fault of a text that does not parse according to its file name: JSON, JavaScript or TypeScript.
- * Returns null for a text that parses, for other files and for large ones. Loads a parser only for a text that needs
- * one. Never rejects. */
+/** Returns the first fault of a text that does not parse, by its file name: JSON, JavaScript or TypeScript. Returns
+ * null for a text that parses, for other files and for large texts. Loads a parser only for a text that needs one.
+ * Never rejects. */
 export async function sourceFault(path: string, text: string): Promise<SourceFault | null> {
   if (text.length > MAX_CHARS) return null;
   if (text.trim() === "") return /\.json$/i.test(path) ? { line: 1, message: "an empty file is not JSON" } : null;
   try {
     const fault = /\.jsonc?$/i.test(path) ? jsonFault(path, text) : await moduleFault(path, text);
-    // The end of the text is after its last line.
+    // A fault at the end of the text belongs to its last line.
     return fault && { ...fault, line: Math.min(fault.line, text.trimEnd().split("\n").length) };
   } catch {
     return null; // A failure of the parser is no evidence against the file.
@@ -40,7 +40,7 @@ function jsonFault(path: string, text: string): SourceFault | null {
   return new JsonScanner(text, WITH_COMMENTS.test(path)).fault();
 }
 
-/** Reads JSON with its own stack, so that deep nesting does not exhaust the engine's. */
+/** Reads JSON with its own stack, so that deep nesting does not exhaust the stack of the engine. */
 class JsonScanner {
   readonly #text: string;
   readonly #isLoose: boolean;

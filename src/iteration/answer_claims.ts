@@ -14,9 +14,9 @@ export function failedCommands(calls: readonly BlockCall[]): readonly string[] {
   return [...failed.values()];
 }
 
-/* Detects whether an answer claims work, for conversations that did no work. An unclear answer is not a claim, because
- * an answer with information must never count as one. A claim is in the first person and about files, code or tests,
- * without a negation, a condition or a source in its clause. */
+/** Detects whether an answer claims work, for conversations that did no work. An unclear answer is not a claim, so that
+ * an answer with information rarely counts as one. A claim is in the first person and about files, code or tests. Its
+ * clause has no negation, condition or source. */
 
 /** Matches whole words in any script, since `\b` supports only ASCII. */
 function words(pattern: string): RegExp {
@@ -125,7 +125,7 @@ const LANGUAGES: readonly Language[] = [
     bare: /已(?:经)?(?:成功)?(?:修复|修正|修改|更新|添加|创建|删除|重命名)/u,
   },
   {
-    // A claim without a person counts only at the beginning of an answer to a request for work.
+    // In this language, a claim has no person. It counts only at the beginning of an answer to a request for work.
     changed: /(?!)/,
     ran: /(?!)/,
     bare:
@@ -159,7 +159,7 @@ const ASKS_FOR_TEXT = new RegExp(
   "iu",
 );
 
-/** Matches texts that a request may ask for, and that later requests may be about. */
+/** Matches texts that a request may ask for, and that a later request may be about. */
 const COMPOSED = new RegExp(
   words(
     "haiku|poem|story|essay|song|joke|letter|blog|gedicht|geschichte|brief|poème|histoire|poema|cuento|poesia|racconto|história|" +
@@ -220,9 +220,9 @@ const TEXTUAL = new RegExp(
 const FENCE = /^ {0,3}(?:```|~~~)[^]*?^ {0,3}(?:```|~~~)/gmu;
 const QUOTED =
   /"[^"\n]{0,2000}"|“[^”\n]{0,2000}”|„[^“”\n]{0,2000}[“”]|«[^»\n]{0,2000}»|「[^」\n]{0,2000}」|『[^』\n]{0,2000}』|^\s*>.*$/gmu;
-/** Claims beyond this character of an answer are not found. */
+/** The number of characters of an answer in which Vis looks for claims. */
 const MOST_CHARS = 20_000;
-/** A request with more lines contains the text that it is about. */
+/** A longer request probably contains the text that it is about. */
 const MOST_LINES = 4, MOST_REQUEST = 1_500;
 
 /** Returns the clause of an answer that claims work in the first person, or null. `given` means that the request

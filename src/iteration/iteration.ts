@@ -46,7 +46,7 @@ export interface IterationInput {
   readonly last: boolean;
   readonly refusedBefore: string | null;
   readonly supported: boolean;
-  /** The doubts for which an earlier answer of the query was refused, although it could have been accepted. */
+  /** The doubts that already refused an otherwise acceptable answer of this query. */
   readonly doubted: readonly Doubt[];
   /** Returns a claim in the model's words that the query's work does not support, or null. */
   readonly unsupportedClaim: (text: string) => string | null;
@@ -59,8 +59,8 @@ export interface IterationInput {
     readonly usage: Usage;
     readonly costUsd: number | null;
   };
-  /** Resolves once the previous iteration is stored and reported. Vis calls the model meanwhile, but shows no output
-   * and runs no block until then. If the promise rejects, the frame's signal ends the call. */
+  /** Resolves when the previous iteration is stored and reported. Vis calls the model meanwhile, but shows no output
+   * and runs no block before. If the promise rejects, the frame's signal ends the call. */
   readonly stored: Promise<void>;
   readonly system: readonly { readonly name: string; readonly text: string }[];
 }
@@ -82,8 +82,8 @@ export interface AcceptedFinal {
   readonly value?: JsonValue;
 }
 
-/** Each doubt refuses an answer once in a query. Either the model has not seen the output of a failed command, or the
- * request did none of the claimed work. */
+/** The doubts, each of which refuses an answer once in a query. "output": the model has not seen the output of a failed
+ * command. "claim": the request did not do the claimed work. */
 export const DOUBTS = ["output", "claim"] as const;
 export type Doubt = typeof DOUBTS[number];
 
@@ -93,8 +93,8 @@ export interface Executed {
   readonly notes: readonly string[];
 }
 
-/** The reason why a reply was unusable. The reply had a fault of its own or neither code nor a final answer, ended
- * after a part was shown, or never came. */
+/** The reason why a reply was unusable: a fault of the reply, neither code nor a final answer ("idle"), an end after
+ * Vis has shown a part ("broken"), or no reply ("call"). */
 export type IterationFault = ReplyFault | "idle" | "broken" | "call";
 
 interface Common {
@@ -128,21 +128,21 @@ export type IterationResult =
   })
   | {
     readonly kind: "cancelled";
-    /** The stored step that was cut off while its blocks ran; null if its model call was cut off. */
+    /** The stored step if the query was cancelled while its blocks ran. Null if its model call was cancelled. */
     readonly begun: { readonly thinking: string } | null;
   };
 
 export interface Iterated {
   readonly result: IterationResult;
-  /** Stores the ended iteration and reports it; called once. `write` is given if the end of the query is stored with
-   * it. Rejects with `StoreError` or a defect. */
+  /** Stores the ended iteration and reports it. The caller calls it once, with `write` to store the end of the query
+   * too. Rejects with `StoreError` or a defect. */
   readonly store: (write?: WriteEnd) => Promise<void>;
 }
 
 type WriteEnd = (iterationId: string, end: IterationEnd) => Promise<void>;
 
 export interface ModelCallOutcome {
-  /** The raw reply, or the part that arrived before it broke off; null if no text arrived. */
+  /** The raw reply, or the part that arrived before the call broke off. Null if no text arrived. */
   readonly text: string | null;
   readonly parsed: { readonly ok: true; readonly reply: Reply } | {
     readonly ok: false;
@@ -170,7 +170,7 @@ interface Ended {
   readonly doubt?: Doubt | null;
 }
 
-/** Stores one iteration: its row when the reply is complete, everything else in one transaction at its end. */
+/** Stores one iteration: its row when the reply is complete, and everything else in one transaction at its end. */
 export class Recorder {
   readonly #frame: IterationFrame;
   readonly #input: IterationInput;
@@ -192,7 +192,7 @@ export class Recorder {
     this.#messages = messages;
   }
 
-  /** Rejects if the row cannot be stored; the result of `ending` then rejects as well. */
+  /** Rejects if Vis cannot store the row. The function from `ending` then rejects too. */
   begin(blocks: readonly ReplyBlock[]): Promise<unknown> {
     this.#begun = this.#begin(blocks);
     this.#begun.catch(() => {});
@@ -213,7 +213,7 @@ export class Recorder {
     return id;
   }
 
-  /** Call this before the first block, because blocks may read `$reasoning`. */
+  /** The caller calls this before the first block, because blocks may read `$reasoning`. */
   bindThinking(): void {
     const { thinking } = this.#asked;
     if (thinking) this.#frame.environment.bindSystem("$reasoning", thinking);
@@ -318,8 +318,8 @@ export class Recorder {
   }
 }
 
-/** Returns the result of a stored iteration for the loop. The store has no faults of replies, so counting unusable
- * replies begins again. */
+/** Returns the result of a stored iteration for the loop. The store has no faults of replies, so the loop counts
+ * unusable replies from 0 again. */
 export function storedResult(stored: StoredIteration): Exclude<IterationResult, { readonly kind: "cancelled" }> {
   const { metadata, thinking, error } = stored;
   const { notes, doubt } = metadata;

@@ -40,8 +40,8 @@ const CUT_NOTE =
   "The length limit of the model cut your last reply: only what was complete of it counted. Keep replies " +
   "shorter: fewer blocks, and answer(value) for a long answer";
 
-/** Makes a model call, runs its blocks and judges its answer. Returns before the end of the iteration is stored. Throws
- * only `ConfigError`, `StoreError` and defects, also when `input.stored` throws them. */
+/** Makes a model call, runs its blocks and judges its answer. Resolves before the end of the iteration is stored.
+ * Rejects only with `ConfigError`, `StoreError` and defects, also when `input.stored` rejects with them. */
 export async function runIteration(frame: IterationFrame, input: IterationInput): Promise<Iterated> {
   const elapsed = stopwatch(frame);
   const { alternatingRoles } = frame.router.current().capabilities;
@@ -71,7 +71,7 @@ export async function runIteration(frame: IterationFrame, input: IterationInput)
   return { result, store };
 }
 
-/** The time excludes questions that were open to the user. */
+/** Returns a function for the elapsed time without open questions to the user. */
 function stopwatch({ askedMs }: IterationFrame): () => number {
   const begun = performance.now(), asked = askedMs();
   return () => Math.max(0, performance.now() - begun - (askedMs() - asked));
@@ -112,7 +112,7 @@ async function giveUp(
   return { result, store: async () => {} };
 }
 
-/** Nothing of this iteration is left to store. */
+/** The iteration was cancelled, so `store` has nothing to store. */
 function cancelled(begun: Extract<IterationResult, { readonly kind: "cancelled" }>["begun"]): Iterated {
   return { result: { kind: "cancelled", begun }, store: async () => {} };
 }
@@ -155,8 +155,8 @@ async function act(
   return { result, store };
 }
 
-/** Runs the blocks while their row is stored: the child needs that time to read the first block. Rejects if there are
- * blocks and their row cannot be stored. */
+/** Runs the blocks while Vis stores their row, because the child needs this time to read the first block. Rejects if
+ * there are blocks and Vis cannot store their row. */
 async function runBlocks(
   frame: IterationFrame,
   { blocks, iteration, recorder }: {
@@ -167,12 +167,12 @@ async function runBlocks(
 ): Promise<Executed> {
   recorder.bindThinking();
   if (blocks.length === 0) {
-    await recorder.begin(blocks).catch(() => {}); // An answer needs no row: the caller gets it with a note.
+    await recorder.begin(blocks).catch(() => {}); // An answer needs no row, because the caller gets it with a note.
     return NOTHING;
   }
   const unstored = new AbortController();
   const signal = AbortSignal.any([frame.signal, unstored.signal]);
-  // The first block is sent before this turn begins.
+  // Vis sends the first block before this turn begins.
   const stored = nextTurn().then(() => {
     return recorder.begin(blocks);
   });
@@ -182,8 +182,8 @@ async function runBlocks(
   return executed;
 }
 
-/** Runs the blocks in order. After an error the next block runs; after a cancellation it does not. Host calls wait for
- * `stored`. */
+/** Runs the blocks in order. After an error, the next block runs. After a cancellation, no more blocks run. Host calls
+ * wait for `stored`. */
 async function executeBlocks(
   frame: IterationFrame,
   { blocks, iteration, stored }: {
@@ -269,13 +269,13 @@ function cutAnswer(settled: Settled | null): Settled | null {
 }
 
 const AFTER_REQUEST_MS = 40;
-/** Codes that are temporary even if the router does not retry them. */
+/** Errors that may pass, although the router did not retry them. */
 const PASSING: readonly ProviderErrorCode[] = ["rate", "network", "stall"];
 
 const HABITUAL: ReadonlySet<string> = new Set(["tools", "text", "json"]);
 
-/** Calls the model once (the router retries). Streams thinking, code and the draft of an answer to the channels once
- * `announced` resolves. */
+/** Calls the model once, with the retries of the router. When `announced` resolves, streams thinking, code and the
+ * draft of an answer to the channels. */
 async function askModel(
   frame: IterationFrame,
   { messages, reasoning, announced, prefer = null }:
@@ -283,10 +283,10 @@ async function askModel(
     & Pick<IterationInput, "reasoning" | "prefer">,
 ): Promise<ModelCallOutcome> {
   const begun = performance.now();
-  // The reply parser and its repair library load while the model thinks, not before the call.
+  // Loads the reply parser and its repair library during the call, not before it.
   const loading = setTimeout(() => void import("../prompt/reply/parse_reply.ts"), AFTER_REQUEST_MS);
   const traces: ModelTrace[] = [];
-  // Events wait until all earlier ones were reported.
+  // Events wait until all earlier events were reported.
   const send = (event: QueryEventBody): void => void announced.then(() => frame.emitter.send(event), () => {});
   const progress = new ReplyProgress(send);
   let shown = false;
@@ -363,9 +363,9 @@ function currentOf({ router }: IterationFrame): Pick<ModelCallOutcome, "provider
   return { provider: provider.name, model };
 }
 
-/** Whether another call cannot help, because the router has tried every option. The model can react to a request that
- * was refused for its content (400, 422, a content filter, too long). A reply that was too long does not count either,
- * because the next one differs. */
+/** Whether another call cannot help, because the router has tried every option. The model can react to a refusal of the
+ * prompt's content (400, 422, a content filter, too long). A reply that was too long does not count either, because the
+ * next reply differs. */
 function isInfrastructure(error: ProviderError): boolean {
   if (error.code === "refused" || error.code === "context" || error.code === "reply") return false;
   return error.status !== 400 && error.status !== 422;
@@ -398,7 +398,7 @@ class ReplyProgress {
     return this.#reasoning.length > 0 || this.#thinking.length > 0;
   }
 
-  /** Handles an event. Returns true if the event showed code or thinking, but not for a draft of an answer. Native
+  /** Handles an event. Returns true if the event showed code or thinking. A draft of an answer does not count. Native
    * reasoning takes precedence over the reply's own thinking. */
   take(event: Delta): boolean {
     if (event.type === "reasoning") {
@@ -419,7 +419,7 @@ class ReplyProgress {
     return isOwn || code.length > 0;
   }
 
-  /** Discards the reply so far, because Vis requests it again. Channels have seen at most a draft of it. */
+  /** Discards the reply so far, because Vis asks the model again. Channels have seen at most a draft of it. */
   again(): void {
     if (this.#drafted) this.#send({ type: "answer_draft", delta: "", again: true });
     this.#drafted = false;
@@ -436,7 +436,7 @@ type Settled =
   | {
     readonly kind: "refused";
     readonly reason: string;
-    /** The text of an answer that was refused twice for the same reason and has no support, or null. */
+    /** The text of an answer without support that was refused twice for the same reason, or null. */
     readonly unsupported: string | null;
     readonly doubt?: Doubt;
   };
@@ -452,8 +452,8 @@ interface Candidate {
   readonly judged: Judged | null;
 }
 
-/** Resolves and judges the final of a reply. An answer that a block offered takes precedence over the reply's own.
- * Returns null if neither exists. */
+/** Resolves and judges the final of a reply. An answer that a block offered takes precedence over the reply's own
+ * answer. Returns null if neither exists. */
 export async function settleFinal(
   frame: IterationFrame,
   { offered, final, executed, refusedBefore, supported, doubted, unsupportedClaim }: {
@@ -473,7 +473,8 @@ export async function settleFinal(
     : null;
   if (!candidate) return null;
   const { text, judged, counted, problem } = candidate;
-  // A caller with a schema could not use this answer, so repetition does not help it.
+  // The caller could not use an answer that does not fit its schema, so Vis refuses the answer even when the model
+  // repeats it.
   if (judged && !judged.ok) {
     const reason = refuseForBlocks(counted)?.reason ?? problem ?? judged.reason;
     return { kind: "refused", reason, unsupported: null };
@@ -498,8 +499,8 @@ export async function settleFinal(
   return { kind: "accepted", final: { ...answer, confidence: "low", notes: [verdict.note] } };
 }
 
-/** Returns why an acceptable answer is refused the first time, or null: the model cannot have seen the facts that it is
- * about. */
+/** Returns the first doubt about an acceptable answer: the model cannot have seen the output of a failed command.
+ * Otherwise returns null. */
 function doubtOf(
   { from }: Candidate,
   { entries }: Executed,
@@ -524,7 +525,7 @@ function doubtClaim(
   return { doubt: "claim", reason };
 }
 
-/** If there is a schema, it decides whether the answer is complete. */
+/** If the query has a schema, the schema decides whether the answer is complete. */
 function refusalOf({ problem, judged, text, from, counted }: Candidate, request: string): Refusal | null {
   if (judged) return refuseForBlocks(counted);
   if (problem !== null) return { reason: problem, fact: problem };
@@ -542,7 +543,7 @@ function fromOffer(
     from: "value",
     answerType: type,
     confidence,
-    // Failures after the offer do not affect the answer.
+    // Blocks that fail after the offer do not affect the answer.
     counted: executed.entries.slice(0, block),
     problem: null,
     judged: frame.extras.answerSchema?.judge({ value }) ?? null,
@@ -570,8 +571,8 @@ async function fromReply(
   };
 }
 
-/** Judges the value, not the text, of a variable whose name is the whole answer. Returns null if there is no such
- * variable. */
+/** Judges a variable by its value instead of its text, if its name is the whole answer. Returns null if no variable has
+ * this name. */
 async function judgeNamed(
   { environment }: IterationFrame,
   { name, answerSchema }: { readonly name: string; readonly answerSchema: AnswerSchema },
@@ -589,13 +590,13 @@ async function judgeNamed(
   return answerSchema.judge({ value });
 }
 
-/** Words that report an end without a content, in the languages that models fall into. */
+/** Words that report an end without any content, in the languages that models use unasked. */
 const REPORTS = new Set([
   ..."done ok okay ready complete completed finished success listed wynik gotowe zrobione wypisane fertig".split(" "),
   ..."erledigt listo hecho terminado fini terminé fait pronto feito fatto klaar готово 完成 完了".split(" "),
   ...["task completed", "task complete", "all done"],
 ]);
-/** Words that stand in for a content. */
+/** Words that stand in for an answer. */
 const PLACEHOLDERS = new Set([
   ..."result results output answer final listing todo placeholder null undefined nan".split(" "),
   ...["see above", "as above", "the answer", "the result", "the results", "your answer here", "answer here"],
@@ -603,14 +604,14 @@ const PLACEHOLDERS = new Set([
 ]);
 const MAX_FAILURES = 5, FAILURE_CHARS = 200;
 
-/** Why an answer is refused: the reason for the model, and the fact alone for the user. */
+/** The reason of a refusal for the model, and the fact alone for the user. */
 interface Refusal {
   readonly reason: string;
   readonly fact: string;
 }
 
 /** Returns why an answer must not end the query yet, or null. `resolved` is true if the answer came from a variable, a
- * template or a block. `entries` are the blocks whose failure counts against it. */
+ * template or a block. `entries` are the blocks whose failure counts against the answer. */
 export function refuseFinal(
   { answer, resolved, entries, request = "" }: {
     readonly answer: string;
@@ -646,8 +647,8 @@ const WRITING =
 const EXACTLY = "with|only|just|exactly|the word|mit|nur|genau|avec|con|com|met";
 const WHEN = "when|once|after|until|wenn|sobald|nachdem|quand|cuando|quando|als";
 
-/** Whether a request asks for exactly this word: in quotation marks, or after a verb such as "answer". If the word is
- * also the name of a content, a word such as "with" must come before it. */
+/** Whether a request asks for exactly this word: in quotation marks, or after a verb such as "answer". A word that also
+ * names a kind of answer needs a word such as "with" before it. */
 function asksForWord(
   request: string,
   { word, isReport }: { readonly word: string; readonly isReport: boolean },
@@ -669,7 +670,7 @@ function asksForWord(
   return ways.some((way) => new RegExp(way, "u").test(text));
 }
 
-/** Characters of a request in which Vis searches for the wanted word. */
+/** The number of characters of a request in which Vis searches for the wanted word. */
 const MOST_SEARCHED = 10_000;
 
 function refuseForBlocks(entries: readonly JournalEntry[]): Refusal | null {
@@ -686,7 +687,7 @@ function refuseForBlocks(entries: readonly JournalEntry[]): Refusal | null {
   };
 }
 
-/** Returns the consequence of a refusal. The second consecutive refusal for the same reason accepts the answer, so that
+/** Returns the consequence of a refusal. A second consecutive refusal for the same reason accepts the answer, so that
  * no rule repeats forever. Reasons that differ only in numbers count as the same. */
 export function settleRefusal(
   { reason, fact }: Refusal,

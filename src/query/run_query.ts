@@ -45,9 +45,9 @@ import { Subcalls } from "./subcalls.ts";
 export interface QueryLeft extends LeftQuery {
   readonly query: Pick<StoredQuery, "createdAt" | "steered">;
   readonly iterations: readonly StoredIteration[];
-  /** The milliseconds since the query began, excluding waits for the user. */
+  /** The milliseconds since the query began, without waits for the user. */
   readonly elapsedMs: number;
-  /** The number of the last event; 0 if no event was sent. */
+  /** The number of the last event; 0 if Vis sent no event. */
   readonly seq: number;
 }
 
@@ -56,10 +56,10 @@ interface RunQueryOptions extends KeyedRequest {
   readonly emit: Emit;
   readonly label?: string | undefined;
   readonly extras?: RequestExtras;
-  /** A sub-query gets a part of its tree's ledger. */
+  /** The ledger of a sub-query, which is a part of its tree's ledger. */
   readonly ledger?: Ledger;
   readonly parentQueryId?: string;
-  /** The id of a query that is already stored as running, before its environment is opened. */
+  /** The id of a query that the caller has already stored as running, before it opened the environment. */
   readonly begun?: string;
   readonly before?: PreviousTurn | null;
   readonly left?: QueryLeft | undefined;
@@ -69,7 +69,7 @@ interface RunQueryOptions extends KeyedRequest {
   readonly showsOutput?: boolean | undefined;
   /** Asks the user about a call of an extension. If absent, Vis refuses every call that needs an approval. */
   readonly approve?: Approve | undefined;
-  /** A sub-query gets the approvals of its tree. */
+  /** The approvals of the tree, for a sub-query. */
   readonly approvals?: QueryApprovals;
   readonly onChange?: (diff: string) => void;
   readonly model?: string | null | undefined;
@@ -78,9 +78,9 @@ interface RunQueryOptions extends KeyedRequest {
 }
 
 /** Stores a request as running, iterates, and ends it in a terminal status. Rejects with `HandedOver` after `leaving`.
- * Rejects with `ConfigError`, `StoreError`, `TakenOverError` or a defect only after an attempt to end the query. */
+ * Before it rejects with `ConfigError`, `StoreError`, `TakenOverError` or a defect, tries to end the query. */
 export async function runQuery(request: string, parts: QueryParts, given: RunQueryOptions): Promise<QueryResult> {
-  // A sub-query has no deadline of its own; it ends with its parent.
+  // A sub-query has no deadline of its own, because it ends with its parent.
   const deadline = new QueryDeadline(given.signal, {
     wallMs: given.ledger ? null : parts.settings.limits.wallMs,
     now: parts.now,
@@ -111,7 +111,7 @@ async function runWithin(
     return result;
   };
   try {
-    // If the sandbox cannot get its folder, the query ends before the model call.
+    // If Vis cannot make the folder of the sandbox, the query ends before the model call.
     if (!parts.environment.alive) parts.trySandbox?.();
     const loop = new QueryLoop(await prepare(query), options.leaving);
     if (options.left) loop.continueFrom(options.left.iterations, options.left.query.steered);
@@ -132,7 +132,7 @@ async function runWithin(
     }
     throw error;
   } finally {
-    // If the store cannot even be read, the caller gets its earlier error.
+    // If Vis cannot read the store either, the caller gets the first error.
     await parts.environment.endQuery({ unstored }).catch((error: unknown) => {
       parts.log.error("environment_not_undone", { queryId, error: String(error) });
     });
@@ -242,10 +242,12 @@ async function prepare(query: BegunQuery): Promise<Prepared> {
   return { ...query, frame, active, handover: handoverOf(query.before) };
 }
 
-/** A longer request is shown as head and tail; the whole text is in `$query`. */
+/** The limits of the shown request. The prompt shows a longer request as head and tail, and `$query` has the whole
+ * text. */
 const SHOWN_REQUEST = { limit: 32_000, head: 16_000, tail: 4_000 };
 
-/** The returned texts are byte-identical in all calls of a query, so that a provider's prefix cache stays valid. */
+/** Returns the texts before the context. They are byte-identical in all calls of a query, so that a provider's prefix
+ * cache stays valid. */
 function stablePrefix(
   request: string,
   { environment, settings }: Pick<QueryParts, "environment" | "settings">,
@@ -287,8 +289,8 @@ class QueryEnding {
     this.#query = query;
   }
 
-  /** Stores the end, with the last iteration of `loop`. Rejects if the store fails and the query has no answer.
-   * Notifies followers of the query if another process took it over. */
+  /** Stores the end, with the last iteration of `loop`. Rejects if the store fails and the query has no answer. If
+   * another process took the query over, tells the followers. */
   async end(why: QueryReason, loop: Pick<QueryLoop, "end"> | null = null): Promise<QueryResult> {
     const { deadline, subcalls } = this.#query;
     const reason = why === "cancelled" && deadline.passed ? "limit_time" : reasonOf(why, this.#query);
@@ -301,8 +303,8 @@ class QueryEnding {
     this.#announce(await this.#unstored(compose("unstored", this.#query), error));
   }
 
-  /** The user has paid for an answer. If the answer cannot be stored, the caller still receives it, with the reason as
-   * the last note. */
+  /** Stores the end. If Vis cannot store an answer, the caller still receives it, with the reason as the last note,
+   * because the user has paid for it. */
   async #stored(result: QueryResult, loop: Pick<QueryLoop, "end"> | null): Promise<QueryResult> {
     const { parts: { store }, queryId, state } = this.#query;
     const end = storedEnd(result, this.#query);
@@ -321,7 +323,7 @@ class QueryEnding {
     const { parts: { store }, queryId } = this.#query;
     const reason = "unstored";
     const unstored: QueryResult = { ...result, reason, status: statusOf(reason), notes: [...result.notes, message] };
-    // The end alone may still be stored.
+    // The store may still accept the end alone.
     await store.endQuery(queryId, storedEnd(unstored, this.#query)).catch(() => {});
     return unstored;
   }
@@ -350,7 +352,7 @@ class QueryEnding {
   }
 }
 
-/** Marks the work of a query whose file changes an undo would keep. If the changes cannot be listed, sets no mark. */
+/** Marks the work of a query if no undo can revert its file changes. If Vis cannot list the changes, sets no mark. */
 async function withUndo(result: QueryResult, { parts, started }: BegunQuery): Promise<QueryResult> {
   const { work } = result;
   // Only a commit, or another action that this query took, can leave nothing to undo of the files that it changed.
@@ -368,7 +370,7 @@ async function withUndo(result: QueryResult, { parts, started }: BegunQuery): Pr
   }
 }
 
-/** A query that spent its budget on answers that its schema refused has a reason of its own. */
+/** Returns "answer_schema" if the query spent its budget on answers that its schema refused. */
 function reasonOf(why: QueryReason, { state, extras }: BegunQuery): QueryReason {
   return why === "max_iterations" && state.final === null && extras.answerSchema?.refused ? "answer_schema" : why;
 }
@@ -465,7 +467,7 @@ interface Unanswered {
   readonly unsupported?: { readonly answer: string; readonly reason: string } | null;
 }
 
-/** Returns an answer for a query that has none: the cause of its end, its progress, and advice. Never empty. */
+/** Returns a text for a query without an answer: the cause of its end, its progress, and advice. Never empty. */
 export function fallbackAnswer(query: Unanswered): string {
   const { reason, thinking, errors, prose, unsupported } = query;
   const lines = [headline(query)];
@@ -538,7 +540,7 @@ function said({ model, count, fault }: Unusable): string {
   return `The model ${model} replied ${count} times in a row ${instead ?? "without anything usable"}.`;
 }
 
-/** Returns the messages of the first call that a request would make now. The call needs its own `environment`, because
+/** Returns the messages of the first model call that a request would make now. Needs an environment of its own, because
  * it changes the index. */
 export async function previewCall(
   request: string,
@@ -574,7 +576,7 @@ interface StoreOptions extends KeyedRequest {
   readonly model?: string | null | undefined;
 }
 
-/** The stored row leases the branch to this process. */
+/** Stores a running query. The row leases the branch to this process. */
 export async function storeQuery(
   request: string,
   { store, router, owner, settings }: Pick<QueryParts, "store" | "owner" | "settings"> & {
@@ -596,7 +598,8 @@ export async function storeQuery(
   });
 }
 
-/** Other processes then see that the query waits for an answer. The question is asked even if it cannot be stored. */
+/** Returns an `approve` that stores the question, so that other processes see that the query waits. Vis asks the
+ * question even if it cannot store it. */
 function storedWhileAsked(
   approve: Approve,
   { store, log, queryId }: { readonly store: QueryStore; readonly log: Log; readonly queryId: string },

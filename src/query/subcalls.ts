@@ -18,7 +18,7 @@ import { type ModelCalls, type QueryParts, unpricedRoute, withBudget } from "./q
 interface SubcallParts {
   readonly parts: QueryParts;
   readonly queryId: string;
-  /** The calls, which pass the ledger and the gate of the process before they reach the router. */
+  /** Calls that pass the ledger and the gate of the process before they reach the router. */
   readonly calls: ModelCalls;
   readonly ledger: Ledger;
   readonly approvals: QueryApprovals;
@@ -39,8 +39,8 @@ interface SubcallParts {
 }
 
 const MAX_QUERY_DEPTH = 5;
-/** The limit for concurrent sub-queries per depth, since each has its own process. A query waits only for deeper ones,
- * so the deepest can always continue. */
+/** The limit for concurrent sub-queries per depth, since each has its own process. A query waits only for deeper
+ * queries, so the deepest queries can always continue. */
 const AT_ONCE = 8;
 const DEPTHS = Array.from({ length: MAX_QUERY_DEPTH }, () => new Semaphore(AT_ONCE));
 
@@ -54,8 +54,8 @@ export class Subcalls implements SubcallFunctions {
     this.#parts = parts;
   }
 
-  /** Answers a prompt. The same call gets the same answer, even while the first one is under way. Rejects with
-   * `HostCallError` and `Cancelled`. */
+  /** Answers a prompt. A call with the same arguments gets the same answer, even while the first call is running.
+   * Rejects with `HostCallError` and `Cancelled`. */
   async ask(prompt: string, options: SubcallOptions & { readonly system?: string }): Promise<string> {
     const key = JSON.stringify([prompt, options.system ?? null, options.model ?? null]);
     const known = this.#answers.get(key);
@@ -63,7 +63,7 @@ export class Subcalls implements SubcallFunctions {
       try {
         return await known;
       } catch (error) {
-        // The first caller has cancelled, not this one.
+        // The first caller has cancelled, so this caller asks again.
         if (!(error instanceof Cancelled) || options.signal.aborted) throw error;
       }
     }
@@ -73,8 +73,8 @@ export class Subcalls implements SubcallFunctions {
     return await asking;
   }
 
-  /** Runs a sub-query with its own branch, sandbox and rows, below the iteration that called. Rejects with
-   * `HostCallError` if the sub-query cannot begin; otherwise resolves with its end. */
+  /** Runs a sub-query with its own branch, sandbox and rows, below the calling iteration. Rejects with `HostCallError`
+   * if the sub-query cannot begin. Otherwise resolves with its end. */
   async runChild(task: string, options: ChildOptions & SubcallOptions): Promise<ChildResult> {
     return await this.#keep(this.#runChild(task, { ...options, signal: this.#signal(options.signal) }));
   }
@@ -221,8 +221,8 @@ interface SubAnswer {
   readonly hint?: string;
 }
 
-/** Returns the text of a reply without its thinking. Refuses a truncated reply and the empty text of a tool call, which
- * could be taken for the answer. */
+/** Returns the text of a reply without its thinking. Refuses a truncated reply, and the empty text of a tool call,
+ * which could look like an answer. */
 function answerIn({ model, text, reasoning, toolCall, finish }: RouterReply): SubAnswer {
   const fault = (why: string, hint?: string) => ({
     text: "",
