@@ -1,15 +1,16 @@
 const MASK = "••••";
-/** Keys of known services have a prefix and a long run of letters and digits, which names of models do not have. */
+/** Matches keys of known services: a prefix and a long run of letters and digits, which names of models lack. */
 const KEY = /^(?:sk|rk|pk|gsk|hf|xai|nvapi|glpat|xox[abp]|gh[oprsu]|github_pat)[-_](?=.*[A-Za-z0-9]{16})[\w-]+$/;
 const CLOUD_KEY = /^(?:AKIA[0-9A-Z]{16}|AIza[\w-]{30,})$/;
-/** Login headers and tokens of web logins have these forms. */
+/** Matches login headers and tokens of web logins. */
 const LOGIN = /^(?:(?:Bearer|Basic)\s+\S{8,}|eyJ[\w-]+\.[\w-]+\.[\w-]*)$/i;
 const SECRET_NAME = /(?:(?<!public)key|token|secret|password|passwd|authorization|cookie|credentials?)$/i;
 
-/** A reference such as `${auth:github}` names a value that is kept elsewhere. In headers, a word precedes it. */
+/** Matches a reference such as `${auth:github}`, which names a value in another place. In headers, a word precedes
+ * it. */
 const REFERENCE = /(?:\b(?:Bearer|Basic|token)\s+)?\$\{[^{}]+\}/gi;
 
-/** A secret must not be in a settings file. References to secrets are permitted. */
+/** Whether a setting has a secret, which must not be in a settings file. References to secrets are permitted. */
 export function isSecret(name: string, value: unknown): boolean {
   if (typeof value === "string") {
     const literal = value.replace(REFERENCE, "").trim();

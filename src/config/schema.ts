@@ -64,9 +64,9 @@ const network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]);
 const commands = z.array(z.string().min(1)).default([]);
 const name = z.string().trim().min(1);
 
-/** Extensions own the sections that are not here. `project` means that the file of a workspace may set the setting.
- * A repository can bring that file, so such a setting must not name a command, a host, a key or a grant. `env` is the
- * variable that sets it. `deno task gen` writes the defaults, these marks and the page of the settings. */
+/** The settings of Vis. Extensions own further sections. `project` means that the file of a workspace may set the
+ * setting. A repository can bring this file, so such a setting must not name a command, a host, a key or a grant. `env`
+ * is the variable that sets it. `deno task gen` writes the defaults, these marks and the page of the settings. */
 export const ConfigSchema = z.strictObject({
   model: name.nullable().default(null).describe("Default model, as model or provider/model")
     .meta({ project: true, env: "VIS_MODEL" }),

@@ -4,7 +4,7 @@ import type { SettingsSections } from "./layers.ts";
 import { ConfigSchema } from "./schema.ts";
 
 export interface ConfigSetting {
-  /** `[]` replaces the index in a list if the key occurs in each entry. */
+  /** The key. If it occurs in each entry of a list, `[]` replaces the index. */
   readonly key: string;
   readonly type: string;
   readonly doc: string;
@@ -29,7 +29,8 @@ export function settingList(schema: object): readonly ConfigSetting[] {
   return [...leaves(schema as Node, "")];
 }
 
-/** List indexes are numbers. Returns null if the key does not exist. A parent of other keys counts as a key. */
+/** Returns the setting at a path, in which list indexes are numbers. Returns null if the key does not exist. A parent
+ * of other keys counts as a key. */
 export function settingOf(path: readonly string[], schema: object): ConfigSetting | null {
   const node = path.reduce<Node | undefined>(childOf, schema as Node);
   return node === undefined ? null : settingFrom(node, path.join("."));
@@ -44,7 +45,7 @@ function childOf(node: Node | undefined, step: string): Node | undefined {
     const child = childOf(one, step);
     if (child) return child;
   }
-  // Sections of extensions that are not shipped have no schema here.
+  // Sections of other extensions have no schema here, so any key in them may exist.
   return node.additionalProperties === true || Object.keys(node).length === 0 ? {} : undefined;
 }
 

@@ -7,16 +7,16 @@ import type { MissingVariable } from "./sandbox_session.ts";
 
 const SYSTEM: ReadonlySet<string> = new Set(SYSTEM_VARIABLES);
 
-/** `changedFile` is a file whose text the variable has and which has changed since. */
+/** `changedFile` is a file that has changed after the variable got its text. */
 type IndexedHead = VariableHead & { readonly changedFile: string | null };
 
 /** Limits of the files whose text one variable may have, of the compared files, and of the known changed files. */
 const MAX_TEXTS = 100, MAX_LOOKED = 1_000, MAX_CHANGED = 10_000;
-/** Limit of the variables whose texts are compared with files that count as changed. */
+/** The limit for the variables whose texts Vis compares with files that count as changed. */
 const MAX_COMPARED = 50;
 
 interface FileText {
-  /** The time of the read in the order of this process, or -1 if the text is known to be older than its file. */
+  /** The order of the read in this process. It is -1 if the text is older than its file. */
   readonly at: number;
   readonly state: string;
 }
@@ -47,8 +47,7 @@ class FileTexts {
     this.#read = this.#read.slice(-MAX_TEXTS);
   }
 
-  /** A variable that is made from the result of this call has no older text of these files, because the call changed
-   * them. */
+  /** Records that a call changed these files. A variable made from its result then has no older text of them. */
   changedBy(name: string, paths: readonly string[]): void {
     const by = namespaceOf(name);
     this.#changedBy = [...this.#changedBy, ...paths.map((path) => ({ path, by }))].slice(-MAX_TEXTS);
@@ -58,7 +57,7 @@ class FileTexts {
     return [...new Set(names.flatMap((name) => [...this.#texts.get(name)?.keys() ?? []]))].slice(0, MAX_LOOKED);
   }
 
-  /** Compares all texts with the states that files have now. Returns whether a text has become older than its file
+  /** Compares all texts with the current states of the files. Returns whether a text has become older than its file
    * since the last look. */
   looked(states: ReadonlyMap<string, string>): boolean {
     let isOlder = false;
@@ -101,7 +100,7 @@ class FileTexts {
     if (kind !== "data" || summary.size === null || files.size === 0) return null;
     const kept = [...files].slice(-MAX_TEXTS);
     this.#texts.set(name, new Map(kept));
-    // A file that has already changed gets no state, so that it counts as changed from now on.
+    // A file that has already changed gets the state "", so that it stays changed for later processes.
     return Object.fromEntries(kept.map(([path, text]) => [path, this.#isOlder(path, text) ? "" : text.state]));
   }
 
@@ -113,7 +112,7 @@ class FileTexts {
     }).slice(0, MAX_COMPARED);
   }
 
-  /** The text of the variable equals the file in this state. */
+  /** Records that the text of the variable equals the file in this state. */
   equal(name: string, path: string, state: string): void {
     this.#texts.set(name, new Map([[path, { at: ++this.#now, state }]]));
   }
@@ -136,7 +135,8 @@ const WORDS = /[\p{ID_Start}$_][\p{ID_Continue}$]*/gu;
 
 function firstNamed<T extends { readonly path: string }>(read: readonly T[], code: string, name: string): readonly T[] {
   const begin = code.matchAll(WORDS).find(([word]) => word === name)?.index ?? 0;
-  const placeOf = ({ path }: T): number => code.indexOf(path, begin) >>> 0; // A missing path has -1 and sorts last.
+  // A missing path has the place -1, which becomes the largest number and sorts last.
+  const placeOf = ({ path }: T): number => code.indexOf(path, begin) >>> 0;
   const first = read.toSorted((one, other) => placeOf(one) - placeOf(other)).find(({ path }) =>
     code.includes(path, begin)
   );
@@ -209,7 +209,7 @@ export class VariableIndex {
     });
   }
 
-  /** The text of the variable equals the file in this state. */
+  /** Records that the text of the variable equals the file in this state. */
   equalsFile(name: string, path: string, state: string): void {
     this.#texts.equal(name, path, state);
     this.#revision++;
@@ -234,8 +234,8 @@ export class VariableIndex {
     return count;
   }
 
-  /** Records a new version: the variable moves to the front and is live. `madeFrom` are the names in the statements
-   * that made it. Returns the version with the files whose text it has. */
+  /** Records a new version. The variable becomes the newest, and is live. `madeFrom` are the names in the statements
+   * that made the version. Returns the version with the files whose text it has. */
   saved(image: VariableImage, code: string, madeFrom: readonly string[] = []): VariableImage {
     const before = this.#heads.get(image.name);
     const found = this.#texts.saved(image, { code, madeFrom });
@@ -281,14 +281,14 @@ export class VariableIndex {
     if (head && head.scope !== "system" && head.scope !== scope) this.#put({ ...head, scope });
   }
 
-  /** `reason` is for a version without its own reason. */
+  /** `reason` applies if the version has no reason of its own. */
   lost(name: string, reason: string): void {
     const head = this.#heads.get(name);
     if (head?.scope !== "live") return;
     this.#put({ ...head, kind: "lost", reason: head.kind === "lost" && head.reason !== "" ? head.reason : reason });
   }
 
-  /** Calls `render` only after a change; otherwise returns its last text. */
+  /** If nothing has changed, returns the last text of `render` without calling it. */
   rendered(render: (heads: readonly IndexedHead[]) => string): string {
     if (this.#rendered?.revision !== this.#revision) {
       const heads = this.all().map((head) => ({ ...head, changedFile: this.#texts.changedSince(head.name) }));
@@ -304,8 +304,8 @@ export class VariableIndex {
   }
 }
 
-/** Returns the names that a block may use: the names in it, and the names that its functions and classes use, directly
- * or not. A block with `globalThis` may use all names. */
+/** Returns the names that a block may use: the names in it, and those in the functions and classes that it uses,
+ * directly or not. A block with `globalThis` may use all names. */
 export function namesOf(
   code: string,
   { names, index }: { readonly names: ReadonlySet<string>; readonly index: VariableIndex },
@@ -328,17 +328,14 @@ export function namesOf(
   return [...names].filter((name) => words.has(name));
 }
 
-/** Returns names that are lost when the child ended during a block. Earlier definitions are restored to their state
- * after their block, so only the block's own names and values that cannot be kept are lost. */
+/** Returns the names that are lost when the child ended during a block. Earlier definitions are restored to their state
+ * after their block. Only names of the block itself and values that cannot be stored are lost. */
 export function missingNames({ lost }: BlockResult, index: VariableIndex): string[] {
   return lost.filter((name) => {
     const head = index.get(name);
     return head?.scope !== "live" || head.kind === "lost";
   });
 }
-
-/* The scope of a variable also changes without a new version: it leaves the scope, comes back, or cannot be
- * restored. */
 
 interface RestoredImage {
   readonly image: VariableImage;
@@ -350,8 +347,8 @@ export interface ScopesNow {
   readonly live: readonly string[];
 }
 
-/** Changes of scope since the last stored iteration, stored with the next one in one transaction. An interrupted
- * iteration thus changes no scope. */
+/** The changes of scope since the last stored iteration. One transaction stores them with the next iteration, so an
+ * interrupted iteration changes no scope. */
 export class ScopeChanges {
   readonly #index: VariableIndex;
   readonly #forgotten = new Set<string>();
@@ -386,7 +383,7 @@ export class ScopeChanges {
     this.#index.setScope(name, "live");
   }
 
-  /** Returns the variables that the finished block restored and did not change. Empty if the block's child ended during
+  /** Returns the variables that the finished block restored and did not change. Returns [] if the child ended during
    * the block. */
   takeRestored({ saved, result }: RunReport): readonly RestoredImage[] {
     const killed = result.outcome === "killed" || result.outcome === "memory";
@@ -404,7 +401,7 @@ export class ScopeChanges {
     return again;
   }
 
-  /** Drops these changes, which are now stored. Later changes remain to be stored. */
+  /** Drops these changes, because they are stored. Later changes remain. */
   stored({ forgotten, live }: ScopesNow): void {
     for (const name of forgotten) this.#forgotten.delete(name);
     for (const name of live) this.#live.delete(name);
@@ -418,7 +415,8 @@ export class ScopeChanges {
 
 const MAX_STATEMENT = 120;
 
-/** Notes for the model on variables that were not restored. Reports each variable once, until it has a new version. */
+/** The notes for the model on variables that were not restored. They report a variable once, until it has a new
+ * version. */
 export class MissingVariableNotes {
   readonly #notes: string[] = [];
   readonly #reported = new Set<string>();

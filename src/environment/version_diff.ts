@@ -82,7 +82,7 @@ export function valueChanges(before: unknown, after: unknown): ValueChanges {
   }
 }
 
-/** Thrown to stop when a limit is reached. */
+/** Thrown when a limit is reached. */
 const ENOUGH = new Error("Enough was compared");
 
 type List = ArrayLike<unknown>;
@@ -90,7 +90,7 @@ type Parts = ReadonlyMap<string, unknown>;
 
 class Comparison {
   readonly changes: ValueChange[] = [];
-  /** Pairs that are being or have been compared, since values may contain themselves. */
+  /** Pairs that were compared or are being compared, since values may contain themselves. */
   readonly #met = new Map<object, Set<object>>();
   #steps = 0;
 
@@ -188,7 +188,7 @@ function kindOf(value: object): string {
   return Object.prototype.toString.call(value);
 }
 
-/** Returns the parts of a value, by the code that accesses them; null if it has none. */
+/** Returns the parts of a value, by the code that accesses each part. Returns null if the value has no parts. */
 function partsOf(value: object): Parts | null {
   if (value instanceof Map) return numbered([...value].map(([key, item]) => [`.get(${keyText(key)})`, item]));
   if (value instanceof Set) return numbered([...value].map((item) => [`.has(${keyText(item)})`, true]));
@@ -203,7 +203,7 @@ function keyText(key: unknown): string {
   return typeof key === "string" ? JSON.stringify(key) : briefValue(key);
 }
 
-/** Different object keys may have the same text. */
+/** Adds a number to equal paths, because different object keys may have the same text. */
 function numbered(parts: readonly (readonly [string, unknown])[]): Parts {
   const found = new Map<string, unknown>();
   for (const [path, value] of parts) {

@@ -1,6 +1,7 @@
 const NAMES = ["comment", "string", "number", "value", "keyword", "call"] as const;
 
-/** A piece of code or of a diff. A `value` is a word like true or null; a `call` is the name of a called function. */
+/** A piece of code or of a diff. A `value` is a word such as true or null. A `call` is the name of a called
+ * function. */
 export interface CodeSpan {
   readonly kind: typeof NAMES[number] | "added" | "removed" | "place" | "file" | "plain";
   readonly text: string;
@@ -14,7 +15,7 @@ const QUERY =
   "add alter and as asc between by case create delete desc distinct drop else end exists from full group having in index inner insert into is join key left like limit not null offset on or order outer primary references returning right select set table then union unique update using values view when where with";
 const VALUES = "true|false|null|undefined|None|True|False|nil|NaN|Infinity";
 
-// An unclosed comment or string extends to its end, so that any text takes a single pass.
+// An unclosed comment or string extends to the end, so that one pass suffices for any text.
 const BLOCK_COMMENT = String.raw`/\*(?:[^]*?\*/|[^]*$)`;
 const QUOTED = String.raw`"(?:\\.|[^"\\\n])*"?|(?<!\w)'(?:\\.|[^'\\\n])*'?`;
 
@@ -82,7 +83,8 @@ function named(language: RegExp, names: string): readonly (readonly [string, Reg
   return names.split(" ").map((name) => [name, language]);
 }
 
-/** Splits code into spans for highlighting, which together are the same text. `language` is the name after a fence. */
+/** Splits code into spans for highlighting. Joined, the spans are the same text. `language` is the name after a
+ * fence. */
 export function codeSpans(code: string, language: string): readonly CodeSpan[] {
   const name = language.toLowerCase();
   if (name === "diff" || name === "patch") return diffSpans(code);
@@ -100,10 +102,11 @@ export function codeSpans(code: string, language: string): readonly CodeSpan[] {
 
 const PLACE = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/;
 
-/** Splits a unified diff into its lines for highlighting, each with its line end; joined, they are the same text. */
+/** Splits a unified diff into its lines for highlighting, each with its line end. Joined, the lines are the same
+ * text. */
 export function diffSpans(diff: string): readonly CodeSpan[] {
   const lines = diff.match(/[^\n]*\n|[^\n]+$/g) ?? [];
-  // The header's counts of lines: only within them, "---" and "+++" are changed lines and name no files.
+  // The header's counts of lines. Within these lines, "---" and "+++" are changes and name no files.
   let [before, after] = [0, 0];
   return lines.map((text) => {
     const place = PLACE.exec(text);

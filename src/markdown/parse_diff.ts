@@ -77,7 +77,7 @@ class FileReader {
     return true;
   }
 
-  /** Whether a header line with these words would name another file. */
+  /** Whether this header line begins another file. */
   isNamed(line: string): boolean {
     const isNamed = this.#before !== "" || this.#after !== "" || this.#lines.length > 0;
     return line.startsWith("--- ") ? isNamed && !(this.#git && this.#before === "") : isNamed || this.#git;
@@ -111,7 +111,7 @@ class FileReader {
     };
   }
 
-  /** A diff that was cut ends in a note, in the middle of a place. */
+  /** Ends the change, because a diff that was cut ends in a note. */
   #note(text: string): void {
     this.#left = { before: 0, after: 0 };
     const [, path] = /^Binary file (.*) (?:removed|replaced)$/.exec(text) ?? [];
@@ -166,10 +166,11 @@ function textOf({ spans }: ChangedLine): string {
 
 const WORDS = /[\p{L}\p{N}_$]+|\s+|[^]/gu;
 const MOST_WORDS = 300;
-/** The minimum share of the shorter line; lines that share less are different lines. */
+/** The least share of the shorter line that two versions of a line have in common. */
 const LEAST_SHARED = 0.4;
 
-/** Returns two lines with the words in which they differ; null if they have too many words or too little in common. */
+/** Returns two lines with the words in which they differ. Returns null if they have too many words or too little in
+ * common. */
 function wordChanges(
   before: string,
   after: string,
@@ -203,7 +204,7 @@ function commonWords(a: readonly string[], b: readonly string[]) {
   return { before, after };
 }
 
-/** A blank between two changed words counts as changed, so that marks do not fall apart. */
+/** A blank between two changed words counts as changed, so that their marks touch. */
 function spansOf(words: readonly string[], kept: ReadonlySet<number>): readonly DiffSpan[] {
   const spans: { text: string; changed: boolean }[] = [];
   for (const [at, text] of words.entries()) {

@@ -8,7 +8,7 @@ import {
 } from "./tree.ts";
 import MarkdownIt, { type Token } from "markdown-it";
 
-/** The rest of a longer text is shown as written. */
+/** Vis does not parse a longer text to its end, and shows the rest as written. */
 const MAX_CHARS = 200_000;
 
 interface Reading {
@@ -129,7 +129,7 @@ function sideOf(style: string): MarkdownTable["sides"][number] {
 
 type Clean = (text: string) => string;
 
-/** Styles that are nested more deeply are dropped, but their text is kept. */
+/** Deeper styles are dropped, but their text stays. */
 const MAX_DEPTH = 20;
 const LINK = /^(?:https?:\/\/|mailto:)/i;
 const STYLES = { em: "emphasis", strong: "strong", s: "strikethrough", link: "link" } as const;
@@ -139,7 +139,7 @@ interface Open {
   readonly inlines: MarkdownInline[];
 }
 
-/** Returns the inlines of a paragraph. Every text in the inlines has passed `clean`. */
+/** Returns the inlines of a paragraph. Their texts have passed `clean`. */
 function inlinesOf(tokens: readonly Token[], clean: Clean): readonly MarkdownInline[] {
   const open: Open[] = [{ token: null, inlines: [] }];
   let left = 0;
@@ -214,25 +214,25 @@ function isLink(target: string): boolean {
   return LINK.test(target) && URL.canParse(target);
 }
 
-/** Returns the target to show after the label if it cannot be opened: a file, an anchor, or an address that would run
- * code. */
+/** Returns the target of a link that cannot be opened, to show it after the label: a file, an anchor, or an address
+ * that would run code. */
 function shownTarget(target: string, label: string): readonly MarkdownInline[] {
   if (target === "" || target === label) return [];
   return [{ kind: "text", text: label === "" ? target : ` (${target})` }];
 }
 
-/** A label that looks like another address must not hide where the link leads. */
+/** Returns the host of a link if its label looks like another address, so that the label does not hide the target. */
 function otherHost(href: string, label: string): readonly MarkdownInline[] {
   const { host } = new URL(href);
   return /\w\.\w/.test(label) && !label.includes(host) ? [{ kind: "text", text: ` (${host})` }] : [];
 }
 
-/** The depth of the deepest quote or list that is parsed; deeper ones are shown as written. A list counts as two. */
+/** The depth to which quotes and lists are parsed. Deeper ones are shown as written. A list counts as two levels. */
 const MAX_LEVEL = 40;
 
 const parser = new MarkdownIt({ html: false, linkify: true });
 
-// Every target is valid here: targets that are not links are shown as text.
+// Accepts every target, because targets that are not links are shown as text.
 parser.validateLink = () => true;
 parser.linkify.add("ftp:", null).add("//", null).add("www.", {
   validate: (text, at, self) => /^[\w-]/.test(text.slice(at, at + 1)) ? hostAndPath(text, at, self) : 0,
@@ -243,13 +243,13 @@ parser.linkify.add("ftp:", null).add("//", null).add("www.", {
 
 /** Returns the length of the address after "www.". */
 function hostAndPath(text: string, at: number, self: typeof parser.linkify): number {
-  // The package matches addresses with a scheme only.
+  // The package matches only addresses with a scheme.
   const rest = text.slice(at, at + 2_000);
   const found = self.matchAtStart(`http://www.${rest}`);
   return found === null ? 0 : found.lastIndex - "http://www.".length;
 }
 
-// The package drops elements that are nested more deeply than its limit.
+// The package drops elements below its limit, so this function keeps them as text.
 const tokenize = parser.block.tokenize;
 parser.block.tokenize = function (state, start, end): void {
   if (state.level < MAX_LEVEL) return tokenize.call(this, state, start, end);

@@ -11,7 +11,7 @@ export type MarkdownBlock =
 export interface MarkdownList {
   readonly kind: "list";
   readonly start: number | null;
-  /** Whether empty lines separate the items, so that each is shown as paragraphs. */
+  /** Whether empty lines separate the items. If so, each item consists of paragraphs. */
   readonly loose: boolean;
   readonly items: readonly MarkdownItem[];
 }
@@ -28,7 +28,7 @@ export interface MarkdownTable {
   readonly rows: readonly (readonly (readonly MarkdownInline[])[])[];
 }
 
-/** Within a text, "\n" is a line end that counts as a blank. */
+/** In a text, "\n" is a line end that counts as a blank. */
 export type MarkdownInline =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "code"; readonly text: string }

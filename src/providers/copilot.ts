@@ -13,7 +13,7 @@ interface CopilotOptions
   readonly clock?: Clock;
 }
 
-/** GitHub Copilot: short-lived tokens that name the host to call, and a protocol that depends on the model. */
+/** GitHub Copilot. Short-lived tokens name the host of the calls, and the model determines the protocol. */
 export class CopilotProvider implements Provider {
   readonly name: string;
   readonly defaultModel: string;
@@ -54,7 +54,7 @@ export class CopilotProvider implements Provider {
         return;
       } catch (error) {
         if (emitted || attempt > 1 || !(error instanceof ProviderError) || error.status !== 401) throw error;
-        // The token was revoked early, so a fresh one is tried once.
+        // The service may have revoked the token early, so Vis tries a new token once.
         this.#tokens.drop(token.token);
       }
     }
@@ -109,7 +109,7 @@ interface Kept extends CopilotToken {
 const EARLY_MS = 120_000;
 const SHORTEST_LIFE_MS = 30_000;
 
-/** Exchanges the token of a login for short-lived ones, one exchange at a time for all callers. */
+/** Exchanges the token of a login for short-lived tokens, with one exchange at a time for all callers. */
 export class CopilotTokens {
   readonly #endpoints: Pick<CopilotEndpoints, "exchange" | "api">;
   readonly #githubToken: string;
@@ -126,18 +126,19 @@ export class CopilotTokens {
     this.#clock = options.clock ?? REAL_CLOCK;
   }
 
-  /** Returns a token that stays valid for a while. Throws `ProviderError`, and `Cancelled` once `signal` is aborted. */
+  /** Resolves with a token that stays valid for a while. Rejects with `ProviderError`, and with `Cancelled` after
+   * `signal` aborts. */
   async get(signal: AbortSignal): Promise<CopilotToken> {
     if (this.#kept !== null && this.#clock.now() < this.#kept.renewAt) return this.#kept;
     if (signal.aborted) throw new Cancelled("Cancelled");
-    // All waiting callers share the exchange, so a caller that leaves does not end it.
+    // All waiting callers share the exchange, so the exchange continues when a caller leaves.
     this.#running ??= this.#exchange().finally(() => this.#running = null);
     return await abortable(this.#running, signal).catch((error: unknown) => {
       throw signal.aborted ? new Cancelled("Cancelled") : error;
     });
   }
 
-  /** The service refused the caller's token, even if it has not expired. */
+  /** Called when the service has refused a token, even if the token has not expired. */
   drop(token: string): void {
     if (this.#kept?.token === token) this.#kept = null;
   }
@@ -171,8 +172,8 @@ export class CopilotTokens {
     const { token, expires_at: expiresAt, refresh_in: refreshIn, endpoints } = answer;
     if (typeof token !== "string" || token === "") throw unusable("the answer contains no token");
     const now = this.#clock.now();
-    // `refresh_in` counts from now and takes precedence. `expires_at` is by the service's clock, which may differ from
-    // ours.
+    // `refresh_in` counts from now and takes precedence. `expires_at` depends on the service's clock, which may differ
+    // from ours.
     const life = typeof refreshIn === "number"
       ? refreshIn * 1000
       : typeof expiresAt === "number"
@@ -221,9 +222,9 @@ export interface DeviceCode {
   readonly expiresInMs: number;
 }
 
-/** Runs GitHub's device flow (RFC 8628): it shows a code and waits until the user has entered it. Resolves with a token
- * that is valid until it is revoked. Throws `ProviderError` of kind auth if it is declined or expires, and
- * `Cancelled`. */
+/** Runs GitHub's device flow (RFC 8628): passes a code to `onCode` and waits until the user has entered it. Resolves
+ * with a token that is valid until the user revokes it. Rejects with `ProviderError` of code "auth" if the user
+ * declines or the code expires, and with `Cancelled`. */
 export async function copilotDeviceLogin(
   endpoints: Pick<CopilotEndpoints, "deviceCode" | "accessToken">,
   options: {
@@ -298,7 +299,7 @@ function refused(why: string, status: number | null = null): ProviderError {
   return new ProviderError(`Cannot log in to GitHub Copilot: ${why}`, { code: "auth", retryable: false, status });
 }
 
-/** Returns GitHub's error text only, since the whole response may contain a token. */
+/** Returns only the fields of GitHub's error, since the whole response may contain a token. */
 function said({ error, error_description: text }: Readonly<Record<string, unknown>>): string {
   const words = typeof text === "string" ? text : error;
   return typeof words === "string" ? `: ${words.slice(0, 200)}` : "";
@@ -323,11 +324,11 @@ export interface CopilotEndpoints {
   readonly deviceCode: string;
   readonly accessToken: string;
   readonly exchange: string;
-  /** The address of the models, unless a token names another one. */
+  /** The address of the models. A token may name another one. */
   readonly api: string;
 }
 
-/** Returns the endpoints of github.com or an enterprise's own domain. Throws `ConfigError` for an invalid domain. */
+/** Returns the endpoints of github.com or of an enterprise's domain. Throws `ConfigError` for an invalid domain. */
 export function copilotEndpoints(domain: string): CopilotEndpoints {
   if (!/^[a-z0-9-]+(\.[a-z0-9-]+)+$/i.test(domain)) {
     throw new ConfigError(

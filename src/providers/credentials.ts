@@ -12,7 +12,7 @@ export type Credential =
   }
   | {
     readonly type: "copilot";
-    /** Valid until it is revoked. Vis exchanges this token for short-lived ones. */
+    /** A token that is valid until the user revokes it. Vis exchanges it for short-lived tokens. */
     readonly githubToken: string;
     readonly domain: string;
   };
@@ -21,7 +21,7 @@ type Stored = Readonly<Record<string, Credential>>;
 
 const OTHERS = 0o077;
 
-/** The file of keys, which only its owner can read. Vis replaces the file as a whole and never modifies it in place. */
+/** The file of keys, which only its owner can read. Vis replaces the whole file and does not modify it in place. */
 export class Credentials {
   readonly #path: string | null;
   #read: Promise<Stored> | null = null;
@@ -35,7 +35,7 @@ export class Credentials {
     return this.#path;
   }
 
-  /** Throws `ConfigError` if others can read the file or its content is invalid. */
+  /** Rejects with `ConfigError` if others can read the file or if its content is invalid. */
   async get(provider: string): Promise<Credential | null> {
     const stored = await this.all();
     return Object.hasOwn(stored, provider) ? stored[provider] ?? null : null;
@@ -60,7 +60,7 @@ export class Credentials {
     if (this.#path === null) return {};
     let text: string;
     try {
-      // Checks and reads the open file, because its name could refer to another file in between.
+      // Checks and reads the open file, because its name could refer to another file between two calls.
       using file = await Deno.open(this.#path);
       const { mode, isFile } = await file.stat();
       if (!isFile) {
@@ -78,7 +78,7 @@ export class Credentials {
     return parse(text, this.#path);
   }
 
-  /** Uses a lock, so that two processes do not overwrite each other's keys. */
+  /** Takes a lock, so that two processes do not overwrite each other's keys. */
   async #change(change: (stored: Stored) => Stored): Promise<void> {
     if (this.#path === null) {
       throw new ConfigError("Cannot save a key: Vis has no home folder; set VIS_HOME to a folder that Vis may write");
@@ -87,7 +87,8 @@ export class Credentials {
       await this.#write(this.#path, change);
     } catch (error) {
       if (error instanceof ConfigError) throw error;
-      const name = error instanceof Error ? error.name : "unknown"; // A message may quote stored keys.
+      // The message of an error may quote stored keys, so Vis shows only its name.
+      const name = error instanceof Error ? error.name : "unknown";
       throw new ConfigError(`Cannot save keys in ${this.#path}: ${fileFault(error, name)}`);
     }
     this.#read = null;
@@ -123,7 +124,7 @@ function parse(text: string, path: string): Stored {
   try {
     value = JSON.parse(text);
   } catch {
-    throw broken; // The parser's own message quotes the file.
+    throw broken; // The parser's own message would quote the file.
   }
   const { version, providers } = asRecord(value);
   if (typeof version === "number" && version > 1) {

@@ -13,8 +13,8 @@ import {
 const POLL_MS = 100;
 const PRICE = { input: 0, output: 0, cached: 0 };
 
-/** Makes a provider without a model. Each request becomes a file in `folder`, and the reply is read from another file.
- * A person or a program can thus be the model. Creates the folder if it is missing. */
+/** Makes a provider without a model. Vis writes each model call to a file in `folder`, and reads the reply from another
+ * file, so that a person or a program can be the model. Creates the folder if it is missing. */
 export async function filesProvider(folder: string): Promise<Provider> {
   try {
     await Deno.mkdir(folder, { recursive: true });
@@ -46,7 +46,7 @@ async function* exchange(folder: string, { messages, model, signal }: ModelReque
   yield { type: "end", usage: estimatedUsage(messages, text), model, finish: "stop" };
 }
 
-/** Returns every message below a line with its number and role. */
+/** Returns all messages, each below a line with its number and role. */
 function requestText(messages: ModelRequest["messages"]): string {
   return messages.map(({ role, text, images = [] }, at) => {
     const pictures = images.map((_, index) => `[image ${index + 1}]\n`).join("");
@@ -54,7 +54,7 @@ function requestText(messages: ModelRequest["messages"]): string {
   }).join("\n");
 }
 
-/** Writes a request to a new file, and returns its number: the first free one above the largest in the folder. */
+/** Writes the messages to a new file, and returns its number: the first free number above the largest in the folder. */
 async function writeRequest(folder: string, text: string): Promise<string> {
   const draft = await Deno.makeTempFile({ dir: folder, prefix: ".request-" });
   try {
@@ -62,7 +62,7 @@ async function writeRequest(folder: string, text: string): Promise<string> {
     for (let number = await largestNumber(folder) + 1;; number++) {
       const name = String(number).padStart(3, "0");
       try {
-        // A link fails if another request took the number, unlike a rename, and the file is complete from the start.
+        // Unlike a rename, a link fails if another call took the number. The file is complete when it gets its name.
         await Deno.link(draft, join(folder, `${name}.request.txt`));
         return name;
       } catch (error) {
@@ -82,7 +82,7 @@ async function largestNumber(folder: string): Promise<number> {
   return largest;
 }
 
-/** Waits until the file exists, holds text, and has the same content at two consecutive looks. */
+/** Waits until the file has text, and the same text at two consecutive looks. */
 async function completeReply(path: string, signal: AbortSignal): Promise<string> {
   for (let before = "";;) {
     const text = await Deno.readTextFile(path).catch((error: unknown) => {

@@ -18,14 +18,14 @@ export type ReasoningLevel = "quick" | "balanced" | "deep";
 export interface ModelRequest {
   readonly messages: readonly ModelMessage[];
   readonly model: string;
-  /** The requested reasoning, which models without native reasoning ignore. */
+  /** The requested reasoning. Models without native reasoning ignore it. */
   readonly reasoning: ReasoningLevel;
   readonly signal: AbortSignal;
-  /** Called whenever bytes of the reply arrive, even if they are not text: they show that the service is alive. */
+  /** Called when bytes of the reply arrive, even if they are not text, because they show that the service is alive. */
   readonly onBytes?: () => void;
-  /** Called with the usage of the call so far: once the call is sent, and whenever the service counts or more of the
-   * reply arrives. The usage counts even if the stream fails or is cancelled. Null means that the service refused the
-   * request, so the call used no tokens. */
+  /** Called with the usage of the call so far: after the call is sent, and when the service counts or more of the reply
+   * arrives. The usage counts even if the stream fails or is cancelled. Null means that the service refused the call,
+   * so it used no tokens. */
   readonly onUsage?: (usage: Usage | null) => void;
 }
 
@@ -36,31 +36,31 @@ export type ModelEvent =
     readonly type: "end";
     readonly usage: Usage;
     readonly model: string;
-    /** "stop", or "length" if the reply was cut off at the model's maximum; otherwise the service's own value. */
+    /** "stop", or "length" if the model reached its limit. Otherwise the service's own value. */
     readonly finish: string;
-    /** A tool call in the reply, although no tools were offered: its name and the beginning of its arguments. */
+    /** The name of a tool call in the reply and the beginning of its arguments, although Vis offered no tools. */
     readonly toolCall?: string;
-    /** Impossible counts from the service, for which `usage` has estimates; for the log. */
+    /** Impossible counts from the service, for the log. `usage` has estimates instead. */
     readonly oddities?: readonly string[];
   };
 
 export interface Capabilities {
-  /** The model returns its own reasoning, so that replies need no `thinking`. */
+  /** Whether the model returns its own reasoning, so that replies need no `thinking`. */
   readonly nativeReasoning: boolean;
-  /** Messages must alternate between user and assistant, or the model has no system role. */
+  /** Whether messages must alternate between user and assistant, or the model has no system role. */
   readonly alternatingRoles: boolean;
   readonly images: boolean;
-  /** Context size in tokens; null if unknown. */
+  /** The context size in tokens; null if unknown. */
   readonly contextTokens: number | null;
   readonly replyTokens?: number | null;
-  /** Null if unknown. */
+  /** The price; null if unknown. */
   readonly price: Price | null;
 }
 
-/** A source of model replies. `stream` yields text and reasoning as they arrive, and finally one `end`. For any failure
- * of the service or the network, `stream` throws `ProviderError`. Once `signal` is aborted, at any time, `stream`
- * throws `Cancelled` and closes the connection. A provider never waits to retry, but may repeat a refused request at
- * once: without a rejected field, or with a fresh token. */
+/** A source of model replies. `stream` yields text and reasoning as they arrive, and finally one `end`. For a failure
+ * of the service or the network, `stream` throws `ProviderError`. After `signal` aborts, `stream` throws `Cancelled`
+ * and closes the connection. A provider does not wait to retry, but may repeat a refused call at once: without a
+ * rejected field, or with a new token. */
 export interface Provider {
   readonly name: string;
   readonly defaultModel: string;

@@ -10,11 +10,11 @@ interface PlayedParts {
   readonly name: string;
   readonly model: string;
   readonly images: boolean;
-  /** Returns the reply to the texts of a request. May throw `ProviderError`. */
+  /** Returns the reply to the texts of a call. May throw `ProviderError`. */
   readonly reply: (texts: readonly string[]) => Omit<Extract<PlayedReply, { readonly kind: "reply" }>, "kind">;
 }
 
-/** Makes a provider without a model: it streams prepared replies, needs no network and counts no tokens. */
+/** Makes a provider without a model, which streams prepared replies, needs no network and counts no tokens. */
 export function playedProvider({ name, model, images, reply }: PlayedParts): Provider {
   return {
     name,
@@ -34,7 +34,7 @@ async function* play(
   for (const event of [...pieces("reasoning", reasoning), ...pieces("text", text)]) {
     if (signal.aborted) throw new Cancelled("Cancelled");
     yield event;
-    // The wait lets the reading loop do other work between two pieces, as with a real stream.
+    // This wait lets the reader do other work between two pieces, as with a real stream.
     await Promise.resolve();
   }
   if (signal.aborted) throw new Cancelled("Cancelled");
@@ -46,11 +46,11 @@ function* pieces(type: "text" | "reasoning", text: string): Generator<ModelEvent
   for (let at = 0; at < text.length; at += PIECE) yield { type, delta: text.slice(at, at + PIECE) };
 }
 
-/** A query sends system, request, reply format and context. A plain call has fewer messages. */
+/** A call of a query has system, request, reply format and context. A plain call has fewer messages. */
 const MESSAGES_OF_A_QUERY = 4;
 
-/** Plays the replies of a recorded conversation: the next one of the query or the call that shows the same text.
- * Refuses a call without a recorded reply. */
+/** Plays the replies of a recorded conversation. A call gets the next reply of the recorded query or call with the same
+ * text. Throws if no reply is left. */
 export function replayProvider(playback: Playback): Provider {
   return playedProvider({
     name: "replay",

@@ -4,10 +4,10 @@ import type { TerminalPaint } from "./paint.ts";
 import { cutRuns, type Run, textColumns, wrapRuns } from "./wrap.ts";
 
 export const SHOWN_DIFF_LINES = 40;
-/** Longer lines, which occur in bundles, are cut. */
+/** The limit for a line. Longer lines, as in bundles, are cut. */
 const MAX_LINE = 1_000;
 const TAB = "    ";
-/** Lines have no numbers if these would leave less than this width for the text. */
+/** If numbers would leave less than this width for the text, lines have no numbers. */
 const LEAST_WIDTH = 10;
 
 interface DiffPlace {

@@ -10,9 +10,9 @@ import {
 import type { TerminalPaint } from "./paint.ts";
 import { cutRuns, type Run, textColumns, type Wrapping, wrapRuns } from "./wrap.ts";
 
-/** Longer code is shown without colours. */
+/** The limit for code with colours. */
 const COLOURED_CHARS = 20_000;
-/** Lists and quotes are not indented if that would leave less than this width. */
+/** If an indent would leave less than this width, lists and quotes have no indent. */
 const LEAST_WIDTH = 10;
 
 interface TerminalPlace {
@@ -148,7 +148,7 @@ interface Drawing extends Wrapping {
 const GAP = 3;
 const LEAST_COLUMN = 4;
 
-/** Draws a table. If the table is wider than the terminal, cells are wrapped, or else shown one below the other. */
+/** Draws a table. If the table is wider than the terminal, wraps its cells, or else draws them one below the other. */
 function tableLines({ sides, head, rows }: MarkdownTable, drawing: Drawing): readonly string[] {
   const { width, columns, paint, runsOf } = drawing;
   const bold = (runs: readonly Run[]): readonly Run[] =>
@@ -176,7 +176,8 @@ function widthOf(cell: readonly Run[], columns: (text: string) => number): numbe
   return Math.max(...lines.map(columns));
 }
 
-/** Returns widths that fit: the widest columns give way. Returns null if some column would get no room. */
+/** Returns widths that fit, by narrowing the widest columns. Returns null if there is not enough room for all
+ * columns. */
 function fitted(natural: readonly number[], room: number): readonly number[] | null {
   const sum = (most: number): number => natural.reduce((all, one) => all + Math.min(one, most), 0);
   if (sum(Infinity) <= room) return natural;

@@ -12,7 +12,7 @@ export interface TerminalPaint {
   readonly mark: Paint;
   readonly spans: Readonly<Record<CodeSpan["kind"], Paint>>;
   readonly changed: Readonly<Record<"added" | "removed", Paint>>;
-  /** Makes a text open an address; null for terminals that cannot, where the address is shown. */
+  /** Makes a text open an address. Null for terminals without links, where the address is visible instead. */
   readonly open: ((text: string, href: string) => string) | null;
 }
 
@@ -20,8 +20,8 @@ export function faded(line: string): string {
   return line === "" ? "" : `\x1b[2m${line.replaceAll("\x1b[22m", "\x1b[22;2m")}\x1b[22m`;
 }
 
-/** Foregrounds are the terminal's own sixteen colours, so that they fit its background. Without colours, only weights
- * are left. */
+/** Foregrounds are the terminal's own sixteen colours, which fit its background. Without colours, the text has only
+ * weights. */
 export function terminalPaint(
   { color, weights = true, dims = true, links = false }: {
     readonly color: boolean;

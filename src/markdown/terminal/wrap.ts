@@ -106,7 +106,7 @@ function broken({ text, paint }: Run): readonly Run[] {
 }
 
 const EMOJI = /^(?:\p{Emoji_Presentation}|\p{Emoji}\ufe0f|\p{Regional_Indicator}{2})/u;
-/** Matches halfwidth marks of a letter, which take their own column. */
+/** Matches halfwidth marks of a letter, which take a column of their own. */
 const MARKS = /(?<=[^])[\uff9e\uff9f]/g;
 const NOTHING = /^[\p{Mn}\p{Me}\p{Cf}\p{Cc}]+$/u;
 

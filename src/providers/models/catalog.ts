@@ -3,7 +3,7 @@ import { z } from "zod";
 import { readForeignJson } from "../../domain/kit/json.ts";
 import { type DataFile, MODEL_DATA_SETS, type ModelDataSet, type Row } from "./model_data.ts";
 
-/** A subscription has no price for tokens. */
+/** Services with a subscription, which has no price per token. */
 const SUBSCRIPTIONS: readonly ModelDataSet[] = ["github-copilot", "alibaba"];
 const LIMITS = { values: 2_000_000, depth: 20 };
 
@@ -26,8 +26,8 @@ const Model = z.object({
 const Service = z.object({ models: z.record(z.string(), z.unknown()) });
 const LONG = 200_000;
 
-/** Returns the data of each service that Vis knows and the catalogue has. Throws Error that names an unreadable part,
- * because the rest of the catalogue is then of no use. */
+/** Returns the data of the services that Vis knows and the catalogue has. If a part is unreadable, throws Error that
+ * names it, because Vis then uses no part of the catalogue. */
 export function readCatalog(text: string, source: string): ReadonlyMap<ModelDataSet, DataFile> {
   const services = z.record(z.string(), z.unknown()).safeParse(readForeignJson(text, LIMITS));
   if (!services.success) throw new Error("It is not an object of services");

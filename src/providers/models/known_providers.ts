@@ -4,26 +4,26 @@ import { asRecord, readForeignJson } from "../../domain/kit/json.ts";
 import type { WireProtocol } from "../wire/wire.ts";
 import type { ModelDataSet } from "./model_data.ts";
 
-/** Known facts about a service, so that its name and a key are enough. */
+/** The known facts of a service. With them, a name and a key are enough to use it. */
 export interface Preset {
   readonly title: string;
   readonly protocol: WireProtocol;
   /** The address includes the version path. */
   readonly baseUrl: string;
-  /** Variables for another address, as the service's own clients read them. The first set one applies. */
+  /** Variables for another address, as the service's own clients read them. The first variable that is set applies. */
   readonly baseUrlNames?: readonly string[];
   readonly versionPath?: string;
-  /** Variables that usually hold the key. The first set one applies. */
+  /** Variables that usually have the key. The first variable that is set applies. */
   readonly keyNames: readonly string[];
   readonly bearerName?: string;
   readonly key: "required" | "optional" | "device-login";
   readonly byKey: boolean;
-  /** The model if none is requested; null if the user must choose one. */
+  /** The model if the user names none; null if the user must choose one. */
   readonly defaultModel: string | null;
   readonly slashes?: true;
   readonly data: ModelDataSet | null;
   readonly headers?: Readonly<Record<string, string>>;
-  /** A path that needs a valid key, for services that list their models without one. */
+  /** A path that needs a valid key. Only set for services that list their models without a key. */
   readonly keyPath?: string;
   readonly keyPage?: string;
   readonly start?: string;
@@ -43,7 +43,7 @@ const OPENAI = {
   data: "openai",
 } as const;
 
-/** Keys are looked up in this order. Addresses are the documented ones of the services (2026). */
+/** Vis looks for keys in this order. The addresses are those in the documentation of the services (2026). */
 export const PRESETS: Readonly<Record<string, Preset>> = {
   "openai": { ...OPENAI, protocol: "openai-chat", byKey: true },
   "openai-responses": { ...OPENAI, title: "OpenAI (Responses API)", protocol: "openai-responses", byKey: false },
@@ -119,7 +119,7 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
     title: "GitHub Models",
     baseUrl: "https://models.github.ai/inference",
     keyPage: "https://github.com/settings/tokens",
-    // These variables often serve other purposes, so they apply only if the user names the provider.
+    // Users often have these variables for other purposes, so they apply only if the user names the provider.
     keyNames: ["GITHUB_MODELS_TOKEN", "GITHUB_TOKEN"],
     byKey: false,
     defaultModel: "openai/gpt-4.1",
@@ -179,12 +179,12 @@ export function environmentAddress(
   }
   if (from === "OLLAMA_HOST") url.hostname = REACHED[url.hostname] ?? url.hostname;
   const path = url.pathname.replace(/\/+$/, "");
-  // Some clients want the version in the variable, others append it.
+  // Some clients expect the version in the variable. Others append it.
   url.pathname = /\/v\d+\w*$/.test(path) ? path : path + versionPath;
   return { baseUrl: url.href.replace(/\/$/, ""), from };
 }
 
-/** The host for a server that listens on every address. */
+/** Hosts at which Vis reaches a server that listens on every address. */
 const REACHED: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", "[::]": "[::1]" };
 
 /** `OLLAMA_HOST` may lack its scheme, its host or its port. */
@@ -228,8 +228,8 @@ export function usualAddresses(variable: (name: string) => string | null): reado
   );
 }
 
-/** Requests the models from all addresses at once and waits at most `probeMs`. Omits addresses that do not respond like
- * a model server. The results are in the order of the addresses. Never throws. */
+/** Asks all addresses at once for their models and waits at most `probeMs`. Omits addresses that do not respond like a
+ * model server. The results have the order of the addresses. Never rejects. */
 export async function discoverLocal(
   addresses: readonly LocalAddress[],
   { probeMs = PROBE_MS }: { readonly probeMs?: number | undefined } = {},
@@ -243,10 +243,10 @@ async function probe({ preset, baseUrl }: LocalAddress, probeMs: number): Promis
   const timer = setTimeout(() => abort.abort(), probeMs);
   try {
     const response = await fetch(`${baseUrl}/models`, { signal: abort.signal, redirect: "error" });
-    // Another program may listen on such a port, so Vis reads no more than a list of models can hold.
+    // Another program may listen on the port, so Vis reads at most MAX_BYTES.
     const bytes = await readBounded(response.body ?? new Blob().stream(), { maxBytes: MAX_BYTES, tooLarge });
     const { data } = response.ok ? asRecord(readForeignJson(new TextDecoder().decode(bytes))) : { data: null };
-    // Ollama without models returns null, others an empty list.
+    // Ollama without models returns null. Other servers return an empty list.
     if (!response.ok || (!Array.isArray(data) && data !== null)) return null;
     const names = (data ?? []).map((model: unknown) => asRecord(model).id).filter((id: unknown) =>
       typeof id === "string"

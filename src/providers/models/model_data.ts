@@ -14,7 +14,7 @@ export interface ModelData {
   readonly source: string;
   readonly date: string;
   readonly models: readonly ModelFacts[];
-  /** Finds a model by its name, or by its name without a date at the end. Returns null if unknown. */
+  /** Finds a model by its name, or by its name without a date at the end. Returns null for an unknown model. */
   find(name: string): ModelFacts | null;
 }
 
@@ -27,8 +27,8 @@ export interface DataFile {
   readonly models: Readonly<Record<string, Row>>;
 }
 
-/** Reads the file of one provider, a few KB, so that a start loads only the data it needs. With `home`, Vis's own
- * folder, the newer of the built-in and the refreshed data takes precedence, model by model. */
+/** Reads the data of one service, so that a start loads only the data it needs. With `home`, Vis's own folder, newer
+ * data takes precedence over older data, model by model. */
 export async function loadModelData(set: ModelDataSet, home: string | null = null): Promise<ModelData> {
   const builtIn: DataFile = (await FILES[set]()).default;
   const refreshed = home === null ? null : await refreshedData(set, home);
@@ -73,7 +73,7 @@ function dateOf({ source }: DataFile): string {
   return DATE.exec(source)?.[0] ?? "";
 }
 
-/** Only the built-in data has this fact. */
+/** Only the built-in data says whether a model needs the Responses API. */
 function usesResponses({ models }: DataFile, name: string): boolean {
   return Object.hasOwn(models, name) && String(models[name]?.[6] ?? "").includes("s");
 }

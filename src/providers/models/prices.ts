@@ -13,7 +13,7 @@ interface Rates {
   readonly cacheWrite?: number;
 }
 
-/** Returns the rates of a call with this much input, since long calls may cost more per token. */
+/** Returns the rates of a call with this much input, since long calls may cost more for each token. */
 export function ratesFor(price: Price, inputTokens: number): Rates {
   return price.above && inputTokens > price.above.tokens ? price.above : price;
 }

@@ -6,7 +6,7 @@ export class ProviderGuard {
   readonly #name: string;
   readonly #breaker: Breaker;
   readonly #window: RateWindow;
-  /** False until the service has responded once. Until then its address may be wrong, and waiting would be useless. */
+  /** Whether the service has responded once. Before, its address may be wrong, so waiting would be useless. */
   reached = false;
 
   constructor(
@@ -18,18 +18,18 @@ export class ProviderGuard {
     this.#window = new RateWindow(options.clock, options.limit);
   }
 
-  /** Returns false while no calls are sent to the provider, after failures. */
+  /** Returns false while the breaker sends no calls to the provider after failures. */
   get open(): boolean {
     return this.#breaker.allows;
   }
 
   mayPass({ code, retryable, status }: ProviderError): boolean {
     if (!this.reached || !retryable) return false;
-    // A success status without a reply is not an outage.
+    // A success status without a reply is no outage.
     return code !== "server" || (status !== null && (status >= 500 || status === 408));
   }
 
-  /** Milliseconds until the rate window has room. */
+  /** Returns the milliseconds until the rate window has room. */
   waitMs(tokens: number): number {
     return this.#window.waitMs(tokens);
   }
@@ -40,8 +40,8 @@ export class ProviderGuard {
     return this.#window.take(tokens);
   }
 
-  /** Records the result of the attempt: null if it was cancelled or hit a defect. `heard` is true if part of a reply
-   * was received. */
+  /** Records the result of an attempt: null if it was cancelled or hit a defect. `heard` is true if Vis has received a
+   * part of the reply. */
   leave(
     ticket: Ticket,
     outcome: { readonly usage: Usage } | ProviderError | null,
@@ -52,7 +52,7 @@ export class ProviderGuard {
     if (outcome === null) return this.#breaker.left();
     if (outcome instanceof ProviderError) {
       ticket.tokens = 0;
-      // If a reply breaks off, its service has worked so far.
+      // If a reply breaks off, its service worked until then.
       if (heard) this.#breaker.left();
       else if (isFailure(outcome)) this.#breaker.failed();
       else this.#breaker.succeeded();
@@ -86,12 +86,12 @@ function isFailure({ code, retryable }: ProviderError): boolean {
 
 interface BreakerLimits {
   readonly failures: number;
-  /** The breaker stays open this long before one call may probe the service. */
+  /** The time that the breaker stays open before one call may probe the service. */
   readonly openMs: number;
 }
 
-/** Keeps calls away from a failing service. After several consecutive failures, the breaker opens, then half opens for
- * one call, whose success closes it. Every `enter` must be followed by `succeeded`, `failed` or `left`. */
+/** Keeps calls away from a failing service. After several consecutive failures, the breaker opens. Later it lets one
+ * call pass, and closes if this call succeeds. The caller ends every `enter` with `succeeded`, `failed` or `left`. */
 export class Breaker {
   readonly #clock: Clock;
   readonly #limits: BreakerLimits;
@@ -109,7 +109,7 @@ export class Breaker {
     return !this.#probing && this.#clock.now() >= this.#openUntil;
   }
 
-  /** Milliseconds until the next call may probe; 0 if one may be sent now or is probing. */
+  /** The milliseconds until the next call may probe. It is 0 if a call may be sent now, or if one is probing. */
   get waitMs(): number {
     return this.#openUntil === null ? 0 : Math.max(0, this.#openUntil - this.#clock.now());
   }
@@ -125,7 +125,7 @@ export class Breaker {
   }
 
   failed(): void {
-    // A call that was already under way when others opened the breaker does not extend the time.
+    // If other calls opened the breaker while this call ran, the call does not extend the time.
     if (this.#openUntil !== null && !this.#probing) return;
     this.#failures++;
     if (this.#probing || this.#failures >= this.#limits.failures) {
@@ -134,7 +134,7 @@ export class Breaker {
     this.#probing = false;
   }
 
-  /** The call ended without information about the service. */
+  /** Called when a call ended without information about the service. */
   left(): void {
     this.#probing = false;
   }
@@ -142,7 +142,7 @@ export class Breaker {
 
 export interface RateLimit {
   readonly requests?: number | undefined;
-  /** Tokens of input and output together. */
+  /** The limit for tokens of input and output together. */
   readonly tokens?: number | undefined;
   readonly perMs: number;
 }
@@ -162,8 +162,8 @@ export class RateWindow {
     this.#limit = limit;
   }
 
-  /** Milliseconds until a call with this many tokens fits; 0 if it fits now. A call larger than the whole window fits
-   * once the window is empty. */
+  /** Returns the milliseconds until a call with this many tokens fits; 0 if it fits now. A call that is larger than the
+   * whole window fits when the window is empty. */
   waitMs(tokens: number): number {
     if (this.#limit === null) return 0;
     const { requests = Infinity, tokens: most = Infinity, perMs } = this.#limit;

@@ -16,11 +16,11 @@ export interface Patience {
 }
 
 const FIRST_NOTICE_MS = 15_000;
-/** A person in the role of the model may take days and does not need a limit. */
+/** Stands for no limit, because a person in the role of the model may take days. */
 const UNLIMITED_MS = 86_400_000;
 
 /** Streams from a provider and ends in time, even if the provider ignores its signal. Throws `Cancelled` when the
- * caller cancels, and `ProviderError` if the service is silent for too long (stall) or the reply does not end
+ * caller cancels. Throws `ProviderError` if the service is silent for too long (stall) or the reply does not end
  * (reply). */
 export async function* watchedStream(
   provider: Provider,
@@ -39,7 +39,7 @@ export async function* watchedStream(
     }
   } finally {
     watch.stop();
-    // The return is not awaited, because a provider that hangs would block its caller.
+    // Does not await `return`, because a provider that hangs would block its caller.
     events.return?.().catch(() => {});
   }
 }
@@ -82,7 +82,7 @@ class Watch {
     return abortable(own, this.signal);
   }
 
-  /** Called for any arrived data: a pause of the model is not a silence of its service. */
+  /** Called for any data, because a pause of the model is no silence of its service. */
   alive(): void {
     this.#since = this.#patience.clock.now();
   }
@@ -99,8 +99,8 @@ class Watch {
 
   #cancel = () => this.#end(new Cancelled("Cancelled"));
 
-  /** One timer runs at a time, regardless of the number of events. The timer sleeps at most `silenceMs`, because that
-   * limit applies from the first text on. */
+  /** Runs one timer, regardless of the number of events. It sleeps at most `silenceMs`, because this limit applies from
+   * the first text on. */
   async #guard(): Promise<void> {
     const { clock, replyMs, silenceMs } = this.#patience;
     while (!this.signal.aborted) {
@@ -137,7 +137,7 @@ class Watch {
       ? `it sent nothing for ${seconds} s; try again, choose another model, or raise silenceMs of its entry ` +
         "in providers (config.jsonc)"
       : `its first word did not come within ${seconds} s; raise firstTokenMs of its entry in providers (config.jsonc)`;
-    // A slow server that has not begun to reply would begin the same work once more.
+    // If a slow server has not begun to reply, a retry would make it begin the same work again.
     return new ProviderError(`Cannot get a reply from ${this.#provider}: ${advice}`, {
       code: "stall",
       retryable: this.#started,

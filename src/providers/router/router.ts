@@ -16,15 +16,15 @@ import { type Patience, watchedStream } from "./_watched_stream.ts";
 import { fittingRoutes, type ModelPreference, type ModelRoute, namedRoutes } from "./routes.ts";
 
 export interface RouterOptions {
-  /** The list has at least one route. The first is the root model. The others serve when the root model fails or when a
-   * request names them. */
+  /** At least one route. The first route has the root model. Another route serves if the root model fails or if a call
+   * names the other one. */
   readonly routes: readonly ModelRoute[];
   readonly limits?: Readonly<Record<string, RateLimit>>;
   readonly notes?: readonly string[];
   readonly clock?: Clock;
   readonly log?: Pick<Log, "warn">;
   readonly random?: () => number;
-  /** The number of calls of a route before the next one is tried (default 3). */
+  /** The number of calls of a route before the router tries the next one (default 3). */
   readonly attempts?: number;
   /** The longest time of retries after all routes failed with temporary errors (default 5 min). */
   readonly patienceMs?: number;
@@ -41,21 +41,21 @@ export interface RouterRequest {
   readonly messages: readonly ModelMessage[];
   readonly reasoning: ReasoningLevel;
   readonly prefer?: ModelPreference | null;
-  /** Even a model without a route may serve. The form is "model" or "provider/model". */
+  /** The model, in the form "model" or "provider/model". It need not have a route. */
   readonly model?: string | null;
   readonly priced?: boolean;
 }
 
 export interface RouterCallOptions {
   readonly signal: AbortSignal;
-  /** Receives text and reasoning as they arrive. Returns true if a part was shown to a user. A reply that breaks off is
-   * then not requested again, since shown text cannot be retracted. */
+  /** Receives text and reasoning as they arrive. Returns true if a user has seen a part. If the reply then breaks off,
+   * the router does not ask again, because shown text cannot be retracted. */
   readonly onEvent?: (event: Exclude<ModelEvent, { type: "end" }>) => boolean;
   readonly onAttempt?: (trace: ModelTrace) => void;
-  /** Called before another attempt. If the result is false, the last error ends the call. */
+  /** Called before another attempt. If it returns false, the last error ends the call. */
   readonly mayRetry?: () => boolean;
   readonly onPause?: (pause: Pause) => void;
-  /** Called while the first word of a reply is late: after 15 s, and each time the wait has doubled. */
+  /** Called while the first text of a reply is late: after 15 s, and each time the wait has doubled. */
   readonly onWait?: (wait: Wait) => void;
 }
 
@@ -64,7 +64,7 @@ type Wait = Readonly<{ model: string; waitedMs: number; limitMs: number }>;
 export interface Pause {
   readonly reason: string;
   readonly waitMs: number;
-  /** 1-based. */
+  /** The number of the attempt, from 1. */
   readonly attempt: number;
 }
 
@@ -77,7 +77,7 @@ export interface RouterReply {
   readonly provider: string;
   readonly finish: string;
   readonly toolCall: string | null;
-  /** The oldest comes first. The last one succeeded. */
+  /** The attempts, oldest first. The last one succeeded. */
   readonly attempts: readonly ModelTrace[];
 }
 
@@ -136,7 +136,7 @@ export class Router {
     }
   }
 
-  /** From the next call on, serves like another router, even within a running query. */
+  /** Serves like another router from the next call on, even within a running query. */
   become(other: Router): void {
     this.#routes = other.#routes;
     this.#patience = other.#patience;
@@ -149,7 +149,7 @@ export class Router {
     return this.#routes;
   }
 
-  /** Entries with "" are omitted. The notes are for the line that starts a query. */
+  /** Notes for the line that starts a query, without empty texts. */
   get notes(): readonly string[] {
     return this.#notes;
   }
@@ -159,9 +159,9 @@ export class Router {
     return { provider, model, capabilities: provider.capabilities(model) };
   }
 
-  /** Requests a reply. If a call fails before part of the reply was shown, the router tries the same route again, then
-   * the next one. If all routes have failed with temporary errors, the router tries all again after growing pauses, as
-   * long as patience lasts. Throws the last `ProviderError`, or `Cancelled`. */
+  /** Asks for a reply. If a call fails before a user has seen a part of the reply, the router tries the same route
+   * again, then the next one. If all routes have failed with temporary errors, tries all again after growing pauses, as
+   * long as patience lasts. Rejects with the last `ProviderError`, or with `Cancelled`. */
   async ask(request: RouterRequest, options: RouterCallOptions): Promise<RouterReply> {
     const attempts: ModelTrace[] = [];
     const onAttempt = (trace: ModelTrace): void => {
@@ -177,7 +177,7 @@ export class Router {
       const round = await this.#round(routes, { asking, tries });
       if ("reply" in round) return { ...round.reply, ...spentOn(attempts), attempts };
       const passing = mayRetry(options) ? round.passing : [];
-      // The result of the last call is more informative than the fact that no call could be made.
+      // The error of the last call says more than the fact that no call could be made.
       known = round.asked ? round.error : known ?? round.error;
       const waitMs = retries.patientMs(passing.map(({ error }) => error));
       if (waitMs === null) throw known;
@@ -230,8 +230,8 @@ export class Router {
     return gate;
   }
 
-  /** Takes a place at the first route with room. While every rate window is full, waits for the first one to have room.
-   * No code awaits between finding a place and taking it, because many callers do so at once. */
+  /** Takes a place at the first route with room. If every rate window is full, waits for the first one with room. Does
+   * not await between finding a place and taking it, because many callers look for places at once. */
   async #enter(left: readonly ModelRoute[], asking: Asking): Promise<Way | ProviderError> {
     const { tokens } = asking;
     for (;;) {
@@ -301,7 +301,7 @@ class ModelCall {
     this.#options = options;
   }
 
-  /** Makes one attempt. Returns the `ProviderError` of a failed call. Throws `Cancelled` and defects. */
+  /** Makes one attempt. Resolves with the `ProviderError` of a failed call. Rejects with `Cancelled` and defects. */
   async run(patience: CallPatience): Promise<Omit<RouterReply, "attempts"> | ProviderError> {
     const { clock } = patience;
     const start = clock.now();
@@ -357,12 +357,13 @@ class ModelCall {
 }
 
 const QUICK = { firstMs: 500, mostMs: 30_000 };
-/** If a service asks for a longer wait, the next route is tried first. */
+/** The longest wait before the same route. If a service asks for a longer wait, the router tries the next route
+ * first. */
 const LONGEST_QUICK_MS = 60_000;
 const PATIENT = { firstMs: 2_000, mostMs: 30_000 };
 
-/** The pauses of a request: short ones between attempts at one route, and longer ones after all routes have failed with
- * temporary errors, as long as patience lasts. */
+/** The pauses of a request: short pauses between attempts at one route, and longer pauses after all routes have failed
+ * with temporary errors, as long as patience lasts. */
 class Retries {
   readonly #clock: Clock;
   readonly #random: () => number;
@@ -376,15 +377,15 @@ class Retries {
     this.#patienceMs = facts.patienceMs;
   }
 
-  /** Returns the milliseconds until the router calls the same route again after its `attempt`; null if it should call
-   * another one. */
+  /** Returns the milliseconds until the router calls the same route again after its `attempt`. Returns null if it
+   * should call another route. */
   quickMs(error: ProviderError, attempt: number): number | null {
     if (!error.retryable || (error.retryAfterMs ?? 0) > LONGEST_QUICK_MS) return null;
     return waitMs(error, backoffMs(attempt, { ...QUICK, random: this.#random }));
   }
 
-  /** Returns the milliseconds until the routes that failed with these errors are called again. Returns null without
-   * such routes, or if patience has run out. */
+  /** Returns the milliseconds until the router calls the routes with these errors again. Returns null if there are
+   * none, or if patience has run out. */
   patientMs(failures: readonly ProviderError[]): number | null {
     if (failures.length === 0) return null;
     const now = this.#clock.now();
@@ -395,8 +396,8 @@ class Retries {
   }
 }
 
-/** Returns the wait that the service requests, otherwise our own. Many clients receive the same time, so the result
- * adds random jitter. */
+/** Returns the wait that the service asks for, or else our own wait. Many clients receive the same wait, so the result
+ * has additional random jitter. */
 function waitMs({ retryAfterMs }: ProviderError, own: number): number {
   return retryAfterMs ? retryAfterMs + own * 0.2 : own;
 }

@@ -6,7 +6,7 @@ export type ModelPreference = "cost" | "speed" | "intelligence";
 export interface ModelRoute {
   readonly provider: Provider;
   readonly model: string;
-  /** Rank among the models, higher is better. Without ranks, Vis compares prices and reasoning. */
+  /** The rank among the models; higher is better. Without ranks, Vis compares prices and reasoning. */
   readonly speed?: number | undefined;
   readonly intelligence?: number | undefined;
   /** The longest time without a byte before the first text or reasoning; the default is the router's. */
@@ -15,8 +15,8 @@ export interface ModelRoute {
   readonly silenceMs?: number | undefined;
 }
 
-/** Returns the routes of a model named "model" or "provider/model". A model without a route is requested from the
- * provider in its name, or else from the first. */
+/** Returns the routes of a model named "model" or "provider/model". If the model has no route, makes one with the
+ * provider in its name, or else with the first provider. */
 export function namedRoutes(routes: readonly [ModelRoute, ...ModelRoute[]], name: string): readonly ModelRoute[] {
   const named = routes.filter(({ provider, model }) => name === model || name === `${provider.name}/${model}`);
   if (named.length > 0) return named;
@@ -25,8 +25,8 @@ export function namedRoutes(routes: readonly [ModelRoute, ...ModelRoute[]], name
   return [{ provider, model: owner ? name.slice(provider.name.length + 1) : name, firstTokenMs, silenceMs }];
 }
 
-/** Returns the first model that would serve a request, if its price is unknown; otherwise null. With a preference,
- * skips models with an unknown price, and returns null unless all prices are unknown. */
+/** Returns the model that would serve first if its price is unknown, otherwise null. With a preference, skips models
+ * with an unknown price, and returns null unless all prices are unknown. */
 export function unpriced(
   routes: readonly ModelRoute[],
   { prefer }: { readonly prefer: ModelPreference | null },
@@ -39,7 +39,7 @@ function isPriced(route: ModelRoute | null): boolean {
   return route !== null && route.provider.capabilities(route.model).price !== null;
 }
 
-/** Returns the cause and the advice of an error: a cost limit cannot bound a model with an unknown price. */
+/** Returns the cause and the advice of an error: a model has no known price, so a cost limit cannot bound it. */
 export function unpricedText({ provider, model }: ModelRoute): string {
   return `its price is unknown, so Vis cannot limit its cost; set the price of ${model} in providers[].models ` +
     `of config.jsonc (provider ${provider.name}), or choose a model with a known price (vis models)`;
@@ -48,8 +48,8 @@ export function unpricedText({ provider, model }: ModelRoute): string {
 const REPLY_TOKENS = 4_096;
 
 /** Returns the routes that can serve a request, best first: in the given order, or in the order of a preference. Throws
- * `ProviderError` if no model accepts the request's images, or if it needs a known price and the model that would
- * serve has none. */
+ * `ProviderError` if no model accepts the request's images. Also throws it if the request needs a known price and the
+ * model that would serve has none. */
 export function fittingRoutes(
   routes: readonly ModelRoute[],
   request: {
@@ -75,7 +75,7 @@ export function fittingRoutes(
     const { contextTokens } = capabilitiesOf(route);
     return contextTokens === null || request.tokens + REPLY_TOKENS <= contextTokens;
   });
-  // If none is large enough, the service decides, since the count is an estimate.
+  // If no context is large enough, the service decides, since the count is an estimate.
   const fitting = large.length > 0 ? large : seeing;
   const ordered = request.prefer === null ? fitting : fitting.toSorted(ORDER[request.prefer]);
   if (!request.priced) return ordered;

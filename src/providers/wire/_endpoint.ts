@@ -13,14 +13,14 @@ interface EndpointOptions {
 }
 
 export class Endpoint {
-  /** The address without credentials, query, trailing slash or pasted API path. */
+  /** The address without credentials, query, trailing slash or pasted path of an API. */
   readonly base: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly hasKey: boolean;
   readonly #query: Readonly<Record<string, string>>;
   readonly #hideSecrets: (text: string) => string;
 
-  /** Throws `ConfigError` for an address or a key that cannot be used for requests. */
+  /** Throws `ConfigError` for an address or a key that is unusable in HTTP requests. */
   constructor(options: EndpointOptions) {
     const url = parse(options.baseUrl, options.advice);
     const login = url.username === "" ? "" : basicCredentials(url);
@@ -41,7 +41,7 @@ export class Endpoint {
     ]);
   }
 
-  /** The result includes the base's own query. */
+  /** Returns the address of a path, with the base's own query. */
   url(path: string, query: Readonly<Record<string, string>> = {}): string {
     const all = new URLSearchParams({ ...this.#query, ...query }).toString();
     return `${this.base}${path}${all === "" ? "" : `?${all}`}`;
@@ -52,7 +52,8 @@ export class Endpoint {
     return /\/v\d+\w*(\/|$)/.test(this.base);
   }
 
-  /** Makes external text fit for a message: no key, no control characters, one line, at most 500 characters. */
+  /** Makes external text fit for a message: without keys or control characters, on one line, with at most 500
+   * characters. */
   clean(text: string): string {
     // deno-lint-ignore no-control-regex
     const shown = this.#hideSecrets(text.slice(0, 20_000)).replace(/[\s\u0000-\u001f\u007f-\u009f]+/g, " ").trim();
@@ -72,7 +73,7 @@ function parse(baseUrl: string, advice: Advice): URL {
   );
 }
 
-/** Encodes credentials as in RFC 7617, with UTF-8. */
+/** Encodes credentials by RFC 7617, in UTF-8. */
 function basicCredentials({ username, password }: URL): string {
   return new TextEncoder().encode(`${percentDecoded(username)}:${percentDecoded(password)}`).toBase64();
 }
@@ -96,10 +97,10 @@ function lowerCased(headers: Readonly<Record<string, string>>): Record<string, s
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
-/** Shorter secrets are not hidden, because replacing them would garble ordinary words. */
+/** The least length of a hidden secret, because replacing shorter ones would garble ordinary words. */
 const SHORTEST_SECRET = 6;
 
-/** Replaces keys and passwords in texts that are shown or logged, including URL-encoded ones. */
+/** Returns a function that replaces keys and passwords in shown or logged texts, also URL-encoded ones. */
 function secretsHider(secrets: readonly string[]): (text: string) => string {
   const patterns = secrets
     .flatMap((secret) => [secret, encodeURIComponent(secret)])

@@ -8,18 +8,18 @@ import type { JsonFields, ProviderApi, WireCall } from "./wire.ts";
 
 const MAX_ERROR_BYTES = 64 * 1024;
 const MAX_JSON_BYTES = 16 * 1024 * 1024;
-/** A stream has a few hundred bytes per token, and services add pings. */
+/** The limit of a stream. A stream has a few hundred bytes for each token, and services add pings. */
 const MAX_STREAM_BYTES = 128 * 1024 * 1024;
 const MAX_REDIRECTS = 3;
-/** Limit of the characters of `head`. */
+/** The limit for the characters of `head`. */
 const MAX_HEAD = 400;
 const WEB_PAGE = /^\s*(<!doctype|<html)/i;
-/** The first byte of gzip data, with which no text begins. */
+/** The first byte of gzip data. No text begins with this byte. */
 const GZIP = 0x1f;
 const JSON_TYPE = /\bapplication\/(\w+\+)?json\b/i;
 
 export interface Quirks {
-  /** Whether the service names a compression for uncompressed bodies, which the runtime cannot read. */
+  /** Whether the service claims a compression for uncompressed bodies, which the runtime cannot read. */
   namesCompression: boolean;
 }
 
@@ -36,7 +36,7 @@ interface HttpCall {
   readonly call: Pick<WireCall, "path" | "query" | "headers"> & { readonly body?: JsonFields };
 }
 
-/** An HTTP call to a service, which converts every failure at the HTTP level to a `ProviderError`. */
+/** An HTTP call to a service. Failures of HTTP become `ProviderError`. */
 export class HttpExchange {
   refusal: ServiceError | null = null;
   bytes = 0;
@@ -51,8 +51,8 @@ export class HttpExchange {
     this.#asked = asked;
   }
 
-  /** Resolves once the headers of a reply have arrived. Yields the events of the reply as they arrive, several at a
-   * time, as JSON or parsed. Throws `RangeError` like `sse`. */
+  /** Resolves when the headers of a reply have arrived. Yields the events of the reply as they arrive, in groups, as
+   * JSON or parsed. Throws `RangeError` like `sse`. */
   async open(wire: ProviderApi): Promise<AsyncGenerator<readonly unknown[]>> {
     return this.#events(wire, await this.#send());
   }
@@ -73,7 +73,7 @@ export class HttpExchange {
       method: isPost ? "POST" : "GET",
       headers: {
         ...(isPost ? { "content-type": "application/json" } : {}),
-        // Compression delays the events of a stream, and some gateways name a compression that they have undone.
+        // Compression delays the events of a stream, and some gateways claim a compression that they have undone.
         "accept-encoding": "identity",
         ...headers,
         ...this.#facts.endpoint.headers,
@@ -94,7 +94,7 @@ export class HttpExchange {
     return response;
   }
 
-  /** Follows redirects within the service only. Another service would receive the key, which the runtime removes only
+  /** Follows redirects only within the service. Another service would receive the key, which the runtime removes only
    * from `authorization`. */
   async #fetch(url: string, init: RequestInit): Promise<Response> {
     let at = url;
@@ -134,7 +134,7 @@ export class HttpExchange {
     }
   }
 
-  /** Returns a body up to about `maxBytes`, or the part that had arrived when the call was aborted. */
+  /** Returns a body of up to about `maxBytes`, or the part that had arrived when the call was aborted. */
   async #start(bytes: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string> {
     const decoder = new TextDecoder();
     let text = "";
@@ -145,8 +145,8 @@ export class HttpExchange {
     return text + decoder.decode();
   }
 
-  /** The first character of a reply decides, because proxies and small servers may send a stream as JSON, or JSON as
-   * another type. No JSON begins like a line of a stream. */
+  /** The first character of a reply decides its form, because proxies and small servers may send a stream as JSON, or
+   * JSON as another type. No JSON begins like a line of a stream. */
   async *#events(wire: ProviderApi, response: Response): AsyncGenerator<readonly unknown[]> {
     const chunks = this.#read(response);
     const begin: Uint8Array[] = [];
@@ -187,7 +187,7 @@ export class HttpExchange {
     const { body } = response;
     if (body === null) return;
     let reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>> = body.getReader();
-    // The runtime does not end the body once its Response is garbage-collected, so it is ended here.
+    // The runtime does not end the body when it collects the Response, so the abort ends it here.
     const stop = () => void reader.cancel().catch(() => {});
     this.#facts.signal.addEventListener("abort", stop, { once: true });
     try {
@@ -217,9 +217,8 @@ export class HttpExchange {
     }
   }
 
-  /** The runtime of the executable undoes any compression that a service names, and fails on uncompressed bodies. The
-   * request to a server on this machine is then sent again for the raw bytes. In all other cases, throws
-   * `ProviderError`. */
+  /** The runtime of the executable undoes any compression that a service claims, and fails on uncompressed bodies. For
+   * a server on this machine, sends the HTTP request again for the raw bytes. Otherwise throws `ProviderError`. */
   async #begunAgain(error: unknown): Promise<ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>>> {
     const { signal, failures, quirks } = this.#facts;
     const isUnpacking = /gzip|brotli|zlib|deflate|zstd/i.test(String(error));
@@ -232,7 +231,7 @@ export class HttpExchange {
     return body.getReader();
   }
 
-  /** Sends the request so that the bytes of its reply stay unchanged. Works only on this machine, since it uses no
+  /** Sends the HTTP request so that the bytes of its reply stay unchanged. Works only on this machine, since it uses no
    * proxy. */
   async #asSent(): Promise<Response> {
     const { url, init } = this.#sent;
@@ -257,7 +256,8 @@ function moreThan(bytes: number): string {
   return `it is larger than ${bytes / 1024 / 1024} MiB`;
 }
 
-/** Decompresses a body that is compressed although that was not accepted, even if it is not named as compressed. */
+/** Decompresses a gzip body, even if the service does not declare the compression. Vis asked for uncompressed
+ * bodies. */
 function unpacked(
   begin: Uint8Array<ArrayBuffer>,
   reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>>,
@@ -278,17 +278,16 @@ async function* joined(begin: readonly Uint8Array[], rest: AsyncGenerator<Uint8A
   }
 }
 
-/** Limit of the characters of one event. The largest event repeats a whole reply, with its characters escaped. */
+/** The limit for the characters of one event. The largest event repeats a whole reply, with its characters escaped. */
 const MAX_EVENT = 8_000_000;
 
-/** Names that begin a line of an event; "" begins a comment. */
+/** Names that begin a line of an event. The name "" begins a comment. */
 const FIELDS = new Set(["", "data", "event", "id", "retry", "error"]);
 
 /** Yields the `data` of server-sent events (WHATWG HTML, 9.2.6) as text, or as an object with `error` for an error
- * event. Events that arrived together are in one list; bytes and line ends (LF, CR LF, CR) may be split anywhere.
- * Comments and ids are skipped. Tolerates servers that omit the empty line between events, write JSON on its own
- * lines, or break lines inside its strings. Throws `RangeError` for an event or a line that is larger than any
- * model's. */
+ * event. Events that arrive together are in one list. Bytes and line ends (LF, CR LF, CR) may be split anywhere. Skips
+ * comments and ids. Tolerates servers that omit the empty line between events, write JSON on its own lines, or break
+ * lines inside its strings. Throws `RangeError` for an event or a line above MAX_EVENT. */
 export async function* sse(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<readonly unknown[]> {
   const decoder = new TextDecoder();
   const lines = new Lines();
@@ -307,7 +306,7 @@ class OpenEvent {
   #data: string[] = [];
   #name = "";
   #length = 0;
-  /** Whether the data so far is JSON that ends inside a string: a server wrote its line end unescaped. */
+  /** Whether the data so far is JSON that ends inside a string, because a server did not escape a line end. */
   #isInString = false;
 
   add(line: string): readonly unknown[] {
@@ -325,7 +324,7 @@ class OpenEvent {
     return ended;
   }
 
-  /** Whether the data so far is a whole event without its empty line, because complete JSON can have no more lines. */
+  /** Whether the data so far is a whole event without its empty line. Complete JSON can have no more lines. */
   get #isWhole(): boolean {
     const [text = ""] = this.#data;
     if (this.#data.length !== 1) return false;
@@ -364,7 +363,7 @@ export function eventJson(text: string): unknown {
   }
 }
 
-/** Returns an object with `error`, the form that most services send themselves. */
+/** Returns an object with `error`, the form in which most services send an error. */
 function errorIn(text: string): unknown {
   const value = eventJson(text);
   return typeof value === "object" && value !== null && "error" in value ? value : { error: value ?? text };

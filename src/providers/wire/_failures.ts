@@ -17,7 +17,7 @@ interface FailureFacts {
 
 const CONTEXT =
   /context[_ ]?(length|window|size)|maximum context|too many tokens|(prompt|input|request) is too (long|large)|exceeds? .{0,40}context|exceeds? max length|token count .{0,60}exceeds|range of input length|reduce the length/i;
-/** Texts about a rate limit link to billing pages, so only codes are matched. */
+/** Texts about a rate limit may link to billing pages, so Vis matches only codes. */
 const OUT_OF_MONEY = /insufficient_quota|billing/i;
 const NO_CREDIT = /credit balance is too low/i;
 const NO_FUNDS = /insufficient[_ ](quota|funds|balance|credits)|payment required/i;
@@ -64,7 +64,7 @@ export class Failures {
     return this.#unserved(refusal);
   }
 
-  /** Converts a failure that neither the caller's key nor the model causes: try later, or never. */
+  /** Converts a failure that neither the key nor the model causes. The error says whether to try again later. */
   #unserved(refusal: ServiceError): ProviderError {
     const { status, text } = refusal;
     const wait = waitMs(refusal, this.#facts.now());
@@ -113,7 +113,7 @@ export class Failures {
     );
   }
 
-  /** `why` names the excess. */
+  /** `why` names the limit that the reply exceeded. */
   tooLong(why: string): ProviderError {
     const message =
       `Cannot use the reply of ${this.#facts.endpoint.base}: ${why}, so Vis ended it; ask for a shorter ` +
@@ -192,7 +192,7 @@ export class Failures {
 
 function networkReason(error: unknown, { base, baseUrl }: { readonly base: string; readonly baseUrl: string }): string {
   const text = chainText(error);
-  // A failed connection to the proxy has the same error as one to the service.
+  // A failed connection to the proxy has the same error as a failed connection to the service.
   const proxy = isLoopback(URL.parse(base)?.hostname ?? "")
     ? ""
     : ", and the proxy if HTTPS_PROXY or HTTP_PROXY is set";
@@ -233,7 +233,7 @@ interface Said {
   readonly text: string;
   readonly code: string;
   readonly fields: readonly string[];
-  /** The model's text, which the service refused as a call of a tool that was not offered. */
+  /** The model's text, which the service refused as a tool call that was not offered. */
   readonly toolCall: string | null;
   readonly status: number;
   readonly waits: readonly string[];
@@ -242,7 +242,7 @@ interface Said {
 const REPLY = ["choices", "candidates", "promptFeedback", "content", "output", "delta", "response", "item", "part"];
 const FINE = new Set(["", "0", "200", "ok", "success"]);
 
-/** Whether JSON of a reply is an error instead. Most services wrap the error; others name it in `object`, `detail`,
+/** Whether JSON of a reply is an error instead. Most services wrap the error. Others name it in `object`, `detail`,
  * `errors` or `message`. */
 export function isError(body: unknown): boolean {
   const value = asRecord(body);
@@ -259,7 +259,7 @@ export function isError(body: unknown): boolean {
   return isBad || type === "error" || success === false || Object.keys(value).length === 1;
 }
 
-/** Parses an error body: JSON text, a parsed value, or any other text. */
+/** Reads an error body: JSON text, a parsed value, or any other text. */
 export function said(body: unknown): Said {
   if (typeof body === "string") {
     try {
@@ -275,7 +275,7 @@ export function said(body: unknown): Said {
   const details = Array.isArray(inner.details) ? inner.details.map(asRecord) : [];
   const first = asRecord(Array.isArray(value.errors) ? value.errors[0] : undefined);
   const base = asRecord(value.base_resp);
-  // Gateways copy the response of the service behind them into the metadata.
+  // Gateways copy the response of the service behind them into `metadata`.
   const raw = asRecord(inner.metadata).raw;
   const all = [inner.message, detail, value.message, value.msg, first.message, base.status_msg];
   const texts = all.filter((text) => typeof text === "string");
@@ -338,8 +338,8 @@ function statusIn(code: string): number {
   return STATUS.find(([words]) => words.test(code))?.[1] ?? 500;
 }
 
-/** Returns the milliseconds that a response asks to wait: the longest wait in its headers, its fields and its text.
- * Returns null if none is readable, and 0 for a time in the past. For a 429 without a wait, returns the time until the
+/** Returns the milliseconds that a response asks to wait: the longest wait in its headers, fields and text. Returns
+ * null if no wait is readable, and 0 for a time in the past. For a 429 without a wait, returns the time until the
  * used-up limit is reset (`x-ratelimit-reset…`, `anthropic-ratelimit-…-reset`). */
 function waitMs({ headers, waits, text, status }: ServiceError, now: number): number | null {
   const stated = [headerMs(headers, now), ...waits.map((one) => momentIn(one, now)), textMs(text, now)];
@@ -348,15 +348,15 @@ function waitMs({ headers, waits, text, status }: ServiceError, now: number): nu
   return status === 429 ? resetMs(headers, now) : null;
 }
 
-/** Reads `retry-after-ms`, then `retry-after` as seconds or as a date (RFC 9110, 10.2.3). Returns null without a
- * readable one. */
+/** Reads `retry-after-ms`, then `retry-after` as seconds or as a date (RFC 9110, 10.2.3). Returns null if neither is
+ * readable. */
 function headerMs(headers: Headers, now: number): number | null {
   const exact = numberIn(headers.get("retry-after-ms"));
   if (exact !== null) return Math.ceil(exact);
   const text = headers.get("retry-after");
   const seconds = numberIn(text);
   if (seconds !== null) return Math.ceil(seconds * 1000);
-  // An HTTP date starts with a weekday. Date.parse would read "-4" as a year.
+  // An HTTP date starts with a weekday. `Date.parse` would read "-4" as a year.
   const date = text !== null && /^\s*[A-Za-z]{3}/.test(text) ? Date.parse(text) : NaN;
   return Number.isNaN(date) ? null : date - now;
 }
@@ -384,8 +384,8 @@ function textMs(text: string, now: number): number | null {
   return said === undefined ? null : momentIn(said, now);
 }
 
-/** Returns the longest wait of all limits that are used up or do not report their remaining amount; null if no header
- * has one. */
+/** Returns the longest wait of all limits that are used up or do not report their remaining amount. Returns null if no
+ * header has such a wait. */
 function resetMs(headers: Headers, now: number): number | null {
   const waits: number[] = [];
   for (const [name, value] of headers) {

@@ -5,7 +5,7 @@ import type { ReplyBuilder } from "./reply.ts";
 import { type CallFacts, EFFORT, type JsonFields, type ProviderApi, type WireCall } from "./wire.ts";
 
 const BUDGET: Readonly<Record<ReasoningLevel, number>> = { quick: 1024, balanced: 8192, deep: 24_000 };
-/** The service requires a limit; this one is ample for replies in Vis's own format. */
+/** The service requires a limit. This limit is ample for replies in Vis's own format. */
 const REPLY_TOKENS = 32_000;
 const OLD_REPLY_TOKENS = 4096;
 
@@ -58,8 +58,8 @@ function replyTokens(model: string, capabilities: Capabilities): number {
   return Math.min(known, REPLY_TOKENS);
 }
 
-/** From 4.6 on, models decide how long they think and accept an effort. Earlier models accept a budget. If a model
- * refuses one form, Vis sends the other. */
+/** Returns the thinking parameter. From version 4.6 on, models decide how long they think and accept an effort. Earlier
+ * models accept a budget. If a model refuses one form, Vis sends the other. */
 function thinking(
   model: string,
   facts: { readonly reasoning: ReasoningLevel; readonly without: ReadonlySet<string> },
@@ -110,7 +110,7 @@ function read(event: JsonFields, reply: ReplyBuilder): boolean {
 
 function readCall({ type, name, input }: JsonFields, reply: ReplyBuilder): void {
   if (typeof type !== "string" || !type.endsWith("tool_use")) return;
-  // If the input is empty, pieces of it follow.
+  // If the input is empty, later events have its pieces.
   reply.call({ name, input: Object.keys(asRecord(input)).length > 0 ? input : undefined });
 }
 
@@ -122,12 +122,13 @@ function readStop(delta: JsonFields, reply: ReplyBuilder): void {
   else if (typeof reason === "string") reply.finish = reason;
 }
 
-/** Counts are cumulative. Input counts exclude tokens that were read from the cache or written to it. */
+/** Reads the usage. Counts are cumulative. Input counts exclude tokens that were read from the cache or written to
+ * it. */
 function readUsage(usage: unknown, reply: ReplyBuilder): void {
   const counts = asRecord(usage);
   const { input_tokens: plain, cache_read_input_tokens: read, cache_creation_input_tokens: written } = counts;
   reply.count({
-    // The event at the end may contain only the output count.
+    // The event at the end may have only the output count.
     input: plain === undefined || plain === null ? undefined : [plain, read, written],
     output: counts.output_tokens,
     cached: read,

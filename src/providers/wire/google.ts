@@ -9,7 +9,7 @@ const DECLINED = new Set([
   ...["SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"],
   ...["IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION"],
 ]);
-/** Finish reasons that mean that the model called a tool, although it has none. */
+/** Finish reasons of a model that called a tool, although it has none. */
 const CALLED = new Set(["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS"]);
 const IMAGE_TYPES: Readonly<Record<string, string>> = {
   png: "image/png",
@@ -50,13 +50,14 @@ function requestOf({ model, messages, reasoning }: ModelRequest, { capabilities,
   };
 }
 
-/** Names may include their collection, as in tunedModels/x. */
+/** Returns the path of a model. Names may include their collection, as in tunedModels/x. */
 function pathOf(model: string): string {
   const name = model.includes("/") ? model : `models/${model}`;
   return name.split("/").map(encodeURIComponent).join("/");
 }
 
-/** Models up to 2.5 accept a budget, later ones a level. The service refuses both at once. */
+/** Returns the thinking parameter. Models up to 2.5 accept a budget, and later models a level. The service refuses both
+ * at once. */
 function thinking(
   model: string,
   facts: { readonly reasoning: ReasoningLevel; readonly without: ReadonlySet<string> },
@@ -102,14 +103,14 @@ function readFinish({ finishReason: reason, finishMessage: said }: JsonFields, r
   if (typeof reason !== "string" || reason === "FINISH_REASON_UNSPECIFIED") return;
   if (DECLINED.has(reason)) return reply.decline(String(said ?? reason));
   if (reason === "STOP") return void (reply.finish = "stop");
-  // The message is the call as the model wrote it.
+  // The message has the call as the model wrote it.
   if (CALLED.has(reason)) {
     reply.call({ name: String(said ?? reason).replace(/^malformed function call:?\s*/i, "") || reason });
   }
   reply.finish = reason === "MAX_TOKENS" ? "length" : reason.toLowerCase();
 }
 
-/** Counts are cumulative. The candidates' tokens do not include thoughts. */
+/** Reads the usage. Counts are cumulative. The candidates' tokens exclude thoughts. */
 function readUsage(usage: unknown, reply: ReplyBuilder): void {
   const counts = asRecord(usage);
   const { candidatesTokenCount: candidates, thoughtsTokenCount: thoughts } = counts;

@@ -54,7 +54,7 @@ function messagesOf(messages: readonly ModelMessage[], facts: MessageFacts): rea
     }));
   }
   const images = messages.flatMap(({ images = [] }) => images);
-  // All texts are joined, for templates that expect a single user message.
+  // Joins all texts, for templates that expect a single user message.
   const text = messages.map((message) => message.text).join("\n\n");
   return [{ role: "user", content: contentOf(text, { images, isBreakpoint: false }) }];
 }
@@ -82,7 +82,7 @@ function readChoice(choice: JsonFields, model: unknown, reply: ReplyBuilder): vo
   const { error, delta, message } = choice;
   const finish = choice.finish_reason ?? choice.finishReason;
   if (error !== undefined && error !== null) reply.failure = { error };
-  // Some servers send pieces as whole messages, or the whole message so far.
+  // Some servers send pieces as whole messages. Others send the whole message so far.
   const isMessage = (delta ?? null) === null;
   const { content, refusal, ...others } = asRecord(delta ?? message);
   const reasoning = [others.reasoning_content, others.reasoning, others.reasoning_text, others.thinking];
@@ -93,11 +93,11 @@ function readChoice(choice: JsonFields, model: unknown, reply: ReplyBuilder): vo
   if (typeof finish === "string" && !NO_FINISH.has(finish.toLowerCase())) readFinish(finish, reply);
 }
 
-/** Servers write these values while they have no finish reason yet. */
+/** Values that servers write while they have no finish reason. */
 const NO_FINISH = new Set(["", "null", "none", "undefined"]);
 
 function readCalls({ tool_calls: calls, function_call: call }: JsonFields, reply: ReplyBuilder): void {
-  // Pieces of further calls have other numbers.
+  // The pieces of other calls have other numbers.
   const first = Array.isArray(calls) ? calls.map(asRecord).find(({ index }) => !index) : undefined;
   const { name, arguments: input } = asRecord(first?.function ?? first?.custom ?? call);
   reply.call({ name, input });
@@ -120,7 +120,7 @@ function readContent(
 }
 
 const LENGTH = new Set(["length", "max_tokens", "model_length", "model_context_window_exceeded"]);
-/** Values that mean that the service ended the reply before the model did. */
+/** Finish reasons with which the service ends the reply before the model does. */
 const BROKEN = new Set(["error", "network_error", "insufficient_system_resource", "abort"]);
 
 function readFinish(finish: string, reply: ReplyBuilder): void {
@@ -153,7 +153,7 @@ function unstreamed(body: unknown): readonly JsonFields[] | null {
   return [{ model, usage, choices: [{ delta: choice.message, finish_reason: choice.finish_reason ?? "stop" }] }];
 }
 
-/** Old servers do not support `stream_options`, some models no effort, and some templates no system role. */
+/** Old servers do not support `stream_options`, some models have no effort, and some templates no system role. */
 function refused(text: string): string | null {
   if (/stream_options|include_usage/i.test(text)) return "stream_options";
   if (/cache_control/i.test(text)) return "cache";
@@ -176,7 +176,7 @@ const OPENAI: ChatDialect = {
   hasBreakpoints: () => false,
 };
 
-/** The service's address selects the dialect, since users may choose any name for it. */
+/** The service's address selects the dialect, since users may choose any name for the service. */
 const DIALECTS: readonly (readonly [RegExp, Partial<ChatDialect>])[] = [
   // Documented at https://openrouter.ai/docs/use-cases/reasoning-tokens and
   // https://openrouter.ai/docs/features/prompt-caching.
@@ -190,12 +190,12 @@ const DIALECTS: readonly (readonly [RegExp, Partial<ChatDialect>])[] = [
   }],
   // Documented at https://help.aliyun.com/en/model-studio/deep-thinking.
   [/\/compatible-mode\/v\d/, { reasoning: (level) => ({ enable_thinking: level !== "quick" }) }],
-  // Copilot reads images only if this header is set.
+  // Copilot reads images only with this header.
   [/^https:\/\/api\.([\w-]+\.)?githubcopilot\.com/, {
     headers: ({ messages }) =>
       messages.some(({ images }) => images?.length) ? { "copilot-vision-request": "true" } : {},
   }],
-  // According to https://docs.github.com/en/rest/models/catalog, the list is next to the inference path, not below it.
+  // The list of models is next to the inference path, not below it (https://docs.github.com/en/rest/models/catalog).
   [/^https:\/\/models\.github\.ai\/inference/, { modelsPath: "/../catalog/models" }],
 ];
 
@@ -204,13 +204,13 @@ export function chatDialect(baseUrl: string): ChatDialect {
   return { ...OPENAI, ...found?.[1] };
 }
 
-/** Returns an address from which a service can read the image: its own, or a data URL. */
+/** Returns an address from which a service can read the image: the image's own address, or a data URL. */
 export function imageUrl(image: Image): string {
   return image.kind === "url" ? image.url : `data:${image.mediaType};base64,${image.bytes.toBase64()}`;
 }
 
-/** Returns the names in a list of models, in the shapes that services use; null if it is not a list. `next` is always
- * null. */
+/** Returns the names in a list of models, in the shapes that services use. Returns null if the body is not a list.
+ * `next` is null, because such lists have one page. */
 export function namesIn(body: unknown): { readonly ids: readonly string[]; readonly next: null } | null {
   const { data, models } = asRecord(body);
   const list = [body, data, models].find(Array.isArray);

@@ -30,7 +30,7 @@ function bodyOf({ model, messages, reasoning }: ModelRequest, { capabilities, wi
       ? [{ role: "user", content: messages.flatMap(partsOf) }]
       : messages.map((message) => ({ role: message.role, content: partsOf(message) })),
     ...(without.has("stream") ? {} : { stream: true }),
-    // The service must not store any part of a conversation, so each request contains the whole prompt.
+    // The service must not store any part of a conversation, so each call has the whole prompt.
     ...(without.has("store") ? {} : { store: false }),
     ...(reasons ? { reasoning: { effort: EFFORT[reasoning], ...summary } } : {}),
   };
@@ -96,7 +96,7 @@ function readOutput(output: unknown, reply: ReplyBuilder): void {
   }
 }
 
-/** The last event of a stream repeats all earlier ones. */
+/** Makes the last event of a stream from a whole body, because that event repeats the earlier ones. */
 function unstreamed(body: unknown): readonly JsonFields[] | null {
   const response = asRecord(body);
   if (!Array.isArray(response.output)) return null;

@@ -3,15 +3,15 @@ import { jsonOrUndefined } from "../../domain/kit/json.ts";
 import type { Usage } from "../../domain/query/query_schemas.ts";
 import { type ModelEvent, tokensInBytes } from "../provider.ts";
 
-/** Limit of the tokens of one call. No model reads or writes as many. */
+/** The limit for the tokens of one call. A larger count is a fault of the service. */
 const MAX_TOKENS = 100_000_000;
 const MAX_WHOLE = 2_000_000;
-/** Limit of the kept characters of a tool call. */
+/** The limit for the characters of a kept tool call. */
 const MAX_CALL = 300;
-/** A piece that begins with the whole reply so far repeats it, if the reply is at least this long. */
+/** If the reply so far is at least this long, a piece that begins with all of it repeats it. */
 const SURELY_REPEATED = 16;
 
-/** The reply so far, independent of the service's format. A wire writes the builder; the provider reads it. */
+/** The reply so far, independent of the service's format. The wire format writes it, and the provider reads it. */
 export class ReplyBuilder {
   model: string;
   finish: string | null = null;
@@ -25,7 +25,7 @@ export class ReplyBuilder {
   #hasReasoning = false;
   #whole: { readonly kind: "text" | "reasoning"; readonly text: string }[] = [];
   #call: { readonly name: string; input: string; isOver: boolean } | null = null;
-  /** Whether more arrived after a finish reason, because this service sends one too early. */
+  /** Whether more text arrived after a finish reason. Some services send the reason too early. */
   #wentOn = false;
   readonly #size = new ReplySize();
   readonly #sentTokens: number;
@@ -44,7 +44,7 @@ export class ReplyBuilder {
     this.#sentTokens = sentTokens;
   }
 
-  /** The tokens so far: counts of the service, and estimates for missing ones. If more output arrived after a count,
+  /** The tokens so far: counts of the service, and estimates for missing counts. If more output arrived after a count,
    * the total is at least the estimate of all output. */
   get usage(): Usage {
     const { input = 0, output = 0, cached = 0, reasoning = 0, cacheWrite } = this.#counts;
@@ -61,13 +61,13 @@ export class ReplyBuilder {
     };
   }
 
-  /** Whether a finish reason was received after text and before no more text, so that only counts may still arrive.
-   * Some services send a finish reason at the beginning, so one before any text is not an end. */
+  /** Whether the reply has text and then a finish reason, with no text after it. Only counts may still arrive. A finish
+   * reason before any text is no end, because some services begin with one. */
   get isOver(): boolean {
     return this.finish !== null && this.#hasText && !this.#wentOn;
   }
 
-  /** Whether the text is one whole JSON object, so that it is complete even without a signalled end. */
+  /** Whether the text is one whole JSON object. Such a reply is complete even without a signalled end. */
   get isWholeJson(): boolean {
     const { text } = this.#said;
     return /^\s*\{/.test(text) && jsonOrUndefined(text) !== undefined;
@@ -79,7 +79,7 @@ export class ReplyBuilder {
     return (input === "" ? name : `${name}(${input})`).slice(0, MAX_CALL).toWellFormed();
   }
 
-  /** Why reading must stop, or null. */
+  /** The reason why reading must stop, or null. */
   get tooLong(): string | null {
     return this.#size.fault;
   }
@@ -102,7 +102,7 @@ export class ReplyBuilder {
     if (typeof model === "string" && model !== "") this.model = model;
   }
 
-  /** `isMessage` means that the piece is a message of its own, or the whole message so far. */
+  /** With `isMessage`, the piece is a message of its own, or the whole message so far. */
   text(delta: unknown, { isMessage = false } = {}): void {
     const whole = this.#joined("text", delta, isMessage);
     this.tail = (this.tail + whole).slice(-500);
@@ -123,8 +123,9 @@ export class ReplyBuilder {
   whole(kind: "text" | "reasoning", text: unknown): void {
     if (typeof text !== "string" || text === "" || this.#hasText) return;
     const last = this.#whole.at(-1);
-    if (last?.kind === kind && text.startsWith(last.text)) this.#whole.pop(); // The part existed before its end.
-    // A part that is too long is detected when it is taken.
+    // The new part has the same beginning as the last part, so it replaces that part.
+    if (last?.kind === kind && text.startsWith(last.text)) this.#whole.pop();
+    // `takeWhole` notices a part that is too long.
     if (this.#whole.reduce((sum, part) => sum + part.text.length, 0) < MAX_WHOLE) this.#whole.push({ kind, text });
   }
 
@@ -169,7 +170,7 @@ export class ReplyBuilder {
   }
 
   /** Replaces earlier counts. Sums up a list of counts, takes null or undefined for a missing count, and ignores an
-   * impossible one. The caller calls `count` last in an event, since the output is counted up to there. */
+   * impossible count. The caller calls `count` last in an event, because the count covers the output up to there. */
   count(counts: { readonly [K in Count]?: unknown }): void {
     const read = Object.entries(counts).map(([name, value]) => [name, this.#tokens(name, value)] as const);
     const known = Object.fromEntries(read.filter(([, count]) => count !== null));
@@ -209,16 +210,16 @@ export class ReplyBuilder {
 
 type Count = Exclude<keyof Usage, "calls" | "estimated">;
 
-/** Reads a count that may be a string or a fraction. Returns null for other texts and for negative and absurd numbers
- * of broken services, which would make limits and costs wrong. */
+/** Reads a count that may be a string or a fraction. Returns null for other texts, and for negative or absurd numbers
+ * of faulty services, which would make limits and costs wrong. */
 function countIn(value: unknown): number | null {
   const count = typeof value === "string" && /^\s*\d+(\.\d+)?\s*$/.test(value) ? Number(value) : value;
   return typeof count === "number" && count >= 0 && count <= MAX_TOKENS ? Math.ceil(count) : null;
 }
 
-/** Limit of the characters of text and reasoning of one reply. The longest replies of models have half as many. */
+/** The limit for the characters of text and reasoning in one reply. The longest replies of models have half as many. */
 const MOST = 1_000_000;
-/** Limit of the characters of all simultaneous replies. */
+/** The limit for the characters of all simultaneous replies. */
 const MOST_OF_ALL = 8_000_000;
 
 const ALL = { replies: 0, chars: 0 };
@@ -235,8 +236,8 @@ export class ReplySize {
     ALL.chars += chars;
   }
 
-  /** Describes the fault if the reply is too large. If all replies together are too large, those above their share
-   * must end. */
+  /** The fault of a reply that is too large, or null. If all replies together are too large, replies above their share
+   * have this fault too. */
   get fault(): string | null {
     if (this.#chars > MOST) return "it has more than 1 million characters";
     const share = MOST_OF_ALL / ALL.replies;
@@ -244,7 +245,7 @@ export class ReplySize {
     return `it has more than ${Math.floor(share)} characters while ${ALL.replies - 1} other replies arrive`;
   }
 
-  /** Called once when the reply has arrived or broken off. */
+  /** Called once, when the reply has arrived or broken off. */
   close(): void {
     ALL.replies--;
     ALL.chars -= this.#chars;

@@ -24,13 +24,13 @@ export interface ProviderApi {
   readonly api: string;
   authorize(token: string): Readonly<Record<string, string>>;
   request(request: ModelRequest, facts: CallFacts): WireCall;
-  /** Reads one event of a stream. Returns false if the event does not belong to this API. Events with an `error` are
-   * not passed to this method. */
+  /** Reads one event of a stream. Returns false if the event does not belong to this API. The caller handles events
+   * with an `error` itself. */
   read(event: JsonFields, reply: ReplyBuilder): boolean;
-  /** Returns the equivalent events for a body that arrived whole although a stream was requested; null if the body is
-   * no reply. */
+  /** Returns the equivalent events for a body that arrived whole although Vis asked for a stream. Returns null if the
+   * body is no reply. */
   unstreamed(body: unknown): readonly JsonFields[] | null;
-  /** Returns the name of the field to omit after the service refused the request with this text, or null. The provider
+  /** Returns the name of the field to omit after the service refused a call with this text, or null. The provider
    * itself detects "stream". */
   refused(text: string): string | null;
   /** `page` is the `next` that `modelsIn` returned. */
@@ -43,16 +43,17 @@ export type WireProtocol = "openai-chat" | "openai-responses" | "anthropic" | "g
 
 export interface ProviderOptions {
   readonly name: string;
-  /** The address includes the version path, for example https://api.openai.com/v1. */
+  /** The address with the version path, for example https://api.openai.com/v1. */
   readonly baseUrl: string;
-  /** The key, or "" if the service needs none. A function is called before each request, so that short-lived tokens can
-   * be renewed. The function returns null if the service needs no key, and may throw `ProviderError` of kind auth. */
+  /** The key, or "" if the service needs none. Vis calls a function before each HTTP request, so that it can renew
+   * short-lived tokens. The function resolves with null if the service needs no key, and may reject with
+   * `ProviderError` of code "auth". */
   readonly token: string | ((signal: AbortSignal) => Promise<string | null>);
   readonly headers?: Readonly<Record<string, string>>;
   readonly defaultModel: string;
   readonly capabilities?: (model: string) => Capabilities;
   readonly advice?: Advice;
-  /** The longest time that a connection stays open after the end of the reply, for late counts; default 30 s. */
+  /** The longest time that a connection stays open after the end of the reply, for late counts (default 30 s). */
   readonly graceMs?: number;
   /** The clock for dates in `retry-after`; by default the real time. */
   readonly now?: () => number;

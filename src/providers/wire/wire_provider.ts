@@ -15,8 +15,8 @@ import { Failures, isError } from "./_failures.ts";
 import { ReplyBuilder } from "./reply.ts";
 import type { Advice, ProviderApi, ProviderOptions, WireCall, WireProtocol } from "./wire.ts";
 
-/** Creates a provider for any service and loads only the requested wire format. Rejects with `ConfigError` for an
- * unusable address or headers. Sends no request. */
+/** Creates a provider and loads only its wire format. Rejects with `ConfigError` for an unusable address or headers.
+ * Sends no HTTP request. */
 export async function createProvider(protocol: WireProtocol, options: ProviderOptions): Promise<Provider> {
   return new WireProvider(await WIRES[protocol](options.baseUrl), options);
 }
@@ -28,7 +28,7 @@ const WIRES: Readonly<Record<WireProtocol, (baseUrl: string) => Promise<Provider
   "google": async () => (await import("./google.ts")).google,
 };
 
-/** The longest wait after the last event for the end of the reply's bytes, so that the connection can serve the next
+/** The longest wait for the end of the bytes after the last event. If the bytes end, the connection can serve the next
  * call. */
 const LAST_BYTES_MS = 50;
 const GRACE_MS = 5_000;
@@ -47,7 +47,7 @@ export class WireProvider implements Provider {
   readonly #advice: Advice;
   readonly #without = new Map<string, Set<string>>();
   readonly #quirks: Quirks = { namesCompression: false };
-  /** The endpoint is created once per key, because creating it builds patterns for secrets in all its parts. */
+  /** The endpoint of the last key. Vis keeps it, because creating one builds patterns for secrets. */
   #last: { readonly token: string | null; readonly endpoint: Endpoint } | null = null;
 
   constructor(wire: ProviderApi, options: ProviderOptions) {
@@ -119,8 +119,8 @@ export class WireProvider implements Provider {
     }
   }
 
-  /** Sends the request, and repeats it without a rejected field, whether the service rejects it with an error status or
-   * in its stream. */
+  /** Makes the call, and repeats it without a rejected field, whether the service rejects the field by an error status
+   * or in its stream. */
   async *#reply(request: ModelRequest, facts: ExchangeFacts): AsyncGenerator<ModelEvent> {
     const { model, onUsage = () => {} } = request;
     const sentTokens = estimateTokens(request.messages);
@@ -149,13 +149,13 @@ export class WireProvider implements Provider {
             toolCall: reply.toolCall ?? "",
           };
         }
-        // If the caller cancelled, the service may have begun to work.
+        // If the caller cancelled, the service may have begun to work, so the tokens count.
         if (reply.understood === 0 && !facts.signal.aborted) onUsage(null);
         const refused = hasBegun ? null : this.#refusedField(exchange, error);
         if (refused === null) throw error;
         without.add(refused);
         const next = this.#request(request, without);
-        // Another call may have noted the same in the meantime, so the test is whether the new request differs.
+        // Another call may have noted the same field meanwhile, so the test is whether the new call differs.
         if (JSON.stringify(next) === JSON.stringify(call)) throw error;
         call = next;
       } finally {
@@ -198,7 +198,7 @@ export class WireProvider implements Provider {
       }
       if (reply.isWhole) await settledWithin(drained(events), LAST_BYTES_MS);
     } finally {
-      // The return is not awaited, because it would wait for bytes that may never come.
+      // Does not await `return`, because it would wait for bytes that may never come.
       events.return(undefined).catch(() => {});
     }
     this.#checkEnd(reply, { exchange, failures, heard });
@@ -233,7 +233,7 @@ export class WireProvider implements Provider {
     if (typeof value !== "object") throw failures.unreadable(String(raw));
     const event = asRecord(Array.isArray(value) ? value[0] : value);
     if (isError(event)) throw exchange.refused(event);
-    // Gateways send their own pings and notes between the events, so unknown events are skipped.
+    // Gateways send their own pings and notes between the events, so Vis skips unknown events.
     if (this.#wire.read(event, reply)) reply.understood++;
     if (reply.failure !== null) throw exchange.refused(reply.failure);
     if (reply.tooLong !== null) throw failures.tooLong(reply.tooLong);
@@ -288,8 +288,8 @@ export class WireProvider implements Provider {
 
 type Events = AsyncGenerator<readonly unknown[]>;
 
-/** Returns the next events, or the end of the stream. A broken connection does not affect a reply that is over or
- * whole. A silent one does not affect a reply that is over. */
+/** Returns the next events, or the end of the stream. A broken connection does not affect a complete reply. After the
+ * grace time, the stream ends even if the connection stays open. */
 async function nextOf(
   events: Events,
   { reply, grace }: { readonly reply: ReplyBuilder; readonly grace: AbortSignal | null },
