@@ -12,12 +12,12 @@ export class UsageError extends Error {
  * named. `other`: see the message. */
 type ConfigErrorCode = "value" | "untrusted" | "syntax" | "access" | "no_provider" | "unserved" | "no_model" | "other";
 
-/** A setting is missing or wrong; the CLI exits with 3. The message is the problem; if there is advice, a semicolon and
- * the advice follow. */
+/** A setting is missing or wrong; the CLI exits with 3. The message states the problem; the advice, if any, follows a
+ * semicolon. */
 export class ConfigError extends Error {
   override readonly name: string = "ConfigError";
   readonly code: ConfigErrorCode;
-  /** Advice for the user; The advice is "" if the problem makes clear how to solve it. */
+  /** Advice for the user; "" if the problem itself shows the solution. */
   readonly advice: string;
   constructor(
     readonly problem: string,
@@ -172,7 +172,7 @@ export function faultOf(error: unknown): Fault | null {
   return null;
 }
 
-/** The reason of the signal of finished work; no reader sees it. An abort without a reason creates an exception with a
+/** The abort reason for the signal of work that has finished. An abort without a reason creates an exception with a
  * stack, which is slow. */
 export const ENDED: Cancelled = new Cancelled("Ended");
 

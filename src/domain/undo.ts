@@ -20,7 +20,8 @@ export interface FileChange {
 
 export interface UndoReport {
   readonly error?: string;
-  /** Set if all files have changed since. `force` overwrites the files. */
+  /** Set if the undo changed no file, because each file has changed after the changes to undo. `force` overwrites the
+   * files. */
   readonly code?: "files_changed";
   readonly changes?: readonly FileChange[];
   readonly files?: readonly { readonly path: string; readonly diff: string }[];

@@ -192,7 +192,7 @@ export class Content {
   /** The server removes the pieces of the value with the last row that refers to them. */
   async #putLong(bytes: Uint8Array): Promise<string> {
     const hash = hashOf(bytes);
-    // The row is locked in both cases, so that no other transaction removes it.
+    // The row is locked whether it is new or existed before, so that no other transaction removes it.
     const [row] = await this.db.run(PUT_LONG, [hash]);
     for (let from = 0, at = 0; row?.["isNew"] && from < bytes.length; from += PIECE_BYTES, at++) {
       const piece = [hash, at, bytes.subarray(from, from + PIECE_BYTES)];
@@ -369,7 +369,7 @@ export async function encodingOf(db: Database, reference: string): Promise<"raw"
 export async function* contentPieces(db: Database, reference: string): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const encoding = await encodingOf(db, reference);
   if (encoding === "delta" || encoding === null) {
-    // PostgreSQL keeps long values in another table.
+    // With PostgreSQL, a long value has no row in `content`, but rows in tables of its own.
     const content = new Content(db);
     await content.load([reference]);
     yield content.bytes(reference);

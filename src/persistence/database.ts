@@ -111,8 +111,8 @@ export interface DatabaseDialect {
     rows: { readonly by: string; readonly columns: string; readonly from: RawBuilder<unknown> },
   ): RawBuilder<unknown>;
 
-  /** Returns the node that has a run, and its epoch. Each write of a run begins by reading the run with it. If the run
-   * is locked, no node takes it until the transaction ends. `id` is the column with its id. */
+  /** Returns the node that has a run, and its epoch. Each write of a run begins by reading the run with this
+   * expression. If the run is locked, no node takes it until the transaction ends. `id` is the column with its id. */
   holderOf(id: string, isLocked?: boolean): RawBuilder<string | null>;
   /** `run` is the name under which the statement reads the row. */
   versionOf(run: string): RawBuilder<string | null>;
@@ -165,9 +165,9 @@ interface ErasureDialect {
   referencesOf(tx: Database, conversationId: string): Promise<readonly string[]>;
   /** Returns content that no row names and that only runs of this conversation can have used. */
   orphansOf(tx: Database, conversationId: string): Promise<readonly string[]>;
-  /** Returns the number of settled entries. */
+  /** Returns the number of entries whose work is done. */
   erase(db: Database, work: ErasureWork): Promise<number>;
-  /** Removes a conversation with `remove`. */
+  /** Runs `remove`, which deletes the rows of the conversation. */
   removing<T>(tx: Database, conversationId: string, remove: () => Promise<T>): Promise<T>;
   dropLarge(
     db: Database,

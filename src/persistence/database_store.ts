@@ -75,7 +75,7 @@ interface Parts extends Pick<DatabaseStoreOptions, "location" | "now" | "isAlive
   readonly eraser: Eraser;
 }
 
-/** The store owns the database. */
+/** Closing the store closes the database. */
 export function databaseStore(db: Database, options: DatabaseStoreOptions): Store {
   const views = new BoundedMap<string | null, Store>(MOST_VIEWS);
   const all = db.tenant === null ? db : db.of(null);

@@ -22,7 +22,7 @@ const TRIES = 3;
 const NEAR = 50;
 const ORPHAN_BYTES = 1 << 20;
 
-/** This JSON names content within its text: images, large texts, bytes that extensions store. */
+/** Columns with JSON that names content inside its text: images, large texts, bytes that extensions store. */
 const NESTED: readonly (readonly [table: ConversationTableName, column: string])[] = [
   ["querySoul", "metadata"],
   ["expressionState", "metadata"],
@@ -37,8 +37,8 @@ interface EraserOptions {
 }
 
 /** Removes content that only deleted conversations used. Deletions note such content in the table `erasure`. Each
- * process works off that list soon after it opens the database, after its own deletions, and every minute. A process
- * that ends earlier does so once before its end. */
+ * process removes the listed content soon after it opens the database, after its own deletions, and every minute. A
+ * process that ends earlier removes the listed content at its end. */
 export class Eraser {
   readonly #options: EraserOptions;
   #running: Promise<void> | null = null;
@@ -58,7 +58,7 @@ export class Eraser {
     this.#running ??= this.#work();
   }
 
-  /** Resolves when the work that has been asked for has ended. Does not wait for a lost server. */
+  /** Resolves when all requested work has ended. Does not wait for a lost server. */
   async end(): Promise<void> {
     this.#ended = true;
     clearTimeout(this.#timer);
@@ -119,8 +119,8 @@ export async function noteErasable(db: Database, conversationId: string): Promis
     }
   }
   const all = (await withParts(db, named)).union(new Set(await dialect.erasure.orphansOf(db, conversationId)));
-  // Simultaneous deletions wait for each other in this order, which avoids deadlocks. A deletion waits for an entry
-  // that is being settled, and then notes it again.
+  // Simultaneous deletions wait for each other in the order of the hashes, which avoids deadlocks. A deletion waits
+  // while another process handles the same entry, and then notes the entry again.
   const sorted = [...all].sort();
   for (let at = 0; at < sorted.length; at += HASHES_AT_ONCE) {
     const rows = sorted.slice(at, at + HASHES_AT_ONCE).map((hash) => ({ hash }));
@@ -167,7 +167,7 @@ export async function referencesInFile(db: Database, conversationId: string): Pr
 }
 
 /** When an iteration or a run ends, new metadata replaces its metadata. The former metadata stays as content without a
- * row. Finds such JSON of those runs by the order in which content was stored. */
+ * row. This function finds such metadata of the conversation's runs by the order in which content was stored. */
 export async function orphansInFile(db: Database, conversationId: string): Promise<readonly string[]> {
   const ofIterations = isOfConversation("iteration", conversationId);
   const cells = ["llm_user_prompt", "llm_response", "metadata"].map((column): RawBuilder<unknown> => {
@@ -271,7 +271,7 @@ export async function eraseInFile({ location, ...work }: ErasureWork): Promise<n
   db.exec("PRAGMA secure_delete = ON");
   const settled = await erased(db, work);
   try {
-    // The log still has the former pages.
+    // The write-ahead log still has the former pages.
     db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
   } catch (error) {
     if (!isBusy(error)) throw error;
@@ -290,7 +290,7 @@ async function erased(db: DatabaseSync, { wanted, busyMs }: Omit<ErasureWork, "l
   return 0;
 }
 
-/** These rows change after they were stored, by table. `?` is a query that was running. */
+/** Rows that change after Vis stored them, by table. `?` is a query that was running. */
 const CHANGING: Readonly<Record<string, string>> = {
   conversation_soul: "true",
   conversation_state: "true",
@@ -349,8 +349,8 @@ class Scan {
     }
   }
 
-  /** Returns the number of settled entries. Returns null if a row from the beginning of the scan is gone. A new row may
-   * then have its number, or its deletion may have noted content again. */
+  /** Returns the number of entries whose work is done. Returns null if a row from the beginning of the scan is gone. A
+   * new row may then have its number, or its deletion may have noted content again. */
   erase(): number | null {
     const [newest, count] = this.#conversations;
     if (this.#conversationsUpTo(newest) !== count) return null;

@@ -20,7 +20,7 @@ import {
 } from "./tables.ts";
 
 const PREFIX = "sha256:";
-/** Longer texts and values are among an archive's contents, whichever table the database keeps them in. */
+/** In an archive, longer texts and values are in `contents`, not in their rows. */
 const INLINE_CHARS = 1024;
 
 type Row = Readonly<Record<string, unknown>>;
@@ -216,8 +216,8 @@ async function* longCellBytes(db: Database, { table, key, column }: LongCell): A
   yield cell instanceof Uint8Array ? cell : new TextEncoder().encode(String(cell));
 }
 
-/** Settles rows that are still running, because no query runs when the file is read. Earlier versions stored the owner
- * process with a query. */
+/** Marks running rows as interrupted, because no query runs when the file is read. Earlier versions of Vis stored the
+ * owner process with a query. */
 function settled(table: ArchivedTable, row: Row): Row {
   if (table !== "queryState" && table !== "iteration") return row;
   const status = row["status"] === "running" ? "interrupted" : row["status"];

@@ -10,8 +10,8 @@ type Scope = Pick<
   "conversationSoulId" | "conversationStateId" | "querySoulId" | "queryStateId" | "iterationId"
 >;
 
-/** Adds rows to the log in one transaction. The data keeps a scope that does not exist, and the columns omit it. The
- * scope of an iteration or query also sets its query and conversation. */
+/** Adds rows to the log in one transaction. If a scope does not exist, only the data of the row keeps it. The scope of
+ * an iteration or query also sets its query and conversation. */
 export async function writeLogEntries(
   db: Database,
   { entries, now }: { readonly entries: readonly LogEntry[]; readonly now: number },

@@ -91,7 +91,7 @@ export interface JobTimes {
   readonly leaseMs: number;
   /** A request waits at most this long for the last node that ran its branch. */
   readonly graceMs: number;
-  /** For this long after a run, a node counts as having the sandbox of the branch. */
+  /** For this time after a run, Vis assumes that the node still has the sandbox of the branch. */
   readonly warmMs: number;
 }
 

@@ -50,7 +50,7 @@ interface StoreOptions extends Pick<DatabaseStoreOptions, "location" | "now" | "
   readonly busyMs: number;
 }
 
-/** The store owns the database. */
+/** Closing the store closes the database. */
 export function sqliteStore(database: DatabaseSync, options: StoreOptions): Store {
   const { location, files = null, now, busyMs, isAlive } = options;
   const connection = new SqliteConnection(database);

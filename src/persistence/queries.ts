@@ -105,8 +105,8 @@ const branchToBegin = namedQuery((db, { branchId }: { readonly branchId: string 
 
 type BranchToBegin = Awaited<ReturnType<typeof readBranch>>;
 
-/** Locks the branch. Writes that another transaction stored during the wait are not visible. The lease then cannot be
- * taken, and the transaction runs again. */
+/** Locks the branch. The transaction does not see writes that another one stored during the wait. In that case, the
+ * lease cannot be taken, and the transaction runs again. */
 async function readBranch(tx: Database, branchId: string) {
   const [row] = await branchToBegin(tx, { branchId });
   if (!row) throw new UsageError(`Cannot continue branch ${branchId}: its conversation was deleted`);
@@ -601,7 +601,7 @@ function firstWords(text: string, maxChars: number): string {
 }
 
 /** Returns the spend of an interrupted query: the totals of its last reply, plus later model calls by blocks of the
- * running iteration. The sub-queries of the query have ended. */
+ * running iteration. All sub-queries of the query must have ended. */
 async function spentOf(
   tx: Database,
   { queryId, facts }: { readonly queryId: string; readonly facts: Partial<QueryMetadata> },
@@ -724,8 +724,8 @@ async function lostOf(
   return lost;
 }
 
-/** Ends queries that a process left running, in the transaction `tx`: all of them if that process no longer exists,
- * otherwise only the queries of this branch. */
+/** Ends queries that a process left running, in the transaction `tx`. If the process may still exist, ends only the
+ * queries of this branch. */
 async function endLeftOf(
   tx: Database,
   { owner, gone, branchId, now }: {

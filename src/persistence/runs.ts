@@ -23,8 +23,8 @@ type Row = HeldRun & Pick<DatabaseSchema["queryState"], "status" | "metadata">;
 
 /** A process that takes over a branch ends the branch's run as lost, in the transaction that takes the lease. The row
  * of a run thus shows whether its process still holds the branch. Each write of a run checks the row in the same
- * transaction. A node that takes over a run continues the run, whose job shows the holder. Throws `TakenOverError` for
- * a run that this process no longer has. */
+ * transaction. A node that takes over a run continues it; the job of the run shows its holder. Throws `TakenOverError`
+ * for a run that this process no longer has. */
 export async function checkFence(db: Database, { status, metadata, ...run }: Row): Promise<void> {
   db.checkHolder(run);
   if (status === "running") return;

@@ -119,7 +119,7 @@ async function found(
   }));
 }
 
-/** The search reads all texts, since the index holds only whole runs of such characters. */
+/** The search reads all texts, because the index holds only whole runs of the characters in `UNSPACED`. */
 function matchInside(
   db: Database,
   { words, joined, inside }: SearchWords & { readonly inside: readonly string[] },

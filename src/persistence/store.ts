@@ -56,7 +56,7 @@ export interface Store
   /** Checks the structure of the file quickly, or the rights of the role in PostgreSQL. Returns descriptions of the
    * problems. */
   check(): Promise<readonly string[]>;
-  /** Describes any change of the files since they were opened, with advice, or "" while writes still reach them. */
+  /** Returns how the files changed since they were opened, with advice; "" while writes still reach the files. */
   fileFault(): string;
   /** Returns why no data can be stored now, or "". A server gets some seconds to store a test value. */
   writeFault(): Promise<string>;
@@ -114,7 +114,7 @@ export interface ConversationStore {
   findConversation(conversationId: string): Promise<Branch | null>;
   findExternal(chat: ExternalChat): Promise<Branch | null>;
   /** Returns the newest branch of a chat's conversation, and creates the conversation if it is missing. Concurrent
-   * calls get the same one. */
+   * calls get the same branch. */
   ensureConversation(facts: NewConversation & ExternalChat): Promise<Branch>;
   latestConversation(workspace: string): Promise<Branch | null>;
   listConversations(options: ConversationFilter): Promise<readonly (Branch & ConversationSummary)[]>;
@@ -436,8 +436,8 @@ export interface NodeCommand {
   readonly body: string;
 }
 
-/** The news is that a request can be taken (`queryId` is ""), that a query has events, or that it has a command or its
- * outcome. */
+/** "job": a request can be taken (`queryId` is ""). "event": the query has new events. "command": the query has a
+ * command or its outcome. */
 export interface NodeNews {
   readonly about: "job" | "event" | "command";
   readonly queryId: string;
@@ -448,7 +448,7 @@ export interface NodeStore {
   /** Starts to listen, and reports for the first time. `heard` receives null after a time in which news may have been
    * missed. */
   join(heard: (news: NodeNews | null) => void): Promise<void>;
-  /** This node has no more running work. */
+  /** The caller has ended all work of this node. */
   leave(): Promise<void>;
   /** Accepts a request; when the promise resolves, the request is stored. Throws `BusyError` for a branch that must be
    * free and is not, and for a key of another request. */
@@ -464,9 +464,9 @@ export interface NodeStore {
   release(job: Pick<ClaimedJob, "queryId" | "epoch">, afterMs?: number): Promise<void>;
   settled(queryId: string): void;
   withdraw(queryId: string): Promise<boolean>;
-  /** The request belongs to this node and cannot begin. */
+  /** Removes a request of this node whose query cannot begin. */
   refuse(job: Pick<ClaimedJob, "queryId" | "epoch">): Promise<void>;
-  /** Prepares the node for leaving. After this call, no request waits for it, and it takes none. */
+  /** Prepares the node for leaving. After this call, no request waits for this node, and this node takes none. */
   drain(): Promise<void>;
   /** Ends the wait for a lost server. Calls that need the server then reject. */
   giveUp(): void;

@@ -57,10 +57,10 @@ function local<T, K extends Kind>(column: TableColumn<T, K>): TableColumn<T, K> 
 interface TableDescription {
   readonly columns: Readonly<Record<string, TableColumn>>;
   readonly within?: string;
-  /** These rows of the table `t` belong to the conversation `$id`. The condition is omitted if conversations share the
-   * table. */
+  /** The condition for rows of the table `t` that belong to the conversation `$id`. The condition is omitted if
+   * conversations share the table. */
   readonly rows?: string;
-  /** These columns order the rows of a table of user data, so that a row follows the rows to which it refers. */
+  /** The columns that order the rows of a table of user data, so that a row follows the rows to which it refers. */
   readonly order?: readonly string[];
   readonly archived?: true;
 }
@@ -344,7 +344,8 @@ const NODE_TABLES = {
   command: { rows: OF_QUERY, stays: true },
 } as const satisfies Readonly<Record<string, { readonly rows: string; readonly stays?: true }>>;
 
-/** Triggers maintain these tables, conversations share them by hash, or they belong to processes. */
+/** The other tables: triggers maintain them, conversations share their rows by hash, or their rows belong to
+ * processes. */
 export const OTHER_TABLES = ["search", "searchEntry", "longValue", "longValuePiece", "node", "lastWrite"] as const;
 
 type Tables = typeof TABLES;
@@ -436,7 +437,7 @@ const rowsIn: Readonly<Partial<Record<ConversationTableName, string>>> = Object.
 
 export const CONVERSATION_TABLES = Object.keys(rowsIn) as readonly ConversationTableName[];
 
-/** These rows stay when their conversation is deleted, since no foreign key leads to it. */
+/** Tables whose rows stay when a conversation is deleted, because no foreign key leads to it. */
 export const STAYING_TABLES = Object.entries(NODE_TABLES).filter(([, table]) => "stays" in table)
   .map(([name]) => name as keyof typeof NODE_TABLES);
 

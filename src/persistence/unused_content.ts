@@ -95,7 +95,7 @@ function sweep(db: DatabaseSync, upTo: number): Omit<Collected, "everything"> {
 const REFERENCE = /sha256:([0-9a-f]{64})/g;
 /** Searches read these texts, which are never references, even if they look like one. */
 const LITERAL = new Set(["query_soul.query", "expression_state.expr"]);
-/** These columns have JSON that may refer to content. Texts of other columns are neither assembled from pieces nor
+/** Columns with JSON that may refer to content. Texts of other columns are neither assembled from pieces nor
  * searched. */
 const JSON_COLUMNS = new Set(["metadata", "data", "value"]);
 

@@ -17,7 +17,7 @@ const SWEEP_AFTER_MS = 1_000;
 
 interface CommandFolderOptions {
   readonly root?: string | undefined;
-  /** Removes the contents of a large folder; by default this process does. */
+  /** Removes the contents of a large folder; by default, this process removes them. */
   readonly removeLarge?: ((path: string) => Promise<void>) | undefined;
 }
 
@@ -80,7 +80,7 @@ async function removed(
 const INHERITED = ["LANG", "LC_ALL", "LC_CTYPE", "TZ"];
 
 /** Returns variables for a program that trusts nothing in the workspace. PATH has real paths, so that no link in the
- * workspace leads from PATH to programs of the workspace. `usual` is the PATH if none is left. */
+ * workspace leads from PATH to programs of the workspace. `usual` is the PATH if no folder is left. */
 export function outsideWorkspace(
   workspace: string,
   { path, env }: { readonly path: string; readonly env: Readonly<Record<string, string>> },

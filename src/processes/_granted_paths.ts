@@ -102,7 +102,7 @@ const VERSIONS = [
   "NODE_ENV",
 ];
 /** Keys and settings. Vis opens no toolchain or folder of PATH that is one of these, contains one, or is in one. The
- * settings of the user can still name one. */
+ * settings of the user can still name such a folder. */
 const KEYS = [
   ...[".ssh", ".aws", ".gnupg", ".netrc", ".npmrc", ".pypirc", ".git-credentials", ".docker", ".kube", ".azure"],
   ...[

@@ -13,13 +13,12 @@ const WATCH_MS = 20;
 
 type MarkedLines = NonNullable<SpawnOptions["asides"]>;
 
-/** The options of a program that apply while it runs. */
 type RunOptions = Pick<
   SpawnOptions,
   "timeoutMs" | "maxBytes" | "signal" | "stop" | "onOutput" | "guessEncoding" | "asides"
 >;
 
-/** What a wall does with a process while it runs. */
+/** The actions of a wall on a process while the process runs. */
 interface RunHooks {
   kill(): void;
   /** Called when `stop` aborts. Two seconds later, the process is killed. */

@@ -66,7 +66,7 @@ function isFresh(changedMs: number, since: number): boolean {
 }
 
 export interface EntryFacts {
-  /** The identity of the entry, whatever its name. */
+  /** Identifies the entry, even under another name. */
   readonly id: string;
   readonly inode: bigint;
   readonly isFile: boolean;

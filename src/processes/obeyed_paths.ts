@@ -37,7 +37,7 @@ export class ObeyedPaths {
         end = plain;
       }
       if (isWay || as !== "part" && as !== "folder") continue;
-      // Of a folder around the workspace, only its own files count: it contains all others too.
+      // For a folder around the workspace, only entries directly in it count, because it also contains everything else.
       const found = isWithin(plainName(workspace), end) ? around : folders;
       if ((found === folders || runs) && !found.has(end)) found.set(end, reason);
     }

@@ -158,7 +158,8 @@ interface Process {
   readonly state: string;
 }
 
-/** Reads the processes that have not ended; `withThreads` includes those with a running thread. */
+/** Reads the processes that have not ended; `withThreads` also returns processes whose first thread has ended while
+ * others run. */
 function readAll({ withThreads = false } = {}): readonly Process[] {
   return PROC.processes().flatMap((pid) => {
     try {

@@ -1,7 +1,6 @@
 import { KnownWall } from "./linux/known_wall.ts";
 import type { LinuxWall, LinuxWallOptions } from "./linux/linux_wall.ts";
 
-/** Runs programs behind a wall. */
 export type ProgramWall = Pick<LinuxWall, "spawn" | "walls">;
 
 /** Returns the command wall of this system, whose code is loaded with the first program. */

@@ -224,8 +224,8 @@ export function lockFolder(path: string): Deno.FsFile | null {
   }
 }
 
-/** Yields folders in `root` of processes that were killed before they could remove them: names that begin with
- * `prefix`, among the first names of `root`. Each is locked until the next one is requested. */
+/** Yields folders in `root` that killed processes left: names that begin with `prefix`, among the first names of
+ * `root`. Each is locked until the next one is requested. */
 export async function* leftFolders(root: string, prefix: string): AsyncGenerator<string> {
   const { entries } = await firstEntries(root, { most: MOST_NAMES }).catch(() => ({ entries: [] }));
   for (const { name, isDirectory } of entries) {

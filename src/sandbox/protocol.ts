@@ -1,11 +1,9 @@
-/**
- * Frames over a byte pipe, the only language between the main process and a sandbox child:
+/** Frames over a byte pipe, the only language between the main process and a sandbox child:
  *
- *     header length u32 LE | payload length u32 LE | header (UTF-8 JSON) | payload
+ * header length u32 LE | payload length u32 LE | header (UTF-8 JSON) | payload
  *
- * Both sides bundle this file. In the child it runs beside foreign code, so it calls no method of a prototype that
- * foreign code may have replaced.
- */
+ * Both sides bundle this file. In the child, this file runs beside foreign code, so it calls no method of a prototype
+ * that foreign code may have replaced. */
 import type { VariableImage, VariableKind, VariableSummary } from "../domain/query/variable.ts";
 import { intrinsics, uncurry } from "./codec/intrinsics.ts";
 

@@ -55,8 +55,8 @@ export interface SandboxOptions {
   readonly launcher?: readonly string[];
   /** Functions whose time does not count against a block's deadline while the block waits for no other work. */
   readonly untimed?: readonly string[];
-  /** Names that similar tools have and the results of a function lack, each with the name to use instead. Reading one
-   * from an object of a result throws. "commits.sha" belongs to the objects in `commits`. */
+  /** Names that similar tools have and the results of a function lack, each with the name to use instead. Reading such
+   * a name from an object of a result throws. "commits.sha" belongs to the objects in `commits`. */
   readonly misnamed?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   readonly signal?: AbortSignal;
 }
@@ -125,15 +125,15 @@ export interface Sandbox {
   /** Sets `results` and `printed` to the values of the child that this one replaces. */
   restoreResults(results: FormerResults): Promise<void>;
   /** Sets a system variable (`$query`) or a user variable. The value goes through the codec. A system variable may be
-   * sent with the next request, which sees it. The child joins text in parts ("more", … "last"). The caller stores
-   * such a text, so blocks do not save it while it is unchanged. */
+   * sent with the next request, which sees it. The child joins text in parts ("more", … "last"). The caller stores such
+   * a text, so blocks do not save the text while it is unchanged. */
   bind(name: string, value: unknown, options?: BindOptions): Promise<void>;
   /** Returns the value of a variable, through the codec. Rejects with RangeError above `maxBytes`. */
   read(name: string, options: { readonly maxBytes: number }): Promise<unknown>;
   /** Removes user variables from the scope. Ignores unknown names. */
   forget(names: readonly string[]): Promise<void>;
-  /** Cancels timers and pending host calls when a query has ended. If the child reported none, the message is sent with
-   * the next request. */
+  /** Cancels timers and pending host calls when a query has ended. If the child reported that nothing was pending, the
+   * message is sent with the next request. */
   endQuery(): Promise<void>;
   /** Kills the child, waits for its end and removes its working folder. Further calls have no effect. */
   close(): Promise<void>;

@@ -1,5 +1,5 @@
-/** Returns whether the address uses https or leads to this machine, so that no other machine can answer in its
- * place. */
+/** Returns whether the address uses https or names this machine. Otherwise, another machine could pretend to be the
+ * server. */
 export function isSecureUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, hostname } = new URL(text);

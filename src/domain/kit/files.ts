@@ -124,8 +124,8 @@ export function isWithin(path: string, folder: string, { relative, isAbsolute, s
   return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
-/** Returns an absolute path as the kernel reads it. `..` stays, because it leads out of the target of a link before it.
- * `join` would remove the link. */
+/** Returns an absolute path as the kernel reads it. `..` stays, because after a link the kernel goes to the parent of
+ * the link's target. `join` would remove the name of the link together with `..`. */
 export function joinUnresolved(folder: string, path: string): string {
   if (sep !== "/") return resolve(folder, path);
   const whole = path.startsWith("/") ? path : `${folder}/${path}`;
@@ -227,7 +227,7 @@ export async function plainTextFile(path: string, options: ReadOptions = {}): Pr
 }
 
 /** Returns the text of a small file. Returns null if the file is missing, unreadable, not a regular file, or larger
- * than `most` bytes. `links` follows links, which in a repository may lead anywhere. */
+ * than `most` bytes. With `links`, follows links, which in a repository may lead anywhere. */
 export async function smallTextFile(
   path: string,
   { links = false, most = MAX_BYTES }: ReadOptions = {},

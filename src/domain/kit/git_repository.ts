@@ -21,7 +21,7 @@ export async function namedGitFolder(top: string): Promise<string | null> {
   return named === undefined ? null : folderNamed(named, { in: top, by: dot });
 }
 
-/** Returns the folder that all worktrees of a repository share: the same one, unless its file `commondir` names
+/** Returns the folder that all worktrees of a repository share: `gitDir` itself, unless its file `commondir` names
  * another. Throws Error for a name that is not UTF-8. */
 export async function commonFolderOf(gitDir: string): Promise<string> {
   return await realOr(await namedCommonFolder(gitDir));

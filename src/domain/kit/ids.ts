@@ -1,6 +1,6 @@
 import { uuidv7 } from "uuidv7";
 
-/** Creates an identifier. It is a UUIDv7 as text, which sorts by time of creation. */
+/** Returns a UUIDv7 as text, which sorts by time of creation. */
 export function newId(): string {
   return uuidv7();
 }

@@ -67,8 +67,8 @@ function refused(what: string, path: string): TypeError {
   );
 }
 
-/** Limits for untrusted JSON. More values need many times the memory of the text; deeper nesting overflows the stack of
- * recursive readers. */
+/** Limits for untrusted JSON. Many values need many times the memory of their text; deep nesting overflows the stack of
+ * recursive functions. */
 export interface JsonLimits {
   readonly values: number;
   readonly depth: number;

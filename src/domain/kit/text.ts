@@ -60,8 +60,8 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** Formats a time in the time zone of the process. Returns a text such as "2026-11-22 10:30", or one to the day, second
- * or millisecond. */
+/** Formats a time in the time zone of the process. Returns a text such as "2026-11-22 10:30". `to` is the smallest unit
+ * in the text. */
 export function localTime(at: number, to: "day" | "minute" | "second" | "ms" = "minute"): string {
   const local = new Date(at - new Date(at).getTimezoneOffset() * MINUTE);
   return local.toISOString().replace("T", " ").slice(0, { day: 10, minute: 16, second: 19, ms: 23 }[to]);

@@ -4,14 +4,14 @@ import type { ApprovalRule, KeptRule } from "./query_schemas.ts";
 
 /** The approval that a call asks for. */
 export interface ApprovalRequest {
-  /** A phrase after "Allow Vis to": An example is "run npm ci with network". */
+  /** The phrase after "Allow Vis to", such as "run npm ci with network". */
   readonly what: string;
-  /** The reason why Vis asks; The reason is "" if `what` is sufficient. */
+  /** The reason why Vis asks; "" if `what` is sufficient. */
   readonly why: string;
-  /** A phrase for the permission that a lasting approval gives. An example is "network for commands". */
+  /** The permission of a lasting approval, such as "network for commands". */
   readonly scope: string;
-  /** The names of the rules that a lasting approval keeps. Only `scope` if absent. If each name has a rule, Vis allows
-   * the call without asking; otherwise the user decides about the missing rules. */
+  /** The names of the rules that a lasting approval keeps. If absent, `scope` is the only name. If each name has a
+   * rule, Vis allows the call without asking; otherwise the user decides about the missing rules. */
   readonly scopes?: readonly string[] | undefined;
   /** False if the user can allow the call only once; true if absent. */
   readonly lasting?: boolean | undefined;
@@ -28,12 +28,12 @@ export interface ApprovalAnswer {
   readonly reason: string;
 }
 
-/** Asks the user. Rejects when the signal aborts. After a rejection, Vis allows nothing. */
+/** Asks the user. Rejects when the signal aborts. */
 export type Approve = (question: ApprovalQuestion, signal: AbortSignal) => Promise<ApprovalAnswer>;
 
 export interface Approval {
   readonly allowed: boolean;
-  /** Why the call was refused, for the model; The reason is "" if the call is allowed. */
+  /** Why the call was refused, for the model; "" if the call is allowed. */
   readonly reason: string;
   readonly byUser?: boolean;
 }

@@ -149,7 +149,7 @@ export class BlockTally {
     return [...this.#kinds.values()].map((tally) => textOf(tally)).join(", ");
   }
 
-  /** Returns `text` with the longest subjects shortened, so that it comes closer to a width; outcomes stay. */
+  /** Returns `text` with the longest subjects shortened towards the width; outcomes stay whole. */
   textWithin(width: number): string {
     const over = this.text.length - width;
     if (over <= 0) return this.text;

@@ -167,7 +167,7 @@ export function outcomeOf({ outcome }: Readonly<Record<string, unknown>>): Itera
   return OUTCOMES.find((one) => one === outcome) ?? null;
 }
 
-/** The possible answers to a request for approval. Vis keeps "conversation" and "workspace" as rules. There, Vis does
- * not ask again about the same extension and scope. */
+/** The possible answers to a request for approval. For "conversation" and "workspace", Vis keeps a rule. In that
+ * conversation or workspace, Vis does not ask again about the same extension and scope. */
 export const DECISIONS = ["once", "conversation", "workspace", "no"] as const;
 export type Decision = typeof DECISIONS[number];

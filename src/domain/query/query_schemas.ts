@@ -71,8 +71,8 @@ export const QueryResultSchema = z.object({
 
 export type QueryResult = Frozen<z.infer<typeof QueryResultSchema>>;
 export interface QueryEnd extends Omit<QueryResult, "queryId" | "conversationId" | "value"> {
-  /** Set if neither the query nor an earlier one in its branch changed or ran anything. An answer with a text for later
-   * requests, an image or a given value also prevents it. */
+  /** Set if neither the query nor an earlier one in its branch changed or ran anything. Also absent if the answer has a
+   * text for later requests, an image or a given value. */
   readonly idle?: true;
 }
 export type AnswerType = QueryResult["answerType"];

@@ -83,7 +83,7 @@ export interface HistoryReader {
 }
 
 export interface NewestQueries {
-  /** All if absent. */
+  /** If absent, the list has all queries. */
   readonly newest?: number | undefined;
 }
 

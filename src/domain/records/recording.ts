@@ -26,7 +26,7 @@ export interface RecordedIteration {
   /** 1-based. */
   readonly number: number;
   readonly status: QueryStatus | "running";
-  /** "executed", "empty", "failed", "refused" or "final"; The outcome is "" until it is known, and if the iteration was
+  /** "executed", "empty", "failed", "refused" or "final"; "" until the outcome is known, and if the iteration was
    * interrupted. */
   readonly outcome: string;
   readonly thinking: string;
@@ -173,7 +173,7 @@ export interface RecordingDifference {
   readonly replayed: string;
 }
 
-/** With these reasons, the point of the end depends on time, cost or the machine, so it is not compared. */
+/** For these reasons, the moment of the end depends on time, cost or the machine, so Vis does not compare it. */
 const CUT: readonly QueryReason[] = [
   "cancelled",
   "forked",

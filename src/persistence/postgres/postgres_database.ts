@@ -281,7 +281,7 @@ class HeldRuns {
     if (held) held.over = true;
   }
 
-  /** The caller has no more work of the run under way. A lost run is kept, since a part of it may still write. */
+  /** The caller has ended all work of the run. A lost run is kept, since a part of it may still write. */
   forget(queryId: string): void {
     if (this.#runs.get(queryId)?.over) this.#runs.delete(queryId);
   }
@@ -385,7 +385,7 @@ const POSTGRES: DatabaseDialect = {
     const { rows: [sequence] } = await sql<{ next: number }>`SELECT nextval('activity') AS next`.execute(tx);
     return sequence?.next ?? 1;
   },
-  // The sequence knows the number of the conversation at the front.
+  // The sequence holds the number of the conversation at the front.
   moveToFront: async (tx, { id }) => {
     await tx.store(
       `UPDATE conversation_soul SET activity = nextval('activity')

@@ -21,7 +21,7 @@ const SLOWEST_BYTES_PER_MS = 256;
 const LAST_MS = 1_000;
 const BOOL = 16, BYTEA = 17, NUMBERS: ReadonlySet<number> = new Set([20, 21, 23, 26, 700, 701, 1700]);
 const NOTHING: Found = { rows: [], fields: [], rowCount: 0 };
-/** A backend that waits for its client to read has sent its answer. */
+/** A backend that waits for its client to read has sent its result. */
 const IS_WORKING = `SELECT pg_backend_pid(), EXISTS (SELECT FROM pg_stat_activity
 WHERE pid = $1 AND state = 'active' AND wait_event IS DISTINCT FROM 'ClientWrite')`;
 
@@ -79,7 +79,8 @@ export interface QueryOptions {
   readonly prepared?: boolean;
 }
 
-/** A write of this process takes long. The error code means that a lock is not available. */
+/** Thrown while an earlier write of this process takes long. The code is PostgreSQL's code for a lock that is not
+ * available. */
 class WriteQueued extends Error {
   override readonly name = "WriteQueued";
   readonly code = "55P03";
@@ -91,7 +92,7 @@ interface ServerOptions {
   readonly silentMs?: number;
 }
 
-/** While the server is lost, `take` waits for a connection, for at most `patienceMs`. A connection without an answer
+/** While the server is lost, `take` waits for a connection, for at most `patienceMs`. A connection without a response
  * counts as lost too, unless the server reports that it works on the statement. */
 export class Server {
   readonly lastWrite = new LastWrite();
@@ -114,7 +115,7 @@ export class Server {
     this.#pool = new pg.Pool({
       ...clientConfig(address),
       ...{ max: MOST, idleTimeoutMillis: IDLE_MS },
-      // Statements are sent without waiting for the previous answer.
+      // Statements are sent without waiting for the previous result.
       pipeline: true,
       types: { getTypeParser: (oid: number) => parserOf(oid) },
     });
@@ -177,7 +178,7 @@ export class Server {
     );
   }
 
-  /** After this call, statements do not wait for a lost server, and wait only a moment for an answer. */
+  /** After this call, statements do not wait for a lost server, and wait only a moment for a result. */
   giveUp(): void {
     this.#givenUp.abort();
     for (const [client, state] of this.#states) if (state.owed > 0) this.#watch(client, state);

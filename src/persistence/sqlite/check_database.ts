@@ -153,7 +153,8 @@ function references(db: DatabaseSync): string[] {
   );
 }
 
-/** The texts of the tables are the standard. The structural check compares the words of the index with its own texts. */
+/** The texts of the tables count as correct. The structural check compares the words of the index with its own
+ * texts. */
 function searchIndex(db: DatabaseSync): string[] {
   const [row] = db.prepare(
     `WITH texts AS (

@@ -102,7 +102,8 @@ async function backupDatabase(path: string, target: string): Promise<BackupRepor
   }
 }
 
-/** A link fails if the name exists. If the disk does not support links, a check has just found the name unused. */
+/** Making a link fails if the name exists. If the disk does not support links, a check has just found the name
+ * unused. */
 async function appear(partial: string, goal: string): Promise<void> {
   try {
     await link(partial, goal);
@@ -308,7 +309,7 @@ interface Options {
  * checked. */
 const STALE_MS = 120_000;
 
-/** A fresh lease keeps its conversation, whichever process holds it. */
+/** A conversation with a fresh lease is kept, even if the process of the lease cannot be checked. */
 const idle = (which: string): string =>
   `WITH activity AS (
   SELECT b.conversation_soul_id AS id, max(b.created_at, coalesce(max(q.created_at), 0), coalesce(max(r.created_at), 0),

@@ -239,7 +239,7 @@ function identityOf(path: string): string {
 }
 
 const HEADER_BYTES = 100;
-/** The name that only Vis databases contain is searched in this many bytes. */
+/** Vis searches this many bytes for the name of a table that only its own databases have. */
 const BEGIN_BYTES = 64 * 1024;
 const MAGIC = "SQLite format 3\0";
 

@@ -201,7 +201,7 @@ const SQLITE: DatabaseDialect = {
   mentionsContent: (column) => `length(${column}) > 71 AND instr(${column}, 'sha256:') > 0`,
   externalId: (conversation) => SQLITE.jsonText(`${conversation}.metadata`, "externalId"),
   largeCell: (reference) => reference,
-  // SQLite returns, from the rows of a group, the one with the highest version.
+  // From the rows of a group, SQLite returns the row with the highest version.
   newestVersions: ({ by, columns, from }) =>
     sql`SELECT ${sql.raw(columns)}, max(e.version) AS version FROM ${from} GROUP BY ${sql.raw(by)}`,
 

@@ -38,7 +38,7 @@ const READONLY: Rule = [
   "it is read-only; make the file and its folder writable, or choose another file with --db",
 ];
 
-/** These rules apply if SQLite only reports a failure and no system error explains it. */
+/** Rules for failures that SQLite reports without a cause and that no system error explains. */
 const VAGUE: readonly Rule[] = [
   READONLY,
   [/unable to open/, "unavailable", "the file does not open; choose another file with --db"],

@@ -30,7 +30,7 @@ export interface ScopePlace {
   readonly network?: boolean;
 }
 
-/** Returns the scopes of a command. A lasting approval covers a later command if its own scopes have the same texts. */
+/** A lasting approval covers a later command if its own scopes have the same texts. */
 export function commandScopes(command: AskedCommand, place: ScopePlace): CommandScopes {
   const isLine = typeof command === "string";
   if (isLine && place.shell === "powershell") return { never: "PowerShell reads it" };

@@ -64,7 +64,7 @@ export class AskedPrograms {
         return await wall.spawn(workspace, argv, { ...options, whole: true });
       } catch (error) {
         options.signal?.throwIfAborted();
-        // Only this attempt may show that the wall is incomplete; then the program has not run.
+        // This attempt may be the first sign that the wall is incomplete. In that case, the program has not run.
         state = await this.state();
         if (state.whole) throw error;
       }
@@ -105,7 +105,7 @@ export class AskedPrograms {
     return await (this.#options.state ?? (() => wallState(this.#options.wall)))();
   }
 
-  /** Returns the real path of the folder in which the program runs; null for its own folder. */
+  /** Returns the folder in which the program runs, once the user has approved the program; null for its own folder. */
   async #asked(
     workspace: string,
     { argv, options, state, caller }: {

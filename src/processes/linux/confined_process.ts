@@ -43,7 +43,8 @@ export class NoNamespaces extends Error {}
 export class ConfinedProcess {
   readonly #options: ConfinedProcessOptions;
   readonly #name: string;
-  /** A text that marks lines of the first process. The program does not know it, so it cannot write such lines. */
+  /** A text that marks lines of the first process. The program does not know this text, so it cannot write such
+   * lines. */
   readonly #token: string;
   #plan: Uint8Array<ArrayBuffer> | null;
   readonly #process: Deno.ChildProcess;

@@ -15,7 +15,7 @@ export class Namespaces {
   #outside = "";
   #fault: string | undefined;
 
-  /** Why programs get no namespaces, as far as Vis knows without a trial; "" if they may get them. */
+  /** Why programs get no namespaces, as far as Vis knows without a trial; "" without a known reason. */
   get fault(): string {
     return this.#fault ??= faultOf();
   }
@@ -45,7 +45,7 @@ export class Namespaces {
     };
   }
 
-  /** Returns a program of this name that is already in its network. */
+  /** Returns the id of a program with this name that is already in its own network. */
   #otherOf(name: string): number | null {
     for (const pid of this.#running.get(name) ?? []) {
       try {
@@ -78,15 +78,15 @@ function faultOf(): string {
 const LEAST = [5, 13] as const;
 const ACTIVE_MODULES = "/sys/kernel/security/lsm";
 
-/** Returns why no program can run behind a wall on this machine; null if it may have one. */
+/** Returns why no program can run behind a wall on this machine; null without a known reason. */
 export async function wallFault(): Promise<string | null> {
   if (!hasCallNumbers) return `Vis has no wall for programs on ${Deno.build.target}`;
   const missing = await landlockFault();
   return missing === null ? null : `the wall requires Landlock, ${missing}`;
 }
 
-/** Returns why this kernel has no Landlock that confines programs, as far as Vis can determine without a trial; null if
- * it should have it. The process that becomes a program tries Landlock, and without it runs nothing. */
+/** Returns why this kernel has no Landlock that confines programs, as far as Vis can determine without a trial; null
+ * without a known reason. The process that becomes a program tries Landlock, and runs nothing without Landlock. */
 export async function landlockFault(): Promise<string | null> {
   const release = Deno.osRelease();
   const [major = 0, minor = 0] = release.split(".").map((part) => parseInt(part, 10));
@@ -97,7 +97,7 @@ export async function landlockFault(): Promise<string | null> {
   return active === null || active.split(",").includes("landlock") ? null : "which this kernel was booted without";
 }
 
-/** Programs are searched in these folders, besides those of the user's PATH that are open. */
+/** Vis searches programs in these folders, and in the open folders of the user's PATH. */
 export const PROGRAM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /** The wall as far as it is known before the first program. */

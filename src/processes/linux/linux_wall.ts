@@ -81,7 +81,7 @@ export class LinuxWall {
         // memory.
         if (!(error instanceof NoNamespaces)) throw error;
         if (++faults < 2) continue;
-        // Another command may have moved folders of this one, which is no evidence against the machine.
+        // Another command may have moved folders of this one, so the fault may not be the machine's.
         if (await this.#makesNamespaces(options)) throw error;
         this.#namespaces.failed(error.message); // The fault applies from now on, and the prompt reports it.
         createLog("commands").warn("namespaces_given_up", { error: error.message });

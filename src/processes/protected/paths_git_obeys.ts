@@ -116,8 +116,8 @@ export class ClaimCache {
     this.#withMissing = withMissing;
   }
 
-  /** Returns the claims of the repositories at these tops, of the repositories that they name below `within`, of `.vis`
-   * in `within`, and of the home folder. */
+  /** Returns the claims of the repositories at these tops, of `.vis` in `within`, and of the home folder. Also returns
+   * the claims of other repositories below `within` that these repositories name. */
   async all(tops: Iterable<string>, { within }: { readonly within: string }): Promise<readonly Claim[]> {
     if (!(await this.#user)?.from.isCurrent) this.#user = userSettings(this.#places);
     const user = await (this.#user ??= userSettings(this.#places));
@@ -179,7 +179,7 @@ function homeClaims(places: SettingsPlaces): Claims {
   return { claims, from: [home, ...folders], others: [] };
 }
 
-/** Returns the files of a SQLite database, existing or not: SQLite obeys a journal that it finds beside it. */
+/** Returns the files of a SQLite database, existing or not: SQLite obeys a journal beside the database. */
 export function databaseFiles(path: string | null = null): readonly string[] {
   if (!path) return [];
   const real = realPathOf(path) ?? path;

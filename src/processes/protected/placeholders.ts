@@ -24,7 +24,7 @@ export class Placeholders {
     };
   }
 
-  /** Makes a placeholder and locks it, again if another Vis process has just removed it. */
+  /** Makes and locks a placeholder, and repeats both if another Vis process has just removed the placeholder. */
   #hold(path: string, kind: "folder" | "file"): () => void {
     const libc = this.#libc ??= new Libc();
     for (let tries = 0; tries < TRIES; tries++) {
@@ -44,7 +44,7 @@ export class Placeholders {
   }
 }
 
-/** Whether Vis made the entry, for another command or before it was killed, and it is still empty. */
+/** Whether the entry is an empty placeholder of Vis: for another command, or left by a killed process. */
 export function isPlaceholder(path: string): boolean {
   try {
     const { mode, isFile, isDirectory, size } = Deno.lstatSync(path);

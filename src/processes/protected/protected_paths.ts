@@ -42,8 +42,8 @@ interface Found {
 /** The workspace of a command and the repository around it; both are the same without a repository. */
 type Place = Readonly<Record<"root" | "workspace", string>>;
 
-/** Keeps programs from changing the paths of a workspace that other programs of the user later run or obey: its
- * repositories, the paths in their settings, and `.vis`. Also hides its secret files. */
+/** Keeps programs from changing paths of a workspace that other programs of the user later run or obey. The paths are
+ * its repositories, the paths in their settings, and `.vis`. Also hides its secret files. */
 export class ProtectedPaths {
   readonly #placeholders = new Placeholders();
   readonly #walk: WorkspaceWalk;

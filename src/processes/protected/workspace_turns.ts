@@ -161,7 +161,7 @@ class WorkspaceTurns {
     this.#libc?.closeDescriptor(held.descriptor);
   }
 
-  /** Some file systems have no locks, and then every process has them all. */
+  /** On a file system without locks, each process acts as if it had every lock. */
   #lock(folder: string, how: bigint): boolean {
     const descriptor = this.#held.get(folder)?.descriptor ?? -1;
     if (descriptor < 0 || this.#libc === null) return true;

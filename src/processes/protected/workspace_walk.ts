@@ -29,7 +29,7 @@ const MOST_HASHED = 1 << 20;
 const OWNER_READS = 0o400, OWNER_ENTERS = 0o100;
 
 interface KnownFolder {
-  /** The stamp; null if it changed so recently that it is listed again. */
+  /** The stamp; null if the folder changed so recently that Vis lists it again. */
   readonly stamp: string | null;
   readonly folders: readonly string[];
   readonly secrets: readonly string[];
@@ -184,7 +184,8 @@ export class WorkspaceWalk {
     workspace: string,
     { isFull, moved }: {
       readonly isFull: boolean;
-      /** Secret files to search for among packages, whose own certificates are not secret. */
+      /** Identities of moved secret files, which the walk also finds among packages. Other certificates there are not
+       * secret. */
       readonly moved: ReadonlySet<string>;
     },
   ): Promise<Walked> {

@@ -206,7 +206,7 @@ function ancestorsOf(paths: readonly string[]): readonly string[] {
 }
 
 /** Returns the name in every mixture of small and capital letters, if it is short. A missing file could be created
- * under any of them, and most disks of Macs treat them as equal. */
+ * under any of these names, which most disks of Macs treat as equal. */
 function spellings(path: string): readonly string[] {
   const name = path.slice(path.lastIndexOf("/") + 1);
   if (!/^\.[a-z]{1,4}$/.test(name)) return [path];

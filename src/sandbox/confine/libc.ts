@@ -11,7 +11,6 @@ const O_CLOEXEC = 0o2000000n;
 
 type Address = bigint;
 
-/** Access to the kernel through libc. */
 export class Libc {
   readonly #library: Deno.DynamicLibrary<typeof SYMBOLS>;
 

@@ -176,8 +176,8 @@ const noNamespaces = (what: string): string => `${SAID.noNamespaces} ${what}`;
 const USERS = noNamespaces("the kernel refused a namespace of users"),
   NETWORK = noNamespaces("the kernel refused a private network");
 
-/** Puts the program into its own namespaces. The process that makes the process namespace stays between Vis and its
- * first process: each ends with the one before. A user namespace clears the parent death signals that arrange this. */
+/** Puts the program into its own namespaces. The process that makes the process namespace ends with Vis, and the first
+ * process of the namespace ends with that process. A user namespace clears the parent death signals that end them. */
 function enterNamespaces(plan: Plan, policy: ExecPolicy, own: OwnNamespaces): void {
   if (own.other !== null) joinNetwork(plan, own.other, own);
   else {

@@ -73,8 +73,8 @@ const SHARED: readonly CallName[] = [
   "mq_open",
   "mq_unlink",
 ];
-/** A process namespace confines signals, and so does Landlock from ABI 6 on. Without both, the filter refuses all of
- * them. */
+/** A process namespace confines signals, and so does Landlock from ABI 6 on. Without both, the filter refuses every
+ * call for signals. */
 const SIGNALS: readonly CallName[] = [
   "kill",
   "tkill",

@@ -328,9 +328,9 @@ export class ChildExit {
     this.#facts = facts;
   }
 
-  /** Whether the child ran out of memory. V8 aborts with a trap and the allocator with SIGABRT, and one of them usually
-   * reports it on stderr. Near the limit, memory may not suffice for the report, so such a signal without the text of
-   * a panic counts too. */
+  /** Whether the child ran out of memory. V8 aborts with a trap and the allocator with SIGABRT, usually after a report
+   * on stderr. Near the limit, memory may not suffice for the report, so such a signal without the text of a panic
+   * counts too. */
   get outOfMemory(): boolean {
     const { stderr, killedFor } = this.#facts;
     if (killedFor !== null) return false;

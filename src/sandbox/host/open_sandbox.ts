@@ -329,7 +329,7 @@ class ConfinedSandbox implements Sandbox {
     this.#rests = false; // The child evaluates sources.
     const { id, answer } = this.#requests.begin();
     const parts = imageParts(images).map((part) => encode(part, { maxBytes: MAX_PAYLOAD_BYTES }));
-    // The child checks code before it evaluates it.
+    // The child checks the code of functions and classes before it evaluates that code.
     const code = images.some(({ kind }) => kind === "function" || kind === "class");
     parts.forEach((part, i) => this.#link.send({ t: "restore", id, code, more: i < parts.length - 1 }, part));
     const answered = await this.#requests.within(answer);
@@ -462,8 +462,8 @@ function refusedRun(message: string): RunReport {
   return bareReport(failedBlock("refused", { name: "Error", message }));
 }
 
-/** Loads modules into a child, in order. Rejects with SandboxEnded if one of them ended it. Reports and skips any other
- * failed module. */
+/** Loads modules into a child, in order. Rejects with SandboxEnded if a module ended the child. Reports and skips any
+ * other failed module. */
 async function loadModules(
   { modules = {}, onModuleFailed }: Pick<SandboxOptions, "modules" | "onModuleFailed">,
   ask: (header: { readonly t: "module"; readonly name: string }, payload: Bytes) => Promise<unknown>,
@@ -490,7 +490,8 @@ interface ActiveRunOptions {
   readonly graceMs: number;
   readonly output: BlockOutput;
   readonly calls: CallRegistry;
-  /** Informs the child that the block's time is up, which it does not notice while it waits for an answer. */
+  /** Informs the child that the block's time is up. The child does not notice this itself while it waits for an
+   * answer. */
   readonly due: () => void;
   readonly cancel: () => void;
   readonly kill: (why: string) => void;
@@ -562,7 +563,8 @@ export class ActiveRun {
     return before + (since === null ? 0 : performance.now() - since);
   }
 
-  /** The child abandons its calls at the deadline and reports it. `#overstayed` is for a child that cannot do so. */
+  /** The child abandons its calls at the deadline and reports the timeout. `#overstayed` handles a child that cannot do
+   * so. */
   #overstayed(): void {
     const { calls, id } = this.#options;
     calls.abortRun(id);

@@ -46,7 +46,7 @@ export function probeTargets(os: typeof Deno.build.os, exists: (path: string) =>
   return { file: first("/etc/passwd"), folder: "/tmp", program: first("/bin/true", "/usr/bin/true") };
 }
 
-/** A launcher may run the child where the secret does not exist. A file that every system has replaces it there. */
+/** A launcher may run the child where the secret does not exist. There, the probe uses a file that every system has. */
 const FILES = (secret: string, { file, folder }: ProbeTargets): Readonly<Record<string, string>> => ({
   "read a file": `Deno.readTextFileSync(${JSON.stringify(secret)})`,
   "read a file of the system": `Deno.readTextFileSync(${JSON.stringify(file)})`,
@@ -116,7 +116,7 @@ const PROBES: readonly Probe[] = [
 
 interface ProbeOptions {
   readonly launcher?: readonly string[];
-  /** Ends the children. The probe then rejects with its reason, after it has cleaned up. */
+  /** Ends the children. The probe then cleans up and rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
   readonly targets?: ProbeTargets;
   readonly folderRoot?: string;

@@ -41,7 +41,8 @@ interface Active {
   /** Each pause postpones the deadline. */
   deadline: number;
   pausedAt: number | null;
-  /** Whether the run may soon be out of time, so that only the event loop ends it. */
+  /** Whether the main process has reported that the run may be out of time. The child then returns to the event loop,
+   * where the run ends. */
   isDue: boolean;
   ending: Ending | null;
   returned: unknown;
@@ -194,7 +195,7 @@ export class Blocks {
     this.#watch(active.deadline);
   }
 
-  /** `deadline` is the deadline now, or would be if the pause ended now. */
+  /** `deadline` is the deadline that applies if the pause ends now. */
   #reportWaits({ run, begun, pausedAt }: Active, deadline: number): void {
     this.#parts.pipe.send({
       t: "waited",
@@ -254,7 +255,7 @@ export class Blocks {
     this.#end(active, { outcome: isNothing ? "none" : "value", value, isDeclared });
   }
 
-  /** The error is described in this turn, since that may run a getter of the block. */
+  /** The error is described in this turn, because the description may run a getter of the block. */
   #fail(active: Active, thrown: unknown): void {
     if (active.ending) return;
     this.#end(active, { outcome: "error", value: NO_VALUE, error: thrownError(thrown, this.#parts.preview) });
@@ -292,7 +293,7 @@ export class Blocks {
       try {
         this.#report(active, active.ending ?? ending);
       } catch (error) {
-        // Callers that wait for the report must learn that none will come.
+        // Callers that wait for the report must learn that no report will come.
         this.#parts.end(`a block broke the realm: ${this.#parts.preview(error)}`);
       }
     });
@@ -395,7 +396,7 @@ function sendReport(parts: BlockParts, { run, ending, preview, error, ms, noteVa
   pipe.send({ t: "done", id, more: false, error: described, rests: isQuiet() }, payload);
 }
 
-/** Returns the encoded value, or null if it is too large or the codec does not support it. */
+/** Returns the encoded value; null for a value that is too large or that the codec does not support. */
 function valueBytes(value: unknown): Bytes | null {
   try {
     return encode(value, { maxBytes: MAX_VALUE_BYTES });

@@ -156,8 +156,8 @@ export type MadeFrom = Readonly<Record<string, readonly string[]>> | null;
 /** With more names, the report is not worth its cost. */
 const MOST_NAMES = 10_000;
 
-/** Returns the names for each variable that a block defines or assigns. Other statements count if they may change it:
- * `list.push(x)`, and all names in a loop or branch. */
+/** Returns the names for each variable that a block defines or assigns. Other statements count if they may change the
+ * variable: `list.push(x)`, and all names in a loop or branch. */
 export function madeFrom(
   program: Program,
   { declarations, assigned }: {

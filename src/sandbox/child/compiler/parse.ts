@@ -202,7 +202,8 @@ const NAMESPACE = new RegExp(
   "gu",
 );
 
-/** Returns a refusal of the first namespace that contains more than types, or null. The stripper drops them all. */
+/** Returns a refusal of the first namespace that contains more than types, or null. The stripper drops every
+ * namespace. */
 function namespaceIn(text: string, js: string): Unparsed | null {
   const code = codeOnly(text);
   let from = 0;

@@ -109,7 +109,7 @@ function declaredIdentifiers(node: Program["body"][number]): Identifier[] {
   return lists.flatMap(({ declarations }) => declarations.flatMap(({ id }) => boundIdentifiers(id)));
 }
 
-/** Refuses `arguments` outside of functions, where it does not exist, but no parser reports it. */
+/** Refuses `arguments` outside of functions, where the name does not exist and no parser refuses it. */
 function topLevelArguments(program: Program): BlockRefusal | null {
   if (!freeNames(program).includes("arguments")) return null;
   const message = "arguments exists only inside a function: the block itself is called with none";
@@ -196,8 +196,8 @@ function onlyFunction({ body }: Program): FunctionExpression | null {
 }
 
 /** Returns why the source of a stored variable must not be evaluated, or null. The source may come from an untrusted
- * file. The code for the engine is parsed: it must give the variable one function or class, as a block declares it,
- * without forbidden syntax. A class may still run code when it is evaluated. */
+ * file. The code for the engine is parsed: the code must give the variable one function or class, as a block declares
+ * it, without forbidden syntax. A class may still run code when it is evaluated. */
 export function restoredFault(image: RestoredSource): string | null {
   if (isFixedName(image.name)) return "no block may declare its name";
   const js = restoredScript(image);

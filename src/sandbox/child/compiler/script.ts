@@ -28,7 +28,7 @@ export interface CompiledBlock extends Omit<RunnableBlock, "map"> {
 export interface CompilerAnswers {
   readonly prepare: CompiledBlock | RefusedBlock;
   readonly describe: BlockError | null;
-  /** For each source, why it must not be evaluated; null if it may. */
+  /** For each source, the reason why Vis must not evaluate it, or null. */
   readonly restore: readonly (string | null)[];
   readonly render: Rendered;
   readonly endQuery: null;

@@ -1,6 +1,6 @@
 /** Entry point of the third bundle: the type stripper, as a script without exports. The child's main thread reads the
- * script before Landlock blocks files. It evaluates the script when a block first needs types stripped, so that the
- * child starts faster. */
+ * script before Landlock blocks files. The main thread evaluates the script when a block first needs types stripped, so
+ * that the child starts faster. */
 import { transform } from "sucrase";
 // @ts-types="sucrase/dist/types/parser/index.d.ts"
 import { parse } from "sucrase/dist/esm/parser/index.js";

@@ -6,9 +6,9 @@ import { captured, look, nameSet } from "./captured.ts";
 
 type Plain = Record<string, unknown>;
 
-/** Names that Vis adds to the realm. When a block ends, its changes to them are undone unless it declared them. A
- * variable of the same name hides the original, which stays reachable as `vis.NAME`; a module or namespace also as
- * `vis.ext.NAME`. */
+/** Names that Vis adds to the realm. When a block ends, Vis undoes its changes to these names, except names that the
+ * block declared. A variable of the same name hides the original, which stays reachable as `vis.NAME`; a module or
+ * namespace also as `vis.ext.NAME`. */
 export class InjectedNames {
   readonly #values: Plain = look.create(null);
   readonly #vis: Plain = look.create(null);

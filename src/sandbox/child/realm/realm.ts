@@ -40,7 +40,7 @@ const ABSENT = [
 
 /** Runs as a script, like a block. A compiled runtime has two sets of the names that Node and Deno share (process,
  * Buffer, timers). The runtime shows the other set to a script that is not a Deno module, so definitions in a module
- * would miss it. */
+ * would not reach those names. */
 const DEFINE = `(absent, added, fixed) => {
   const define = (key, value, writable, configurable) => {
     delete globalThis[key];
@@ -62,7 +62,8 @@ interface RealmNames {
 export function emptyRealm({ added, fixed }: RealmNames): string[] {
   lock();
   const kept: Record<string, unknown> = {};
-  // Some are getters that load on first use. Loading would then fail, so values replace them now.
+  // Some of these names are getters that load on first use. Later, loading would fail, so values replace the getters
+  // now.
   for (const name of WEB) kept[name] = Reflect.get(globalThis, name);
   for (const name of ["createObjectURL", "revokeObjectURL"]) Reflect.deleteProperty(URL, name);
   const left: string[] = [];
@@ -98,8 +99,8 @@ function lock(): void {
     captured.defineProperty(Function.prototype, name, { value, writable: false, configurable: false });
   }
   // A new getter or setter would run outside of a block's turn, or receive internal objects. The runtime would trigger
-  // it on reading an absent option, appending to a list, or resolving a promise with an object (which reads "then").
-  // `instanceof` would trigger it too. Existing methods stay assignable; measured, arrays are as fast as before.
+  // one when it reads an absent option, appends to a list, or resolves a promise with an object (it reads "then").
+  // `instanceof` would also trigger one. Existing methods stay assignable; measured, arrays are as fast as before.
   for (const one of languageClasses()) {
     Object.preventExtensions(one);
     Object.preventExtensions(Reflect.get(one, "prototype") ?? one);

@@ -23,8 +23,8 @@ class Tasks {
     this.#tasks[this.#tasks.length] = { run, owner };
   }
 
-  /** Runs tasks up to the first one of another owner. Each is removed before it runs, so that a stopped turn does not
-   * run it again. */
+  /** Runs tasks up to the first one of another owner. Each task is removed before it runs, so that a stopped turn does
+   * not repeat the task. */
   runAll(): void {
     const { owner } = this;
     while (this.waiting && this.owner === owner) this.#tasks[this.#next++]!.run();

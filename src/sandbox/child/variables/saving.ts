@@ -128,8 +128,8 @@ export class Saving {
     }
   }
 
-  /** Groups a closure with the names that made it or were made with it, since the values that it holds are not
-   * visible. */
+  /** Groups a closure with variables of its statement, with variables that the statement requires, and with variables
+   * that require the closure. Vis cannot see the values that a closure holds. */
   #joinMakers(groups: Record<string, Group>, name: string): void {
     const { requires, statement, kind } = this.#candidates[name]!;
     for (const other in groups) {

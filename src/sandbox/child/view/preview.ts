@@ -171,7 +171,7 @@ export class Previewer {
       try {
         return this.#leaf(`${tag} ${temporal(value)}`);
       } catch {
-        // Such an object carries only the tag.
+        // An object without the data of its class has only the tag.
       }
     }
     const label = name === "" ? "[Object: null prototype]" : name === "Object" ? "" : name;
