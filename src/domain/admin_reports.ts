@@ -103,7 +103,7 @@ export type ModelReport = ModelsReport["models"][number];
 
 /** The reasons why an extension is not loaded. `untrusted`: the user has not trusted the content of the project's
  * folder. `misconfigured`: the section of the extension in `extensions.config` is invalid. `off`: disabled by a
- * setting. `skipped`: it cannot be loaded. */
+ * setting. `skipped`: the extension cannot be loaded. */
 const LEFT_OUT = ["untrusted", "misconfigured", "off", "skipped"] as const;
 export type LeftOut = typeof LEFT_OUT[number];
 
@@ -187,7 +187,8 @@ export interface ExtensionAdmin {
   /** Copies a folder, an archive or a package (npm:name@version) to the user's extensions and returns the new
    * folder. */
   add(from: string, options: { readonly replace: boolean }): Promise<string>;
-  /** Deletes one of the user's extensions and returns its folder. The last part of a name is enough if it is unique. */
+  /** Deletes one of the user's extensions and returns its folder. The part of a name after the last dot is enough if it
+   * fits only one extension. */
   remove(name: string): Promise<string>;
   unknown(names: readonly string[]): Promise<readonly string[]>;
   trustable(path: string | null): Promise<readonly TrustFacts[]>;

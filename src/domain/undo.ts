@@ -42,7 +42,7 @@ export function keptText({ kept = [] }: Pick<UndoReport, "kept">, verb = "Kept")
   return `${verb} ${shown}${kept.length > MAX_KEPT ? ` and ${kept.length - MAX_KEPT} more` : ""}`;
 }
 
-/** Returns the number of files and folders that an undo changed. Returns "" if it changed none. */
+/** Returns the number of files and folders that an undo changed. Returns "" if the undo changed none. */
 export function undonePlaces({ files = [], folders = [] }: Pick<UndoReport, "files" | "folders">): string {
   return [counted(files, "file"), counted(folders, "folder")].filter(Boolean).join(" and ");
 }
@@ -80,7 +80,7 @@ export async function undoCuts<B extends BranchIds>(
   return texts.length === 0 ? {} : { cuts: texts.join(",") };
 }
 
-/** Names the request of undone changes if it is not the branch's last one. Otherwise returns "". */
+/** Names the request of undone changes if another request of the branch came later. Otherwise returns "". */
 export async function earlierRequest<B extends BranchIds>(
   { changes: [change] = [] }: UndoReport,
   { conversations, branch }: { readonly conversations: Pick<ShownQueries<B>, "queries">; readonly branch: B },
@@ -92,7 +92,7 @@ export async function earlierRequest<B extends BranchIds>(
     `${JSON.stringify(oneLine(queries[at]?.text ?? "", REQUEST_CHARS))}`;
 }
 
-/** Runs the command that undoes file changes. Returns null if the extension that records them is off. */
+/** Runs the command that undoes file changes. Returns null if the extension that records file changes is off. */
 export async function runUndo(
   admin: Pick<ExtensionAdmin, "run">,
   options: Readonly<Record<string, string | number | boolean | undefined>>,

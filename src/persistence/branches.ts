@@ -11,8 +11,8 @@ export interface ForkPoint {
   readonly queryId: string;
   readonly soulId: string;
   readonly soulCreatedAt: number;
-  /** The branch has iterations up to this one (0-based). With -1, the branch has neither an iteration of this query nor
-   * the query. */
+  /** The branch has iterations up to this position (0-based). With -1, the branch has neither an iteration of this
+   * query nor the query. */
   readonly position: number;
 }
 

@@ -41,7 +41,7 @@ export class Content {
   }
 
   /** Returns the cell for a text: the text itself, or a reference. Long texts get a reference, and so do texts that
-   * look like one. A text with a NUL gets one too, because `node:sqlite` cuts texts off at a NUL. */
+   * look like one. A text with a NUL also gets a reference, because `node:sqlite` cuts texts off at a NUL. */
   async putText(text: string): Promise<string> {
     const odd = text.startsWith(PREFIX) || text.includes("\0");
     const { textBytes } = this.db.dialect;
@@ -51,7 +51,8 @@ export class Content {
   }
 
   /** Returns the cell for a BLOB column: the bytes, or a reference as text. `before` is the cell of the previous value.
-   * If the difference between both values is much smaller than the new one, the database stores only the difference. */
+   * If the difference between the two values is much smaller than the new value, the database stores only the
+   * difference. */
   async putBytes(bytes: Uint8Array, before: Uint8Array | string | null = null): Promise<Uint8Array | string> {
     const { valueBytes, hasDifferences } = this.db.dialect;
     if (bytes.length <= valueBytes) return bytes;
@@ -62,7 +63,7 @@ export class Content {
     return bytes.length <= INLINE_BYTES ? bytes : await this.#put(bytes, before);
   }
 
-  /** Preloads the contents of these cells in few queries. `text` and `bytes` then return them. */
+  /** Preloads the contents of these cells in few queries. `text` and `bytes` then return these contents. */
   async load(cells: Iterable<unknown>): Promise<void> {
     const wanted = new Set<string>();
     for (const cell of cells) {
@@ -189,7 +190,7 @@ export class Content {
     await insertContent(this.db, { ...NO_DELTA, hash, encoding: "chunks", bytes: list });
   }
 
-  /** The server removes the pieces of the value with the last row that refers to them. */
+  /** The server removes the pieces of a value together with the last row that refers to the value. */
   async #putLong(bytes: Uint8Array): Promise<string> {
     const hash = hashOf(bytes);
     // The row is locked whether it is new or existed before, so that no other transaction removes it.
@@ -391,7 +392,7 @@ const SKIPS = [0, 1, 2, 3, 4, 8, 16, 32, 64, 128, 256];
 const MAX_STEPS = 24;
 
 /** Returns null if the difference has more than `MAX_STEPS` steps, or more new bytes than a quarter of the value. The
- * search finds additions and changes in a few places, as they often occur from block to block. */
+ * search finds additions and changes in a few places, as blocks often make them. */
 export function deltaOf(base: Uint8Array, value: Uint8Array): Delta | null {
   const from = view(base), to = view(value);
   const most = value.length >> 2;
@@ -493,7 +494,7 @@ const MASK = 0xfffc0000;
 const GEAR = gearTable();
 
 /** Cuts bytes into pieces at boundaries that depend only on nearby bytes (a gear hash). An insertion thus changes only
- * the pieces near it. The pieces are views of the input. */
+ * nearby pieces. The pieces are views of the input. */
 export function chunks(bytes: Uint8Array): Uint8Array[] {
   const pieces: Uint8Array[] = [];
   let start = 0;

@@ -53,7 +53,7 @@ export class ConversationRows {
       await tx.lock(`chat ${facts.channel} ${facts.externalId}`);
       return await externalIn(tx, facts) === null ? await this.#insert(tx, facts) : null;
     });
-    return made ?? await this.findExternal(facts) ?? await this.ensure(facts); // Another process deleted it.
+    return made ?? await this.findExternal(facts) ?? await this.ensure(facts); // Another process deleted the conversation.
   }
 
   async findExternal(chat: ExternalChat): Promise<Branch | null> {

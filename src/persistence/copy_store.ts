@@ -393,7 +393,7 @@ async function copyContents(
   for (const reference of referencesOf(row)) await copyContent(reference, { from, to });
 }
 
-/** Text that only resembles a reference also counts, so some of these contents may not exist. */
+/** Text that only resembles a reference also counts, so some of the returned references may lead to no content. */
 function referencesOf({ cells }: PlainRow): ReadonlySet<string> {
   const found = new Set<string>();
   for (const cell of Object.values(cells)) {

@@ -68,7 +68,7 @@ export abstract class Database extends Kysely<DatabaseSchema> {
     return this.read(work);
   }
 
-  /** Makes other transactions that lock the same name wait for the end of this one. */
+  /** Makes other transactions that lock the same name wait for the end of this transaction. */
   abstract lock(name: string): Promise<void>;
 
   /** Throws `TakenOverError` if this process ran the query as a node and another node has taken it. With a version, all
@@ -87,7 +87,8 @@ export interface DatabaseDialect {
   readonly valueBytes: number;
   /** Longer content is divided into pieces. */
   readonly contentBytes: number;
-  /** Whether a new version of a value is stored as the difference to the previous one; otherwise as a long value. */
+  /** Whether a new version of a value is stored as the difference to the previous version; otherwise as a long
+   * value. */
   readonly hasDifferences: boolean;
   /** Whether only a change locks an existing row. A row that is about to be used must then be locked against
    * removal. */
@@ -112,7 +113,8 @@ export interface DatabaseDialect {
   ): RawBuilder<unknown>;
 
   /** Returns the node that has a run, and its epoch. Each write of a run begins by reading the run with this
-   * expression. If the run is locked, no node takes it until the transaction ends. `id` is the column with its id. */
+   * expression. If the run is locked, no node takes it until the transaction ends. `id` is the column with the id of
+   * the run. */
   holderOf(id: string, isLocked?: boolean): RawBuilder<string | null>;
   /** `run` is the name under which the statement reads the row. */
   versionOf(run: string): RawBuilder<string | null>;
@@ -284,8 +286,8 @@ export function fromJson<T extends object>(cell: string | null): Partial<T> {
   return cell === null ? {} : JSON.parse(cell) as Partial<T>;
 }
 
-/** Returns text for a column that is searched and never moved to `content`. Lone surrogates and NUL, which such a
- * column cannot return, become U+FFFD. The row's metadata then keeps the exact text. */
+/** Returns text for a column that is searched and never moved to `content`. Lone surrogates and NUL, which the column
+ * cannot return, become U+FFFD. The row's metadata then keeps the exact text. */
 export function searchText(text: string): string {
   return text.toWellFormed().replaceAll("\0", "\ufffd");
 }

@@ -63,7 +63,7 @@ export interface DatabaseStoreOptions {
   readonly busyMs: number;
   readonly check: () => Promise<readonly string[]>;
   readonly fileFault: () => string;
-  /** By default, the store looks for the reason of a failed write in its files. */
+  /** By default, the store looks in its files for the reason of a failed write. */
   readonly writeFault?: () => Promise<string>;
   readonly asNode?: Store["asNode"];
   readonly toStoreError: (error: unknown, location: string) => unknown;
@@ -300,8 +300,8 @@ const ITERATION: Rule = [["iteration", 0]];
 const OF_RUN: Rule = [["run", 0, "queryId"]];
 const BRANCH_AT: Rule = [...BRANCH, ["run", 1, "queryId"]];
 const STATE: Rule = [["branch", 0, "branchId"], ["iteration", 0, "iterationId"], ["run", 0, "queryId"]];
-/** These methods have no ids to check: they search among the tenant's rows, work for the whole process, or name content
- * by its hash. */
+/** Methods without ids to check: they search among the tenant's rows, work for the whole process, or name content by
+ * its hash. */
 const NONE: Rule = [];
 
 const RULES: Readonly<Record<keyof Methods | `states.${keyof StateStore}`, Rule>> = {

@@ -166,8 +166,9 @@ export async function referencesInFile(db: Database, conversationId: string): Pr
   return named;
 }
 
-/** When an iteration or a run ends, new metadata replaces its metadata. The former metadata stays as content without a
- * row. This function finds such metadata of the conversation's runs by the order in which content was stored. */
+/** When an iteration or a run ends, new metadata replaces the former metadata. The former metadata stays as content
+ * without a row. This function finds such metadata of the conversation's runs by the order in which content was
+ * stored. */
 export async function orphansInFile(db: Database, conversationId: string): Promise<readonly string[]> {
   const ofIterations = isOfConversation("iteration", conversationId);
   const cells = ["llm_user_prompt", "llm_response", "metadata"].map((column): RawBuilder<unknown> => {
@@ -229,7 +230,8 @@ export async function eraseOnServer(all: Database, { wanted }: Pick<ErasureWork,
     const hashes = [...wanted];
     // A deletion that notes one of these hashes again has either ended, so that its rows are gone, or waits.
     await tx.run("SELECT hash FROM erasure WHERE hash = ANY($1) ORDER BY hash FOR UPDATE", [hashes]);
-    // A transaction that stores one of these contents again has locked the row. The next statements see its rows.
+    // A transaction that stores one of these contents again has locked the row. The next statements see the rows of
+    // that transaction.
     await tx.run("SELECT hash FROM content WHERE hash = ANY($1) ORDER BY hash FOR UPDATE", [hashes]);
     // Claims are read first, because a claim ends when a row refers to the text.
     const claimed = await withParts(tx, claimsOf(await tx.run(CLAIMS, [])));
@@ -350,7 +352,7 @@ class Scan {
   }
 
   /** Returns the number of entries whose work is done. Returns null if a row from the beginning of the scan is gone. A
-   * new row may then have its number, or its deletion may have noted content again. */
+   * new row may have the number of the deleted row, or the deletion may have noted content again. */
   erase(): number | null {
     const [newest, count] = this.#conversations;
     if (this.#conversationsUpTo(newest) !== count) return null;

@@ -295,7 +295,7 @@ function placesOf(
   return places;
 }
 
-/** The order of new ids is the order of the old ones. */
+/** New ids have the same order as the old ids. */
 function newIds(tables: ConversationArchive["tables"]): ReadonlyMap<string, string> {
   const old = Object.values(tables).flatMap((rows) => rows.flatMap((row) => "id" in row ? [row.id] : []));
   if (new Set(old).size < old.length) {

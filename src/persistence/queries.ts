@@ -105,8 +105,8 @@ const branchToBegin = namedQuery((db, { branchId }: { readonly branchId: string 
 
 type BranchToBegin = Awaited<ReturnType<typeof readBranch>>;
 
-/** Locks the branch. The transaction does not see writes that another one stored during the wait. In that case, the
- * lease cannot be taken, and the transaction runs again. */
+/** Locks the branch. The transaction does not see writes that another transaction stored during the wait. In that case,
+ * the lease cannot be taken, and the transaction runs again. */
 async function readBranch(tx: Database, branchId: string) {
   const [row] = await branchToBegin(tx, { branchId });
   if (!row) throw new UsageError(`Cannot continue branch ${branchId}: its conversation was deleted`);
@@ -413,7 +413,8 @@ const numberOfRun = namedQuery((db, { queryId }: { readonly queryId: string }) =
     .where("s.id", "=", queryId)
 );
 
-/** Without such a query in the branch, returns all ended runs. */
+/** Returns the newest ended runs before a query, and the number of earlier runs. If the query does not exist, starts
+ * from the end of the branch. */
 async function rowsBefore(
   tx: Database,
   { branchId, before }: { readonly branchId: string; readonly before: string },
@@ -862,7 +863,7 @@ interface FinalMetadata {
 }
 
 /** Returns the end of a query that was complete although its process was lost: its last iteration is stored with an
- * accepted final. Returns null without one, and for the fallback call, whose reason is unknown. */
+ * accepted final. Returns null without an accepted final, and for the fallback call, whose reason is unknown. */
 async function acceptedFinal(
   tx: Database,
   queryId: string,

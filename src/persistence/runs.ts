@@ -52,7 +52,7 @@ export async function runningRun(
   return row;
 }
 
-/** Checks the run for writes other than its iterations, which may happen after its end. */
+/** Checks the run before a write other than an iteration; such a write may happen after the run's end. */
 export async function checkRun(
   tx: Database,
   { queryId, iterationId }: { readonly queryId?: string | null; readonly iterationId?: string | null },
@@ -76,9 +76,8 @@ const STALE_MS = 120_000;
 const OWNER = ["host", "space", "pid", "started", "session"] as const;
 
 /** Leases a branch to a process, in the transaction that begins a query. Throws `BusyError` while another live process
- * holds the branch. First calls `endLeft` with the owner of the existing lease, whose queries may still be running.
- * This owner is a dead process, or this process if it could not store an end. Returns whether the branch had a
- * lease. */
+ * holds the branch. First calls `endLeft` with the owner of the existing lease, whose queries may still be running. The
+ * owner is a dead process, or this process if it could not store an end. Returns whether the branch had a lease. */
 export async function takeLease(
   tx: Database,
   { branchId, owner, holder, isAlive, now, endLeft }: {
@@ -125,7 +124,8 @@ export async function dropLease(tx: Database, branchId: string): Promise<void> {
   await deleteLease(tx, { branchId });
 }
 
-/** Reports that a process is alive, for processes that cannot check it. Returns the branches that the process holds. */
+/** Reports that a process is alive, because some other processes cannot check that themselves. Returns the branches
+ * that the process holds. */
 export async function renewLeases(
   db: Database,
   { owner, now }: { readonly owner: ProcessOwner; readonly now: number },

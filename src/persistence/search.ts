@@ -148,7 +148,7 @@ function isOwn(db: Database) {
   return sql`c.id IS NOT NULL AND ${isSeen(db, "c.tenant")}`;
 }
 
-/** A filter, or a shared index of several tenants, needs all matches, so that old ones are found too. */
+/** A filter, or a shared index of several tenants, needs all matches, so that the search also finds old matches. */
 async function bound(
   db: Database,
   ...[match, { conversationId, branchId, kind, since, until }]: readonly [SearchMatch, SearchFilter]
@@ -276,7 +276,7 @@ function partOf(metadata: string, field: string): string {
   return field === "answer" ? answer : steered.map(({ text }) => text).join("\n");
 }
 
-/** Marks the words with an index of these texts alone, which matches like the large one. */
+/** Marks the words with an index of these texts alone, which matches like the large index. */
 function marked(texts: readonly string[], query: string): readonly string[] {
   if (texts.length === 0) return [];
   using db = new DatabaseSync(":memory:");
@@ -335,7 +335,7 @@ class Words {
   }
 }
 
-/** The whole process shares one instance, since each opens an index in memory. */
+/** The whole process shares one instance, since each instance opens an index in memory. */
 export const WORDS: Words = new Words();
 
 function open(): Index {

@@ -47,7 +47,7 @@ export interface Store
     Archive {
   readonly location: string;
   /** The store shows only the rows of this tenant, or all rows if it is null. New rows belong to the tenant, or to the
-   * default one. Exceptions that concern every tenant are the total use of labels, the leases and the log. */
+   * default tenant. Exceptions that concern every tenant are the total use of labels, the leases and the log. */
   readonly tenant: string | null;
   of(tenant: string | null): Store;
   readonly states: StateStore;
@@ -81,8 +81,8 @@ export interface ConversationMaintenance {
   /** Passes the stored data of a conversation to `take`, as one snapshot. A running query is exported as interrupted.
    * Damage may be found after some parts were passed. */
   exportConversation(conversationId: string, take: (part: ArchivePart) => Promise<void>): Promise<void>;
-  /** Stores a whole archive under new ids, or none of it. The file cannot grant access: its conversation belongs to
-   * this workspace and to no chat. Rejects with `UsageError` if rows contradict each other. */
+  /** Stores a whole archive under new ids, or none of it. The conversation belongs to this workspace and to no chat, so
+   * the file cannot grant access. Rejects with `UsageError` if rows contradict each other. */
   importConversation(
     archive: ConversationArchive,
     options: {
@@ -140,7 +140,7 @@ export interface ProcessOwner {
 }
 
 export interface NewQuery extends KeyedRequest {
-  /** The query was accepted under this id. If this id is absent, the query gets a new one. */
+  /** The query was accepted under this id. If this id is absent, the query gets a new id. */
   readonly queryId?: string | undefined;
   readonly branchId: string;
   readonly text: string;
@@ -153,12 +153,12 @@ export interface NewQuery extends KeyedRequest {
   readonly answerSchema?: string | null;
   readonly askedAs?: Asked | null;
   readonly only?: ReadingMode | null;
-  /** This run replaces an earlier run of the same query. Readers of the branch then see the variables as they were
-   * before the earlier run. */
+  /** The id of an earlier run of the same query, which this run replaces. Readers of the branch then see the variables
+   * as they were before the earlier run. */
   readonly retryOf?: string;
 }
 
-/** The request in the form of the client's protocol. Vis only stores and returns it. */
+/** The request in the form of the client's protocol. Vis only stores and returns this form. */
 export type Asked = Readonly<Record<string, unknown>>;
 
 export interface QueryExtras {
@@ -220,8 +220,8 @@ export interface QueryStore {
   beginQuery(query: NewQuery): Promise<string>;
   /** Adds a message that the user sent while the query ran, before a call shows it. Throws if the query has ended. */
   addSteered(queryId: string, sent: { readonly iteration: number; readonly texts: readonly string[] }): Promise<void>;
-  /** Stores the question to the user for which a running query waits; "" once it waits no more. Throws if the query has
-   * ended. */
+  /** Stores the question to the user for which a running query waits; "" once the query waits no more. Throws if the
+   * query has ended. */
   setQuestion(queryId: string, question: string): Promise<void>;
   /** Ends a query; a second call has no effect. `last` is the end of its last iteration, which is stored in the same
    * transaction; a second call with it throws. Without `last`, refuses "done" if an iteration has not ended. */
@@ -244,7 +244,7 @@ export interface QueryStore {
    * iterations. `alive` decides whether a process exists; its default was given when the store was opened. Returns the
    * number of ended queries. */
   sweepLost(alive?: (owner: ProcessOwner) => boolean | null): Promise<number>;
-  /** Makes this process continue a running query of any process: ends its last iteration if that was under way, and its
+  /** Makes this process continue a running query of any process. Ends a last iteration that is running, and the
    * sub-queries. Returns null if the query has ended or its final was accepted. The caller knows that the former
    * process can write no more. */
   takeOver(queryId: string, owner: ProcessOwner): Promise<LeftQuery | null>;
@@ -267,8 +267,7 @@ export interface NewIteration {
   readonly modelMs: number;
   readonly blocks: readonly string[];
   readonly spent?: Pick<IterationEnd["totals"], "usage" | "costUsd">;
-  /** These versions have no block: they are input of the query as of this iteration, stored with the row of the
-   * iteration. */
+  /** Versions without a block: input of the query as of this iteration, stored with the row of the iteration. */
   readonly given?: readonly VariableImage[];
   /** The metadata is merged with that of `endIteration`. Until the iteration ends, the store adds `pendingBlocks`: the
    * source texts of the blocks. */
@@ -348,8 +347,8 @@ export interface VariableVersion {
 }
 
 export interface VariableStore {
-  /** Returns every variable of the branch, newest first, including system variables. With `at`, returns them as a fork
-   * at that point would see them. */
+  /** Returns every variable of the branch, newest first, including system variables. With `at`, returns the variables
+   * as a fork at that point would see them. */
   variables(branchId: string, at?: BranchPoint): Promise<readonly VariableHead[]>;
   /** Returns, for each variable, the variables of the branch that were read by the blocks which made it. */
   dependencies(branchId: string): Promise<readonly Dependency[]>;
@@ -383,7 +382,7 @@ export interface LargeTextStore {
    * day, until a variable with them is stored. With `isOwn`, each piece begins with a random number. Such a text shares
    * no piece with another text, so it needs no claim. */
   putLarge(pieces: AsyncIterable<Uint8Array>, options?: { readonly isOwn?: boolean }): Promise<string>;
-  /** Yields the same pieces in order, each read on demand. */
+  /** Yields the pieces of `putLarge` in order, each read on demand. */
   largePieces(large: string): AsyncIterable<Uint8Array<ArrayBuffer>>;
   /** Removes bytes whose pieces are part of no other text, because each begins with a random number. Missing bytes are
    * ignored. */
@@ -402,7 +401,7 @@ export interface NewJob extends KeyedRequest {
 export interface ClaimedJob {
   readonly queryId: string;
   readonly branchId: string;
-  /** Null if the request is long. `NodeStore.request` then reads it. */
+  /** Null if the request is long. `NodeStore.request` then reads the request. */
   readonly request: Uint8Array<ArrayBuffer> | null;
   readonly epoch: number;
   /** The query of a begun job is stored, so this node continues it. */
@@ -443,7 +442,7 @@ export interface NodeNews {
   readonly queryId: string;
 }
 
-/** Each object is one node among those that share a database. */
+/** An object represents one of the nodes that share a database. */
 export interface NodeStore {
   /** Starts to listen, and reports for the first time. `heard` receives null after a time in which news may have been
    * missed. */

@@ -14,7 +14,8 @@ export interface TableColumn<T = unknown, K extends Kind = Kind> {
   readonly nullable?: true;
   /** Whether the database fills in this column if a row omits it. */
   readonly filled?: true;
-  /** Whether the column locates a row in this database. An archive omits it, and an import computes it again. */
+  /** Whether the column locates a row in this database. An archive omits the column, and an import computes its value
+   * again. */
   readonly local?: true;
   readonly oneOf?: readonly string[];
   readonly atLeast?: number;
@@ -335,8 +336,8 @@ export const TABLES = {
   claim: { columns: { put: text, reference: text, claimedAt: time } },
 } as const satisfies Readonly<Record<string, TableDescription>>;
 
-/** Only statements of several nodes use these tables of PostgreSQL. `stays` means that no foreign key removes their
- * rows of a conversation. */
+/** Only statements of several nodes use these tables of PostgreSQL. `stays` means that rows of the table stay when
+ * their conversation is deleted, because no foreign key removes them. */
 const NODE_TABLES = {
   job: { rows: OF_BRANCH },
   warm: { rows: OF_BRANCH, stays: true },
@@ -352,8 +353,8 @@ type Tables = typeof TABLES;
 type TableName = keyof Tables;
 
 type CellsOf<C> = { -readonly [N in keyof C]: C[N] extends TableColumn<infer T> ? T : never };
-/** The number increases from row to row, so it is the order of storage, independent of the clock. `selectAll` omits
- * it. */
+/** The number increases from row to row, so it is the order of storage, independent of the clock. `selectAll` omits the
+ * number. */
 type StoredOf<T> = T extends { readonly order: typeof STORED } ? { readonly rowid: GeneratedAlways<number> } : unknown;
 
 export type DatabaseSchema = { readonly [T in TableName]: CellsOf<Tables[T]["columns"]> & StoredOf<Tables[T]> };

@@ -241,7 +241,7 @@ interface VariableSoulMetadata {
   readonly before?: number;
 }
 
-/** A version of a variable. `number` is 1 for the first one, counting the ancestors' versions. */
+/** A version of a variable. `number` is 1 for the first version, counting the ancestors' versions. */
 interface VersionRow extends Pick<DatabaseSchema["expressionState"], "expr" | "result" | "metadata" | "createdAt"> {
   readonly soulId: string;
   readonly name: string | null;
@@ -517,7 +517,7 @@ export class VariableWriter {
   }
 
   /** Stores an edge from each variable that the block defined or changed to each of its sources. The statements
-   * determine the sources; if they cannot, every variable that the block read is one. */
+   * determine the sources; if they cannot, every variable that the block read is a source. */
   async edges(block: StoredBlock): Promise<void> {
     const readsOf = (name: string): readonly string[] => block.madeFrom?.get(name) ?? block.reads;
     const made = new Map(block.saved.map(({ name, requires }) => [name, [...readsOf(name), ...requires]]));
@@ -533,8 +533,8 @@ export class VariableWriter {
     await this.#insertEdges(pairs);
   }
 
-  /** Returns the soul of a name in this branch. Both ends of an edge are in this branch, so an inherited variable gets
-   * its own row. */
+  /** Returns the id in `expression_soul` of a name in this branch. Both ends of an edge are in this branch, so an
+   * inherited variable gets its own row. */
   async #soulOf(name: string): Promise<string | undefined> {
     const soul = this.#souls.get(name);
     return soul && (await this.#souls.own(name)).id;
@@ -673,7 +673,7 @@ class VariableSouls {
   }
 }
 
-/** The point is after an iteration of a run, or before the first one (-1). Without a run, the point is before all
+/** The point is after an iteration of a run, or before the first iteration (-1). Without a run, the point is before all
  * queries of the branch. */
 export interface Moment {
   readonly queryId: string | null;

@@ -34,7 +34,8 @@ export class CommandFolder {
     this.#options = options;
   }
 
-  /** Makes a folder. The first one in `root` also removes folders of killed processes, later. */
+  /** Makes a folder. Some time after it makes the first folder in `root`, Vis removes folders of killed processes
+   * there. */
   static async make(options: CommandFolderOptions = {}): Promise<CommandFolder> {
     const root = resolve(options.root ?? tmpdir());
     const path = await Deno.realPath(await Deno.makeTempDir({ dir: root, prefix: `${PREFIX}${Deno.pid}-` }));
@@ -76,7 +77,7 @@ async function removed(
   }
 }
 
-/** Variables that a program inherits from Vis; its wall sets all others. */
+/** Variables that a program inherits from Vis; the wall sets all other variables. */
 const INHERITED = ["LANG", "LC_ALL", "LC_CTYPE", "TZ"];
 
 /** Returns variables for a program that trusts nothing in the workspace. PATH has real paths, so that no link in the
@@ -96,7 +97,7 @@ export function outsideWorkspace(
 }
 
 interface HomeParts {
-  /** The targets of the links in the folder, by their paths in it. */
+  /** The targets of the links; the keys are the paths of the links in the folder. */
   readonly links: Readonly<Record<string, string>>;
   readonly home: string | null;
   /** The top of the repository around the workspace, or the workspace. */
@@ -135,6 +136,6 @@ export function programEnvironment(
     TERM: "dumb",
     HOME: folder,
     TMPDIR: folder,
-    GIT_OPTIONAL_LOCKS: "0", // `git status` would otherwise write its index
+    GIT_OPTIONAL_LOCKS: "0", // Otherwise, `git status` would write the index.
   };
 }

@@ -101,8 +101,8 @@ const VERSIONS = [
   "GOROOT",
   "NODE_ENV",
 ];
-/** Keys and settings. Vis opens no toolchain or folder of PATH that is one of these, contains one, or is in one. The
- * settings of the user can still name such a folder. */
+/** Keys and settings. Vis opens no toolchain or folder of PATH that is one of these paths, contains one of them, or is
+ * inside one of them. The settings of the user can still name such a folder. */
 const KEYS = [
   ...[".ssh", ".aws", ".gnupg", ".netrc", ".npmrc", ".pypirc", ".git-credentials", ".docker", ".kube", ".azure"],
   ...[
@@ -180,7 +180,7 @@ export interface OpenFolders {
   readonly path: string;
   readonly leftOut: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** Links to packages in the home folder of a program, by their paths in it. */
+  /** Links to packages in the home folder of a program; the keys are their paths in that folder. */
   readonly packages: Readonly<Record<string, string>>;
 }
 
@@ -223,7 +223,7 @@ export async function deviceNodes(): Promise<readonly string[]> {
   return DEVICES.filter((_, at) => there[at]);
 }
 
-/** Returns the real path of the folder in which a command starts; null for its home folder. Throws Error for one
+/** Returns the real path of the folder in which a command starts; null for its home folder. Throws Error for a folder
  * outside the workspace. */
 export function startFolder(
   workspace: string,
@@ -238,7 +238,7 @@ export function startFolder(
   return found.path;
 }
 
-/** Returns the paths that a program may read and change in addition to the common ones. Throws Error for a missing
+/** Returns the paths that a program may read and change in addition to the common paths. Throws Error for a missing
  * path, a path that opens a private folder, and a writable path with settings or keys of the user. Refuses a workspace
  * path that leads out of the workspace, since other programs may have created it. */
 export function callPaths(

@@ -54,8 +54,8 @@ export function checkCall(argv: readonly string[], { timeoutMs = 1, maxBytes = 1
   }
 }
 
-/** Reads the outputs of a process until it has ended, within its limits. If the signal is aborted, rejects with its
- * reason. */
+/** Reads the outputs of a process until its end, within limits of time and size. If the signal is aborted, rejects with
+ * its reason. */
 export async function runToEnd(
   process: Deno.ChildProcess,
   { timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES, signal, stop, onOutput, guessEncoding = false, asides }: RunOptions,

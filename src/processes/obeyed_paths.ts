@@ -17,8 +17,8 @@ export class ObeyedPaths {
   }
 
   /** Returns the paths among these that git or Vis obeys. The cause is the workspace's `.vis`, a repository around the
-   * paths, a repository that it names, or the user's own settings. Paths are relative to the workspace, without links;
-   * `root` is the top of the repository around the workspace. */
+   * paths, another repository that this repository names, or the user's own settings. Paths are relative to the
+   * workspace, without links; `root` is the top of the repository around the workspace. */
   async of(workspace: string, paths: readonly string[], root = workspace): Promise<readonly ObeyedPath[]> {
     const tops = [...foldersAround(workspace, paths)].filter((folder) => existsSync(join(folder, GIT)));
     const files = new Map<string, string>(), folders = new Map<string, string>(), pace = new Pace();

@@ -5,8 +5,8 @@ const BOTH_ENDS = 2n;
 const AT_FDCWD = BigInt.asUintN(64, -100n), O_WRONLY_CLOEXEC = 0o2000001n;
 const MAX_BYTES = 8_192, MAX_LINK = 256;
 
-/** Reads files of /proc with direct system calls: the runtime requires every permission for them, and Vis runs with
- * named ones. */
+/** Reads files of /proc with direct system calls, because the runtime requires every permission for these files, and
+ * Vis has only named permissions. */
 class ProcFiles {
   #libc: Libc | null = null;
 
@@ -98,7 +98,7 @@ function numbersIn(path: string): readonly number[] {
 export const PROC: Pick<ProcFiles, "read" | "readWhole" | "link" | "write" | "tasks" | "processes" | "endSockets"> =
   new ProcFiles();
 
-/** Returns processes below `root` that have not ended: its children first, then theirs. */
+/** Returns processes below `root` that have not ended: children first, then deeper descendants. */
 export function descendants(root: number): readonly number[] {
   const children = Map.groupBy(readAll(), ({ parent }) => parent);
   const found = [root];
@@ -121,7 +121,8 @@ export async function pauseProgram(root: number): Promise<(() => void) | null> {
   const goOn = (): void => stopped.forEach((pid) => send(pid, "SIGCONT"));
   for (let tries = 0, calm = 0; calm < 2; tries++) {
     const isStill = (state: string): boolean => /[TtX]/.test(state) || state === "D" && tries > PATIENCE;
-    // A process may have resumed another since it was checked: no process moves if all are stopped twice in a row.
+    // The program is still only if all processes are found stopped twice in a row, because one may have resumed another
+    // meanwhile.
     const moving = programsBelow(root).filter(({ state }) => !isStill(state));
     calm = moving.length === 0 ? calm + 1 : 0;
     if (tries > MOST_PAUSES) {

@@ -192,7 +192,7 @@ function temporaryFolder(): string {
 function remove(path: string): void {
   try {
     Deno.removeSync(path, { recursive: true });
-  } catch { /* The next start removes it. */ }
+  } catch { /* The next start removes the folder. */ }
 }
 
 /** A folder may not be locked yet when it is this new. */
@@ -225,7 +225,7 @@ export function lockFolder(path: string): Deno.FsFile | null {
 }
 
 /** Yields folders in `root` that killed processes left: names that begin with `prefix`, among the first names of
- * `root`. Each is locked until the next one is requested. */
+ * `root`. Each folder is locked until the next folder is requested. */
 export async function* leftFolders(root: string, prefix: string): AsyncGenerator<string> {
   const { entries } = await firstEntries(root, { most: MOST_NAMES }).catch(() => ({ entries: [] }));
   for (const { name, isDirectory } of entries) {

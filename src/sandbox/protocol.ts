@@ -71,7 +71,8 @@ export function wireId(): string {
   return random.id();
 }
 
-/** Returns the head of a frame. The payload follows it on the wire without a copy. Throws RangeError over a limit. */
+/** Returns the head of a frame. The payload follows the head on the wire without a copy. Throws RangeError over a
+ * limit. */
 export function frameHead({ header, payloadBytes }: { readonly header: Header; readonly payloadBytes: number }): Bytes {
   const json = encode(encoder, intrinsics.stringify(header));
   const jsonBytes = viewLength(json);

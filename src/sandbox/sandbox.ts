@@ -41,17 +41,19 @@ export interface SandboxOptions {
   readonly onOutput?: (chunk: { readonly stream: 1 | 2; readonly text: string }) => void;
   readonly limits: SandboxLimits;
   readonly grants: Grants;
-  /** Platform globals for the realm, with the names of domain/sandbox_grants.ts. Each needs a grant. */
+  /** Platform globals for the realm, with the names of domain/sandbox_grants.ts. Each global needs a grant. */
   readonly globals?: readonly string[];
   /** Scripts of modules by their bare names in the realm, in order of evaluation. */
   readonly modules?: Readonly<Record<string, string>>;
-  /** Called when a module threw or was stopped, so that its name is missing. `ended` means that it ended the child. */
+  /** Called when a module threw or was stopped, so that its name is missing. `ended` means that the module ended the
+   * child. */
   readonly onModuleFailed?: (module: FailedModule) => void;
   /** The base of relative paths in grants, which are refused if it is absent. */
   readonly workspace?: string;
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** A command to which the child's command line is appended. The command must pass stdio through to the child. Its
-   * first word is a path, and its environment is as empty as the child's. If absent, the child is started directly. */
+  /** A command to which the child's command line is appended. The command must pass stdio through to the child. The
+   * first word of the command is a path, and the command's environment is as empty as the child's. If absent, the child
+   * is started directly. */
   readonly launcher?: readonly string[];
   /** Functions whose time does not count against a block's deadline while the block waits for no other work. */
   readonly untimed?: readonly string[];
@@ -122,7 +124,7 @@ export interface Sandbox {
   render(template: string, options: { readonly deadlineMs: number }): Promise<RenderReport>;
   /** Binds data and evaluates sources in the order of `requires`, with host calls disabled. */
   restore(images: readonly VariableImage[]): Promise<readonly VariableRestoreReport[]>;
-  /** Sets `results` and `printed` to the values of the child that this one replaces. */
+  /** Sets `results` and `printed` to the values of the earlier child that this child replaces. */
   restoreResults(results: FormerResults): Promise<void>;
   /** Sets a system variable (`$query`) or a user variable. The value goes through the codec. A system variable may be
    * sent with the next request, which sees it. The child joins text in parts ("more", … "last"). The caller stores such

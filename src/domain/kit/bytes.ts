@@ -121,8 +121,8 @@ function decodeNarrow(bytes: Uint8Array): DecodedText {
   return isRatherUtf8(text, guess) ? text : decodedAs(bytes, { encoding: guess, isGuess: true });
 }
 
-/** Returns the 16-bit encoding of bytes without a byte order mark if it is clear, otherwise null. In such an encoding,
- * every second byte of Latin text is NUL. */
+/** Returns the 16-bit encoding of bytes without a byte order mark; null if the bytes do not show the encoding clearly.
+ * In such an encoding, every second byte of Latin text is NUL. */
 function wideEncoding(bytes: Uint8Array): "utf-16le" | "utf-16be" | null {
   const head = bytes.subarray(0, Math.min(bytes.length, PROBE) & ~1);
   if (!head.includes(0)) return null;

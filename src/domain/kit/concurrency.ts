@@ -44,7 +44,7 @@ export class Semaphore {
     }
   }
 
-  /** Resolves when the caller has the amount; `release` returns it. */
+  /** Resolves when the caller has the amount; `release` returns the amount. */
   acquire(signal?: AbortSignal, amount = 1): Promise<void> {
     if (signal?.aborted) return Promise.reject(this.#cancelled());
     if (this.#waiting.size > 0 || this.#open + amount > this.#limit) return this.#turn(amount, signal);
@@ -181,7 +181,7 @@ export async function settledWithin(work: Promise<unknown>, ms: number): Promise
 }
 
 /** Returns the milliseconds to wait after this number of failures in a row. The wait doubles each time up to `mostMs`.
- * Half of it is random, so that many clients do not retry at once; `random` returns a number from 0 up to 1. */
+ * Half of the wait is random, so that many clients do not retry at once; `random` returns a number from 0 up to 1. */
 export function backoffMs(
   failures: number,
   { firstMs, mostMs, random }: { readonly firstMs: number; readonly mostMs: number; readonly random: () => number },

@@ -23,9 +23,9 @@ export async function replaceFile(path: string, text: string, { mode = 0o600 } =
   }
 }
 
-/** Gives a new file the owner and group of the file at `path`, which it replaces or copies. Without such a file, a file
- * that root creates gets the owner of the folder. Otherwise a service could not use files that `sudo vis` creates in
- * its home. Returns whether the file has that group; the system lets only root change the owner. */
+/** Gives a new file the owner and group of the file at `path`, which it replaces or copies. If no file exists at
+ * `path`, a file that root creates gets the owner of the folder. Otherwise a service could not use files that `sudo
+ * vis` creates in its home. Returns whether the file has that group; the system lets only root change the owner. */
 export async function inheritOwner(file: FileHandle, path: string): Promise<boolean> {
   const before = await stat(path).catch(() => null);
   return before ? await giveTo(before, file) : await giveToFolder(file, dirname(path));
@@ -108,7 +108,7 @@ export function placeholderMode(kind: "folder" | "file"): number {
   return (kind === "folder" ? PLACEHOLDER_FOLDER : PLACEHOLDER_FILE) & 0o7777;
 }
 
-/** Whether an entry has the kind and mode of a placeholder. The caller checks that it is empty. */
+/** Whether an entry has the kind and mode of a placeholder. The caller checks that the entry is empty. */
 export function hasPlaceholderMode(mode: number): boolean {
   return mode === PLACEHOLDER_FOLDER || mode === PLACEHOLDER_FILE;
 }
@@ -196,7 +196,7 @@ export function openPlainFile(path: string): number | null {
   return null;
 }
 
-/** Returns the first bytes of a file that `openPlainFile` opens; null if it opens no file. */
+/** Returns the first bytes of a file that `openPlainFile` opens; null if that function opens no file. */
 export function firstBytes(path: string, most: number): Uint8Array<ArrayBuffer> | null {
   const descriptor = openPlainFile(path);
   if (descriptor === null) return null;

@@ -58,7 +58,8 @@ export function isSha256(settings: readonly GitSetting[]): boolean {
   );
 }
 
-/** Returns the value that begins at `from`, without quotes, escapes, comments and surrounding blanks, and its end. */
+/** Returns the value that begins at `from`, without quotes, escapes, comments and surrounding blanks, and the end of
+ * the value. */
 function valueAt(text: string, from: number): [value: string, end: number] {
   let value = "", kept = 0, quoted = false, at = from;
   for (; at < text.length; at++) {

@@ -12,7 +12,7 @@ export async function gitFolderOf(top: string): Promise<string | null> {
   return named === null ? null : await realOr(named);
 }
 
-/** Returns the folder of `gitFolderOf` as it is named, which may lead through links. */
+/** Returns the path by which `.git` names the folder of `gitFolderOf`; the path may lead through links. */
 export async function namedGitFolder(top: string): Promise<string | null> {
   const dot = join(top, ".git"), info = await Deno.stat(dot).catch(() => null);
   if (info === null) return null;
@@ -27,7 +27,7 @@ export async function commonFolderOf(gitDir: string): Promise<string> {
   return await realOr(await namedCommonFolder(gitDir));
 }
 
-/** Returns the folder of `commonFolderOf` as it is named, which may lead through links. */
+/** Returns the path by which a repository names the folder of `commonFolderOf`; the path may lead through links. */
 export async function namedCommonFolder(gitDir: string): Promise<string> {
   const path = join(gitDir, "commondir");
   const named = (await smallTextFile(path, { links: true }) ?? "").replace(/[\r\n]+$/, "");

@@ -78,7 +78,7 @@ const JSON_LIMITS: JsonLimits = { values: 1_000_000, depth: 500 };
 
 const QUOTE = 34, COMMA = 44, BACKSLASH = 92, ARRAY = 91, ARRAY_END = 93, OBJECT = 123, OBJECT_END = 125;
 
-/** JSON exceeds a limit; `what` names it. */
+/** JSON exceeds a limit; `what` names the limit. */
 export class JsonTooLarge extends RangeError {
   override readonly name = "JsonTooLarge";
   constructor(readonly limit: "values" | "depth", readonly what: string) {
@@ -128,7 +128,7 @@ export class JsonMeter {
   }
 }
 
-/** Parses untrusted JSON. Throws JsonTooLarge before it builds any value, and the SyntaxError of `JSON.parse`. */
+/** Parses untrusted JSON. Throws JsonTooLarge before building any value, and the SyntaxError of `JSON.parse`. */
 export function readForeignJson(text: string, limits: JsonLimits = JSON_LIMITS): unknown {
   // A text has at most as many values and levels as characters, so a short text needs no count.
   if (text.length > Math.min(limits.depth, limits.values)) new JsonMeter(limits).push(text);

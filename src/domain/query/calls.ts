@@ -37,7 +37,7 @@ export interface CallOutcome {
   readonly output?: string | readonly string[];
   /** The exit code of a command; null if the command has none. */
   readonly exitCode?: number | null;
-  /** The object of the call, if its arguments do not name it. */
+  /** The object of the call, if the arguments do not name the object. */
   readonly subject?: string;
 }
 
@@ -226,7 +226,7 @@ export function failedBlock(
 
 /** The result of a block that an earlier sandbox process ran. */
 export interface FormerResult {
-  /** Codec bytes; null if the block had no value, or it could not be stored. */
+  /** Codec bytes; null if the block had no value, or Vis could not store the value. */
   readonly value: Uint8Array<ArrayBuffer> | null;
   readonly held: string;
   readonly printed: string;

@@ -33,7 +33,7 @@ export class Emitter {
       readonly queryId: string;
       readonly now: () => number;
       readonly parentQueryId?: string | undefined;
-      /** The number of the query's last event, if another process sent some of them. */
+      /** The number of the query's last event, if another process sent some of the events. */
       readonly seq?: number;
     },
   ) {

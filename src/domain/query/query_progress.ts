@@ -231,8 +231,8 @@ function onlySetsPlan({ code, tally, result }: Pick<StepBlock, "code" | "tally" 
 }
 
 /** Summarises an ended block on one line: the actions of its calls, or its code with the result. `ok`: the block and
- * all of its calls succeeded. `refused`: the user cancelled it, or the only failures are calls that the user refused.
- * `width`: the preferred limit of the line. */
+ * all of its calls succeeded. `refused`: the user cancelled the block, or the only failures are calls that the user
+ * refused. `width`: the preferred limit of the line. */
 export function blockLine(
   { code, tally, result }: Pick<StepBlock, "code" | "tally" | "result">,
   width = Infinity,

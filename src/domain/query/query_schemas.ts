@@ -14,7 +14,7 @@ const UsageSchema = z.object({
   input: count,
   output: count,
   cached: count.describe("Part of input that was read from a prefix cache"),
-  /** Present if the provider counts and charges it separately. */
+  /** Present if the provider counts and charges written tokens separately. */
   cacheWrite: count.optional().describe("Part of input that was written to a cache"),
   reasoning: count.describe("Part of output that was reasoning"),
   calls: count,
@@ -245,7 +245,8 @@ export const QueryEventSchema = z.discriminatedUnion("type", [
   event("cancelled", { result: QueryResultSchema }),
 ]).describe("Exactly one final, failed or cancelled event ends a query");
 
-/** An event of a query, the same for every channel. `--output jsonl` and server-sent events carry it unchanged. */
+/** An event of a query, the same for every channel. `--output jsonl` and server-sent events carry the event
+ * unchanged. */
 export type QueryEvent = Frozen<z.infer<typeof QueryEventSchema>>;
 
 type WithoutEnvelope<T> = T extends unknown ? Omit<T, "seq" | "at" | "queryId" | "parentQueryId" | "iteration"> : never;

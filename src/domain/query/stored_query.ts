@@ -8,7 +8,7 @@ interface QueryFacts extends Omit<QueryEnd, "status" | "reason"> {
   readonly createdAt: number;
   /** The oldest comes first. */
   readonly steered: readonly SteeredMessage[];
-  /** The time at which the next iteration began, if a fork shows only the first ones. */
+  /** The time at which the next iteration began, if a fork shows only earlier iterations. */
   readonly forkedAt?: number;
 }
 
@@ -27,7 +27,7 @@ export interface EndedQuery extends QueryFacts, QueryEnd {
 
 export type StoredQuery = RunningQuery | EndedQuery;
 
-/** A message that the user sent while a query ran. The query's next call shows it to the model. */
+/** A message that the user sent while a query ran. The query's next call shows the message to the model. */
 export interface SteeredMessage {
   readonly text: string;
   /** The iteration (1-based) whose call shows the message. */

@@ -1,6 +1,6 @@
 export type VariableKind = "data" | "function" | "class" | "instance" | "pending" | "lost";
 
-/** Facts about a value on one line of bounded length; the sandbox process computes them for the index. */
+/** Facts about a value on one line of bounded length; the sandbox process computes the facts for the index. */
 export interface VariableSummary {
   readonly declaration: string;
   readonly type: string;

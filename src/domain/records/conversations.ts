@@ -7,7 +7,7 @@ export interface ExternalChat {
 
 export interface NewConversation {
   readonly title: string;
-  /** The title is a placeholder until the first request provides one. */
+  /** The title is a placeholder until the first request provides a title. */
   readonly untitled?: boolean;
   readonly channel: string;
   readonly workspace: string;
@@ -30,7 +30,7 @@ export interface NewChildBranch {
   readonly depth: number;
   readonly title: string;
   readonly images: readonly VariableImage[];
-  /** Names of variables; the branch uses the newest stored version of each without reading its value. */
+  /** Names of variables; the branch uses the newest stored version of each variable without reading its value. */
   readonly copies: readonly string[];
 }
 

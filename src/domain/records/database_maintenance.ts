@@ -18,7 +18,7 @@ export type DatabaseRestoreReport = Frozen<z.infer<typeof RestoreSchema>>;
 export const CheckSchema = z.object({
   problems: z.array(z.string()),
   contents: count,
-  /** The number of unreferenced texts and values, which are not a fault; `prune` removes them. */
+  /** The number of unreferenced texts and values, which are not a fault; `prune` removes such content. */
   unused: count,
   schemaVersion: count,
   ms: z.number(),
@@ -35,8 +35,8 @@ export const StatsSchema = z.object({
   sqliteVersion: z.string(),
   tables: z.array(z.object({ table: z.string(), ...rows })),
   content: z.array(z.object({ encoding: z.string(), ...rows })),
-  /** The conversation with the most rows comes first. `bytes` counts the texts and values that their rows refer to,
-   * each once. */
+  /** The conversation with the most rows comes first. `bytes` counts each text and value once that rows of the
+   * conversation refer to. */
   conversations: z.array(z.object({ ...conversation, iterations: count, versions: count, bytes: count })),
 });
 

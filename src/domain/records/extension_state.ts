@@ -34,7 +34,7 @@ export interface StatePlace {
   /** Null for global state. */
   readonly branchId: string | null;
   /** The point of a change: the row of its iteration, or of its query (`query_state.id`) before the first iteration. If
-   * both are absent, the point is the newest one of the branch. Global state does not depend on the point. A query
+   * both are absent, the point is the newest point of the branch. Global state does not depend on the point. A query
    * that another process has ended as lost cannot change any state. */
   readonly iterationId?: string | null;
   readonly queryId?: string | null;

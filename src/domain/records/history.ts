@@ -54,12 +54,12 @@ export interface PastVersion {
   readonly createdAt: number;
 }
 
-/** Read access for extensions to stored conversations and to the log. Conversations and branches are named by their id
- * or by its first 8 or more characters. Methods reject with `UsageError` for an unknown one. The id of a conversation
- * also names its newest branch, or in the running conversation the running branch. */
+/** Read access for extensions to stored conversations and to the log. An id, or its first 8 or more characters, names a
+ * conversation or branch. Methods reject with `UsageError` for an unknown conversation or branch. The id of a
+ * conversation also names its newest branch, or in the running conversation the running branch. */
 export interface HistoryReader {
   search(text: string, filter: SearchFilter): Promise<readonly SearchHit[]>;
-  /** Lists conversations; the one with the newest query comes first. */
+  /** Lists conversations; the conversation with the newest query comes first. */
   conversations(options: { readonly limit: number }): Promise<readonly PastConversation[]>;
   /** Lists queries, the oldest first. Reading only the newest queries takes no longer in a long conversation. */
   queries(conversationId: string, options?: NewestQueries): Promise<readonly PastQuery[]>;
@@ -72,10 +72,11 @@ export interface HistoryReader {
   versions(conversationId: string, name: string): Promise<readonly PastVersion[]>;
   /** Returns, for each variable, the variables that were read by the blocks which made it. */
   dependencies(conversationId: string): Promise<readonly Dependency[]>;
-  /** Returns entries of Vis's log, oldest first: the newest ones up to `limit`. */
+  /** Returns the newest entries of Vis's log, at most `limit`, oldest first. */
   logs(filter: LogFilter): Promise<readonly LogRow[]>;
-  /** Returns the value of a version (1-based), by default of the newest one. Returns data as data, a function or class
-   * as its source, and null for a value that could not be kept. Rejects with `UsageError` for an unknown version. */
+  /** Returns the value of a version (1-based), by default of the newest version. Returns data as data, a function or
+   * class as its source, and null for a value that could not be kept. Rejects with `UsageError` for an unknown
+   * version. */
   variable(
     conversationId: string,
     options: { readonly name: string; readonly version?: number | undefined },
@@ -121,7 +122,7 @@ export interface SearchHit {
 }
 
 export interface LogFilter {
-  /** The maximum number of rows: the newest ones or, with `after`, the oldest. */
+  /** The maximum number of rows: the newest rows or, with `after`, the oldest. */
   readonly limit: number;
   /** Limits the list to this level and more severe ones. */
   readonly level?: LogEntry["level"] | undefined;
@@ -155,7 +156,7 @@ export interface LogEntry {
   readonly iterationId?: string;
   /** The 0-based block within the iteration. An entry cannot refer to a block that is not stored yet. */
   readonly block?: number;
-  /** Milliseconds since the epoch; by default, the time at which it is stored. */
+  /** Milliseconds since the epoch; by default, the time at which the entry is stored. */
   readonly at?: number;
 }
 

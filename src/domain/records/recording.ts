@@ -5,7 +5,7 @@ import type { QueryReason, QueryStatus } from "../query/outcomes.ts";
 import type { BlockResult } from "../query/query_schemas.ts";
 import type { StoredQuery } from "../query/stored_query.ts";
 
-/** A plain model call by a block. If it has a reply and an error, the model's length limit cut the reply. */
+/** A plain model call by a block. If the call has a reply and an error, the model's length limit cut the reply. */
 type RecordedCall = Pick<SubCall, "prompt" | "reply" | "error">;
 
 /** The input of the variable `context`, whose parts are readable while the store is open. */

@@ -86,7 +86,7 @@ export class PostgresDatabase extends Database {
     return this.write(async (tx) => await tx.update(table, change));
   }
 
-  /** Runs write transactions one after the other, as SQLite does, because a single mark names the last one. */
+  /** Runs write transactions one after the other, as SQLite does, because a single mark names the last transaction. */
   override write<T>(work: (tx: Database) => Promise<T>): Promise<T> {
     return this.#server.inOrder(() => this.#write(work, false));
   }
@@ -187,7 +187,7 @@ export class PostgresDatabase extends Database {
     return mark;
   }
 
-  /** Outside of a transaction, a statement may run twice, so its writes must be idempotent. */
+  /** Outside of a transaction, a statement may run twice, so writes must be idempotent. */
   async #query(
     text: string,
     options: { readonly parameters: readonly unknown[]; readonly prepared?: boolean },
@@ -393,14 +393,14 @@ const POSTGRES: DatabaseDialect = {
       [id],
     );
   },
-  // One statement stores both, so that other writes need not wait.
+  // A single statement stores both changes, so that other writes need not wait.
   storeBoth: async (db, first, second) => {
     await first(db.with("also", (also) => second(also) as never)).execute();
   },
   deferReferences: async (tx) => {
     await sql`SET CONSTRAINTS ALL DEFERRED`.execute(tx);
   },
-  // The next rows must follow the copied ones.
+  // The numbers of later rows must follow the numbers of the copied rows.
   afterCopy: async (tx) => {
     for (const table of USER_TABLES) {
       const [first] = orderOf(table);
@@ -423,8 +423,8 @@ const IDLE_MS = 5_000, IDLE_READ_MS = 60_000;
 interface TransactionOptions {
   readonly begin: string;
   readonly seen: string;
-  /** The change is sent with the first statement, or with the first change of a run. It is null for a transaction that
-   * only reads. */
+  /** The change is sent with the first statement, or with the first change of a run. The change is null for a
+   * transaction that only reads. */
   readonly mark: ((run: SeenRun | null) => Statement) | null;
   /** Whether each row names its tenant. If not, the server looks up the tenant in previously stored rows. */
   readonly hasTenant: boolean;
@@ -458,7 +458,7 @@ class PostgresTransaction {
     this.#run = run;
   }
 
-  /** Runs a statement after all earlier ones. If one of them failed, this one fails for the same reason. */
+  /** Runs a statement after all earlier ones. If an earlier statement failed, this one fails for the same reason. */
   async query(text: string, { parameters = [], prepared = false }: QueryOptions): Promise<Result> {
     this.#flush();
     const statement = { text, parameters };

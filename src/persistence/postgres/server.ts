@@ -8,7 +8,7 @@ import { newId } from "../../domain/kit/ids.ts";
 import { columnName } from "../tables.ts";
 import { ConnectionLost, isLost, lostOr, mayReturn, sqlState, wordsOf } from "./postgres_error.ts";
 
-/** A transaction holds one of these connections and never waits for a second. */
+/** A transaction holds one of these connections and never waits for another one. */
 const MOST = 10;
 const IDLE_MS = 60_000;
 const PAUSE_MS = 50, LONGEST_PAUSE_MS = 2000;
@@ -54,7 +54,7 @@ interface Pool {
 }
 
 interface State {
-  /** The tenant is "" if it is unknown. */
+  /** The tenant; "" if unknown. */
   seen: string;
   owed: number;
   bytes: number;
@@ -214,7 +214,7 @@ export class Server {
   #release(client: PooledClient, broken: boolean): void {
     const isBroken = broken || this.#states.get(client)?.isSuspect === true;
     client.release(isBroken);
-    // Otherwise, the connection would wait for the server to close it too.
+    // Without this call, the connection would wait until the server also closes the connection.
     if (isBroken) client.connection.stream.destroy();
   }
 

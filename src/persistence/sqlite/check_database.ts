@@ -197,8 +197,8 @@ const MOST = 3;
 
 type Referring = Exclude<UserTable, "log">;
 
-/** Describes up to `MOST` rows that use a content by their places, such as " (variable x of conversation …)". Returns
- * "" without such rows. */
+/** Describes the places of up to `MOST` rows that use a content, such as " (variable x of conversation …)". Returns ""
+ * without such rows. */
 function contentUsers(db: DatabaseSync, hash: string): string {
   const found = new Set<string>();
   for (const [table, column] of referringColumns(db)) {

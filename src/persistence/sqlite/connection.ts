@@ -129,7 +129,7 @@ export class Transactions {
     return this.#turns.open === 0 ? run() : this.#turns.run(() => Promise.resolve(run()));
   }
 
-  /** Takes the connection for statements that are their own transactions. `pass` returns it. */
+  /** Takes the connection for statements that are their own transactions. `pass` returns the connection. */
   take(): Promise<void> {
     return this.#turns.acquire();
   }

@@ -188,7 +188,7 @@ async function replace(
   }
 }
 
-/** Locks the existing file. Returns null if it is too damaged for any process to use. */
+/** Locks the existing file. Returns null if the file is too damaged for any process to use. */
 function lockAlone(path: string): DatabaseSync | null {
   try {
     const db = openAlone(path);

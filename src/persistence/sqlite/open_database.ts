@@ -58,7 +58,7 @@ function refuseOther(db: DatabaseSync, path: string): void {
 }
 
 /** Checks the pages of a database that its last process did not close. While another process uses the database, SQLite
- * cannot leave WAL mode, and that process has checked it. */
+ * cannot leave WAL mode, and that process has checked the pages. */
 function checkLeft(db: DatabaseSync, path: string): void {
   try {
     db.exec("PRAGMA busy_timeout = 0");
@@ -81,7 +81,7 @@ interface ExistingDatabase {
 }
 
 /** Connects to an existing Vis database without creating, migrating or switching it. `action` begins the message of the
- * `UsageError` for a missing database. Throws `StoreError` for a foreign or newer one. */
+ * `UsageError` for a missing database. Throws `StoreError` for a foreign or newer database. */
 export async function openExisting(path: string, action: string): Promise<ExistingDatabase> {
   if (path === ":memory:") throw new UsageError(`Cannot ${action} :memory:: it is not a file; name a file with --db`);
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
@@ -178,8 +178,8 @@ export function notAlone(action: string, path: string): StoreError {
   );
 }
 
-/** Returns a function that closes a database at its first call. Windows requires this before the file is replaced;
- * elsewhere the callers close it afterwards. */
+/** Returns a function that closes a database at its first call. On Windows, the callers call the function before they
+ * replace the file; elsewhere, afterwards. */
 export function closeOnce(db: DatabaseSync): () => void {
   const open = new Set([db]);
   return () => {
@@ -189,8 +189,8 @@ export function closeOnce(db: DatabaseSync): () => void {
 
 const LOGS = ["-wal", "-shm"] as const;
 
-/** Watches whether the files at the path of an open database are still the open ones. SQLite keeps writing to files
- * that were removed or renamed, and later readers of the path do not see those writes. */
+/** Watches whether the files at the path of an open database are still the files that are open. SQLite keeps writing to
+ * files that were removed or renamed, and later readers of the path do not see those writes. */
 export class OpenFiles {
   readonly #path: string;
   readonly #database: string;

@@ -73,8 +73,8 @@ const RULES: readonly Rule[] = [
 ];
 
 /** Damage is reported by SQLite, by JSON in a metadata cell, or by Kysely for a row that must exist. Damage can also
- * cause a number out of range, or a missing table or column. A foreign key mismatch means that the key leads to such a
- * table. */
+ * cause a number out of range, or a missing table or column. A foreign key mismatch means that the key leads to a
+ * missing table or column. */
 const DAMAGED =
   /malformed|corrupt|fts5: |SyntaxError|NoResultError|ERR_OUT_OF_RANGE|no such (table|column|index|function)|foreign key mismatch/;
 
@@ -182,7 +182,7 @@ export function systemFault(path: string): string {
     open.push(openSync(probe, "wx", 0o600));
     while (open.length < OPEN_FILES) open.push(openSync(probe, "r+"));
     const place = Math.min(FURTHEST_BYTES, Math.max(sizeOf(path), sizeOf(`${path}-wal`)));
-    for (let at = 0; at < WRITTEN_BYTES;) { // A disk that is nearly full writes only part of it.
+    for (let at = 0; at < WRITTEN_BYTES;) { // A disk that is nearly full writes only part of the bytes.
       at += writeSync(open[0] ?? -1, new Uint8Array(WRITTEN_BYTES - at), 0, WRITTEN_BYTES - at, place + at);
     }
     accessSync(path, constants.W_OK);

@@ -30,7 +30,7 @@ export interface ScopePlace {
   readonly network?: boolean;
 }
 
-/** A lasting approval covers a later command if its own scopes have the same texts. */
+/** A lasting approval of a command covers a later command whose scopes have the same texts. */
 export function commandScopes(command: AskedCommand, place: ScopePlace): CommandScopes {
   const isLine = typeof command === "string";
   if (isLine && place.shell === "powershell") return { never: "PowerShell reads it" };
@@ -92,7 +92,8 @@ const CODE_OPTIONS: Readonly<Record<string, RegExp>> = {
   ruby: /^-/,
   php: /^-[a-zA-Z]*[rBREFaSd]|^-$|^--(?:run|process|interactive)/,
 };
-/** Options that run a program, open a file for writing or remove files. GNU programs accept prefixes of long ones. */
+/** Options that run a program, open a file for writing or remove files. GNU programs also accept prefixes of long
+ * options. */
 const OPTIONS: Readonly<
   Record<string, { readonly subcommand?: RegExp; readonly short?: RegExp; readonly long?: readonly string[] }>
 > = {
@@ -126,7 +127,7 @@ const OPTIONS: Readonly<
 };
 const NUMBERED_LINES = /^\d+(?:,(?:\d+|\$))?p$|^\$p$/;
 
-/** Subcommands of build tools. A lasting approval allows them with any further arguments. */
+/** Subcommands of build tools. A lasting approval allows these subcommands with any further arguments. */
 const SUBCOMMANDS: Readonly<Record<string, { readonly of: ReadonlySet<string>; readonly runs: string }>> = {
   npm: { of: words("test t run run-script ci start ls outdated"), runs: "what package.json says" },
   pnpm: { of: words("test t run start build lint typecheck ls outdated"), runs: "what package.json says" },
@@ -141,8 +142,8 @@ const SUBCOMMANDS: Readonly<Record<string, { readonly of: ReadonlySet<string>; r
   make: { of: words("test check all build lint clean"), runs: "what the Makefile says" },
   ruff: { of: words("check format"), runs: "" },
 };
-/** Subcommands with which package managers read. A lasting approval of the network allows them with any further names.
- * `runs` names code of the workspace that a package manager loads first. */
+/** Subcommands with which package managers read. A lasting approval of the network allows these subcommands with any
+ * further names. `runs` names code of the workspace that a package manager loads first. */
 const READING: Readonly<Record<string, { readonly of: ReadonlySet<string>; readonly runs: string }>> = {
   npm: { of: words("view v info show ping search ls list audit whoami why explain outdated"), runs: "" },
   pnpm: { of: words("view v info show search ls list ll why outdated audit"), runs: ".pnpmfile.cjs if it exists" },
@@ -153,11 +154,12 @@ const READING: Readonly<Record<string, { readonly of: ReadonlySet<string>; reado
   composer: { of: words("search show outdated audit"), runs: "plugins that composer.json allows" },
   dotnet: { of: words("list"), runs: "what the project files say" },
 };
-/** Matches names of packages in the registry, fields of them, and options that select printed data. An address could
- * make npm run the git that .npmrc names. */
+/** Matches names of packages in the registry, their fields, and options that select printed data. An address could make
+ * npm run the git that .npmrc names. */
 const READ =
   /^(?!fix$)(?:(?:@[\w.-]+\/)?\w[\w.-]*(?:@[\w.^~-]+)?|--(?:json|all|long|depth=\d+|limit|limit=\d+|pre|remote|outdated))$/;
-/** Subcommands that fetch packages. A lasting approval of the network allows them with any further packages. */
+/** Subcommands that fetch packages. A lasting approval of the network allows these subcommands with any further
+ * packages. */
 const FETCHING: Readonly<Record<string, { readonly of: ReadonlySet<string>; readonly runs: string }>> = {
   npm: { of: words("install i add update up"), runs: "scripts of packages" },
   pnpm: { of: words("install i add update up fetch"), runs: "scripts of packages" },
@@ -298,7 +300,7 @@ function runnerFault(name: string, args: readonly string[]): string | null {
 const SCRIPT = /\.(?:[cm]?[jt]sx?|py|rb|php)$/;
 
 function codeFault(name: string, args: readonly string[]): string | null {
-  // After a script or a module, options belong to it.
+  // Options after a script or a module belong to that script or module.
   const end = args.findIndex((word) => SCRIPT.test(word) || word === "-m" || word === "--test");
   const own = end === -1 ? args : args.slice(0, end);
   const code = own.find((word) => CODE_OPTIONS[name]?.test(word));

@@ -20,8 +20,8 @@ import type { AskedCommand, commandScopes, ScopePlace } from "./_command_scopes.
 const OWN_FOLDER = "/nonexistent";
 const LONGEST_QUESTION = 4_000, LONGEST_WHY = 1_000;
 
-/** The state of the command wall on this machine. If it is incomplete, `reason` gives the cause; `some` means that
- * programs run behind the existing part. */
+/** The state of the command wall on this machine. If the wall is incomplete, `reason` gives the cause; `some` means
+ * that programs run behind the existing part. */
 export type WallState = { readonly whole: true } | {
   readonly whole: false;
   readonly some: boolean;
@@ -34,9 +34,9 @@ export interface AskedProgramsOptions {
   readonly mode: UnwalledMode;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly visHome: string | null;
-  /** Whether this extension may start programs without approval if it declares that they need none. */
+  /** Whether this extension may start programs without approval if it declares that its programs need none. */
   readonly vouches: (extension: string) => boolean;
-  /** Folders whose programs get no lasting approval; by default the temporary ones. */
+  /** Folders whose programs get no lasting approval; by default, temporary folders. */
   readonly temporary?: readonly string[];
 }
 

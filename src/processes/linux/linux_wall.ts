@@ -32,14 +32,14 @@ const OPEN_FILES = 4096, FILE_BYTES = 8 * 2 ** 30, CPU_SECONDS = 24 * 3600;
 /** The number of processes that a program may have in addition to all that run when it starts. */
 const MORE_PROCESSES = 1024;
 const HIDDEN_NAME = ".hidden-by-vis";
-/** The time limit for a program that removes the folder of another one. */
+/** The time limit for a program that removes the folder of another program. */
 const REMOVAL_MS = 600_000;
 const MOST_TITLE = 80;
 
 export interface LinuxWallOptions extends WallOptions {
   /** False simulates a machine without namespaces. */
   readonly namespaces?: boolean;
-  /** The program that carries out plans (init.c); by default the one of `InitProgram`. */
+  /** The program that carries out plans (init.c); by default, the program of `InitProgram`. */
   readonly launcher?: ChildProgram;
 }
 
@@ -81,7 +81,7 @@ export class LinuxWall {
         // memory.
         if (!(error instanceof NoNamespaces)) throw error;
         if (++faults < 2) continue;
-        // Another command may have moved folders of this one, so the fault may not be the machine's.
+        // Another command may have moved folders of this command, so the fault may not be the machine's.
         if (await this.#makesNamespaces(options)) throw error;
         this.#namespaces.failed(error.message); // The fault applies from now on, and the prompt reports it.
         createLog("commands").warn("namespaces_given_up", { error: error.message });
@@ -200,7 +200,7 @@ export class LinuxWall {
     }
   }
 
-  /** Returns repositories that were added to the workspace's, among its folders near the top. */
+  /** Returns repositories that are new in the workspace, among the folders near its top. */
   async #made(workspace: string, { repositories: before }: SpecialFiles): Promise<readonly string[]> {
     if (!before.includes("")) return [];
     const isNew = (folder: string): boolean => folder !== "" && !before.includes(folder);

@@ -19,9 +19,9 @@ const MOST_LINKS = 200, MOST_WORDS = 2_000, MOST_MODULES = 2_000, MODULES_DEPTH 
 const MOST_LISTED = 1_000, MOST_KNOWN = 2_500, MOST_CLAIMS = 100_000;
 const MOST_VISITED = 20_000;
 
-/** A path that git or Vis runs or obeys, with `..` after links. `as` is its condition: for `part`, an entry must exist;
- * for `word`, the entry must be a file. For `near`, the path must be a file, or able to become one in an existing
- * folder. Other claims hold even for missing paths. */
+/** A path that git or Vis runs or obeys, with `..` after links. `as` is the condition of the claim: for `part`, an
+ * entry must exist; for `word`, the entry must be a file. For `near`, the path must be a file, or able to become one in
+ * an existing folder. Other claims hold even for missing paths. */
 interface Claim {
   readonly path: string;
   readonly as: "part" | "word" | "near" | "file" | "folder";
@@ -308,7 +308,7 @@ function unquoted(line: string): string {
   ) ?? line;
 }
 
-/** Returns the working tree if a setting names one other than the top; git then runs commands there. */
+/** Returns the working tree if a setting names another folder than the top; git then runs commands there. */
 function otherTree(
   settings: readonly GitSetting[],
   { top, gitDir }: Readonly<Record<"top" | "gitDir", string>>,
@@ -372,7 +372,7 @@ function remotesOf(
 /** Matches settings by which git runs a program or reads other settings. */
 const RUNS =
   /^(?:core\.(?:hookspath|fsmonitor|gitproxy|askpass|worktree|attributesfile)|(?:alias|pager|include|includeif|variable)\..*|.*\.(?:\w*command|\w*cmd|program|helper|driver|clean|smudge|process|textconv|external|editor|pager|vcs|uploadpack|receivepack|update|\w+hook|difffilter|path|args|tunnel|smtpserver|httpd|browser|templatedir))$/;
-/** The next word is a file of code, unless there is an option with code. */
+/** The next word is a file of code, unless an option gives code. */
 const INTERPRETER =
   /^(?:.*\/)?(?:sh|bash|dash|ash|zsh|ksh|fish|python[\d.]*|node|deno|bun|perl|ruby|php|lua|awk|source|\.)$/;
 /** The next word is the folder of later words. */
@@ -411,7 +411,8 @@ function* claimsOf(
       const path = basename(folder) === "_" && parent !== top ? parent : folder;
       const named = small === "core.hookspath" ? "core.hooksPath" : "init.templateDir";
       yield { path, as: "folder", reason: `git runs by the setting ${named}`, runs };
-      // A push to this repository runs its hooks in its own folder.
+      // After a push to this repository, git runs its hooks in the folder of the repository, so the path is relative to
+      // that folder.
       const pushed = joinUnresolved(gitDir, untilde(value, home));
       if (pushed !== folder && !isWithin(resolve(pushed), gitDir)) {
         yield { path: pushed, as: "folder", reason: `git runs by the setting ${named}`, runs };
@@ -490,8 +491,8 @@ function nameOf({ section, subsection, key }: GitSetting): string {
 
 const TODO_LISTS = ["rebase-merge/git-rebase-todo", "sequencer/todo"];
 
-/** Returns the files that git runs or obeys in a repository and its submodules. The text of each differs once the file
- * has changed. */
+/** Returns the files that git runs or obeys in a repository and its submodules. The text for a file differs once the
+ * file has changed. */
 export async function obeyedIn(workspace: string): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>();
   const folders = await repositoryFolders(workspace);
@@ -567,7 +568,7 @@ async function submodules(modules: string): Promise<readonly string[]> {
   for (const [at, { folder, depth }] of open.entries()) {
     if (found.length >= MOST_MODULES || depth > MODULES_DEPTH || at >= MOST_VISITED) break;
     if (pace.due) await pace.rest();
-    const entries = [...folderEntries(folder, { most: MOST_MODULES, wanted: (first) => first === 99 })]; // it is "c"
+    const entries = [...folderEntries(folder, { most: MOST_MODULES, wanted: (first) => first === 99 })]; // 99 is "c".
     if (entries.some(({ name, isFolder }) => name === "config" && !isFolder)) {
       const { settings } = await everyGitSetting([join(folder, "config")], "/");
       const tree = treeOf(settings, folder);

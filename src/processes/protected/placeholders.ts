@@ -6,13 +6,14 @@ import { PROC } from "../proc_files.ts";
 const LOCK_SHARED = 1n, LOCK_ALONE = 2n, LOCK_AT_ONCE = 4n;
 const TRIES = 10;
 
-/** Empty folders and files in places where git or Vis would obey a command's entries. Each exists as long as a command
- * of any Vis process needs it; entries that the user adds meanwhile stay. */
+/** Empty folders and files in places where git or Vis would obey a command's entries. Each placeholder exists as long
+ * as a command of any Vis process needs it; entries that the user adds meanwhile stay. */
 export class Placeholders {
   readonly #held = new Map<string, { count: number; readonly release: () => void }>();
   #libc: Libc | null = null;
 
-  /** Makes a placeholder; the returned function releases it. Throws Error if the placeholder cannot be made. */
+  /** Makes a placeholder; the returned function releases the placeholder. Throws Error if the placeholder cannot be
+   * made. */
   take(path: string, kind: "folder" | "file"): () => void {
     const held = this.#held.get(path) ?? { count: 0, release: this.#hold(path, kind) };
     held.count++;

@@ -32,7 +32,7 @@ export interface Kept {
 }
 
 interface Found {
-  /** Returns the kind of entry at a path and remembers it; null for placeholders of Vis. */
+  /** Returns the kind of the entry at a path and remembers the kind; null for placeholders of Vis. */
   readonly kindOf: typeof entryKind;
   readonly paths: Set<string>;
   /** Missing folders, or files, that git or Vis would obey. */
@@ -43,7 +43,7 @@ interface Found {
 type Place = Readonly<Record<"root" | "workspace", string>>;
 
 /** Keeps programs from changing paths of a workspace that other programs of the user later run or obey. The paths are
- * its repositories, the paths in their settings, and `.vis`. Also hides its secret files. */
+ * its repositories, the paths in their settings, and `.vis`. Also hides secret files of the workspace. */
 export class ProtectedPaths {
   readonly #placeholders = new Placeholders();
   readonly #walk: WorkspaceWalk;
@@ -175,8 +175,8 @@ export class ProtectedPaths {
     return { layers, running, leave };
   }
 
-  /** Runs a program that brings files into the workspace. Meanwhile, commands that can change files there pause and
-   * none begins. A command that could then change files that git or Vis obey ends instead of continuing, and a note
+  /** Runs a program that brings files into the workspace. Meanwhile, commands that can change files there pause, and no
+   * command begins. A command that could then change files that git or Vis obey ends instead of continuing, and a note
    * reports it. `run` receives the files that were found before, if there was a search. */
   async pausing(place: Place, run: (found: SpecialFiles | null) => Promise<Spawned>): Promise<Spawned> {
     const { root } = place, goOn = new Map<RunningCommand, () => void>();
@@ -332,7 +332,7 @@ async function layersOf(
     const top = write.filter((one) => isWithin(path, one)).reduce((a, b) => a.length < b.length ? a : b, path);
     const way: string[] = [];
     for (let at = dirname(path); at.length > top.length; at = dirname(at)) way.push(at);
-    // Only folders above the outermost fixed one can be changed.
+    // Only folders above the outermost fixed path can be changed.
     for (const at of way.slice(way.findLastIndex((one) => all.has(one)) + 1)) if (!layers.has(at)) set(at, true);
   }
   for (const path of all) {

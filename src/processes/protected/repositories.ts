@@ -15,12 +15,12 @@ export const GIT = ".git";
 const HEAD_BYTES = 40;
 
 export interface RepositoryFolders extends Readonly<Record<"gitDir" | "commonDir", string>> {
-  /** Both folders as they are named, which may lead through links. */
+  /** The paths by which both folders are named, which may lead through links. */
   readonly named: readonly string[];
 }
 
-/** Returns the folder that git uses at the top of a repository, and the folder that worktrees share; null if there is
- * none. A bare repository is its own top. */
+/** Returns the folder that git uses at the top of a repository, and the folder that worktrees share; null without a
+ * repository. A bare repository is its own top. */
 export async function repositoryFolders(top: string): Promise<RepositoryFolders | null> {
   const found = await namedGitFolder(top);
   const isThere = found !== null && entryKind(`${found}/HEAD`) !== null;

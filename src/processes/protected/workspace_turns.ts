@@ -16,8 +16,8 @@ export class RunningCommand {
   readonly #counts: (path: string) => boolean;
   readonly #places: ReadonlyMap<string, string>;
 
-  /** `counts` tests whether the command could change a path if it were not read-only. `places` are the paths that are
-   * read-only for it while the same entries are there. */
+  /** `counts` tests whether the command could change a path if it were not read-only. `places` are paths that the
+   * command cannot change while the same entries are at these paths. */
   constructor(
     title: string,
     { write, counts, places }: {

@@ -20,7 +20,7 @@ const MOST_NAMES = 5_000_000;
 const AT_ONCE = 500;
 const MOST_WORKSPACES = 16;
 const MOST_HIDDEN = 500, MOST_SECRETS = 5_000, MOST_REPOSITORIES = 2_000;
-/** The limit for the count of each kind. No command runs with more, so the exact number does not matter. */
+/** The limit for the count of each kind of entry. No command runs with more, so the exact number does not matter. */
 const MOST_FOUND = 20_000;
 /** Folders that are searched only for repositories, and for secret files that have moved: repositories' own folders,
  * and packages. */
@@ -128,7 +128,7 @@ export class WorkspaceWalk {
   }
 
   /** Returns secret files by their real paths, except files whose text is in the repository: a commit would record them
-   * as changed. Throws Error for too many, and if the search was incomplete. */
+   * as changed. Throws Error for too many secret files, and if the search was incomplete. */
   async secrets(workspace: string, { secrets, closed, isWhole }: SpecialFiles): Promise<readonly HiddenFile[]> {
     if (this.#patterns.length === 0) return [];
     const advice = "; start Vis in a folder with fewer files, or change the setting secrets";
@@ -323,7 +323,7 @@ export function topsOf(workspace: string, { repositories }: SpecialFiles): reado
 }
 
 /** Returns the way to hidden files that have a secret name only by a link: the links, and the files. If one of these
- * changed, a later command could read the file. */
+ * links or files changed, a later command could read the file. */
 export function linkedSecrets(
   workspace: string,
   { secrets, hidden }: Pick<SpecialFiles, "secrets"> & { readonly hidden: readonly HiddenFile[] },

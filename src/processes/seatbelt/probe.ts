@@ -27,7 +27,7 @@ export interface ProbePrograms {
 }
 
 export const MAC_PROGRAMS: ProbePrograms = { setUser: "/bin/ps", keychain: "/usr/bin/security" };
-/** The second name of every file, on systems that have the volume. */
+/** Every file of the data volume has a second name below this folder, which older systems lack. */
 const DATA_VOLUME = "/System/Volumes/Data";
 
 interface Attempt {
@@ -39,7 +39,7 @@ interface Attempt {
   readonly target: string;
   /** Whether the target exists, if the probe did not make it. */
   readonly exists?: boolean;
-  /** Whether the attempt had its effect, whatever it prints. */
+  /** Whether the attempt had its effect, whatever the program prints. */
   readonly effect?: () => boolean;
 }
 

@@ -39,7 +39,7 @@ export interface ProcessTable {
   /** Returns the start time of a process, which together with its id is unique. Returns null if the process does not
    * run. */
   started(pid: number): string | null;
-  /** Signals a process, or a group if the number is negative. Ignores ended ones. */
+  /** Signals a process, or a group if the number is negative. Ignores ended processes. */
   signal(pid: number, name: Deno.Signal): void;
 }
 
@@ -103,8 +103,8 @@ function openLibProc(): LibProc {
   }).symbols;
 }
 
-/** A program in its own group with all processes that it started. Apple's systems give no process the orphans of its
- * children, so they are remembered while their parents run; `look` must be called often. */
+/** A program in its own group with all processes that it started. On Apple's systems, a process does not inherit the
+ * orphans of its children, so this class must find each process while its parent runs; `look` must be called often. */
 export class ProcessTree {
   readonly #table: ProcessTable;
   readonly #root: number;
@@ -117,7 +117,7 @@ export class ProcessTree {
     this.look();
   }
 
-  /** Adds the processes that were started since, and returns the ids of all running ones. */
+  /** Adds the processes that were started since, and returns the ids of all running processes. */
   look(): readonly number[] {
     // Ended processes are forgotten first, since the children of another process that has got the id meanwhile do not
     // belong to the tree.

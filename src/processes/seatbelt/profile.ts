@@ -25,7 +25,7 @@ interface SeatbeltProfile {
 }
 
 /** Folders that every program may read and execute. The volume with the user's files is below /System as well, so
- * /System itself is not among them. */
+ * /System itself is not in the list. */
 const PROGRAMS = [
   ...[
     "/bin",
@@ -87,7 +87,7 @@ const NEVER = [
 const FCNTL_CHANGES = "80 110";
 
 /** Returns the profile. The last matching rule wins, so the denials are at the end. Operations that older or newer
- * systems do not know are guarded: an unknown one would make the whole profile invalid. */
+ * systems do not know are guarded: an unknown operation would make the whole profile invalid. */
 export function seatbeltProfile(policy: SeatbeltPolicy): SeatbeltProfile {
   const parameters: Record<string, string> = {};
   const named = (name: string, paths: readonly string[]): string[] =>

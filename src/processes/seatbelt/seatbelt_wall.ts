@@ -283,7 +283,7 @@ async function programPath(name: string, { path, cwd }: { readonly path: string;
   throw new Error(`Cannot run ${name}: ${isThere ? "the file is not executable" : "the program does not exist"}`);
 }
 
-/** Returns Apple's compilers and git. The programs of these names in /usr/bin look for them in folders and through
+/** Returns Apple's compilers and git. The programs of these names in /usr/bin look for the tools in folders and through
  * services that are closed to programs. So the folders themselves come first in PATH. */
 function developerTools(links: readonly string[]): Pick<OpenFolders, "read" | "env"> & { readonly path: string[] } {
   const folder = links.map(realEntry).find((found) => found?.folder)?.path;

@@ -47,7 +47,8 @@ export function childMain(files: ChildFiles = BESIDE): void {
   }
 }
 
-/** Reads its files and the setup, which may come later, then confines itself and serves until stdin ends. */
+/** Reads the child's files and the setup, which may come later, then confines the process and serves until stdin
+ * ends. */
 function confinedChild(files: ChildFiles): void {
   const scripts: ChildScripts = {
     blocks: scriptOf("blocks", files),
@@ -74,9 +75,9 @@ function confinedChild(files: ChildFiles): void {
   begin(finish());
 }
 
-/** Returns the URL of the worker's code. From source, Landlock would block its file, so its text is read earlier and
- * started as a blob. In an executable, blob workers do not load, but the embedded file does. Both require a single
- * file. */
+/** Returns the URL of the worker's code. When Vis runs from source, Landlock would block the worker's file, so the text
+ * is read earlier and started as a blob. In an executable, blob workers do not load, but the embedded file does. Both
+ * require a single file. */
 function workerUrl(): string {
   if (Deno.build.standalone) return beside("worker.js").href;
   const text = Deno.readTextFileSync(beside("worker.js"));
@@ -84,8 +85,8 @@ function workerUrl(): string {
 }
 
 /** Runs the same code in a worker, because a worker's permissions can be narrowed to paths and addresses. Landlock
- * covers all threads that read and write files for the worker. The worker has the pipe; this thread waits for its
- * end. */
+ * covers all threads that read and write files for the worker. The worker has the pipe; this thread waits for the
+ * worker's end. */
 function inWorker(
   start: WorkerStart,
   { url, permissions, finish }: {

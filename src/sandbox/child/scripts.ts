@@ -14,7 +14,7 @@ export interface ChildStart {
   readonly constants: Bytes;
   readonly scripts: ChildScripts;
   readonly end: (why: string | null) => void;
-  /** Imports a module, which a script cannot do. Only tests of attacks without the realm's wall use it. */
+  /** Imports a module, which a script cannot do. Only tests of attacks without the realm's wall use this function. */
   readonly import: (specifier: string, options?: ImportCallOptions) => Promise<unknown>;
 }
 

@@ -25,7 +25,7 @@ export type Misnamed = Readonly<Record<string, Readonly<Record<string, string>>>
 export interface Setup {
   readonly version: typeof PROTOCOL_VERSION;
   readonly walls: WallSwitches;
-  /** The main process, whose end also ends the child. 0 behind a launcher; the child then ends when its input does. */
+  /** The main process, whose end also ends the child. 0 behind a launcher; the child then ends when its input ends. */
   readonly parentPid: number;
   readonly memoryBytes: number;
   readonly outputBytes: number;
@@ -72,7 +72,7 @@ function readMisnamed(value: unknown): Misnamed {
   return byFunction as Misnamed;
 }
 
-/** The grants of a child in the form for all walls. The main process resolves them (`resolveGrants` in
+/** The grants of a child in the form for all walls. The main process resolves the grants (`resolveGrants` in
  * host/open_sandbox.ts). */
 export interface ChildAccess extends KernelAccess {
   /** Addresses such as "127.0.0.1:8080" or "[::1]:8080". */

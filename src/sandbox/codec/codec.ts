@@ -700,8 +700,8 @@ function isSparse(value: readonly unknown[]): boolean {
   return holes > 16;
 }
 
-/** Whether an object is plain. Foreign code may have given a built-in object a plain prototype. Encoded as plain data,
- * its content would be lost. */
+/** Whether an object is plain. Foreign code may have given a built-in object a plain prototype. If such an object were
+ * encoded as plain data, its content would be lost. */
 function isPlain(value: object): boolean {
   return !(own.isMap(value) || own.isSet(value) || own.isNativeError(value) || own.isDate(value) ||
     own.isRegExp(value) || own.isArrayBuffer(value) || own.isView(value) || own.isBoxed(value) || own.isPromise(value));
@@ -1112,7 +1112,7 @@ class TableReader {
     this.at += slots;
   }
 
-  /** Returns a new shape on the first pass, and the same one on the second. */
+  /** Returns a new shape on the first pass, and the same shape on the second. */
   newShape(bare: boolean): ReadShape {
     const keys = bareList<string>(), safe = bareList<boolean>();
     for (let n = this.count(1), i = 0; i < n; i++) {

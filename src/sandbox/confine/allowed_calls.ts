@@ -63,9 +63,9 @@ export function seccomp(libc: Libc, access: KernelAccess): string[] {
   return installFilter(libc, allowedCalls({ pid: Deno.pid, access }));
 }
 
-/** Calls that a child may still make. Deno 2.6 to 2.9, V8 and tokio make them after their start on x86-64 (strace -f);
- * other kernels and libcs use a few more. None of them reaches a file, a socket or a process by name. A new Deno
- * version needs a new trace. */
+/** Calls that a child may still make. Deno 2.6 to 2.9, V8 and tokio make these calls after their start on x86-64
+ * (strace -f); other kernels and libcs use a few more. None of these calls reaches a file, a socket or a process by
+ * name. A new Deno version needs a new trace. */
 export const ALLOWED: readonly CallName[] = [
   // Calls on existing descriptors: the protocol's pipes and the event loop's own.
   "read",
@@ -174,7 +174,7 @@ const always = (pid: number): readonly GuardedCall[] => [
   // With `socketpair`, tokio creates its signal pipe at the first deadline. A datagram pair could send to any unix
   // socket that has a path.
   { name: "socketpair", checks: [{ index: 0, oneOf: [AF_UNIX] }, { index: 1, oneOf: STREAM }] },
-  // The address must be null: sending to one would connect a TCP socket past Landlock (fast open).
+  // The address must be null: sending to an address would connect a TCP socket past Landlock (fast open).
   { name: "sendto", checks: [{ index: 3, none: MSG_FASTOPEN }, { index: 4 }] },
 ];
 
@@ -212,8 +212,8 @@ const READ: readonly GuardedCall[] = [
   { name: "statx", checks: [{ index: 2, oneOf: [AT_EMPTY_PATH] }] },
 ];
 
-/** Returns calls that depend on their arguments or on the grants. None of them allows bind, listen, UDP, unlink,
- * rename, link or chmod. */
+/** Returns calls that depend on their arguments or on the grants. None of these calls is bind, listen, unlink, rename,
+ * link or chmod, and none allows UDP. */
 function accessCalls(pid: number, { read, write, ports }: KernelAccess): readonly GuardedCall[] {
   return [
     ...always(pid),

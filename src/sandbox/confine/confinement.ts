@@ -22,8 +22,8 @@ export interface ConfinedWalls {
 }
 
 /** Drops, permanently for this process, everything that a block never needs. `begin` runs as early as possible, because
- * Landlock is inherited by new threads but not applied to existing ones. `finish` runs when everything has been loaded,
- * because seccomp refuses calls that loading needs; the filter applies to every thread. */
+ * Landlock is inherited by new threads but not applied to existing threads. `finish` runs when everything has been
+ * loaded, because seccomp refuses calls that loading needs; the filter applies to every thread. */
 export class Confinement {
   readonly #options: ConfinementOptions;
   readonly #libc: Libc | null;

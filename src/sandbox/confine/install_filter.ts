@@ -16,7 +16,7 @@ const ENOSYS = 38;
 
 export const verdict = (value: number): Operation => [BPF.return, 0, 0, value];
 export const denyWith = (errno: number): Operation => verdict(0x00050000 | errno);
-/** Returns the offset of the low 32 bits of an argument; the high ones are 4 bytes later. */
+/** Returns the offset of the low 32 bits of an argument; the high 32 bits are 4 bytes later. */
 export const argument = (index: number): number => 16 + 8 * index;
 
 /** Runs before every other check: loads the number of a 64-bit call and refuses any other kind of entry. */

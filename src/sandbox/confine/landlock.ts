@@ -92,7 +92,7 @@ export interface PathRule {
 }
 
 export interface LandlockRules {
-  /** The fields of struct landlock_ruleset_attr; an older kernel accepts only the first ones. */
+  /** The fields of struct landlock_ruleset_attr; an older kernel accepts only the first fields. */
   readonly handledFiles: bigint;
   readonly handledNet: bigint;
   readonly scoped: bigint;
@@ -148,7 +148,7 @@ function missing(abi: number): string[] {
 const AT_FDCWD = BigInt.asUintN(64, -100n), O_PATH_CLOEXEC = 0o12000000n, RESOLVE_NO_SYMLINKS = 4n;
 const O_NOFOLLOW = Deno.build.arch === "aarch64" ? 0o100000n : 0o400000n;
 
-/** Encodes struct open_how for openat2. No link is followed; with `link`, the last part may be one. */
+/** Encodes struct open_how for openat2. No link is followed; with `link`, the last part may be a link. */
 export function howReal({ link }: { readonly link: boolean }): readonly bigint[] {
   return [O_PATH_CLOEXEC | (link ? O_NOFOLLOW : 0n), 0n, RESOLVE_NO_SYMLINKS];
 }

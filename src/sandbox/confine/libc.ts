@@ -1,7 +1,7 @@
-/** The only two functions: the runtime compiles code for each one at every start, and `syscall` can replace the others
- * that confinement needs. */
+/** The only two functions: the runtime compiles code for each function at every start, and `syscall` can replace the
+ * others that confinement needs. */
 const SYMBOLS = {
-  // There are five arguments, since prctl requires unused ones to be zero.
+  // There are five arguments, since prctl requires unused arguments to be zero.
   syscall: { parameters: ["i64", "u64", "u64", "u64", "u64", "u64"], result: "i64" },
   __errno_location: { parameters: [], result: "pointer" },
 } as const;

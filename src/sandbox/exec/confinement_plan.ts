@@ -28,15 +28,15 @@ export interface HiddenFile {
 }
 
 export interface OwnNamespaces {
-  /** The name of the machine's own network, which the program must not be in; null if it uses that network. */
+  /** The name of the machine's own network, in which the program must not be; null if the program uses that network. */
   readonly outside: string | null;
-  /** A process whose network the program joins; null if no other program began one. */
+  /** A process whose network the program joins; null if no other program began a network. */
   readonly other: number | null;
   /** The ids of an ordinary user, who needs a user namespace; null for root. */
   readonly user: { readonly uid: number; readonly gid: number } | null;
   /** Links of the machine that lead to the program's files. */
   readonly links: readonly (readonly [path: string, to: string])[];
-  /** Parts of the folders that the program may change, outer ones first. Each stays at its path. */
+  /** Parts of the folders that the program may change, outer ones first. Each layer stays at its path. */
   readonly layers: readonly Layer[];
   readonly hidden: { readonly files: readonly HiddenFile[]; readonly as: string };
 }
@@ -82,7 +82,7 @@ export interface ExecMachine {
   hardLimit(resource: number): number;
 }
 
-/** Plans the way from a new process to a confined one, in which the program then starts. Throws Error without
+/** Plans the way from a new process to a confined process, in which the program then starts. Throws Error without
  * Landlock. */
 export function execPlan(policy: ExecPolicy, machine: ExecMachine): Plan {
   const { network, namespaces, input } = policy;
@@ -108,8 +108,8 @@ function readNothing(plan: Plan): void {
 }
 
 /** Reduces the process to its uid, or to the owner's: a program of root can regain no capability, and set-id files give
- * no new privileges. Signals get their default handling. A lower limit stays, since only a privileged process can
- * raise one. */
+ * no new privileges. Signals get their default handling. A lower limit stays, since only a privileged process can raise
+ * a limit. */
 function dropPrivileges(
   plan: Plan,
   { limits, owner = null }: Pick<ExecPolicy, "limits" | "owner">,
@@ -378,7 +378,7 @@ function place(
 
 const FOUND = new Uint8Array(STATX_BYTES);
 
-/** Covers a file with another one. If the file is gone or replaced, it may be elsewhere, so the program must not
+/** Covers a file with another file. If the file is gone or replaced, it may be elsewhere, so the program must not
  * run. */
 function cover(plan: Plan, copy: number, { path, inode }: HiddenFile): void {
   const cannot = noMounts(`hide ${path}`);
@@ -396,7 +396,7 @@ function makeLink(plan: Plan, path: string, to: string): void {
   plan.must(noMounts(`link ${path}`), "symlinkat", [to, AT_FDCWD, path], { or: -EEXIST });
 }
 
-/** Makes the new tree the root of all files, unchangeable, and gives up all others. */
+/** Makes the new tree the root of all files, unchangeable, and gives up all other trees. */
 function enter(plan: Plan, folder: string): void {
   const root = openGranted(plan, BASE);
   setAttributes(plan, root, { attributes: ATTR_RDONLY, flags: 0 });

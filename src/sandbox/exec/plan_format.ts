@@ -65,7 +65,7 @@ export class Plan {
     this.may("close", [descriptor]);
   }
 
-  /** Returns the bytes for init.c, after their length; null if the plan is too long. */
+  /** Returns the length of the plan followed by its bytes, for init.c; null if the plan is too long. */
   async encode(
     { token, argv, env }: Readonly<Record<"argv" | "env", readonly string[]>> & { readonly token: string },
   ): Promise<Uint8Array<ArrayBuffer> | null> {

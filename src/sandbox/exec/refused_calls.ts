@@ -57,7 +57,7 @@ const REFUSED: Readonly<Record<string, readonly CallName[]>> = {
     "clock_adjtime",
   ],
 };
-/** Calls for memory and queues shared by number or name; refused if they are the machine's. */
+/** Calls for memory and queues shared by number or name; refused if the program would share them with the machine. */
 const SHARED: readonly CallName[] = [
   "shmget",
   "shmat",
@@ -110,8 +110,8 @@ const NEW_NAMESPACES = 0x7e020000, TIOCSTI = 0x5412, TIOCLINUX = 0x541c;
 const CREATES = 0o100 | 0o20000000;
 const SET_ID = 0o6000;
 const O_WRONLY = 1, O_RDWR = 2, O_TRUNC = 0o1000;
-/** Landlock covers emptying a file from ABI 3 on. Below, a program may empty only files that Landlock lets it open for
- * writing. */
+/** Landlock covers emptying a file from ABI 3 on. On an older kernel, a program may empty only files that Landlock lets
+ * it open for writing. */
 const TRUNCATE_ABI = 3;
 const AF_UNIX = 1, AF_INET = 2, AF_INET6 = 10, AF_NETLINK = 16, IPPROTO_TCP = 6, NETLINK_ROUTE = 0;
 /** SOCK_STREAM, optionally with SOCK_NONBLOCK and SOCK_CLOEXEC. */
@@ -212,7 +212,7 @@ export function refusedCalls(
   ];
 }
 
-/** Refuses if every check holds; otherwise continues after itself. */
+/** Refuses the call if every check holds; otherwise continues after these operations. */
 function alternative(checks: readonly Check[]): Operation[] {
   let behind: Operation[] = [denyWith(EPERM)];
   for (const one of checks.toReversed()) behind = [...unless(one, behind.length), ...behind];

@@ -158,7 +158,7 @@ export class CallRegistry {
     this.#calls.get(id)?.abort.abort();
   }
 
-  /** Aborts all work of the run and lets it start no more. */
+  /** Aborts all work of the run and prevents new work. */
   abortRun(id: string): void {
     const run = this.#runs.get(id);
     if (run) run.ended = true;

@@ -70,7 +70,7 @@ export class ChildLink {
     if (!this.#writing) void this.#write();
   }
 
-  /** Sends a frame with the next one, since alone it is not worth waking the child. */
+  /** Sends a frame with the next one, because a frame alone is not worth waking the child. */
   sendLater(header: Header, payload: Bytes = NOTHING): void {
     const head = frameHead({ header, payloadBytes: payload.length });
     this.#waiting.push(head);

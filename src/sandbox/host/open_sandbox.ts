@@ -250,7 +250,7 @@ class ConfinedSandbox implements Sandbox {
   }
 
   get walls(): Walls {
-    return this.#walls!; // `start` sets it before any other code has this object.
+    return this.#walls!; // `start` sets the walls before any other code has this object.
   }
 
   get ended(): boolean {

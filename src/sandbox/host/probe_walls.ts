@@ -25,7 +25,7 @@ const attempts = (list: Readonly<Record<string, string>>): string =>
     Object.entries(list).map(([name, code]) => `try { if (${code}) through.push("${name}") } catch {}`).join("\n")
   }\nthrough`;
 
-/** Existing targets of the attempts, because an attempt on a missing one would count as blocked. */
+/** Existing targets of the attempts, because an attempt on a missing target would count as blocked. */
 interface ProbeTargets {
   readonly file: string;
   readonly folder: string;
@@ -123,8 +123,8 @@ interface ProbeOptions {
   readonly startMs?: number;
 }
 
-/** Tests each wall alone, with the others down, except the limits that the kernel wall needs. Tries to read, write and
- * look at files, reach a port, and start a process. Needs a few child starts. Rejects if no child starts at all. */
+/** Tests each wall alone, with the other walls down, except the limits that the kernel wall needs. Tries to read, write
+ * and look at files, reach a port, and start a process. Needs a few child starts. Rejects if no child starts at all. */
 export async function probeWalls(options: ProbeOptions = {}): Promise<readonly WallProbe[]> {
   const { signal, folderRoot } = options;
   signal?.throwIfAborted();

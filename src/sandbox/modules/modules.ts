@@ -54,8 +54,8 @@ function atLine(error: unknown, path: string): unknown {
   return what === undefined ? error : new SyntaxError(`${what} (${path}:${line})`);
 }
 
-/** The script is next to this file in an executable. Otherwise it is the built file, relative to this folder or to a
- * bundle of the program. */
+/** The script is next to this file in an executable. Otherwise, the script is the built file, relative to this folder
+ * or to a bundle of the program. */
 const SUCRASE = ["./sucrase.js", "../../../build/sandbox/sucrase.js", "../sandbox/sucrase.js"];
 
 export function sucraseText(): string {

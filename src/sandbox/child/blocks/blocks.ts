@@ -57,7 +57,8 @@ const NO_VALUE = undefined;
 /** Runs blocks one at a time, and reports each once: its value, its error, its deadline or its cancellation. */
 export class Blocks {
   readonly #parts: BlockParts;
-  /** The timer for the deadline that was known when it was set. Null without a timer, or if it expired in a pause. */
+  /** The timer for the deadline that was known when the timer was set. Null without a timer, or if the timer expired in
+   * a pause. */
   #timer: ReturnType<typeof captured.setTimeout> | null = null;
   #active: Active | null = null;
   #lastId = "";
@@ -266,7 +267,8 @@ export class Blocks {
     return asks === "value" || (asks === "call" && this.#parts.output.printed === "");
   }
 
-  /** Shows the variable that the last statement declared, so that it need not be repeated. A promise is not awaited. */
+  /** Shows the variable that the last statement declared, so that the block need not repeat the name. A promise is not
+   * awaited. */
   #declared(name: string | null): unknown {
     const value = name === null ? NO_VALUE : this.#parts.variables.lookup(name);
     return typeof value === "function" || captured.isPromise(value) ? NO_VALUE : value;

@@ -166,9 +166,9 @@ class Child {
   }
 
   #emptyRealm(): string[] {
-    // The runtime reports stray exceptions and rejections through this global. Without the global, they end the child.
-    // The runtime also dispatches page events, which this function ignores: if a block prevented the event before the
-    // end, the child would not end.
+    // The runtime reports stray exceptions and rejections through this global. Without the global, such an error ends
+    // the child. The runtime also dispatches page events, which this function ignores: if a block prevented the event
+    // before the end, the child would not end.
     const dispatchEvent = captured.freeze((event: ErrorEvent & PromiseRejectionEvent) => {
       if (event.type !== "error" && event.type !== "unhandledrejection") return true;
       event.preventDefault();

@@ -86,8 +86,8 @@ export function boundIdentifiers(pattern: Pattern): Identifier[] {
 /** The names are kept in the statement, which is analysed alone and with its program. */
 const FREE = Symbol("free names");
 
-/** Returns names that part of a program refers to and does not bind itself, in order of appearance. Declarations at its
- * own top level count as bound. Names inside functions that are never called are included. */
+/** Returns names that part of a program refers to and does not bind itself, in order of appearance. Declarations at the
+ * part's own top level count as bound. Names inside functions that are never called are included. */
 export function freeNames(part: AnyNode & { [FREE]?: readonly string[] }): readonly string[] {
   return part[FREE] ??= listFreeNames(part);
 }
@@ -117,7 +117,7 @@ function programScope(program: Program): Scope {
   return { names, outer: null };
 }
 
-/** A top-level declaration, viewed alone, binds its names only for the statements next to it. */
+/** The names of a declaration itself do not count here, because they are bound for the statements next to it. */
 function ownNames(part: AnyNode): Set<string> {
   const names = new Set<string>();
   if (part.type !== "VariableDeclaration") varNames(part, names);

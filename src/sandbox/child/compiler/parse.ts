@@ -38,7 +38,7 @@ class ScopeNames extends Array<string> {
   }
 }
 
-/** Acorn with a time that is linear in the text: its own scopes look up each name in a list. Acorn's plugins use the
+/** Parses in a time that is linear in the text; acorn's own scopes look up each name in a list. Acorn's plugins use the
  * overridden methods, which its types lack. */
 export class CodeParser extends Parser {
   declare readonly scopeStack: unknown[];
@@ -294,7 +294,7 @@ function blank(start: number, end: number): SourceEdit {
   return { start, end, text: " ".repeat(end - start) };
 }
 
-/** Returns the error of the parser that got further. The other one failed at syntax that it does not know. */
+/** Returns the error of the parser that got further. The other parser failed at syntax that it does not know. */
 function later(a: Unparsed, b: Unparsed): Unparsed {
   return b.offset >= a.offset ? b : a;
 }
@@ -317,7 +317,7 @@ function parseScript(js: string): Parsed | Unparsed {
 }
 
 /** Separates `a <!--b`, which is three operators in a module and a comment in a script. A space preserves the parser's
- * reading. Returns null without such a text. */
+ * reading. Returns null if the text has no `<!--` to separate. */
 function spacedComments(
   js: string,
   options: Options,
@@ -331,7 +331,7 @@ function spacedComments(
   return edits.length > 0 ? applyEdits(js, edits) : null;
 }
 
-/** Parses `{ a: 1 }` alone as an object. The language would read it as a block with a label. */
+/** Parses `{ a: 1 }` alone as an object. The language would read this text as a block with a label. */
 function parseObject(js: string): Program | null {
   if (!/^\s*\{/.test(js)) return null;
   const start = js.search(/\{/);

@@ -32,7 +32,7 @@ export interface RunnableBlock {
   readonly madeFrom: MadeFrom;
   /** The variable that provides the block's value if the last statement declares one: `const n = 6` shows 6. */
   readonly shows: string | null;
-  /** The kind of expression in the last statement; null if it is another statement. */
+  /** The kind of expression in the last statement; null if that statement is not an expression. */
   readonly asks: "call" | "value" | null;
   readonly literal: boolean;
   readonly repaired: string | null;

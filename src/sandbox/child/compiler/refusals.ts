@@ -13,7 +13,7 @@ const IN_SCOPE = "what a block may use is in scope already";
 const NO_IMPORT = `import is not available, as a block is not a module: ${IN_SCOPE}`;
 const NO_EXPORT = "A block is not a module: leave out export, what a block declares stays anyway";
 /** Constants of the language, names that the runtime itself calls, and names that Vis sets before every call. A block
- * cannot declare them. */
+ * cannot declare these names. */
 const FIXED_NAMES: ReadonlySet<string> = new Set([
   ...["undefined", "NaN", "Infinity", "globalThis", "dispatchEvent"],
   ...SYSTEM_NAMES,

@@ -50,7 +50,7 @@ export function fileOfRestored(name: string): string {
   return RESTORED + name;
 }
 
-/** Variables that Vis sets before every call. Blocks must not declare them. */
+/** Variables that Vis sets before every call. Blocks must not declare these variables. */
 export const SYSTEM_NAMES: readonly (typeof SYSTEM_VARIABLES)[number][] = [
   "$query",
   "$reasoning",

@@ -74,7 +74,7 @@ class Rewriter {
     this.#edits.push({ start: at, end: at, text });
   }
 
-  /** Removes an import of types only, or a function that a later one replaces. Keeps the lines. */
+  /** Removes an import of types only, or a function that a later function replaces. Keeps the lines. */
   #blank({ start, end }: { readonly start: number; readonly end: number }): void {
     this.#edits.push({ start, end, text: this.#js.slice(start, end).replace(/[^\n]/g, " ") });
   }

@@ -125,7 +125,7 @@ type FetchExchange = (sent: SentRequest, signal: AbortSignal) => Promise<Receive
 
 /** Returns a function that makes one HTTP request with the runtime's own fetch, follows no redirect, and reads the
  * whole response. The function is created before foreign code runs, since `makeExchange` first checks how this runtime
- * looks up its Request. */
+ * looks up Request. */
 function makeExchange(): FetchExchange {
   const call = looksUpRequest() ? fetchWithRequest : nativeFetch;
   return async ({ url, method, headers, body }, signal) => {
@@ -156,9 +156,9 @@ function looksUpRequest(): boolean {
   return looked;
 }
 
-/** Some runtimes look up Request in the global, where a block's own Request would receive the runtime's signal. So the
- * first lookup in the global finds the runtime's class. No foreign code runs between the start of the call and that
- * lookup. */
+/** Some runtimes look up Request in the global, where a block's own Request would receive the runtime's signal. So this
+ * function lets the first lookup in the global find the runtime's class. No foreign code runs between the start of the
+ * call and that lookup. */
 function fetchWithRequest(url: string, init: RequestInit): Promise<Response> {
   const restore = replaceRequest(() => {});
   try {

@@ -88,8 +88,8 @@ interface Entry {
   readonly next: Entry | null;
 }
 
-/** Returns the entries as a linked list, the last one read first, since a block may have replaced the methods of
- * Array. */
+/** Returns the entries as a linked list, since a block may have replaced the methods of Array. The entry that was read
+ * last comes first. */
 async function list(path: string): Promise<Entry | null> {
   const entries = readDir(path)[Symbol.asyncIterator]();
   // The runtime returns a generator or an object with its own function, depending on its version.

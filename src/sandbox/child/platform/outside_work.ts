@@ -3,7 +3,7 @@ import type { TimersOptions } from "../run/timers.ts";
 import type { RunContext } from "../run/timed_tasks.ts";
 
 const MAX_WORK = 64;
-/** Deno's own class. No block ever gets one, so its methods are the original ones. */
+/** Deno's own class. No block ever gets an instance, so the methods are the original ones. */
 const NativeController = globalThis.AbortController;
 
 interface Work {
@@ -19,8 +19,8 @@ interface OutsideTask {
   readonly begin: (signal: AbortSignal) => Promise<unknown>;
 }
 
-/** Files and connections that a block uses by a grant. Their number is limited, and they end with the block's time and
- * with the query. */
+/** Files and connections that a block uses by a grant. Limits the number of such operations, and ends them with the
+ * block's time and with the query. */
 export class OutsideWork {
   readonly #options: OutsideWorkOptions;
   readonly #work = new look.Set<Work>();

@@ -102,7 +102,7 @@ function define(name: string, value: unknown): boolean {
     captured.defineProperty(globalThis, name, descriptor(value));
     return true;
   } catch {
-    return false; // A block made it permanent.
+    return false; // A block made the name permanent.
   }
 }
 

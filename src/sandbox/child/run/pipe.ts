@@ -126,8 +126,8 @@ export class Pipe {
     }
   }
 
-  /** Called after a turn. While the child is inactive until a frame arrives, this thread itself waits for it. The
-   * runtime reads on another thread, and switching there and back costs as much as the rest of a host call. */
+  /** Called after a turn. While the child is inactive until a frame arrives, this thread itself waits for the frame.
+   * The runtime reads on another thread, and switching there and back costs as much as the rest of a host call. */
   readOn(): void {
     const reading = this.#reading, resume = this.#resume;
     if (resume === null || reading === null) return;

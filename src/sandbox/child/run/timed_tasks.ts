@@ -23,7 +23,7 @@ class Tasks {
     this.#tasks[this.#tasks.length] = { run, owner };
   }
 
-  /** Runs tasks up to the first one of another owner. Each task is removed before it runs, so that a stopped turn does
+  /** Runs tasks up to the first task of another owner. Each task is removed before it runs, so that a stopped turn does
    * not repeat the task. */
   runAll(): void {
     const { owner } = this;
@@ -55,7 +55,7 @@ export class TimedTasks {
   readonly #tasks = new Tasks();
   readonly #afterwards = new Tasks();
   #scheduled = false;
-  /** Whether `onIdle` is running. A turn that is scheduled there follows without the event loop. */
+  /** Whether `onIdle` is running. A turn that `onIdle` schedules follows without the event loop. */
   #idle = false;
   #inside = false;
   #operations = 0;
@@ -89,7 +89,7 @@ export class TimedTasks {
   }
 
   /** Runs changes to the runtime's own lists (timers, immediates, asynchronous operations) when the turn has ended, or
-   * immediately outside of one. A limit that stops a turn in the middle of such a change would corrupt the lists. */
+   * immediately outside of a turn. A limit that stops a turn in the middle of such a change would corrupt the lists. */
   afterwards(run: () => void): void {
     if (this.#inside) this.#afterwards.add(run);
     else run();

@@ -46,7 +46,7 @@ export class Timers {
     return this.#start({ f, ms, args: [], repeat: false });
   }
 
-  /** Stops the timers of a run, of no run (null), or all of them. */
+  /** Stops the timers of a run, of no run (null), or all timers. */
   stop(run: RunContext | null | "all"): void {
     for (const id in this.#live) {
       if (run === "all" || this.#live[id]?.run === run) this.#stop(this.#live[id]?.id);

@@ -100,8 +100,8 @@ export class Restoring {
     this.#parts.functions.add(value, { name, source, requires });
   }
 
-  /** Returns the function or class of the variable with which this one shared it. Returns null if that variable now has
-   * another or none. */
+  /** Returns the function or class that this variable shared with the variable `root`. Returns null if that variable
+   * now has another value or none. */
   #alias({ root, source, kind }: VariableImage): unknown {
     const other = root === null ? undefined : this.#images[root];
     if (!other || other.kind !== kind || other.source !== source || other.root !== null) return null;

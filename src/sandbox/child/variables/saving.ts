@@ -26,8 +26,8 @@ const WALK = { objects: 50_000, properties: 100_000 };
 const LARGE = 64 << 10;
 const REACH_ALL = nameSet(["globalThis", "results", "vis"]);
 
-/** Saves at the end of a block: finds the variables that it can have changed and did change, and the data to store.
- * Each object is used once. */
+/** Saves at the end of a block: finds the variables that the block can have changed and did change, and the data to
+ * store. Each object is used once. */
 export class Saving {
   readonly #parts: SavingParts;
   readonly #named: Record<string, true> = look.create(null);
@@ -81,7 +81,7 @@ export class Saving {
       const name = queue[i]!, entry = this.#parts.entries[name];
       if (!entry || this.#candidates[name]) continue;
       if (!this.#parts.has(name)) {
-        this.#parts.drop(name); // A block deleted it.
+        this.#parts.drop(name); // A block deleted the variable.
         continue;
       }
       this.#candidates[name] = entry;
@@ -110,7 +110,7 @@ export class Saving {
     this.#shots[name] = shot;
   }
 
-  /** Updates groups of reachable variables only. No others can have started or stopped sharing objects. */
+  /** Updates groups of reachable variables only. No other groups can have started or stopped sharing objects. */
   #regroup(): void {
     const walk = new IdentityWalk(WALK);
     const groups: Record<string, Group> = look.create(null);
@@ -145,7 +145,7 @@ export class Saving {
 
   /** Returns the image of a changed variable, in a common table with the variables that share objects with it. Returns
    * null if the stored image is still correct. In an assumed group, some variables are not inspected, so the table does
-   * not show which ones are unchanged. */
+   * not show which variables are unchanged. */
   #image(shot: VariableSnapshot): VariableImage | null {
     const { entry, hash, losses } = shot;
     const coarse = entry.group?.coarse === true;
@@ -157,8 +157,8 @@ export class Saving {
     return imageOf(shot, { table, assumed: coarse, alias }, this.#parts);
   }
 
-  /** Whether the last saved image keeps exactly the present sharing. A table that was only assumed to be shared keeps
-   * the sharing of all its variables, and may have others. */
+  /** Whether the last saved image keeps exactly the present sharing. If sharing was only assumed, the image stays
+   * correct while each inspected variable of the group is unchanged and in that table. */
   #isStoredWith({ tableHash, tableAssumed, group }: VariableRecord, now: string): boolean {
     if (!tableAssumed) return tableHash === now;
     for (let i = 0; group && i < group.members.length; i++) {
@@ -168,7 +168,7 @@ export class Saving {
     return true;
   }
 
-  /** Returns the first variable with the same function or class; "" if it is this one. */
+  /** Returns the first variable with the same function or class; "" if this variable is the first. */
   #alias({ entry, value }: VariableSnapshot): string {
     if (!entry.group) return "";
     for (const name in this.#parts.entries) {
@@ -244,7 +244,7 @@ interface WalkLimits {
   readonly properties: number;
 }
 
-/** Finds which of several values share an object. One bounded traversal covers all of them. Beyond the bounds, the
+/** Finds which of several values share an object. One bounded traversal covers all values. Beyond the bounds, the
  * search ends and `exceeded` is set. The search runs no code of the values. */
 export class IdentityWalk {
   readonly #owners = new look.Map<object, string>();

@@ -149,7 +149,8 @@ export function addOnce(list: string[], name: string): void {
   list[list.length] = name;
 }
 
-/** Encodes values that share objects in one table, each under its name. Returns null if they are too large together. */
+/** Encodes values that share objects in one table, each under its name. Returns null if the values together are too
+ * large. */
 export function encodeTogether(snapshots: readonly VariableSnapshot[], { functions }: SaveParts): Bytes | null {
   const table: Record<string, unknown> = look.create(null);
   for (let i = 0; i < snapshots.length; i++) table[snapshots[i]!.entry.name] = snapshots[i]!.value;
@@ -221,17 +222,17 @@ export interface VariableRecord {
   source: string;
   requires: readonly string[];
   kind: VariableKind;
-  /** Classes of the instances in its value, since their methods can be called through it. */
+  /** Classes of the instances in the value, because code can call their methods through the value. */
   classes: readonly string[];
   hash: string;
   /** The hash of the shared table that was saved last; "" if the variable was saved alone. */
   tableHash: string;
   tableAssumed: boolean;
-  /** The variable under whose function or class this one was saved; "" for its own. */
+  /** The variable under whose function or class this variable was saved; "" if this variable has its own. */
   alias: string;
   /** The text is "" without losses. */
   losses: string;
-  /** The primitive value that was saved last. If it is unchanged, no other check is needed. */
+  /** The primitive value that was saved last. If the value is unchanged, no other check is needed. */
   primitive: unknown;
   size: number;
   group: Group | null;
@@ -268,7 +269,7 @@ export interface BlockNames {
 
 interface OwnParts {
   readonly functions: KnownFunctions;
-  /** Whether functions among its own properties may come from its source: `static f = () => 1`. */
+  /** Whether functions among the own properties may come from the source of a class: `static f = () => 1`. */
   readonly isClass: boolean;
   /** Receives each part that the bytes cannot keep. */
   readonly lost: (what: string, path: string) => void;

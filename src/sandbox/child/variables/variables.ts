@@ -126,7 +126,7 @@ export class RealmVariables {
       if (before) look.defineProperty(this.#global, name, look.setPrototypeOf(before, null));
       else if (!look.deleteProperty(this.#global, name)) this.#define(name, undefined);
     } catch {
-      this.#define(name, undefined); // The block made it permanent.
+      this.#define(name, undefined); // The block made the name permanent.
     }
     delete this.#shadowed[name];
     this.#drop(name);

@@ -322,7 +322,7 @@ interface Bounds {
   readonly depth: number;
   /** Limit of the shown items or keys of one object. */
   readonly items: number;
-  /** The limit of the whole text. Markers for omitted parts may exceed it slightly. */
+  /** The limit of the whole text. Markers for omitted parts may slightly exceed the limit. */
   readonly chars: number;
   readonly ms: number;
   readonly flat?: boolean;

@@ -88,8 +88,8 @@ function oneLine(text: string): string {
   return out;
 }
 
-/** Returns the whole value on one line, exactly. Returns null if it is longer, a function, incomplete, or has an
- * unescaped line break, as in an error's message. */
+/** Returns the whole value on one line, exactly. Returns null for a function, and for text that is too long,
+ * incomplete, or has an unescaped line break, as in an error's message. */
 function inlineText(value: unknown): string | null {
   if (typeof value === "function" || (typeof value === "string" && value.length > MAX_INLINE)) return null;
   const previewer = new Previewer({ depth: 6, items: 60, chars: 200, ms: 10, flat: true });
