@@ -1,16 +1,16 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: d8f06e1998a2e089e64b60f4014c97edba3cb73d7c19941721bb8b78f3cab127
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: bb8b60e80d199af9f5c3b303485c0d9b14fda73c4b54f1b31c4e9274fd6b82b5
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
   readonly [key: string]: JsonValue;
 };
-/** Limits for untrusted JSON. More values need many times the memory of the text; deeper nesting overflows the stack of
- * recursive readers. */
+/** Limits for untrusted JSON. Many values need many times the memory of their text; deep nesting overflows the stack of
+ * recursive functions. */
 export interface JsonLimits {
   readonly values: number;
   readonly depth: number;
 }
-/** JSON exceeds a limit; `what` names it. */
+/** JSON exceeds a limit; `what` names the limit. */
 export declare class JsonTooLarge extends RangeError {
   readonly limit: "values" | "depth";
   readonly what: string;
@@ -25,27 +25,27 @@ export declare class JsonMeter {
   /** Throws JsonTooLarge above a limit. */
   push(text: string): void;
 }
-/** Parses untrusted JSON. Throws JsonTooLarge before it builds any value, and the SyntaxError of `JSON.parse`. */
+/** Parses untrusted JSON. Throws JsonTooLarge before building any value, and the SyntaxError of `JSON.parse`. */
 export declare function readForeignJson(text: string, limits?: JsonLimits): unknown;
 /** Returns `read`, the parsed text, with a BigInt for each integer that a number cannot hold exactly. */
 export declare function exactJson(text: string, read: unknown): unknown;
 /** The approval that a call asks for. */
 export interface ApprovalRequest {
-  /** A phrase after "Allow Vis to": An example is "run npm ci with network". */
+  /** The phrase after "Allow Vis to", such as "run npm ci with network". */
   readonly what: string;
-  /** The reason why Vis asks; The reason is "" if `what` is sufficient. */
+  /** The reason why Vis asks; "" if `what` is sufficient. */
   readonly why: string;
-  /** A phrase for the permission that a lasting approval gives. An example is "network for commands". */
+  /** The permission of a lasting approval, such as "network for commands". */
   readonly scope: string;
-  /** The names of the rules that a lasting approval keeps. Only `scope` if absent. If each name has a rule, Vis allows
-   * the call without asking; otherwise the user decides about the missing rules. */
+  /** The names of the rules that a lasting approval keeps. If absent, `scope` is the only name. If each name has a
+   * rule, Vis allows the call without asking; otherwise the user decides about the missing rules. */
   readonly scopes?: readonly string[] | undefined;
   /** False if the user can allow the call only once; true if absent. */
   readonly lasting?: boolean | undefined;
 }
 export interface Approval {
   readonly allowed: boolean;
-  /** Why the call was refused, for the model; The reason is "" if the call is allowed. */
+  /** Why the call was refused, for the model; "" if the call is allowed. */
   readonly reason: string;
   readonly byUser?: boolean;
 }
@@ -63,7 +63,7 @@ export interface CallOutcome {
   readonly output?: string | readonly string[];
   /** The exit code of a command; null if the command has none. */
   readonly exitCode?: number | null;
-  /** The object of the call, if its arguments do not name it. */
+  /** The object of the call, if the arguments do not name the object. */
   readonly subject?: string;
 }
 /** Words that show the calls of a function to people, such as "reading src/app.ts" and "read 3 files". */
@@ -151,12 +151,12 @@ export interface PastVersion {
   readonly code: string;
   readonly createdAt: number;
 }
-/** Read access for extensions to stored conversations and to the log. Conversations and branches are named by their id
- * or by its first 8 or more characters. Methods reject with `UsageError` for an unknown one. The id of a conversation
- * also names its newest branch, or in the running conversation the running branch. */
+/** Read access for extensions to stored conversations and to the log. An id, or its first 8 or more characters, names a
+ * conversation or branch. Methods reject with `UsageError` for an unknown conversation or branch. The id of a
+ * conversation also names its newest branch, or in the running conversation the running branch. */
 export interface HistoryReader {
   search(text: string, filter: SearchFilter): Promise<readonly SearchHit[]>;
-  /** Lists conversations; the one with the newest query comes first. */
+  /** Lists conversations; the conversation with the newest query comes first. */
   conversations(options: {
     readonly limit: number;
   }): Promise<readonly PastConversation[]>;
@@ -171,17 +171,18 @@ export interface HistoryReader {
   versions(conversationId: string, name: string): Promise<readonly PastVersion[]>;
   /** Returns, for each variable, the variables that were read by the blocks which made it. */
   dependencies(conversationId: string): Promise<readonly Dependency[]>;
-  /** Returns entries of Vis's log, oldest first: the newest ones up to `limit`. */
+  /** Returns the newest entries of Vis's log, at most `limit`, oldest first. */
   logs(filter: LogFilter): Promise<readonly LogRow[]>;
-  /** Returns the value of a version (1-based), by default of the newest one. Returns data as data, a function or class
-   * as its source, and null for a value that could not be kept. Rejects with `UsageError` for an unknown version. */
+  /** Returns the value of a version (1-based), by default of the newest version. Returns data as data, a function or
+   * class as its source, and null for a value that could not be kept. Rejects with `UsageError` for an unknown
+   * version. */
   variable(conversationId: string, options: {
     readonly name: string;
     readonly version?: number | undefined;
   }): Promise<unknown>;
 }
 export interface NewestQueries {
-  /** All if absent. */
+  /** If absent, the list has all queries. */
   readonly newest?: number | undefined;
 }
 export type SearchKind = "request" | "code" | "answer";
@@ -215,7 +216,7 @@ export interface SearchHit {
   readonly field: string;
 }
 export interface LogFilter {
-  /** The maximum number of rows: the newest ones or, with `after`, the oldest. */
+  /** The maximum number of rows: the newest rows or, with `after`, the oldest. */
   readonly limit: number;
   /** Limits the list to this level and more severe ones. */
   readonly level?: LogEntry["level"] | undefined;
@@ -246,7 +247,7 @@ export interface LogEntry {
   readonly iterationId?: string;
   /** The 0-based block within the iteration. An entry cannot refer to a block that is not stored yet. */
   readonly block?: number;
-  /** Milliseconds since the epoch; by default, the time at which it is stored. */
+  /** Milliseconds since the epoch; by default, the time at which the entry is stored. */
   readonly at?: number;
 }
 /** Options of `env.spawn`. */
@@ -863,7 +864,7 @@ export declare class Semaphore {
     readonly work: () => Promise<T>;
     readonly signal: AbortSignal | undefined;
   }): Promise<T>;
-  /** Resolves when the caller has the amount; `release` returns it. */
+  /** Resolves when the caller has the amount; `release` returns the amount. */
   acquire(signal?: AbortSignal, amount?: number): Promise<void>;
   release(amount?: number): void;
 }
@@ -933,7 +934,7 @@ export declare function userGitSettings({ home, gitDir }: {
  * path. Returns null without a `.git`, or if `.git` is a file that names no folder. Throws Error for a name that is not
  * UTF-8. */
 export declare function gitFolderOf(top: string): Promise<string | null>;
-/** Returns the folder that all worktrees of a repository share: the same one, unless its file `commondir` names
+/** Returns the folder that all worktrees of a repository share: `gitDir` itself, unless its file `commondir` names
  * another. Throws Error for a name that is not UTF-8. */
 export declare function commonFolderOf(gitDir: string): Promise<string>;
 /** Returns whether a repository in another folder names `top` as its working tree, as worktrees and submodules do. A
@@ -963,8 +964,8 @@ export declare class GitIndex {
   /** The name of the file with the other entries of a split index; null for a whole index. Read all entries first. */
   get shared(): string | null;
 }
-/** Returns whether the address uses https or leads to this machine, so that no other machine can answer in its
- * place. */
+/** Returns whether the address uses https or names this machine. Otherwise, another machine could pretend to be the
+ * server. */
 export declare function isSecureUrl(text: string): boolean;
 /** Replaces a file as a whole: readers see the old or the new text, and after an error the old one. Without `mode`,
  * only the owner of the file can read it. The folder must exist. */
@@ -980,7 +981,7 @@ export declare function ensureFile(path: string, { mode }?: {
 export declare function ensureFolder(path: string, { mode }?: {
   mode?: number | undefined;
 }): Promise<void>;
-/** Whether an entry has the kind and mode of a placeholder. The caller checks that it is empty. */
+/** Whether an entry has the kind and mode of a placeholder. The caller checks that the entry is empty. */
 export declare function hasPlaceholderMode(mode: number): boolean;
 /** Returns whether a path is a folder or inside it, by the rules of the system. Both paths must be absolute. */
 export declare function isWithin(path: string, folder: string, { relative, isAbsolute, sep }?: any): boolean;
@@ -1000,10 +1001,10 @@ export declare function plainFile(path: string, { links, most }?: Pick<ReadOptio
 /** Opens a plain file for reading. Returns null for a missing or unreadable file, and for a link or another kind of
  * file. */
 export declare function openPlainFile(path: string): number | null;
-/** Returns the first bytes of a file that `openPlainFile` opens; null if it opens no file. */
+/** Returns the first bytes of a file that `openPlainFile` opens; null if that function opens no file. */
 export declare function firstBytes(path: string, most: number): Uint8Array<ArrayBuffer> | null;
 /** Returns the text of a small file. Returns null if the file is missing, unreadable, not a regular file, or larger
- * than `most` bytes. `links` follows links, which in a repository may lead anywhere. */
+ * than `most` bytes. With `links`, follows links, which in a repository may lead anywhere. */
 export declare function smallTextFile(path: string, { links, most }?: ReadOptions): Promise<string | null>;
 export interface FirstEntries {
   readonly entries: readonly Deno.DirEntry[];
