@@ -7,14 +7,14 @@ interface StoredItem {
   readonly path: string;
   readonly before: State;
   readonly after: State;
-  /** The id of a hard-linked file: a write to one name appears in all of them. */
+  /** The id of a file with several names (hard links). A write to one name changes the file under all names. */
   readonly link?: string;
 }
 
 export interface Checkpoint {
   readonly id: string;
   readonly at: number;
-  /** The function that made the change; "undo" and "redo" undo the changes in `of`. */
+  /** The function that made the change. "undo" and "redo" undo the changes in `of`. */
   readonly change: string;
   readonly of: readonly string[];
   readonly kept?: readonly string[];
@@ -33,17 +33,18 @@ interface Limits {
 }
 
 const LIMITS: Limits = { bytes: 256 * 1024 * 1024, changes: 1_000, days: 30 };
-/** A file that is younger may belong to a change that is being recorded. */
+/** The age from which an unreferenced file is removed. A younger file may belong to a change that another process
+ * records. */
 const YOUNG_MS = 10 * 60_000;
 const PRUNE_EVERY = 50;
 const PRUNE_MS = 3_600_000;
 const STAMP = ".pruned";
 const DAY_MS = 86_400_000;
 
-/** Stores the state of files before each change, in one folder per workspace. A change is first stored as unfinished,
- * then made, then stored as finished; after a kill in between, the next process reverts it. Meanwhile its file is
- * locked, and the kernel releases the lock with the process. The lock works across containers that share the folder,
- * where process ids mislead. */
+/** Stores the state of files before each change, in one folder per workspace. Vis stores a change as unfinished, makes
+ * it, and then stores it as finished. After a kill between these steps, the next process reverts the change. The file
+ * of an unfinished change is locked, and the kernel releases the lock when the process ends. The lock works across
+ * containers that share the folder, where process ids mislead. */
 export class Checkpoints {
   readonly #folder: string;
   readonly #all: string;
@@ -74,7 +75,7 @@ export class Checkpoints {
     return state;
   }
 
-  /** Throws Error if the stored bytes are missing or were changed. */
+  /** Rejects with Error if the stored bytes are missing or were changed. */
   async load(state: State): Promise<PathSnapshot> {
     if (state?.kind !== "file") return state;
     const bytes = await Deno.readFile(this.#object(state.hash)).catch(() => null);
@@ -113,7 +114,7 @@ export class Checkpoints {
     return found.filter((one) => one !== null);
   }
 
-  /** Returns changes left unfinished by processes that have ended, newest first. */
+  /** Returns unfinished changes of ended processes, newest first. */
   async abandoned(): Promise<readonly Checkpoint[]> {
     const names = (await namesIn(this.#folder)).filter((name) => name.endsWith(".pending")).sort().reverse();
     const left = names.filter((name) => !this.#isBeingMade(name));
@@ -144,8 +145,8 @@ export class Checkpoints {
     await Deno.writeTextFile(join(this.#folder, STAMP), "").catch(() => {});
   }
 
-  /** Prunes at the first change if that was not done for an hour, and then after every `PRUNE_EVERY` changes, because
-   * reading all changes takes longer than one change. */
+  /** Prunes at the first change, unless a process did so within an hour, and then after every `PRUNE_EVERY` changes.
+   * Pruning reads all changes, which takes longer than one change. */
   async #pruneSometimes(): Promise<void> {
     if (this.#added++ % PRUNE_EVERY !== 0) return;
     const { mtime } = await Deno.stat(join(this.#folder, STAMP)).catch(() => ({ mtime: null }));
@@ -167,8 +168,8 @@ export class Checkpoints {
     }
   }
 
-  /** Returns whether a running process is making the change. If the system has no file locks, a change that
-   * is younger than `YOUNG_MS` counts as running. */
+  /** Whether a running process is making the change. If the system has no file locks, a change that is younger than
+   * `YOUNG_MS` counts as running. */
   #isBeingMade(name: string): boolean {
     const path = join(this.#folder, name);
     try {
@@ -204,7 +205,7 @@ async function read(path: string): Promise<Checkpoint | null> {
   }
 }
 
-/** Writes all of a file or no file, readable only by the user, and locked until the file is closed. */
+/** Writes the whole file or none. Only the user can read the file, and it stays locked until it is closed. */
 async function writeWhole(path: string, bytes: Uint8Array<ArrayBuffer>): Promise<Deno.FsFile> {
   const temporary = `${path}.${crypto.randomUUID()}.tmp`;
   const file = await Deno.open(temporary, { write: true, createNew: true, mode: 0o600 });
@@ -253,9 +254,9 @@ export interface ChangeItem {
   readonly path: string;
   readonly before: PathSnapshot;
   readonly after: PathSnapshot;
-  /** The inspected entry. If the entry has changed since, Vis refuses the change. */
+  /** The entry at the time of the inspection. If the entry has changed afterwards, Vis refuses the change. */
   readonly seen?: Facts | null;
-  /** The path of another item, whose file is renamed to this path before its contents are written. */
+  /** The path of another item, whose file is renamed to this path before Vis writes its contents. */
   readonly from?: string | undefined;
 }
 
@@ -268,7 +269,7 @@ export async function stateOf(snapshot: PathSnapshot): Promise<State> {
   return attributes ? { ...state, attributes } : state;
 }
 
-/** Returns whether a reader sees the same in both states; modes and attributes are ignored. */
+/** Whether a reader sees the same in both states. Modes and attributes do not count. */
 export function isSameState(a: State, b: State): boolean {
   if (a === null || b === null) return a === b;
   if (a.kind === "file" && b.kind === "file") return a.hash === b.hash;

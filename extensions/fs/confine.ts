@@ -2,7 +2,7 @@ import { type Facts, nameBytes, nameText, type OpenFolder, type Tree } from "./t
 import { isWithin } from "@vis/extension";
 import { dirname, join, relative, resolve, sep } from "node:path";
 
-/** The limit for the folders of a path, because each is opened and checked for every entry of a change. */
+/** The limit for the folders of a path, because Vis opens and checks each folder for each entry of a change. */
 export const MAX_DEPTH = 200;
 
 export interface WorkspacePath {
@@ -20,7 +20,7 @@ export interface Workspace {
   readonly isOpen?: boolean;
 }
 
-/** The change is outside of the workspace and inside the repository around it. The user may allow the change. */
+/** The change is outside of the workspace, but inside the repository around it. The user may allow such a change. */
 export class OutsideWorkspace extends RangeError {
   override readonly name = "OutsideWorkspace";
 
@@ -29,8 +29,8 @@ export class OutsideWorkspace extends RangeError {
   }
 }
 
-/** Resolves a path from the model. Every such path passes here. Throws TypeError for an invalid path. Throws RangeError
- * for a path outside of the workspace and the repository around it, compared by components after links are resolved. */
+/** Resolves a path from the model. Throws TypeError for an invalid path. Throws RangeError for a path outside of the
+ * workspace and the repository around it, compared by components after links are resolved. */
 export function confine(workspace: Workspace, path: string): WorkspacePath {
   const named = namedIn(workspace, path);
   const inside = slashed(named), info = workspace.tree.lookUnlinked(inside);
@@ -79,8 +79,8 @@ function refuseFixed(place: WorkspacePath): WorkspacePath {
   return place;
 }
 
-/** Throws `OutsideWorkspace` for paths outside of the workspace, unless all of the repository around it may be changed.
- * The paths are relative to the workspace, without links. */
+/** Throws `OutsideWorkspace` for paths outside of the workspace, unless the user allowed changes in the whole
+ * repository. The paths are relative to the workspace, without links. */
 export function refuseOutside({ isOpen = false }: Pick<Workspace, "isOpen">, paths: readonly string[]): void {
   const outside = paths.filter((path) => path.startsWith("../"));
   if (outside.length > 0 && !isOpen) throw new OutsideWorkspace(outside);
@@ -147,16 +147,17 @@ function outside({ root, tree }: Workspace, path: string): RangeError {
   return new RangeError(`Cannot use ${path}: it is outside the workspace ${root}${around}`);
 }
 
-/** Only their own tools write to these folders: repository internals, which can name commands, and Vis's settings. */
+/** Folders that only their own tools may write to: repository internals, which can name commands, and Vis's
+ * settings. */
 const GUARDED = [".git", ".vis", "git~1", "vis~1"];
 const IGNORABLE = /[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g;
 
-/** Returns whether some file system could treat this name as a guarded one. */
+/** Whether some file system could treat this name as a guarded name. */
 export function isGuarded(name: string): boolean {
   return GUARDED.includes(plainName(name));
 }
 
-/** Removes from a name all that some file system ignores: case, trailing dots, streams, invisible characters. */
+/** Removes the parts of a name that some file system ignores: case, trailing dots, streams, invisible characters. */
 function plainName(name: string): string {
   const [plain = ""] = name.normalize("NFKC").replace(IGNORABLE, "").toLowerCase().split(":");
   return plain.replace(/[. ]+$/, "");
@@ -164,7 +165,7 @@ function plainName(name: string): string {
 
 const NAMES = [".git", ".vis"];
 const MAX_KNOWN = 10_000;
-/** These entries of a repository decide which files git runs and where it looks for them. */
+/** Entries of a repository. They decide which files git runs and where it looks for them. */
 const OF_REPOSITORY: ReadonlySet<string> = new Set(
   "head commondir objects refs config config.worktree hooks info modules worktrees packed-refs index".split(" "),
 );
@@ -191,7 +192,7 @@ export class FolderGuard {
     throw new RangeError("Files below .git/ and .vis/ are protected under any name");
   }
 
-  /** Throws RangeError for a path that git obeys, in a workspace that is a repository's own folder. Other paths there,
+  /** In a workspace that is a repository's own folder, throws RangeError for a path that git obeys. Other paths there,
    * such as worktrees, follow the usual rules. */
   checkRoot(tree: Tree, path: string): void {
     const [first = ""] = path.split("/");
@@ -199,8 +200,8 @@ export class FolderGuard {
     throw new RangeError("The workspace is the own folder of a repository, which protects it");
   }
 
-  /** Throws RangeError if git would take the folder for a repository once it has this entry. A repository's settings
-   * can name commands, which run when git is called in it. */
+  /** Throws RangeError if this entry would make the folder a repository. A repository's settings can name commands,
+   * which run when a user calls git in it. */
   checkNew(folder: OpenFolder, name: string): void {
     const made = plainName(name);
     if (!OF_REPOSITORY.has(made)) return;
@@ -216,8 +217,8 @@ export function upTo({ below }: Pick<Tree, "below">): string {
   return below === "" ? "" : "../".repeat(below.split("/").length);
 }
 
-/** Returns whether the entries make a folder a repository. Git recognises a repository by these names, whatever their
- * contents and kinds. */
+/** Whether the entries make a folder a repository. Git recognises a repository by these names, whatever their contents
+ * and kinds. */
 function isRepository(has: (name: string) => boolean): boolean {
   return has("HEAD") && (has("commondir") || (has("objects") && has("refs")));
 }

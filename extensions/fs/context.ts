@@ -16,8 +16,9 @@ export interface FsContext {
   readonly sourceFault: EnvironmentView["sourceFault"];
   readonly secrets: readonly string[];
   readonly approve: EnvironmentView["approve"];
-  /** The secret files that a change has read and not yet asked about, by their real path. Until the user has answered,
-   * the model gets no result and no error of the change. Absent in calls that change nothing. */
+  /** The secret files that a change has read before Vis asked the user about them, by their real path. Until the user
+   * has answered, the model gets neither the result nor the error of the change. Absent in calls that change
+   * nothing. */
   readonly unasked?: Map<string, SecretFile>;
   readonly obeyedPaths: EnvironmentView["obeyedPaths"];
   readonly changedFile: EnvironmentView["changedFile"];
@@ -35,17 +36,17 @@ interface Seen {
   readonly mtime: number;
   readonly size: number;
   readonly hash: Promise<string> | null;
-  /** Whether the text has other characters for some of the file's bytes, so that writing it back would lose data. */
+  /** Whether writing the text back would lose data, because it has other characters for some bytes of the file. */
   readonly lossy: boolean;
   readonly encoding: string | null;
-  /** Whether the conversation wrote the whole text, which therefore reveals nothing to it. */
+  /** Whether the conversation itself wrote the whole text, so that the text reveals nothing to it. */
   readonly isOwn: boolean;
 }
 
 interface Known extends Seen {
-  /** The SHA-256 of other states that the conversation knows, newest first. Some states are from before the
-   * conversation's own changes, and an undo restores them; commands left the other states. An edit names the text that
-   * it replaces, so the edit needs no other reading. */
+  /** The SHA-256 of other states of the file that the conversation knows, newest first. An undo restores states from
+   * before the conversation's own changes, and commands make further states. An edit names the text that it replaces,
+   * so it needs no other reading. */
   readonly others: readonly Promise<string>[];
 }
 
@@ -53,8 +54,8 @@ const MAX_CONVERSATIONS = 64;
 const MAX_FILES = 5_000;
 const MAX_OTHERS = 50;
 
-/** Remembers the state of each file that the model of a conversation knows. The oldest entries are dropped, and changes
- * to those files then pass without notice. */
+/** Remembers the state of each file that the model of a conversation knows. If the oldest entries are dropped, changes
+ * to their files pass unnoticed. */
 export class ReadLedger {
   readonly #seen = new BoundedMap<string, BoundedMap<string, Known>>(MAX_CONVERSATIONS);
 

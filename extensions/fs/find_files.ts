@@ -56,7 +56,7 @@ export function withFolders(workspace: Workspace, patterns: readonly string[]): 
       if (place.info?.kind !== "dir" || /[{}]/.test(place.path)) return one;
       return `${not}${place.path === "." ? "" : `${place.path.replace(/[\\*?[\]{}!]/g, "\\$&")}/`}**`;
     } catch {
-      return one; // The pattern leads out of the workspace, where the matcher refuses it, or is no path.
+      return one; // The matcher refuses this pattern later: it leads out of the workspace, or it is no path.
     }
   });
 }
@@ -107,7 +107,7 @@ interface PathStat {
   readonly modified: string;
 }
 
-/** Follows links. Returns null if the path does not exist. */
+/** Follows links. Returns null for a path that does not exist. */
 export function statPath(context: FsContext, path: string): PathStat | null {
   const place = confine(context, path);
   if (place.info === null) return null;

@@ -17,7 +17,7 @@ interface Known {
   readonly queue: Semaphore;
   /** Resolves once unfinished changes of an earlier process are reverted. All calls wait for this promise. */
   readonly ready: Promise<unknown>;
-  /** The watch of the workspace; null until a command begins. */
+  /** The watch of the workspace. Null until a command begins. */
   watch: CommandChanges | null;
   wide: CommandChanges | null;
 }
@@ -138,8 +138,8 @@ export function treeOf(root: string, top = root): Tree {
   return kernel ? new KernelTree(kernel, top, { below }) : new PathTree(top, { below });
 }
 
-/** Makes a change that asks about secret files together with their new text. An error of the change may contain the text
- * of such a file, so the user is asked before the model gets the error. */
+/** Makes a change. If it reads secret files, Vis asks about them together with their new text. An error of the change
+ * may contain the text of such a file, so Vis asks the user before the model gets the error. */
 async function askedFor<Result>(given: FsContext, make: (context: FsContext) => Promise<Result>): Promise<Result> {
   const context = { ...given, unasked: new Map<string, SecretFile>() };
   try {

@@ -15,7 +15,7 @@ import { defineExtension, type EnvironmentView, fn, z } from "@vis/extension";
 
 const places = new FsPlaces();
 
-/** Limits for 16 MB of text, as bytes and as text. A change holds the text before and after. */
+/** Room for 16 MB of text, as bytes and as text. A change holds the text before and after. */
 const READ_ROOM = 32 << 20, CHANGE_ROOM = 96 << 20;
 
 const path = z.string().min(1).describe("path");
@@ -23,7 +23,7 @@ const line = z.number().int().min(1).optional();
 const flag = z.boolean().optional();
 const many = z.union([z.string(), z.array(z.string()).min(1)]);
 const encoding = z.string().min(1).optional();
-/** The result does not contain the encoding; a note names it if it matters. */
+/** The result of a read does not name the encoding. If it matters, a note names it. */
 const Read = z.strictObject({ from: line, to: line, numbers: flag, encoding })
   .meta({ tsType: "{from?, to?, numbers?}" }).optional();
 const Write = z.strictObject({ encoding, eol: z.enum(["lf", "crlf"]).optional() })
@@ -377,8 +377,8 @@ const EDIT_KEYS: Readonly<Record<string, string>> = {
   filePath: "path",
 };
 
-/** Accepts the arguments of other tools, whose meaning is clear: `fs.edit(path, {old_string, new_string})`,
- * `fs.edit(path, old, new)`, `fs.edit({path, edits: […]})`. */
+/** Accepts the arguments of other tools: `fs.edit(path, {old_string, new_string})`, `fs.edit(path, old, new)`,
+ * `fs.edit({path, edits: […]})`. */
 function editArguments(args: readonly unknown[]): unknown[] {
   const [where, old, now, ...rest] = args;
   if (typeof where === "string" && typeof old === "string" && typeof now === "string") {
@@ -396,8 +396,8 @@ function editArguments(args: readonly unknown[]): unknown[] {
   return args.length < 2 ? args.map(renamed) : [renamed(where), edits, ...args.slice(2)];
 }
 
-/** Renames the keys of an edit, or of a list of edits, to the keys of `fs.edit`. Renames no key if two would then be
- * equal. */
+/** Renames the keys of an edit, or of a list of edits, to the keys of `fs.edit`. If two keys would then be equal,
+ * renames none. */
 function renamed<Value>(value: Value): Value;
 function renamed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map((one: unknown) => renamed(one));
@@ -426,7 +426,7 @@ async function undo(at: FsContext, options: UndoOptions = {}) {
   return [...files, ...kept.map(({ path, reason }) => ({ path, kept: reason }))];
 }
 
-/** The first search loads the linear-time engine, which is a third of the program's code. */
+/** The first search loads the linear-time engine, because the engine is a large part of the program. */
 async function search(env: EnvironmentView, pattern: string, options?: GrepOptions): Promise<unknown> {
   const { grep } = await import("./search/grep.ts");
   return await grep(await places.of(env), pattern, options);
@@ -437,8 +437,7 @@ async function count(env: EnvironmentView, pattern: string, options?: CountOptio
   return await count(await places.of(env), pattern, options);
 }
 
-/** Accepts `fs.grep(/todo/i, "src", {glob: "*.ts"})` and patterns as paths, `fs.grep("todo", "*.ts")`, whose meaning is
- * clear. */
+/** Accepts `fs.grep(/todo/i, "src", {glob: "*.ts"})`, and patterns as paths: `fs.grep("todo", "*.ts")`. */
 function grepArguments(args: readonly unknown[]): unknown[] {
   const [pattern, where, more, ...rest] = args;
   const flags = pattern instanceof RegExp && pattern.ignoreCase ? { ignoreCase: true } : {};

@@ -4,16 +4,16 @@ export const UTF_8: TextFormat = { encoding: "utf-8", hasMark: false, isGuess: f
 const MARK = "\uFEFF";
 
 export interface FileFormat extends TextFormat {
-  /** Bytes that are not UTF-8. In the text, the first of them is U+DC00, the next U+DC01, and so on. No other text has
-   * these characters alone. */
+  /** The bytes of the file that are not UTF-8. In the text, the first of them is U+DC00, the next U+DC01, and so on.
+   * UTF-8 text cannot contain these characters. */
   readonly strays?: readonly Uint8Array[];
 }
 
 const FIRST_STRAY = 0xdc00, MAX_STRAYS = 0x400;
 const STRAYS = /[\udc00-\udfff]/u;
 
-/** Returns UTF-8 as text, with the bytes that `TextDecoder` reads as U+FFFD. Returns null if these bytes have too many
- * different values. */
+/** Decodes UTF-8, and keeps the bytes that `TextDecoder` would replace with U+FFFD. Returns null if these bytes have
+ * too many different values. */
 export function textWithStrays(
   bytes: Uint8Array,
 ): Required<Pick<FileFormat, "strays">> & { readonly text: string } | null {
@@ -49,7 +49,7 @@ function characterAt(bytes: Uint8Array, at: number): { readonly length: number; 
   return { length, isWhole: length === wanted };
 }
 
-/** Restores the bytes that are not UTF-8 in a text that replaces another one, in place of U+FFFD. Throws Error if a
+/** Restores the bytes that are not UTF-8 in a text that replaces another text, in place of U+FFFD. Throws Error if a
  * U+FFFD could mean several of them. */
 export function withStraysOf(old: string, text: string, cannot: string): string {
   if (!text.includes("\uFFFD") || !STRAYS.test(old)) return text;
@@ -60,7 +60,7 @@ export function withStraysOf(old: string, text: string, cannot: string): string 
   );
 }
 
-/** Throws RangeError for a character that the encoding does not have. */
+/** Throws RangeError for a character that the encoding lacks. */
 export function encodeText(
   text: string,
   { encoding, hasMark, strays }: Omit<FileFormat, "isGuess">,
@@ -126,8 +126,8 @@ function wideBytes(text: string, isLittle: boolean): Uint8Array<ArrayBuffer> {
 const TABLES = new Map<string, ReadonlyMap<string, number>>();
 const PAIRS = ["shift_jis", "euc-jp", "gbk", "gb18030", "big5", "euc-kr"];
 
-/** Returns the bytes of each character, as the runtime decodes them. If several bytes mean a character, returns the
- * first. */
+/** Returns the bytes of each character, as the runtime decodes them. If several byte sequences mean the same character,
+ * returns the first. */
 function tableOf(encoding: string): ReadonlyMap<string, number> {
   const known = TABLES.get(encoding);
   if (known) return known;

@@ -24,8 +24,8 @@ interface Place {
   readonly home: string | null;
 }
 
-/** Undoes changes of any conversation in a workspace and prints the result as JSON. The exit code is 1 if a file was
- * kept, or if no change was undone. */
+/** Undoes changes of any conversation in a workspace and prints the result as JSON. Resolves with 1 if an undo kept a
+ * file, or if no change was undone. */
 export async function undoCli(
   { list = false, scope = "request", changes: ids, cuts, ...options }: z.infer<typeof UNDO_ARGUMENTS>,
   { print, workspace, root, home, places }: Place & { readonly places: FsPlaces },
@@ -44,7 +44,7 @@ export async function undoCli(
       view,
       (at) => undoChanges(at, { scope, ...options, changes: ids?.split(","), cuts: cuts?.split(",").map(cutOf) }),
     );
-    // A redo concerns the query of the changes that it reapplies, not the query that undid them.
+    // A redo belongs to the query of the changes that it makes again, not to the query that undid them.
     const facts = changes.map((one) => ({ ...factsOf(one), queryId: (one.undone[0] ?? one).queryId }));
     printJson({ changes: facts, files, folders, kept, ...(notes.length > 0 ? { notes } : {}) });
     return kept.length === 0 ? 0 : 1;
@@ -60,8 +60,8 @@ function cutOf(text: string): { readonly queryId: string; readonly at: number } 
   return { queryId, at: Number(at) };
 }
 
-/** Lists changes, newest first. `kept` has the files that the undo of a change left unchanged, and `committed` the
- * files that an undo would keep because they went into a git commit. */
+/** Lists changes, newest first. `kept` has the files that the undo of a change left unchanged. `committed` has the
+ * files that an undo would keep, because a git commit contains them. */
 async function listed(context: FsContext, { conversation = "" }: Pick<UndoOptions, "conversation">) {
   const all = await context.checkpoints?.list() ?? [];
   const open = new Map(openChanges(all).map((one) => [one.id, one]));
@@ -78,7 +78,7 @@ async function listed(context: FsContext, { conversation = "" }: Pick<UndoOption
 
 function factsOf({ id, at, change, conversationId, queryId, iterationId, items }: Checkpoint) {
   const files = items.filter(({ before, after }) => (after ?? before)?.kind !== "dir").map(({ path }) => path);
-  // A change of folders alone would have no name.
+  // Names the folders if the change has no files.
   const paths = files.length > 0 ? files : items.map(({ path }) => `${path}/`);
   return { id, at, change, conversationId, queryId, iterationId, paths };
 }

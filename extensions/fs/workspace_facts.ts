@@ -11,7 +11,7 @@ const UNTOLD = new Set(["node_modules", "__pycache__"]);
 
 type Read = (name: string) => Promise<string>;
 
-/** Files that identify the kind of a project, with its test command; "" if they do not show it. */
+/** Files that identify the kind of a project, with its test command. The command is "" if the files do not show it. */
 const PROJECTS:
   readonly (readonly [file: string, kind: string, test: (read: Read, has: Has) => Promise<string> | string])[] = [
     ["package.json", "Node", nodeTest],
@@ -37,8 +37,8 @@ const PROJECTS:
   ];
 type Has = (name: string) => boolean;
 
-/** Answers the first questions of nearly every request in one line: the names in the workspace, the kinds of project
- * with their test commands, and the environment of Python. Returns "" if the folder cannot be read. */
+/** Returns one line of facts that most requests need: the names in the workspace, the kinds of project with their test
+ * commands, and the environment of Python. Returns "" if the folder is unreadable. */
 export async function workspaceFacts(workspace: string): Promise<string> {
   const found = await entriesOf(workspace).catch(() => null);
   if (found === null) return "";
@@ -64,7 +64,7 @@ export async function workspaceFacts(workspace: string): Promise<string> {
   ].join(" ");
 }
 
-/** The system's own call is faster if all entries are wanted. */
+/** For a small folder, uses the system's own call, which is faster. */
 async function entriesOf(folder: string): Promise<FirstEntries> {
   const { size } = await Deno.stat(folder);
   if (size > SMALL_FOLDER) return await firstEntries(folder, { most: MOST_ENTRIES });

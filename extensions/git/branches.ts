@@ -55,7 +55,8 @@ async function isBranch(git: Git, name: string): Promise<boolean> {
   return (await git.run(["show-ref", "--verify", "--quiet", `refs/heads/${name}`])).code === 0;
 }
 
-/** Returns the only remote branch of this name if no local branch or other commit has the name; otherwise null. */
+/** Returns the remote branch of this name. Returns null if several have it, or if a local branch or another commit has
+ * the name. */
 async function remoteBranch(git: Git, name: string): Promise<string | null> {
   if ((await git.run(["rev-parse", "--verify", "--quiet", "--end-of-options", `${name}^{commit}`])).code === 0) {
     return null;
@@ -197,7 +198,7 @@ interface Tags {
 const MAX_TAGS = 200;
 const TAG_FIELDS = ["refname:short", "objectname", "*objectname", "creatordate:unix", "contents:subject"];
 
-/** Implements `git.tag`, which returns all tags, newest first. With a name, `git.tag` first creates or deletes that
+/** Implements `git.tag`, which returns all tags, newest first. If the call has a name, first creates or deletes this
  * tag. */
 export async function tag(env: EnvironmentView, name?: string, options: TagOptions = {}): Promise<Tags> {
   const { at = "HEAD", message, delete: remove = false } = options;
@@ -307,7 +308,8 @@ export async function changeWorktree(
     ...(remove ? { opens: [join(target, ".git")] } : {}),
   });
   if (code !== 0) {
-    if (isNew && await isBranch(git, branch)) { // Git creates the branch before the worktree.
+    // Git creates the branch before the worktree, so Vis deletes a new branch if the worktree failed.
+    if (isNew && await isBranch(git, branch)) {
       await git.run(["branch", "--quiet", "-D", "--", branch], { changes: "repository" });
     }
     if (gitSays("notClean", stderr)) {

@@ -1,5 +1,3 @@
-/** Implements `git.init`, `git.add` and `git.commit`, with the files that they refuse, and the format of a printed
- * commit. */
 import { lstatSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { type EnvironmentView, isSecretFile } from "@vis/extension";
@@ -75,7 +73,7 @@ export async function add(env: EnvironmentView, paths: string | readonly string[
   refuseRepositories(git, changed, list);
   await refuseNewSecrets(git, names, env, "Cannot add");
   await refuseFiltered(git, names);
-  // Git knows no path of a file whose removal is already staged.
+  // If the removal of a file is already staged, git does not know its path.
   const gone = new Set(files.filter((file) => file.staged === "deleted").map(({ path }) => path));
   for (const path of names) gone.delete(path);
   const input = list.filter((path) => !gone.has(path)).map((path) => `${printedName(path)}\n`).join("");
@@ -85,12 +83,12 @@ export async function add(env: EnvironmentView, paths: string | readonly string[
   return { files: changed.slice(0, SHOWN).map(addedFile), left: Math.max(0, changed.length - SHOWN) };
 }
 
-/** Throws Error for files in another repository, because git would store its commit instead of its files. A submodule
- * of the last commit may move to another commit. */
+/** Rejects files in another repository, because git would store its commit instead of its files. Throws Error. A
+ * submodule of the last commit may move to another commit. */
 function refuseRepositories(git: Git, files: readonly FileStatus[], list: readonly string[]): void {
   const { workspace } = git.repository;
   const paths = files.filter(({ submodule }) => !submodule).map(({ path }) => path);
-  const found = new Set(paths.filter((path) => path.endsWith("/"))); // Git lists the files of all other folders.
+  const found = new Set(paths.filter((path) => path.endsWith("/"))); // For other folders, git lists their files.
   const folders = new Set<string>();
   for (const path of [...paths, ...list]) {
     for (let at = dirname(normalize(path)); at !== "." && at !== ".." && at !== "/"; at = dirname(at)) folders.add(at);
@@ -117,8 +115,8 @@ async function addError(git: Git, stderr: string): Promise<Error> {
 
 export interface CommitOptions {
   readonly all?: boolean;
-  /** The files to commit in their current state, including new files. Other staged changes are not committed. The other
-   * name of a renamed file is included. */
+  /** The files to commit in their current state, including new files. Vis does not commit other staged changes. If a
+   * file was renamed, its old name is included. */
   readonly paths?: string | readonly string[];
   readonly amend?: boolean;
   readonly allowEmpty?: boolean;
@@ -177,7 +175,8 @@ export async function commit(env: EnvironmentView, message: string, options: Com
   return await lastCommit(git);
 }
 
-/** Returns the old names of new files. Git knows the same contents under these names, and the files there are gone. */
+/** Returns the old names of new files, under which git knows the same contents. The files of these names no longer
+ * exist. */
 async function movedFrom(
   git: Git,
   fresh: readonly string[],
@@ -213,7 +212,7 @@ async function lastCommit(git: Git): Promise<Made> {
   };
 }
 
-/** Git writes only the message that no change is staged to its standard output. */
+/** Returns the error of a failed commit. Git writes to standard output only the message that no change is staged. */
 async function commitError(git: Git, stdout: string, stderr: string): Promise<Error> {
   const { files, count } = await readStatus(git);
   if (count.conflicts > 0) {
@@ -235,8 +234,8 @@ async function commitError(git: Git, stdout: string, stderr: string): Promise<Er
   return new Error(`Cannot commit: no file is staged; call git.add with the changed files: ${named(names)}`);
 }
 
-/** Returns the files that may hold keys and that the last commit lacks. The index does not count: a command may have
- * added them there, and git would show them without approval. */
+/** Returns the files that may have keys and that the last commit lacks. The index does not count, because a command may
+ * have added the files there, and git would show them without approval. */
 export async function newSecrets(
   git: Git,
   paths: readonly string[],
@@ -244,13 +243,13 @@ export async function newSecrets(
 ): Promise<ReadonlySet<string>> {
   const found = paths.filter((path) => isSecretFile(path, secrets));
   if (found.length === 0) return new Set();
-  // This command fails before the first commit.
+  // Before the first commit, this command fails.
   const { code, stdout } = await git.run(["ls-tree", "-r", "-z", "--name-only", "HEAD", "--", ...found]);
   const committed = new Set(code === 0 ? stdout.split("\0") : []);
   return new Set(found.filter((path) => !committed.has(path)));
 }
 
-/** Throws Error if git would keep a new file that may hold keys. After the commit, git would show the file without
+/** Throws Error if git would store a new file that may have keys, because git would later show the file without
  * approval. */
 export async function refuseNewSecrets(
   git: Git,
@@ -264,8 +263,8 @@ export async function refuseNewSecrets(
   }
 }
 
-/** Throws Error if a file would be stored without the filter in its attributes. No filters run here, because the
- * repository chooses their programs. */
+/** Rejects with Error if a file has a filter in its attributes. Vis runs no filters, because the repository chooses
+ * their programs, so git would store the file unfiltered. */
 export async function refuseFiltered(git: Git, paths: readonly string[], cannot = "Cannot add"): Promise<void> {
   if (paths.length === 0) return;
   const { code, stdout, stderr } = await git.run(["check-attr", "filter", "--stdin"], {
@@ -294,7 +293,7 @@ export interface Commit {
   readonly short: string;
   readonly parents: readonly string[];
   readonly author: Person;
-  /** The field is present only if the committer is not the author. */
+  /** The committer; absent if the author is the committer. */
   readonly committer?: Person;
   readonly refs?: readonly string[];
   readonly subject: string;

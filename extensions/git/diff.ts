@@ -43,7 +43,7 @@ export interface Diff {
 const MAX_CHARS = 400_000;
 const MAX_FILES = 300;
 
-/** These arguments fix the format of patches against the settings of a repository, and prevent external diff
+/** Arguments that fix the format of patches, whatever a repository's settings are, and prevent external diff
  * programs. */
 export const PATCH_ARGUMENTS: readonly string[] = [
   "--patch",
@@ -105,8 +105,8 @@ export class PatchReader {
   #file: OpenFile | null = null;
   #hunk: OpenHunk | null = null;
   #chars = 0;
-  /** The numbers of lines that the open hunk still expects, of each older side and of the newer one. Until these
-   * numbers are zero, a line that looks like a header is text. */
+  /** The numbers of lines that the open hunk still expects, of each older side and of the newer one. While one is above
+   * zero, a line that looks like a header is text. */
   #old: number[] = [];
   #new = 0;
 
@@ -122,8 +122,8 @@ export class PatchReader {
     };
   }
 
-  /** Decodes lines that are not UTF-8, once all lines were read. Returns the paths of the files with such lines, each
-   * with the guessed encoding. */
+  /** Decodes lines that are not UTF-8, after all lines were read. Returns the paths of files with such lines, each with
+   * the guessed encoding. */
   decode(): readonly (readonly [path: string, guess: string])[] {
     return this.#files.flatMap(({ path, texts }) => {
       const guess = texts.decode();
@@ -255,7 +255,8 @@ const HEADERS: readonly (readonly [
   ['+++ "b/', (file, rest) => file.path = nameOf(`"${rest.replace(/\t$/, "")}`)],
 ];
 
-/** Returns the name in `a/name b/name`, or in both quoted. If the names differ, other lines contain them. */
+/** Returns the name in `a/name b/name`, or in both quoted. If the names differ, the caller finds them in other
+ * lines. */
 function sameName(pair: string): string {
   const half = (pair.length - 1) / 2;
   const second = Number.isInteger(half) ? pair.slice(half + 1) : pair;

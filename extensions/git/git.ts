@@ -1,4 +1,3 @@
-/** Runs git behind the command wall, without the programs that a repository names, and reads its refusals. */
 import { join, relative, resolve } from "node:path";
 import {
   type DoctorCheck,
@@ -19,11 +18,10 @@ const TIMEOUT_MS = 120_000;
 
 const MAX_BYTES = 4 << 20;
 
-/** The command wall keeps these settings and programs of a repository read-only. */
+/** Settings and programs of a repository, which the command wall keeps read-only. */
 const KEPT = ["config", "config.worktree", "commondir", "hooks", "info/attributes", "modules"];
 
-/** A commit changes these paths in a repository outside of the workspace. The command wall keeps its hooks and settings
- * read-only. */
+/** Paths that a commit changes in a repository outside of the workspace. */
 const CHANGED = ["objects", "refs", "logs", "worktrees"];
 
 const SHOWN_CALL = 2_000;
@@ -35,7 +33,7 @@ export interface GitOptions {
   readonly changes?: "repository" | "workspace";
   readonly opens?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** Receives standard output as it arrives; the result then has none. */
+  /** Receives standard output as it arrives. The result then has no standard output. */
   readonly take?: (chunk: Uint8Array) => void;
 }
 
@@ -47,7 +45,7 @@ export interface GitResult {
 
 export type Call = readonly [name: string, ...args: unknown[]];
 
-/** Runs git for one call, behind the command wall, ignoring programs that a repository names. */
+/** Runs git for one call, behind the command wall, without the programs that a repository names. */
 export class Git {
   readonly repository: Repository;
   readonly #env: EnvironmentView;
@@ -72,7 +70,8 @@ export class Git {
     this.repository = repository;
   }
 
-  /** `call` names the changing call for the approval. Throws Error without a repository or a wall. */
+  /** `call` names the changing call for the approval. Rejects with Error if there is no repository or no command
+   * wall. */
   static async of(env: EnvironmentView, call: Call | null = null): Promise<Git> {
     if (!env.spawn) throw new Error("Cannot use git here: this conversation has no wall for programs");
     const repository = await findRepository(env.root ?? env.workspace);
@@ -99,7 +98,7 @@ export class Git {
     return this.#env.config;
   }
 
-  /** Runs git; a failed run is a result. Rejects if git could not be run, was not allowed or took too long, and with
+  /** Runs git. A failed run is a result. Rejects if git could not be run, was not allowed or took too long, and with
    * the signal's reason. */
   async run(args: readonly string[], options: GitOptions = {}): Promise<GitResult> {
     const { input, take, changes, opens = [], env = {} } = options;
@@ -124,8 +123,8 @@ export class Git {
         ...args,
       ], {
         answered: true,
-        cwd: null, // Git and its programs must not count as programs of the workspace.
-        // Git removes its lock files when it is asked to end, and leaves them when it is killed.
+        cwd: null, // With null, git and its programs do not count as programs of the workspace.
+        // Git removes its lock files on SIGTERM, but leaves them when it is killed.
         lifetime: "conversation",
         stop: stop.signal,
         ...limits,
@@ -152,7 +151,7 @@ export class Git {
     }
   }
 
-  /** Returns whether git or Vis run or read one of these files of the repository because of settings. */
+  /** Whether git or Vis run or read one of these files of the repository because of settings. */
   async isAnyObeyed(names: readonly string[]): Promise<boolean> {
     const { workspace, obeyedPaths } = this.#env, top = this.repository.workspace;
     const found = await obeyedPaths?.(names.map((name) => relative(workspace, join(top, name))));
@@ -216,8 +215,8 @@ export class Git {
     this.#settings = stdout.split("\0").flatMap(settingOf);
   }
 
-  /** Returns null if only git can determine the content. Throws Error for a link that git does not see and would
-   * skip. */
+  /** Returns null if only git can determine the content. Rejects with Error for a link out of the repository, because
+   * git cannot see its target and would skip the file. */
   async #settingsText(path: string): Promise<string | null> {
     const info = await Deno.lstat(path).catch(() => null);
     if (info === null) return "";
@@ -315,7 +314,7 @@ export function plainReason(stderr: string): string {
   return plain.length > MAX_REASON ? `${plain.slice(0, MAX_REASON)}…` : plain.replace(/[.;]+$/, "");
 }
 
-/** Returns the error for a call that git refused. The error mentions uncommitted work if git does. */
+/** Returns the error for a call that git refused. If git mentions uncommitted work, so does the error. */
 export function gitRefusal({ stdout, stderr }: Pick<GitResult, "stdout" | "stderr">, cannot: string): Error {
   const said = stderr.trim() || stdout;
   const paths = overwrittenPaths(said);
@@ -338,8 +337,8 @@ export function named(names: readonly string[]): string {
   return `${names.slice(0, SHOWN_NAMES).join(", ")}${more}`;
 }
 
-/** Older versions do not read the settings that Vis passes in the environment, so they cannot override names in a
- * repository's settings. */
+/** The first version that reads settings from the environment. Older versions cannot override names in a repository's
+ * settings. */
 const OVERRIDES_FROM = [2, 31] as const;
 
 export async function checkGit({ spawn }: DoctorContext): Promise<readonly DoctorCheck[]> {

@@ -1,10 +1,9 @@
-/** Reads the output of git, record by record, and the text of files in any encoding. */
 import { Buffer, isUtf8 } from "node:buffer";
 import { ByteBuffer, decodeText, type EnvironmentView } from "@vis/extension";
 
 const NEWLINE = 10;
 
-/** The limit of one record. The rest is dropped, so that long lines take no memory. */
+/** The limit for one record. The rest is dropped, so that long lines take no memory. */
 const MAX_RECORD = 256 << 10;
 
 /** Splits a byte stream into records and passes them on as text, in which bytes that are not UTF-8 are U+FFFD. */
@@ -21,7 +20,7 @@ export class RecordReader {
     this.#separator = separator;
   }
 
-  /** Changes the separator from here on, even while a record is being passed on. */
+  /** Changes the separator from here on, even while `take` receives a record. */
   endWith(separator: number): void {
     this.#separator = separator;
   }
@@ -68,18 +67,18 @@ export function fileText(bytes: Uint8Array): { readonly text: string; readonly g
   return decoded && { text: decoded.text, guess: decoded.isGuess ? decoded.encoding : null };
 }
 
-/** Returns the longest beginning that surely ends with a whole character in every encoding, or else all bytes. Bytes
- * below the digits are never part of another character. */
+/** Returns the longest beginning that ends with a whole character in every encoding, or else all bytes. Bytes below the
+ * digits belong to no other character. */
 export function wholeCharacters(bytes: Uint8Array): Uint8Array {
   const last = bytes.findLastIndex((byte) => byte < ZERO);
   return last < 0 ? bytes : bytes.subarray(0, last + 1);
 }
 
-/** The lines of one file. The encoding is detected from all lines that are not UTF-8. */
+/** The lines of one file. All lines that are not UTF-8 together determine the encoding. */
 export class FileLines {
   readonly #raw: { readonly bytes: Uint8Array; readonly set: (line: KeptLine) => void; readonly isCut: boolean }[] = [];
 
-  /** Calls `set` with the kept part of the line, and again once its encoding was guessed. */
+  /** Calls `set` with the kept part of the line, and again when its encoding is guessed. */
   add(line: Uint8Array, set: (line: KeptLine) => void): void {
     set(keptLine(new TextDecoder("utf-8", { ignoreBOM: true }).decode(line)));
     if (!isUtf8(line)) this.#raw.push({ bytes: line.slice(0, MOST_BYTES), set, isCut: line.length > MOST_BYTES });

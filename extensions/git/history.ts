@@ -50,7 +50,7 @@ export async function log(env: EnvironmentView, options: LogOptions = {}): Promi
 function filters({ author, grep, since, until, firstParent }: LogOptions): readonly string[] {
   const date = (time: string | Date): string => typeof time === "string" ? time : time.toISOString();
   return [
-    // Git treats the pattern as text, so that it cannot keep the machine busy.
+    // Git treats the pattern as text, so that a costly pattern cannot keep the machine busy.
     "--fixed-strings",
     "--regexp-ignore-case",
     ...(author === undefined ? [] : [`--author=${author}`]),
@@ -273,7 +273,7 @@ class BlameReport {
     return { origins, left: this.#left };
   }
 
-  /** Decodes lines that are not UTF-8, once all lines were read. Returns the guessed encoding. */
+  /** Decodes lines that are not UTF-8, after all lines were read. Returns the guessed encoding. */
   decode(): string | null {
     return this.#texts.decode();
   }

@@ -1,5 +1,3 @@
-/** Rejects changes that would bring unsafe files: over untracked files, into the folder of Vis, or into a folder that
- * git takes for a repository. */
 import { existsSync, lstatSync, readdirSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { gitFolderOf, isWithin, parseGitConfig, smallTextFile } from "@vis/extension";
@@ -13,17 +11,17 @@ const OWN = ".vis";
 const NONE = "000000", SUBMODULE = "160000";
 
 export type IncomingNames =
-  /** The files of a commit, or the files at its `paths`, that the index does not have. `carries` keeps uncommitted
-   * changes. */
+  /** The files of a commit, or the files at its `paths`, that the index lacks. `carries` keeps uncommitted changes. */
   | { readonly commit: string; readonly carries?: boolean; readonly paths?: readonly string[] }
-  /** The files that changed from the first commit to the second; with `sinceFork`, since their common ancestor. */
+  /** The files that changed from the first commit to the second. With `sinceFork`, the changes begin at their common
+   * ancestor. */
   | { readonly from: string; readonly to: string; readonly sinceFork?: boolean }
   /** The files that each of these commits changes, or restores if it is reverted. */
   | { readonly each: readonly string[]; readonly reverted?: boolean };
 
-/** Throws Error for changes that would overwrite untracked files (ignored ones too), change Vis's folder, or bring a
- * repository. Returns arguments for a merge, so that it follows no renames onto files that git or Vis obey, such as a
- * folder of hooks. */
+/** Rejects with Error for changes that would overwrite untracked files (ignored ones too), change Vis's folder, or
+ * bring a repository. Returns arguments for a merge. With them, the merge follows no renames onto files that git or Vis
+ * obey, such as a folder of hooks. */
 export async function refuseIncoming(
   git: Git,
   { incoming, base = "HEAD", cannot }: {
@@ -52,7 +50,7 @@ const NO_RENAMES = [
   ...["-c", "pull.twohead=recursive"],
 ];
 
-/** Returns whether a merge could apply these changes to files with other names that git or Vis obey. */
+/** Whether a merge could apply these changes to files with other names that git or Vis obey. */
 async function mayRenameToObeyed(git: Git, changes: readonly Changes[], base: string): Promise<boolean> {
   const changed = changes.flatMap((one) => one.changed);
   if (changed.length === 0) return false;
@@ -64,8 +62,8 @@ async function mayRenameToObeyed(git: Git, changes: readonly Changes[], base: st
   return changed.some(isElsewhere) && await git.isAnyObeyed(files);
 }
 
-/** Throws Error if a call would change one of these files in Vis's folder, which is read-only. Git would stop
- * halfway. */
+/** Throws Error if a call would change one of these files in Vis's folder. Git would stop halfway, because the folder
+ * is read-only. */
 export function refuseOwn(names: readonly string[], cannot: string): void {
   const own = [...new Set(names.filter(isOwn))];
   if (own.length === 0) return;
@@ -85,7 +83,7 @@ interface Changes {
 async function changesOf(git: Git, incoming: IncomingNames): Promise<Changes> {
   const files: (readonly [name: string, mode: string])[] = [], changed: Changes["changed"][number][] = [];
   let own: string[] = [], modes: readonly string[] | null = null;
-  // A record of the name follows each record of modes and hashes.
+  // A record with the name follows each record of modes and hashes.
   const take = (record: string): void => {
     if (modes === null) return void (modes = record.slice(1).split(" ", 2));
     const [before = NONE, after = NONE] = modes;
@@ -111,7 +109,7 @@ async function changesOf(git: Git, incoming: IncomingNames): Promise<Changes> {
   if (hasHead && "commit" in incoming && incoming.carries) {
     const differ = new Set(await namesOf(git, [...others, "HEAD", incoming.commit, "--", OWN]));
     own = own.filter((name) => differ.has(name));
-  } else if (hasHead && "to" in incoming) { // The workspace may already have this change.
+  } else if (hasHead && "to" in incoming) { // A change that the workspace already has does not count.
     const differ = new Set(await namesOf(git, [...others, "--cached", incoming.to, "--", OWN]));
     own = own.filter((name) => differ.has(name));
   }
@@ -135,7 +133,7 @@ async function namesOf(git: Git, args: readonly string[]): Promise<readonly stri
   return names;
 }
 
-/** Returns files and links on the disk, at the paths of these names, that the index does not have. */
+/** Returns files and links on the disk, at the paths of these names, that the index lacks. */
 async function untrackedAt(git: Git, names: readonly string[]): Promise<readonly string[]> {
   if (names.length === 0) return [];
   const tracked = new Set(await namesOf(git, ["ls-files", "-z"]));
@@ -176,7 +174,8 @@ const MOST_NAMES = 100_000;
 
 const ANY = /(?:^|\/)(?:head|commondir|objects|refs)(?:\/|$)/i;
 
-/** Throws Error if git or Vis would obey files of a commit in a new worktree at `place`, such as a folder of hooks. */
+/** Rejects with Error if git or Vis would obey files of a commit in a new worktree at `place`, such as a folder of
+ * hooks. */
 export async function refuseObeyed(
   git: Git,
   { commit, place, cannot }: Readonly<Record<"commit" | "place" | "cannot", string>>,
@@ -225,7 +224,7 @@ export async function refusePlanted(
   }
 }
 
-/** Returns whether a folder is a repository in the workspace too, and the commit does not change it. */
+/** Whether a folder is a repository in the workspace too, and the commit does not change it. */
 async function isKnown(git: Git, commit: string, folder: string): Promise<boolean> {
   if (!isRepository(await partsOf(join(git.repository.workspace, folder)))) return false;
   const trees = ["HEAD", commit].map((one) => folder === "" ? `${one}^{tree}` : `${one}:${folder}`);
@@ -238,14 +237,14 @@ function isRepository(parts: ReadonlySet<string>): boolean {
   return parts.has("head") && (parts.has("commondir") || (parts.has("objects") && parts.has("refs")));
 }
 
-/** Returns whether HEAD has a submodule there too, whose repository no command changes. */
+/** Whether HEAD has a submodule there too, whose repository no command changes. */
 async function isSubmodule(git: Git, folder: string): Promise<boolean> {
   const { stdout } = await git.run(["ls-tree", "-z", "--full-tree", "HEAD", "--", folder]);
   return stdout.startsWith(SUBMODULE_ENTRY);
 }
 
-/** Returns whether git would run no program in a submodule at this folder. Git runs none without a repository, and for
- * a repository in the workspace's `.git`, which no command changes. Git also runs none for a repository with plain
+/** Whether git would run no program in a submodule at this folder. Git runs none if there is no repository, or if the
+ * repository is in the workspace's `.git`, which no command changes. Git also runs none for a repository with plain
  * settings and no hooks, which a switch leaves behind. */
 async function runsNothing({ repository }: Git, folder: string): Promise<boolean> {
   const dot = join(folder, ".git"), info = lstatSync(dot, { throwIfNoEntry: false });
@@ -280,8 +279,8 @@ function hasRepositories(top: string): boolean {
   return false;
 }
 
-/** Returns the parts of a repository that each folder of a commit has, and its submodules. The result of an unknown
- * commit is empty. */
+/** Returns, for each folder of a commit, its entries that are parts of a repository, and the submodules. For an unknown
+ * commit, both are empty. */
 async function partsIn(
   git: Git,
   commit: string,

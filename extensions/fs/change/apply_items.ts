@@ -24,16 +24,16 @@ export interface Move {
 interface Application {
   readonly items: readonly ChangeItem[];
   readonly moves?: readonly Move[];
-  /** Maps each path to the temporary name under which a new file is written first. A file without a temporary name is
-   * written in place. */
+  /** The temporary name for each path, under which Vis first writes a new file. Without a temporary name, Vis writes
+   * the file in place. */
   readonly temporary: ReadonlyMap<string, string>;
   readonly keepFull?: boolean;
 }
 
 type Place = Pick<FsContext, "tree" | "guard">;
 
-/** Returns temporary names for the files that are replaced as a whole. A file that would lose attributes by a rename
- * has no temporary name. */
+/** Returns temporary names for the files that Vis replaces as a whole. If a rename would lose attributes of a file, the
+ * file gets no temporary name. */
 export function temporaryNames(context: Place, items: readonly ChangeItem[]): ReadonlyMap<string, string> {
   const staysInPlace = ({ path, before, from = path }: ChangeItem): boolean => {
     if (before?.kind !== "file" && from === path) return false;
@@ -46,7 +46,8 @@ export function temporaryNames(context: Place, items: readonly ChangeItem[]): Re
   return new Map(replaced.map(({ path }) => [path, temporaryOf(newFolderOf(items, path) ?? path)]));
 }
 
-/** Returns the path at or above `path` at which a folder replaces a file or link; null if there is none. */
+/** Returns the path at or above `path` where a folder replaces a file or link. Returns null if there is no such
+ * path. */
 function newFolderOf(items: readonly ChangeItem[], path: string): string | null {
   return items.find((one) => isNewFolder(one) && (path === one.path || path.startsWith(`${one.path}/`)))?.path ?? null;
 }
@@ -100,7 +101,7 @@ async function rearrange(context: Place, application: Application): Promise<void
   const pace = new Pace();
   for (const { path, before, after, seen } of items) {
     if (pace.due) await pace.rest();
-    // Creating an entry changes the modification time of its folder.
+    // Folders are not compared, because creating an entry changes the modification time of its folder.
     if (seen !== undefined && before?.kind !== "dir" && after?.kind !== "dir") refuseChanged(context, { path, seen });
   }
   if (moves.length > 0) {
@@ -181,7 +182,7 @@ function addIn(context: Place, path: string, add: (folder: OpenFolder, name: str
   });
 }
 
-/** Opens the folder of a path. Errors name the path `named` instead, if it is given. */
+/** Opens the folder of a path. If `named` is given, errors name it instead of the path. */
 function openFolder({ tree, guard }: Place, path: string, named = path): OpenFolder {
   return naming(named, () => {
     guard.checkRoot(tree, path);

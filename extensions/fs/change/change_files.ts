@@ -15,7 +15,7 @@ import { applyItems, isOnlyRenamed, type Move, temporaryNames } from "./apply_it
 import { Pace } from "@vis/extension";
 import { dirname } from "node:path";
 
-/** One approval lists at most this many files that git or Vis obey. */
+/** The limit for files in one approval that git or Vis obey. */
 const MOST_ASKED = 50;
 
 interface Change {
@@ -71,8 +71,8 @@ export async function changeFiles(
   }
 }
 
-/** Adds folders in place of removed files that have entries below them afterwards. The change writes a file again
- * instead of renaming it to a path at or above its own. */
+/** Adds a folder in place of each removed file that gets entries below it. Writes a file again instead of renaming it
+ * to a path at or above its own path. */
 function withFolders(items: readonly ChangeItem[]): readonly ChangeItem[] {
   const folders = new Set(items.flatMap(({ path, after }) => after === null ? [] : foldersOf(path)));
   const now = items.map((item): ChangeItem =>
@@ -95,13 +95,13 @@ export function foldersOf(path: string): readonly string[] {
   return names.slice(1).map((_, at) => names.slice(0, at + 1).join("/"));
 }
 
-/** Asks the user before a conversation changes files that git or Vis run or read as settings. Throws Error if the user
- * refuses or cannot be asked. */
+/** Asks the user before a conversation changes files that git or Vis run or read as settings. Rejects with Error if the
+ * user refuses or cannot be asked. */
 async function askForObeyed(
   { conversationId, obeyedPaths, approve }: FsContext,
   items: readonly ChangeItem[],
 ): Promise<void> {
-  // Outside of a conversation, the user is the caller.
+  // Outside of a conversation, the user makes the call.
   if (conversationId === "" || !obeyedPaths) return;
   const changed = items.filter((one) => [one.before, one.after].some((state) => state && state.kind !== "dir"));
   const obeyed = await obeyedPaths(changed.map(({ path }) => path));
@@ -145,7 +145,8 @@ async function begin(
   const sources = new Map(files.map(({ from, to }) => [to, from]));
   const kept = [];
   for (const { path, before, after, from } of items) {
-    // A part of a file that was written in place is recognised by its bytes before and after the change.
+    // For a file that Vis writes in place, `putBack` recognises a partial write by the bytes before and after the
+    // change.
     const isWhole = moves.length > 0 || before?.kind !== "file" && from === undefined || temporary.has(path);
     const state = isWhole ? await stateOf(after) : await checkpoints.keep(after);
     const facts = before?.kind === "file" || sources.has(path) ? tree.look(sources.get(path) ?? path) : null;
@@ -178,11 +179,11 @@ function missingFolders({ tree }: FsContext, items: readonly ChangeItem[]): Chan
   return [...missing].sort().map((path) => ({ path, before: null, after: { kind: "dir", mode: null } }));
 }
 
-/** One change may remove or move at most this many bytes, so that it can be undone. */
+/** The limit for the bytes that one change may remove or move, so that it can be undone. */
 export const MAX_KEPT = 64 * 1024 * 1024;
 
-/** Reads the state of a path that contains no link. Throws RangeError for more than `MAX_KEPT` bytes, and for
- * anything but a file, a folder or a link. */
+/** Reads the state of a path without links. Rejects with RangeError for more than `MAX_KEPT` bytes, and for an entry
+ * that is no file, folder or link. */
 export async function takeSnapshot(
   context: Pick<FsContext, "tree" | "signal">,
   path: string,
@@ -239,7 +240,7 @@ async function putBack(
       changed.push({ path, before: now, after: null });
       continue;
     }
-    // Between removing an entry and creating one of another kind, the path was empty.
+    // Between the removal of an entry and the creation of another kind of entry, the path was empty.
     const isBetween = now === null && before !== null && after !== null && before.kind !== after.kind;
     if (isBetween || isSameState(state, after) || isMixed(now, { before, made })) {
       changed.push({ path, before: now, after: before });
@@ -271,8 +272,7 @@ async function isReverted(
   }
 }
 
-/** Returns whether each byte of a file is from one of two states. Such bytes show that the file was being written in
- * place when its process ended. */
+/** Whether each byte of a file is from one of two states. Such a file was written in place when its process ended. */
 function isMixed(
   now: PathSnapshot,
   { before, made }: { readonly before: PathSnapshot; readonly made: PathSnapshot },
@@ -294,7 +294,7 @@ async function current(context: Pick<FsContext, "tree" | "signal">, path: string
 
 type Place = Pick<FsContext, "tree" | "guard" | "checkpoints">;
 
-/** Reverts half-made changes of processes that have ended. Returns the number of reverted changes. */
+/** Reverts unfinished changes of ended processes. Returns their number. */
 export async function recover(context: Place): Promise<number> {
   const { checkpoints } = context;
   const abandoned = await checkpoints?.abandoned() ?? [];

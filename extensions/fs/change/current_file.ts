@@ -13,9 +13,9 @@ export interface CurrentFile extends FileSnapshot {
   readonly seen: Facts;
 }
 
-/** Returns a file about to be changed; null if it is missing. Throws Error if the file differs from the version that
- * this conversation last read; unless `action` is "write", the file may also have other content that the conversation
- * knows. */
+/** Returns a file before its change; null if it is missing. Rejects with Error if the file differs from the version
+ * that this conversation last read. For an `action` other than "write", the file may also have other content that the
+ * conversation knows. */
 export async function currentFile(
   context: FsContext,
   place: WorkspacePath,
@@ -58,8 +58,8 @@ export async function currentFile(
 
 const MAX_REPLACED = 10_000;
 
-/** Returns the text of a file about to be changed; `textWithStrays` keeps its bytes that are not UTF-8. Throws Error
- * for a binary file, and for a file that would differ if its text was written back. */
+/** Returns the text of a file before its change. `textWithStrays` keeps bytes that are not UTF-8. Throws Error for a
+ * binary file, and for a file that would change if its text was written back. */
 export function currentText(
   context: FsContext,
   bytes: Uint8Array,
@@ -81,8 +81,7 @@ export function currentText(
   );
 }
 
-/** Returns the bytes of a changed text. Throws Error that names the first character that the file's encoding does not
- * have. */
+/** Returns the bytes of a changed text. Throws Error that names the first character that the file's encoding lacks. */
 export function newBytes(
   text: string,
   format: FileFormat,
@@ -175,8 +174,8 @@ interface Changed extends Pick<ChangeItem, "before" | "after"> {
   readonly encoding?: string | undefined;
 }
 
-/** Notes that a changed file no longer parses. A fault that the file already had is not noted, since the parser may not
- * know its language. */
+/** Adds a note if a changed file no longer parses. Does not note a fault that the file already had, since the parser
+ * may not know its language. */
 export async function noteFaults({ note, sourceFault, signal }: FsContext, items: readonly Changed[]): Promise<void> {
   if (!sourceFault) return;
   for (const { named, before, after, encoding } of items.slice(0, MAX_FILES)) {

@@ -38,7 +38,7 @@ interface Draft {
   text: string;
 }
 
-/** Makes exact replacements in one or more files, in order, all or none. Returns one result per file. */
+/** Makes exact replacements in one or more files, in order, all or none. Returns one result for each file. */
 export async function editFiles(
   context: FsContext,
   edits: readonly FileEdit[],

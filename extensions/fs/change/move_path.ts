@@ -15,7 +15,7 @@ interface Moved {
   readonly diff: string;
 }
 
-/** Renames a file, a link or a folder and creates missing folders. Throws Error if the new path exists. */
+/** Renames a file, a link or a folder, and creates missing folders. Rejects with Error if the new path exists. */
 export async function movePath(
   context: FsContext,
   { from, to }: { readonly from: string; readonly to: string },
@@ -78,8 +78,9 @@ export async function removePath(
 
 const MAX_ITEMS = 2_000;
 
-/** Returns everything at and below a place as items to remove, folders before their contents. Throws RangeError for
- * guarded paths and for more than can be undone, and Error for a file that changed since it was read. */
+/** Returns everything at and below a place as items to remove, folders before their contents. Rejects with RangeError
+ * for guarded paths and for more than Vis can undo, and with Error for a file that changed after the conversation read
+ * it. */
 export async function treeItems(
   context: FsContext,
   place: WorkspacePath,

@@ -36,7 +36,8 @@ interface Draft {
   readonly isFolder: boolean;
 }
 
-/** Applies a unified diff or search/replace blocks to any number of files, all or none. Returns one result per file. */
+/** Applies a unified diff or search/replace blocks to any number of files, all or none. Returns one result for each
+ * file. */
 export async function patchFiles(context: FsContext, patch: string): Promise<Written[]> {
   const parts = parsePatch(patch.toWellFormed(), (path) => isFile(context, path));
   if (parts.length > MAX_FILES) {
@@ -77,7 +78,8 @@ export async function patchFiles(context: FsContext, patch: string): Promise<Wri
   return results;
 }
 
-/** Returns the folders that files replace, and folders in them. Throws Error if the patch leaves an entry in one. */
+/** Returns the folders that files replace, and the folders in them. Rejects with Error if the patch leaves an entry in
+ * such a folder. */
 async function emptiedFolders(
   context: FsContext,
   drafts: ReadonlyMap<string, Draft>,
@@ -97,7 +99,8 @@ async function emptiedFolders(
   return folders;
 }
 
-/** Returns the path of the file that is renamed, with its attributes and access lists; null if a file is written. */
+/** Returns the path of the file that becomes this file by a rename, so that its attributes and access lists stay.
+ * Returns null if Vis writes the file instead. */
 function renamedFrom({ item, after, source }: Pick<Draft, "item" | "after" | "source">): string | null {
   const isRenamed = item.before === null && after?.kind === "file" &&
     source !== null && source.after === null && source.item.before?.kind === "file";
@@ -133,7 +136,7 @@ interface Drafting {
 
 async function draftPart(context: FsContext, part: PatchPart, { drafts, isLeft }: Drafting): Promise<void> {
   const { from, to, hunks } = part;
-  // A patch of a file's text writes to the target of a link; all other patches concern the link itself.
+  // A patch of a file's text writes to the target of a link. All other patches concern the link itself.
   const isEntry = part.isLink || from !== to || hunks.length === 0;
   const source = from === null ? null : await draftOf(context, from, { drafts, isEntry });
   const target = from === to && source ? source : await draftOf(context, to ?? from ?? "", { drafts, isEntry });
@@ -175,7 +178,7 @@ async function changedBy(
     : kept
     ? currentText(context, kept.bytes, { place, action: "patch", encoding: kept.format?.encoding })
     : { ...UTF_8, text: "" };
-  // A program's patch has the byte order mark as a character of the first line.
+  // A patch of a program has the byte order mark as the first character of the first line.
   const changed = await applyHunks(`${format.hasMark ? MARK : ""}${text}`, hunks, { path, signal: context.signal });
   if (to === null) {
     if (changed !== "" && changed !== MARK) {
@@ -190,7 +193,7 @@ async function changedBy(
   return { kind: "file", bytes, mode: own, owner: kept?.owner ?? null, format: now };
 }
 
-/** Returns the new permissions; null means the defaults of a new file. A git patch has only one mode bit: whether a
+/** Returns the new permissions; null for the defaults of a new file. A git patch has only one bit of them: whether a
  * file is executable. */
 function modeOf(mode: number | null, old: number | null): number | null {
   if (mode === null) return old;

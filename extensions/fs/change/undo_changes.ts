@@ -16,7 +16,7 @@ import { diffOf, type Written, written } from "./current_file.ts";
 import { messageOf, Pace } from "@vis/extension";
 
 export interface UndoOptions extends UndoChoice {
-  /** Whether to overwrite later changes by others, even in files that an earlier undo left unchanged. */
+  /** Whether to overwrite later changes by others, also in files that an earlier undo left unchanged. */
   readonly force?: boolean | undefined;
   readonly dryRun?: boolean | undefined;
 }
@@ -37,8 +37,9 @@ interface Kept {
 const BY_OTHERS = "got later changes from someone else", COMMITTED = "went into a git commit since";
 const MAX_NAMED = 5;
 
-/** Undoes changes as one change that can itself be undone. Names and keeps a file that has changed since, and undoes
- * the other changes. Throws Error if no change can be undone; FilesChanged if `force` would help. */
+/** Undoes changes as one change, which the user can undo too. Names and keeps files that have changed meanwhile, and
+ * undoes the other changes. Rejects with Error if it can undo no change, and with FilesChanged if `force` would
+ * help. */
 export async function undoChanges(
   context: FsContext,
   { force = false, dryRun = false, ...choice }: UndoOptions,
@@ -99,7 +100,8 @@ function nothing(all: readonly Checkpoint[], choice: UndoChoice): Error {
   return new FilesChanged(`Nothing to undo, except in ${paths}, which an undo kept`);
 }
 
-/** These changes now count as undone, so that the next undo reverts earlier ones. */
+/** Returns the error for changes that are already reverted in the files. They count as undone, so the next undo reverts
+ * earlier changes. */
 function nothingLeft(changes: readonly Checkpoint[], { redo }: UndoChoice): Error {
   const paths = [...new Set(changes.flatMap(({ items }) => items.map(({ path }) => path)))];
   const more = paths.length > MAX_NAMED ? ` and ${paths.length - MAX_NAMED} more` : "";
@@ -146,7 +148,7 @@ async function withoutCommitted(
   };
 }
 
-/** Returns the files of these changes, newest first, that an undo would keep because they went into a git commit. */
+/** Returns the files of these changes, newest first, that an undo would keep because a git commit contains them. */
 export async function committedFiles(
   context: FsContext,
   changes: readonly Checkpoint[],
@@ -155,7 +157,7 @@ export async function committedFiles(
     changes.toReversed().flatMap(({ at, items }) => items.map(({ path }) => [path, { at }] as const)),
   );
   return await committedSince(context.root, files, async (path) => {
-    const now = await takeSnapshot(context, path).catch(() => null); // A file that cannot be read is not compared.
+    const now = await takeSnapshot(context, path).catch(() => null); // An unreadable file is not compared.
     context.signal?.throwIfAborted();
     return now?.kind === "file" ? now.bytes : null;
   });
@@ -233,7 +235,7 @@ async function itemsOf(
     try {
       const at = foldersOf(path).find((one) => context.tree.look(one)?.kind !== "dir");
       if (at !== undefined && wanted.get(at)?.to?.kind === "dir") {
-        // A link may have replaced its folder.
+        // A link may have replaced the folder of the path.
         items.push({ path, before: null, after: await checkpoints.load(states.to) });
         continue;
       }
@@ -322,7 +324,7 @@ function linksOf(changes: readonly Checkpoint[]) {
       const made = after ?? byPath.get(to)?.after ?? before;
       const was = before ?? byPath.get(from)?.before ?? after;
       const later = links.get(link);
-      // One change may name the file twice, and the last entry counts.
+      // One change may name the file twice. The last entry counts.
       const isKnown = befores.has(link) && isSameState(befores.get(link) ?? null, was);
       const isBroken = later !== undefined && (later.isBroken || !isKnown && !isSameState(later.to, made));
       befores.set(link, was);
@@ -337,13 +339,13 @@ function withContent(state: State, content: State | undefined): State {
 }
 
 interface UndoChoice {
-  /** The number of the latest changes to undo; if undefined, all changes of the newest `scope`. */
+  /** The number of the latest changes to undo. If undefined, the undo covers all changes of the newest `scope`. */
   readonly steps?: number | undefined;
   readonly scope?: "call" | "step" | "request" | undefined;
   readonly changes?: readonly string[] | undefined;
   /** The id of the only conversation to undo, or a prefix of the id. */
   readonly conversation?: string | undefined;
-  /** Only changes of these queries before these times count. */
+  /** Changes of these queries count only before these times. */
   readonly cuts?: readonly { readonly queryId: string; readonly at: number }[] | undefined;
   readonly redo?: boolean | undefined;
   readonly force?: boolean | undefined;
@@ -372,11 +374,11 @@ export function chooseChanges(all: readonly Checkpoint[], choice: UndoChoice): r
 
 interface OpenChange extends Checkpoint {
   readonly isRest: boolean;
-  /** The changes that an undo reverted, newest first. */
+  /** The changes that this undo reverted, newest first. */
   readonly undone: readonly Checkpoint[];
 }
 
-/** Returns changes that are not undone, oldest first. Redoing a change makes it available for undo again. */
+/** Returns changes that are not undone, oldest first. After a redo, a change can be undone again. */
 export function openChanges(all: readonly Checkpoint[]): OpenChange[] {
   const left = new Map<string, (readonly string[])[]>();
   const byId = new Map(all.map((one) => [one.id, one]));

@@ -10,9 +10,9 @@ import { type EnvironmentView, type FileChanges, isSecretFile, messageOf, Pace, 
 /** The limits for the data that a report keeps for its undo: items, their bytes before and after, and the bytes of one
  * file. */
 const MOST_ITEMS = 2_000, MOST_BYTES = 64 << 20, MOST_OF_FILE = 16 << 20;
-/** The limits for contents that git does not have, which Vis keeps in memory in case a command changes them. */
+/** The limits for contents that git does not have. Vis keeps them in memory in case a command changes them. */
 const KEPT_FILES = 2_000, KEPT_BYTES = 32 << 20, KEPT_OF_FILE = 1 << 20;
-/** The limits for files whose changes are shown, and for their bytes. Vis shows only the names of other files. */
+/** The limits for files whose changes Vis shows, and for their bytes. For other files, Vis shows only the names. */
 const MOST_DIFFS = 200, DIFF_BYTES = 4 << 20;
 const MOST_NAMED = 40;
 const KIND = 0o170000, LINK = 0o120000, MODE = 0o7777;
@@ -46,7 +46,7 @@ export class CommandChanges {
     this.#git = new GitContents(root, { all });
   }
 
-  /** Must be called before a command begins, so that earlier changes do not count as its work. */
+  /** The caller calls this before a command begins, so that earlier changes do not count as its work. */
   async begin(context: FsContext, { spawn, root }: Pick<EnvironmentView, "spawn" | "root">): Promise<void> {
     const found = await this.#next(context);
     if (this.#isOpen) this.#untold = joined(this.#untold, await this.#record(context, found, spawn));
@@ -60,7 +60,7 @@ export class CommandChanges {
     this.#running--;
   }
 
-  /** Returns the changes since the last report, or since the commands began; null without changes. */
+  /** Resolves with the changes since the last report, or since the commands began; null if there are none. */
   async report(context: FsContext, spawn: EnvironmentView["spawn"]): Promise<FileChanges | null> {
     if (!this.#isOpen) return null;
     const found = await this.#next(context);
@@ -203,7 +203,7 @@ function fileSnapshot(stamp: Stamp, bytes: Uint8Array<ArrayBuffer>): NonNullable
   return { kind: "file", bytes, mode: (stamp[AT.mode] ?? 0) & MODE, owner: null };
 }
 
-/** Returns the content that a look has just seen; undefined if it cannot be read, or is too large. */
+/** Returns the content that a look has just seen. Returns undefined if it is unreadable or too large. */
 function snapshotAt(
   tree: Tree,
   path: string,
@@ -223,7 +223,7 @@ function snapshotAt(
   }
 }
 
-/** Returns false for a file that was rewritten with the same contents, or only got another time. */
+/** Returns false if the file has the same content and mode, such as after a rewrite. */
 function isChanged({ old, now, before, after }: Changed): boolean {
   if (old === undefined || now === undefined || before === null || after === null) return true;
   if (before[AT.mode] !== after[AT.mode]) return true;
@@ -289,8 +289,8 @@ async function tell({ changedFile, secrets }: FsContext, changed: readonly Chang
   }
 }
 
-/** Records the changes that the conversation's own command made in files that it knows. The conversation may then edit
- * these files without reading them again. */
+/** Records that the conversation's own command changed files that it knows. The conversation may then edit these files
+ * without reading them again. */
 async function remember({ ledger, conversationId, root }: FsContext, changed: readonly Changed[]): Promise<void> {
   for (const { path, before, old, now } of changed) {
     const known = ledger.find(conversationId, `${root}/${path}`);

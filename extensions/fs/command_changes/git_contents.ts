@@ -20,7 +20,7 @@ const TIMEOUT_MS = 30_000;
 
 type Spawn = EnvironmentView["spawn"];
 
-/** Tracks the files that match git's index. Git's objects have their contents from before a change. */
+/** The files that match git's index. Git's objects have their contents from before a change. */
 export class GitContents {
   readonly #workspace: string;
   readonly #all: boolean;
@@ -72,7 +72,7 @@ export class GitContents {
       env: { GIT_NO_LAZY_FETCH: "1", GIT_OPTIONAL_LOCKS: "0", GIT_NO_REPLACE_OBJECTS: "1" },
       write: [],
       network: false,
-      // The call may have ended, but its changes can still be undone.
+      // The call may have ended already. This program then still runs, so that the changes of the call can be undone.
       lifetime: "conversation",
       answered: true,
       timeoutMs: TIMEOUT_MS,
@@ -83,14 +83,14 @@ export class GitContents {
     const texts = objectsIn(output.bytes);
     return new Map([...wanted].flatMap(([path, hash]) => {
       const bytes = texts.get(hash);
-      // A filter of git, such as one for line ends, gives the file another size.
+      // A filter of git, such as one for line ends, gives the file another size, so its object does not count.
       return bytes && bytes.length === files.get(path)?.[AT.size] ? [[path, bytes] as const] : [];
     }));
   }
 }
 
-/** Returns the paths whose content git's index has, if a commit, merge or checkout came after `at`. Calls `bytesOf`
- * only for paths in the index, and only if that is so. */
+/** Returns the paths whose content is in git's index, if a commit, merge or checkout came after `at`. Calls `bytesOf`
+ * only for paths in the index, and only after such an event. */
 export async function committedSince(
   workspace: string,
   files: ReadonlyMap<string, { readonly at: number }>,
@@ -146,7 +146,7 @@ async function repositoryAt(top: string, workspace: string): Promise<Repository 
 }
 
 /** Returns the files of an index below a folder, or all of them relative to it. Skips a file that may have changed
- * while the index was written. */
+ * while git wrote the index. */
 function filesOf(
   index: GitIndex,
   { prefix, all, before }: { readonly prefix: string; readonly all: boolean; readonly before: number },

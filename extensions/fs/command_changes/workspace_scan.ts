@@ -6,10 +6,10 @@ import { entriesOf, IgnoreRules, NEVER, plainPath, rulesAbove } from "../walk/wa
 
 /** The limit for files, links and folders. A look at a larger workspace would take longer than most commands. */
 const MAX_LOOKED = 100_000;
-/** In a workspace with at least this many entries, the kernel reports which folders have changed. Looking at fewer
- * entries costs less. */
+/** From this number of entries on, the kernel reports which folders have changed. Looking at fewer entries costs
+ * less. */
 const EVENTS_FROM = 2_000;
-/** A folder that changed this recently may change again at the same time, by its clock. */
+/** A folder that changed this recently may change again without a new time, because its clock is coarse. */
 const FRESH_MS = 100;
 const KIND = 0o170000, FOLDER = 0o040000;
 
@@ -55,7 +55,8 @@ export class WorkspaceScan {
     this.#eventsFrom = eventsFrom;
   }
 
-  /** The first look returns all entries. Throws RangeError for a workspace that is too large. */
+  /** Resolves with the differences since the last look. The first look returns all entries. Rejects with RangeError for
+   * a workspace that is too large. */
   async next(): Promise<readonly Difference[]> {
     using tree = this.#tree.held();
     const before = this.#folders, now = new Map<string, Seen>(), pace = new Pace();
@@ -92,7 +93,7 @@ export class WorkspaceScan {
     const all = found.map((one) => ({ ...one, path: plainPath(tree, one.path) }))
       .flatMap((one) => this.#withoutAccepted(one));
     this.#accepted.clear();
-    // Changed rules exclude entries that still exist, and include entries that existed before.
+    // Changed rules exclude entries that still exist, and include entries that existed before. Neither is a change.
     return hasRules ? all.filter(({ path, after }) => after !== null || this.stamp(path) === null) : all;
   }
 
@@ -102,8 +103,8 @@ export class WorkspaceScan {
     return into[AT.mode] === 0 ? null : into;
   }
 
-  /** Accepts the present state of a path that Vis itself has changed, so that it is not a difference. Returns the
-   * state; undefined before the first look. */
+  /** Accepts the present state of a path that Vis itself has changed, so that it is no difference. Returns the state;
+   * undefined before the first look. */
   accept(path: string): Stamp | null | undefined {
     if (this.#folders === null) return undefined;
     const now = this.stamp(path);
@@ -118,7 +119,7 @@ export class WorkspaceScan {
   }
 }
 
-/** Returns whether both are the same file with the same content and mode, or both are missing. */
+/** Whether both are the same file with the same content and mode, or both are missing. */
 export function isSameStamp(a: Stamp | null, b: Stamp | null): boolean {
   return a === null || b === null ? a === b : a.every((value, at) => value === b[at]);
 }
@@ -165,7 +166,7 @@ function stampsOf(tree: Tree, place: string, names: readonly string[]): Pick<See
   return { bytes, stamps };
 }
 
-/** Whether Vis made the entry because a command runs, in this process or another one. */
+/** Whether the entry is an empty placeholder that Vis made for a running command, in this process or another one. */
 function isPlaceholder(tree: Tree, path: string, stamp: Stamp): boolean {
   if (!hasPlaceholderMode(stamp[AT.mode] ?? 0)) return false;
   return isFolderStamp(stamp) ? entriesOf(tree, path).length === 0 : stamp[AT.size] === 0;
@@ -218,12 +219,12 @@ const WATCHED = MODIFY | ATTRIBUTES | CLOSE_WRITE | MOVED_FROM | MOVED_TO | CREA
   NOT_FOLLOWED;
 const READ_BYTES = 64 << 10, HEAD_BYTES = 16;
 
-/** Learns from the kernel (inotify) which folders have changed, so that a look need not visit the others. */
+/** Learns from the kernel (inotify) which folders have changed, so that a look need not visit the other folders. */
 class FolderEvents {
   static readonly #closing = new FinalizationRegistry<number>((at) => Kernel.shared()?.close(at));
   readonly #root: string;
   readonly #kernel = Kernel.shared();
-  /** The list of events; null if the system has no such list, or no more of them. */
+  /** The descriptor of the kernel's list of events. Null if the system has no such list, or no free one. */
   #at: number | null = null;
   readonly #folders = new Map<number, string>();
   readonly #watches = new Map<string, number>();
@@ -233,7 +234,7 @@ class FolderEvents {
     this.#open();
   }
 
-  /** Must be called before a look at the folder. */
+  /** The caller calls this before it looks at the folder. */
   watch(folder: string): void {
     if (this.#at === null || this.#watches.has(folder)) return;
     const path = folder === "" ? this.#root : `${this.#root}/${folder}`;
@@ -249,7 +250,8 @@ class FolderEvents {
     return this.#watches.has(folder);
   }
 
-  /** Returns the folders that have changed since the last call; null if the kernel did not report all of them. */
+  /** Returns the folders that have changed since the last call. Returns null if the kernel did not report all of
+   * them. */
   take(): ReadonlySet<string> | null {
     if (this.#at === null || this.#kernel === null) return null;
     const found = new Set<string>(), bytes = new Uint8Array(READ_BYTES), view = new DataView(bytes.buffer);
@@ -268,7 +270,7 @@ class FolderEvents {
         this.#watches.delete(folder);
       }
     }
-    // Folders that were moved would be known by their old names.
+    // Moved folders would keep their old names, so all watches begin again.
     if (hasMoved) this.#open();
     return isKnown && !hasMoved ? found : null;
   }

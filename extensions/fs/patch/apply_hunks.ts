@@ -34,9 +34,9 @@ export async function applyHunks(
 }
 
 interface Lines {
-  /** Each line keeps its `\r`. The last line gets a `\r` if it would have one when terminated. */
+  /** The lines with their `\r`. The last line gets a `\r` if it would have one before a line feed. */
   readonly lines: string[];
-  /** The text that new lines get before their line feed: `\r` or empty. */
+  /** The text that new lines get before their line feed: `\r` or "". */
   readonly end: string;
   ended: boolean;
 }
@@ -74,7 +74,7 @@ function replaced(
   }
   const known = new Map<string, string | null>();
   for (const line of old) {
-    // Lines that differ only in invalid bytes look the same.
+    // Lines that differ only in invalid bytes look the same to a reader.
     const isOther = known.has(bare(line)) && bare(line) !== plain(line).replace(/^\uFEFF/, "");
     known.set(bare(line), isOther && known.get(bare(line)) !== line ? null : line);
   }
@@ -124,8 +124,8 @@ async function placeOf(
   throw new Error(`Cannot apply ${name}: its lines occur at lines ${shown}${more}; add lines around it`);
 }
 
-/** Returns the last of the lines that precede a hunk; null if one is missing, or if the first occurs in several
- * places. */
+/** Returns the index of the last line that precedes a hunk. Returns null if one of these lines is missing, or if the
+ * first occurs in several places. */
 function startBelow(
   lines: readonly string[],
   { below, from }: { readonly below: readonly string[]; readonly from: number },
@@ -176,8 +176,8 @@ const MAX_PLACES = 50;
 const MAX_LINE = 160;
 const AROUND = 3;
 
-/** Finds the place where most lines of a hunk match, with the text there for the first line that differs. The error for
- * a hunk without a match shows it. */
+/** Describes the place where most lines of a hunk match, with the text there for the first line that differs. The error
+ * about a hunk without a match contains it. */
 async function nearestHunk(
   lines: readonly string[],
   { old, pace }: { readonly old: readonly string[]; readonly pace: Pace },
@@ -194,8 +194,8 @@ async function nearestHunk(
   return `its line ${differs + 1} is ${shown(old[differs] ?? "")}, but ${there}\n${text.join("\n")}`;
 }
 
-/** Finds the best place for a hunk. Each line of the hunk with enough characters votes for the start that its places in
- * the file imply. Returns null if no line votes. */
+/** Finds the best place for a hunk. Each long enough line of the hunk votes for the starts that its places in the file
+ * imply. Returns null if no line votes. */
 async function bestPlace(
   lines: readonly string[],
   { old, pace, least }: { readonly old: readonly string[]; readonly pace: Pace; readonly least: number },

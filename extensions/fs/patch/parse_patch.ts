@@ -1,15 +1,15 @@
 import { normalize } from "node:path/posix";
 
 export interface PatchHunk {
-  /** The 1-based line in the old text; null if the patch does not contain it. */
+  /** The 1-based line in the old text; null if the patch does not have it. */
   readonly line: number | null;
-  /** The old lines have no line feeds, but keep the carriage returns of the patch. */
+  /** The old lines, without line feeds but with the carriage returns of the patch. */
   readonly old: readonly string[];
   readonly new: readonly string[];
-  /** Whether a line ending follows the last new line, if it is the last of the file; null if unknown. */
+  /** Whether a line ending follows the last new line, if it is the last line of the file. Null if unknown. */
   readonly ended: boolean | null;
-  /** The lines of the file that precede the hunk, the outermost first. The field is present only if the hunk would
-   * match in several places. */
+  /** The lines of the file that precede the hunk, outermost first. Only present if the hunk would match in several
+   * places. */
   readonly below?: readonly string[];
 }
 
@@ -21,7 +21,7 @@ export interface PatchPart {
   readonly isLink: boolean;
   readonly isCopy: boolean;
   readonly isWhole: boolean;
-  /** The number of the git diff; null outside of one. All parts of a diff start from the same tree. */
+  /** The number of the git diff; null if the part belongs to none. All parts of a diff start from the same tree. */
   readonly diff: number | null;
 }
 
@@ -223,7 +223,7 @@ class PatchReader {
       }
     }
     if (bare !== null && !isFull()) throw this.#unreadable(bare, MARKS);
-    // The loop takes back blank lines before the next part, which were counted as lines of the hunk.
+    // Takes back blank lines before the next part, which counted as lines of the hunk.
     for (let last = this.#at - 1; !isFull() && blanks === 0 && last >= start && this.#line(last) === ""; last--) {
       hunk.old.pop();
       hunk.new.pop();
@@ -231,14 +231,14 @@ class PatchReader {
     return { ...hunk, isAnchored: first === " " && mark === " " };
   }
 
-  /** Returns whether a line ends a hunk. `left` has the remaining counts; null if the header has no counts. */
+  /** Whether a line ends a hunk. `left` has the remaining counts; null if the header has no counts. */
   #isBoundary(left: Counts | null): boolean {
     const line = this.#line(this.#at);
     if (/^@@|^diff -|^Index: |^={60}/.test(line) || [MAIL, SEARCH, CODEX].some((one) => one.test(line))) return true;
     const isFull = left?.old === 0 && left.new === 0;
     if (isFull && isSignature(line)) return true;
     if (!this.#isPair(this.#at)) return false;
-    // The two lines may also be a removed line that begins with "-- " and an added one with "++ ".
+    // The two lines may also be a removed line that begins with "-- " and an added line that begins with "++ ".
     return isFull || this.#line(this.#at + 2).startsWith("@@") && !(left?.old === 1 && left.new === 1);
   }
 
@@ -312,7 +312,7 @@ class PatchReader {
     [this.#path, this.#at] = [path, end + 1];
   }
 
-  /** Returns the path in the last line before a block, also in bold or as a heading, as models write it. */
+  /** Returns the path in the last line before a block. Models also write it in bold or as a heading. */
   #pathBefore(start: number, { isNew }: { readonly isNew: boolean }): string {
     const lines = this.#lines.slice(this.#since, start).map((line, by) => ({
       line: plain(line),
@@ -360,7 +360,7 @@ function isSignature(line: string): boolean {
 }
 
 /** Returns the index of the line between the two texts of a block: negative if it is missing, "several" if it is not
- * clear. A line as long as the other markers is preferred, so that a text may contain shorter or longer ones. */
+ * clear. Prefers a line as long as the other markers, so that a text may contain shorter or longer ones. */
 function middleOf(lines: readonly string[], length: number): number | "several" {
   const all = lines.flatMap((line, at) => /^={5,9}\s*$/.test(line) ? [at] : []);
   const own = all.filter((at) => lines[at]?.trim().length === length);

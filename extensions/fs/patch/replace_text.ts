@@ -9,12 +9,11 @@ export interface TextReplacement {
 
 const MAX_SHOWN = 6;
 const MAX_LINE = 120;
-/** The limit in characters for a written text of 16 MB, because a character takes at least one byte. */
+/** The limit for the characters of a text of 16 MB, because a character has at least one byte. */
 const MAX_TEXT = 16 << 20;
 
-/** Returns the text after one replacement. If `old` is missing or not unique, rejects with Error that advises the
- * caller. In both texts of an edit, U+FFFD matches a byte that is not UTF-8, because a reader of the file sees that
- * character. */
+/** Returns the text after one replacement. If `old` is missing or not unique, rejects with Error that has advice. In
+ * both texts of an edit, U+FFFD matches a byte that is not UTF-8, because readers of the file see this character. */
 export async function replaceText(
   whole: string,
   edit: TextReplacement,
@@ -60,7 +59,8 @@ function withEndsOf(text: string, at: number, lines: string): string {
   return end > 0 && text[end - 1] === "\r" ? lines.replaceAll("\n", "\r\n") : lines;
 }
 
-/** Models write line feeds. In a file with CRLF, the text is searched and replaced with CRLF. */
+/** Finds the places of a replacement. Models write line feeds, so in a file with CRLF, the text is searched and
+ * replaced with CRLF. */
 async function placesOf(
   text: string,
   edit: TextReplacement,
@@ -89,7 +89,7 @@ function excerpt(text: string): string {
   return JSON.stringify(line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line);
 }
 
-/** The limit of comparisons for the engine's own search, whose worst case is the product of the two lengths. */
+/** The limit of comparisons for the engine's own search. Its worst case is the product of the two lengths. */
 const MAX_PRODUCT = 20_000_000;
 const SLICE = 1 << 15;
 const MAX_PLACES = 1_000_000;
@@ -149,8 +149,8 @@ const CHECK_EVERY = 4_096;
 const MAX_COMPARED = 2_000;
 const MAX_HINT = 120;
 
-/** Returns a hint for a text that was not found: the nearest line and its first different character; empty if no line
- * is alike. */
+/** Returns a hint for a text that was not found: the nearest line and its first different character. Returns "" if no
+ * line is similar. */
 async function nearestPlace(
   text: string,
   old: string,
@@ -172,7 +172,7 @@ async function nearestPlace(
   return `${first}; line ${start + by + 1} ${kind}${difference(own, found, { isWhole: by > 0 })}`;
 }
 
-/** Returns whether a line of a text is a line of the file. The first and last line may be a part of a line. */
+/** Whether a line of a text is a line of the file. The first and the last line may be a part of a line. */
 function isIn(
   found: string | undefined,
   line: string,
@@ -187,8 +187,8 @@ interface Place {
   readonly start: number;
 }
 
-/** Returns the line most similar to the first wanted line. Of several lines, returns the line with the most similar
- * following lines. Returns null if no line is similar enough. */
+/** Returns the line that is most similar to the first wanted line. If several lines are, returns the one with the most
+ * similar following lines. Returns null if no line is similar enough. */
 async function nearestStart(
   text: string,
   wanted: readonly string[],
@@ -227,8 +227,8 @@ function likeness(line: string, other: string): number {
   return head + tail;
 }
 
-/** Returns the first character that differs from the wanted line. Unless the wanted line is whole, the match may begin
- * within the line. */
+/** Returns the first character that differs from the wanted line. If `isWhole` is false, the match may begin within the
+ * line. */
 function difference(wanted: string, line: string, { isWhole }: { readonly isWhole: boolean }): string {
   const has = (part: string): boolean => isWhole ? line.startsWith(part) : line.includes(part);
   let [low, high] = [0, Math.min(wanted.length, MAX_COMPARED)];

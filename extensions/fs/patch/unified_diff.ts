@@ -1,6 +1,7 @@
 const MAX_DIFF = 64 * 1024;
 const CONTEXT = 3;
-/** The limit for the lines of both texts together, since a list of lines costs many times the bytes of a short line. */
+/** The limit for the lines of both texts together, because a list of lines costs many times the bytes of a short
+ * line. */
 const MAX_LINES = 500_000;
 
 interface DiffTexts {
@@ -30,8 +31,8 @@ export async function unifiedDiff(path: string, { before, after }: DiffTexts): P
   return bounded(text);
 }
 
-/** Returns the name of a side of a diff. A path that leaves the workspace has no prefix, which would hide its
- * folder. */
+/** Returns the name of a side of a diff. A path that leaves the workspace has no prefix, because a prefix would hide
+ * its folder. */
 export function nameInDiff(side: "a" | "b", path: string): string {
   return path.startsWith("../") ? path : `${side}/${path}`;
 }
@@ -121,7 +122,7 @@ function hunkLines(hunk: readonly LineChange[], a: Lines, b: Lines): readonly st
   return [`@@ -${span(from, to)} +${span(newFrom, newTo)} @@`, ...body];
 }
 
-/** An empty span refers to the line before it. */
+/** Returns the span of a hunk. An empty span refers to the line before it. */
 function span(from: number, to: number): string {
   if (to - from === 1) return `${from + 1}`;
   return `${to > from ? from + 1 : from},${to - from}`;
@@ -148,7 +149,7 @@ interface LineChange {
   readonly newTo: number;
 }
 
-/** Texts with more removed and added lines than this count as entirely different, because the time grows with the
+/** The limit for removed and added lines. Above it, texts count as entirely different, because the time grows with the
  * square. */
 const MAX_DISTANCE = 1_000;
 

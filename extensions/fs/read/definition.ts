@@ -75,7 +75,7 @@ function kindsOf(name: string): readonly (readonly [kind: Kind, pattern: RegExp]
   return kinds.map(([kind, pattern]) => [kind, new RegExp(pattern, "u")]);
 }
 
-/** "called" means a line that could also be a call. */
+/** The kinds of a match. "called" is a line that could also be a call. */
 type Kind = "named" | "called" | "value" | "made";
 
 const ANY = kindsOf(WORD);
@@ -123,7 +123,8 @@ class SourceLines {
     return found.filter(isOwned).map(({ span }) => span);
   }
 
-  /** Returns the innermost function or class around a line; else the innermost call with a function around it. */
+  /** Returns the innermost function or class around a line. Without one, returns the innermost call with a function
+   * around the line. */
   around(sought: number): readonly Span[] {
     if (sought > this.#lines.length) return [];
     const within = (line: number): Span | null => {
@@ -176,7 +177,7 @@ class SourceLines {
     return found?.[0] ?? null;
   }
 
-  /** Returns whether the span is `run(() => {` to `});`, which looks like a method. */
+  /** Whether the span is a call such as `run(() => {` to `});`, which looks like a method. */
   #isCall({ to }: Span): boolean {
     return /\)\s*[;,]?\s*$/.test(this.#code[to - 1] ?? "");
   }
@@ -220,11 +221,11 @@ class SourceLines {
         if (sign === "{" || sign === "[" || sign === "(") depth++;
         else if (sign === "}" || sign === "]" || sign === ")") depth--;
       }
-      // The bracket belongs to the code around the definition.
+      // This bracket belongs to the code around the definition.
       if (depth < 0) return Math.max(first, this.#indent(line) < indent ? line - 1 : line);
       if (depth === 0 && !this.#isIndented && /[;}]\s*,?\s*$/.test(code) && this.#indent(line) <= indent) return line;
     }
-    // The brackets of branches such as `#if` and `#else` do not match, so indentation decides.
+    // The brackets of branches such as `#if` and `#else` may not match, so indentation decides.
     return depth > 0 ? this.#endByIndent(first) : last;
   }
 
@@ -248,7 +249,7 @@ class SourceLines {
   }
 }
 
-/** In these languages, single quotes enclose texts, not one character. */
+/** Languages in which single quotes enclose texts of any length. */
 const LONG_QUOTES =
   /\.(?:[cm]?[jt]sx?|vue|svelte|php|dart|pyi?|pyx|rb|rake|lua|sh|bash|pl|pm|groovy|gradle|r|jl|nim|sql)$/i;
 const HASH_COMMENTS =
@@ -275,7 +276,8 @@ function textsIn(path: string): RegExp {
 
 const INSIDE = "\u0001";
 
-/** Returns the lines of a text without its strings, comments and patterns, and whether each begins inside one. */
+/** Returns the lines of a text without its strings, comments and patterns, and whether each line begins inside one of
+ * them. */
 function withoutText(text: string, path: string): { readonly code: string[]; readonly inside: boolean[] } {
   const code = new Masked(text, path).masked().split("\n");
   const inside = code.map((line) => line.startsWith(INSIDE));

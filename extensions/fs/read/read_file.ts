@@ -25,7 +25,7 @@ export async function readFile(context: FsContext, path: string, options: ReadFi
   const { encoding } = options;
   const isRanged = options.from !== undefined || options.to !== undefined;
   const range = { place, signal: context.signal, encoding, ...rangeOf(options) };
-  // The lines of a file have the encoding of the whole file.
+  // The encoding of the whole file applies to a range of its lines.
   const bytes = await readWhole(file, { size: info.size, most: MAX_READ_BYTES, signal: context.signal });
   if (bytes === null && !isRanged) throw tooLarge(place, info.size);
   const decoded = bytes === null
@@ -116,7 +116,7 @@ interface LineRange {
   readonly encoding: string | undefined;
 }
 
-/** Reads the bytes of a range of lines as a stream, so that memory contains only the result and one chunk. */
+/** Reads the bytes of a range of lines as a stream, so that the memory holds only the result and one chunk. */
 async function readLines(file: OpenFile, range: LineRange): Promise<Uint8Array> {
   const { from, to, place } = range;
   const kept: Uint8Array[] = [];
@@ -193,7 +193,7 @@ type ReadEntry = { readonly path: string; readonly text: string } | {
 const MAX_FILES = 5_000;
 const MAX_TOTAL = 16 * 1024 * 1024;
 
-/** Reads many files in one call. A file that cannot be read has the reason instead of its text. */
+/** Reads many files in one call. An entry for an unreadable file has the reason instead of the text. */
 export async function readFiles(
   context: FsContext,
   wanted: string | readonly string[],

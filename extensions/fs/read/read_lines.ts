@@ -21,10 +21,10 @@ const ENOUGH_BYTES = 4 << 20;
 const MAX_LINE_BYTES = 16 << 20;
 const CHUNK = 256 * 1024;
 const LINE_FEED = 10;
-/** This many bytes are enough to detect the encoding. */
+/** The number of bytes that is enough to detect the encoding. */
 const HEAD = 64 * 1024;
 
-/** Returns the next lines of a file. Only the piece is in memory, however large the file is. */
+/** Returns the next lines of a file. The memory holds only these lines, however large the file is. */
 export async function readLines(
   context: FsContext,
   path: string,
@@ -66,7 +66,7 @@ export async function readLines(
   return { lines: linesOf(text), next: at + end < size ? at + end : null };
 }
 
-/** Returns the end of the line that begins at a byte; 0 if the bytes do not contain it. */
+/** Returns the end of the line that begins at a byte. Returns 0 if the bytes do not contain the end. */
 function endOf(bytes: Uint8Array, from: number, feed: readonly number[]): number {
   const [first = LINE_FEED, second] = feed;
   for (let at = bytes.indexOf(first, from); at >= 0; at = bytes.indexOf(first, at + 1)) {

@@ -8,7 +8,7 @@ import { type Facts, fromTop, type OpenFile, sha256Of, sizeText } from "../tree/
 export const MAX_READ_BYTES = 1024 * 1024;
 const CHUNK = 1024 * 1024;
 
-/** Opens an existing regular file, which the caller closes. Throws Error that names any other kind of entry. With
+/** Opens an existing regular file, which the caller closes. Rejects with Error that names another kind of entry. With
  * `isChange`, the question about a secret file waits for its new text. */
 export async function openFile(
   context: FsContext,
@@ -37,7 +37,7 @@ export async function openFile(
   }
 }
 
-/** Returns the bytes of a file that had `size` bytes when it was opened; null if that is more than `most` bytes or the
+/** Returns the bytes of a file that had `size` bytes when it was opened. Returns null if `size` is above `most` or the
  * file has grown. */
 export async function readWhole(
   file: OpenFile,
@@ -63,8 +63,8 @@ interface Text {
   readonly size?: number;
 }
 
-/** Returns the text of a file in the encoding that the caller gives, or else by its bytes. Notes a guess, and invalid
- * bytes, for the model. Throws Error for a binary file. */
+/** Returns the text of a file in the encoding that the caller gives, or else in the encoding that its bytes suggest.
+ * Adds a note for the model about a guess and about invalid bytes. Throws Error for a binary file. */
 export function textOf(
   context: FsContext,
   bytes: Uint8Array,
@@ -113,8 +113,8 @@ export function rememberFile(
   });
 }
 
-/** Returns whether a file may hold keys, and no lasting answer lets this conversation read it. A text that the
- * conversation itself wrote is not hidden from it. */
+/** Whether a file may have keys and no lasting answer lets this conversation read it. A text that the conversation
+ * itself wrote is not hidden from it. */
 export async function isHiddenSecret(context: FsContext, place: SecretFile["place"]): Promise<boolean> {
   if (!isSecret(context, place)) return false;
   const info = context.tree.look(place.real);
@@ -136,21 +136,22 @@ export function isOwnText(
   return known !== null && known.isOwn && known.mtime === info.modified && known.size === info.size;
 }
 
-/** Asks the user before a conversation gets a file that may hold keys, unless a lasting answer allows it. With
- * `isOther`, the call reveals another text than the present one. Throws Error if the user refuses or cannot be asked. */
+/** Asks the user before a conversation gets a file that may have keys, unless a lasting answer allows it. With
+ * `isOther`, the call reveals another text than the present one. Rejects with Error if the user refuses or cannot be
+ * asked. */
 export async function askForSecret(
   context: FsContext,
   file: SecretFile & { readonly isOther?: boolean },
 ): Promise<void> {
-  // Outside of a conversation, the user is the caller.
+  // Outside of a conversation, the user makes the call.
   if (context.conversationId === "" || !isSecret(context, file.place)) return;
   if (file.isOther || await isHiddenSecret(context, file.place)) await askAbout(context, file);
 }
 
 const MOST_SHOWN = 3_000;
 
-/** Asks the user about the secret files that a change has read. `newLines` returns the new lines of a changed file, which
- * the question shows; null if there are none. */
+/** Asks the user about the secret files that a change has read. `newLines` resolves with the new lines of a changed
+ * file for the question, or with null. */
 export async function askForUnasked(
   context: FsContext,
   newLines: (real: string) => Promise<string | null> = () => Promise.resolve(null),

@@ -6,10 +6,10 @@ import { decodeText, type Pace } from "@vis/extension";
 import { clearTimeout, setTimeout } from "node:timers";
 
 export interface HitTaker {
-  /** The limit for used hits; further hits are only counted. */
+  /** The limit for hits. Vis only counts further hits. */
   readonly most: number;
   readonly full: boolean;
-  /** Adds a hit. Returns false once no more are needed. */
+  /** Adds a hit. Returns false when the search needs no more hits. */
   add(hit: Hit): boolean;
   count(path: string, hits: number): void;
 }
@@ -29,7 +29,7 @@ interface Candidate {
 
 const MESSAGE_CHARS = 256 * 1024, AHEAD = 8;
 
-/** Searches files one after the other. A worker searches if the pattern's time has no bound. */
+/** Searches files one after the other. If the pattern could block the main loop for too long, a worker searches. */
 export class FileSearcher implements Disposable {
   readonly #options: FileSearchOptions;
   readonly #matcher: LineMatcher;
@@ -69,7 +69,7 @@ export class FileSearcher implements Disposable {
     });
   }
 
-  /** Vis reads files while the worker searches earlier ones. Hits still arrive in order. */
+  /** Reads files while the worker searches earlier files. Hits still arrive in order. */
   async #sent({ path, real }: Candidate, worker: SearchWorkerLink): Promise<ScanOutcome> {
     const { tally, pace } = this.#options;
     let isOpen = false;
@@ -97,7 +97,7 @@ export class FileSearcher implements Disposable {
         tally.count(path, more);
       }
     });
-    answered.catch(() => {}); // The code that awaits the promise handles the error.
+    answered.catch(() => {}); // The code that awaits this promise handles the error.
     this.#flying.push(answered);
   }
 
@@ -117,15 +117,15 @@ type ScanOutcome = "searched" | "binary" | "unreadable";
 interface ScanOptions {
   readonly buffer: Uint8Array<ArrayBuffer>;
   readonly pace: Pace;
-  /** Receives text that is cut at line endings; the last text may be empty. Returns false once the search needs no more
+  /** Receives text that is cut at line endings. The last text may be empty. Returns false when the search needs no more
    * text. */
   readonly take: (text: string, isLast: boolean) => Promise<boolean>;
 }
 
-/** `fs.readFile` reads a file up to this size whole, so both detect the encoding from the same bytes. Pieces of a
- * larger file are decoded one by one, like its lines. */
+/** The size up to which a file is one piece, as for `fs.readFile`, so that both detect the encoding from the same
+ * bytes. Pieces of a larger file are decoded one by one. */
 const PIECE_BYTES = 1024 * 1024;
-/** This many bytes show whether the encoding has two bytes per character. */
+/** The number of bytes that shows whether the encoding has two bytes for each character. */
 const HEAD_BYTES = 64 * 1024;
 const READ_BYTES = 256 * 1024;
 const LINE_FEED = 10;
@@ -149,7 +149,7 @@ export async function scanFile(tree: Tree, path: string, { buffer, pace, take }:
       const count = readOr(opened, into);
       if (count === null) return "unreadable";
       used += count;
-      // A read that ends at the size that the file had when it was opened is the last one.
+      // If a read ends at the size that the file had when it was opened, it is the last read.
       isLast = count === 0 || first && count < into.length && used === opened.facts.size;
     }
     const bytes = buffer.subarray(0, used);
@@ -163,7 +163,7 @@ export async function scanFile(tree: Tree, path: string, { buffer, pace, take }:
   }
 }
 
-/** Returns null if the system cannot read the file, such as a damaged file and many files of /proc. */
+/** Returns null if the system cannot read the file, as for a damaged file and some files of /proc. */
 function readOr(file: OpenFile, into: Uint8Array<ArrayBuffer>): number | null {
   try {
     return file.read(into);
@@ -200,8 +200,8 @@ interface Waiting {
   readonly reject: (reason: unknown) => void;
 }
 
-/** A worker that is busy with one search. Disposing of the link releases the worker, or ends it if it has not
- * replied. */
+/** The link to a worker that is busy with one search. Disposing of the link releases the worker, or ends it if it has
+ * not replied. */
 class SearchWorkerLink implements Disposable {
   static #idle: { readonly worker: Worker; readonly timer: ReturnType<typeof setTimeout> } | null = null;
 
@@ -272,8 +272,8 @@ class SearchWorkerLink implements Disposable {
   }
 }
 
-/** Starts the worker. From source, the worker is a separate module; in the executable, it is next to the chunk that
- * contains this code. */
+/** Starts the worker. From source, the worker is a separate module. In the executable, it is next to the chunk with
+ * this code. */
 function startWorker(): Worker {
   const file = import.meta.url.endsWith(".ts") ? "./search_worker.ts" : "./search_worker.js";
   return new Worker(new URL(file, import.meta.url), { type: "module", deno: { permissions: "none" } });

@@ -11,7 +11,7 @@ import { Pace } from "@vis/extension";
 
 export interface GrepOptions extends MatchOptions {
   readonly path?: string | readonly string[] | undefined;
-  /** A pattern without `/` is matched against the name. */
+  /** The patterns of paths. A pattern without `/` is matched against the name of a file. */
   readonly glob?: string | readonly string[] | undefined;
   readonly context?: number | undefined;
   readonly limit?: number | undefined;
@@ -23,8 +23,8 @@ const MAX_CONTEXT = 200;
 
 export type CountOptions = Omit<GrepOptions, "context" | "limit">;
 
-/** Returns matching lines: the first ones up to the limit, or all of them. Throws RangeError without a limit if more
- * than 500 lines match. */
+/** Returns matching lines: the first ones up to the limit, or all of them. Without a limit, rejects with RangeError if
+ * more than DEFAULT_HITS lines match. */
 export async function grep(context: FsContext, pattern: string, options: GrepOptions = {}): Promise<Hit[]> {
   const pace = new Pace(context.signal);
   const tally = new HitTally(options.limit);
@@ -232,8 +232,8 @@ class HitTally {
     this.#files.add(path);
   }
 
-  /** Throws RangeError for more hits than the default limit, if the caller gave no limit. A cut list could be mistaken
-   * for a complete one. */
+  /** If the caller gave no limit, throws RangeError for more hits than the default limit, because a cut list looks like
+   * a complete one. */
   hits(): Hit[] {
     if (this.#limit !== undefined || this.#more === 0) return this.#kept;
     const all = this.#kept.length + this.#more;

@@ -5,7 +5,7 @@ export interface Hit {
   readonly path: string;
   readonly line: number;
   readonly text: string;
-  /** The field is present if the line is longer than `text`. */
+  /** Whether the line is longer than `text`; else absent. */
   readonly cut?: true;
   readonly before?: readonly string[];
   readonly after?: readonly string[];
@@ -15,11 +15,11 @@ interface ScanOptions {
   readonly path: string;
   readonly matcher: LineMatcher;
   readonly context: number;
-  /** Returns true to continue. The scanner calls `onHit` in line order, while `after` may still grow. */
+  /** Called with each hit in line order, while `after` may still grow. Returns true to continue. */
   readonly onHit: (hit: Hit) => boolean;
 }
 
-/** Longer lines are searched in parts of this size, since the time of one search grows with the length. */
+/** The size of the parts in which a longer line is searched, because the time of one search grows with the length. */
 const PART = 16 * 1024;
 const CHECKED = 64 * 1024;
 const MAX_CHARS = 500;
@@ -38,7 +38,7 @@ export class LineScanner {
     this.#options = options;
   }
 
-  /** Returns false once the search needs no more text. */
+  /** Returns false when the search needs no more text. */
   async push(text: string, pace: Pick<Pace, "due" | "rest">): Promise<boolean> {
     for (let at = 0; at < text.length && !this.#stopped;) {
       const feed = text.length - at > CHECKED ? text.lastIndexOf("\n", at + CHECKED) : -1;
@@ -130,9 +130,9 @@ export interface MatchOptions {
 }
 
 const MAX_PATTERN = 2_000;
-/** The limit for the states of the compiled pattern, because the worst-case time per character grows with them. */
+/** The limit for the states of a compiled pattern, because the worst-case time for each character grows with them. */
 const MAX_PROGRAM = 2_000;
-/** With at most this many states, 64 KB take a few milliseconds at worst. */
+/** The number of states up to which 64 KB take at most a few milliseconds. */
 const LIGHT_PROGRAM = 24;
 const LIGHT_TEXT = 64;
 const BEYOND = /\(\?<?[=!]|\\[1-9]|\\k</;
@@ -142,9 +142,9 @@ const PLAIN = /^[\w\s"'`/:;,=<>@#%&!~-]+$/;
 export class LineMatcher {
   readonly #plain: string | null;
   readonly #expression: RE2JS;
-  /** Whether a search of longer text is conclusive; false if the pattern depends on the edges of a line. */
+  /** Whether a search of the whole text is conclusive. False if the pattern depends on the edges of a line. */
   readonly #wholeTextTells: boolean;
-  /** Every match contains one of these texts. The list is empty if the pattern implies no text. */
+  /** Texts, of which every match contains one. Empty if the pattern implies no text. */
   readonly #needed: readonly string[];
 
   /** Throws SyntaxError for unsupported syntax, and RangeError for a pattern that is too large. */
@@ -162,13 +162,13 @@ export class LineMatcher {
     this.#wholeTextTells = literal || !/\$|\\[AzZ]|\(\?[A-Za-z]*-/.test(pattern);
   }
 
-  /** Whether the pattern would block the main loop for too long. The time per piece grows with the states of its
-   * program. */
+  /** Whether the pattern could block the main loop for too long. The time for a piece grows with the states of the
+   * compiled pattern. */
   get isHeavy(): boolean {
     return this.#plain === null ? this.#expression.programSize() > LIGHT_PROGRAM : this.#plain.length > LIGHT_TEXT;
   }
 
-  /** Checks all lines of a text at once. A result of true does not mean that a line matches. */
+  /** Checks all lines of a text at once. If the result is false, no line matches. If it is true, a line may match. */
   mayMatchIn(text: string): boolean {
     if (this.#plain !== null) return text.includes(this.#plain);
     if (this.#needed.length > 0 && !this.#needed.some((one) => text.includes(one))) return false;
@@ -206,7 +206,8 @@ function compile(
   throw new RangeError(`Cannot use pattern ${pattern}: its repetitions need too many states; repeat less`);
 }
 
-/** Returns a text that every match contains, for each alternative of a pattern; empty if an alternative has none. */
+/** Returns texts, of which every match contains one: one for each alternative of the pattern. Returns [] if an
+ * alternative has no such text. */
 function neededTexts(pattern: string): readonly string[] {
   if (/\(\?(?![:P<])|\\Q/.test(pattern)) return [];
   const found: string[] = [];
@@ -253,7 +254,7 @@ function withoutLast(text: string): string {
   return [...text].slice(0, -1).join("");
 }
 
-/** Returns the position of the bracket that closes a class of characters; -1 if it is missing. */
+/** Returns the position of the bracket that closes a class of characters; -1 if the bracket is missing. */
 function endOfClass(pattern: string, from: number): number {
   let at = from + (pattern[from + 1] === "^" ? 2 : 1);
   if (pattern[at] === "]") at++;

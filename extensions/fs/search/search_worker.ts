@@ -19,7 +19,7 @@ export type SearchOrder =
   }
   | { readonly type: "pieces"; readonly pieces: readonly SearchPiece[] };
 
-/** The hits of files whose last piece was in the message, in order. */
+/** The hits of the files whose last piece was in the message, in order. */
 export type SearchReply = readonly FileHits[];
 
 interface FileHits {
@@ -38,7 +38,7 @@ class Search {
   #scanner: LineScanner | null = null;
   #found: { hits: FileHits["hits"][number][]; more: number } = { hits: [], more: 0 };
 
-  /** The next message may arrive while this one is searched. */
+  /** Searches a message after the earlier ones. The next message may arrive meanwhile. */
   take(order: SearchOrder): Promise<SearchReply | null> {
     const reply = this.#earlier.then(() => this.#take(order));
     this.#earlier = reply;
@@ -61,7 +61,7 @@ class Search {
     return found;
   }
 
-  /** Returns the hits of a file with its last piece; null if it has no hits, or more pieces follow. */
+  /** Returns the hits of a file with its last piece. Returns null if more pieces follow or the file has no hits. */
   async #search({ path, text, last }: SearchPiece): Promise<FileHits | null> {
     const scanner = this.#scanner ??= this.#scannerOf(path);
     await scanner.push(text, NO_PACE);

@@ -80,25 +80,25 @@ const AT_SYMLINK_NOFOLLOW = 0x100;
 const AT_EMPTY_PATH = 0x1000;
 const STATX_BASIC = 0x7ff, STATX_BASIC_AND_BIRTH = 0xfff;
 const STATX_BYTES = 256;
-/** RESOLVE_NO_MAGICLINKS and NO_SYMLINKS, and both with BENEATH. */
+/** UNLINKED is RESOLVE_NO_MAGICLINKS and RESOLVE_NO_SYMLINKS. BENEATH also has RESOLVE_BENEATH. */
 const UNLINKED = 0x02n | 0x04n, BENEATH = UNLINKED | 0x08n;
 const HOW_BYTES = 24;
-/** The kernel takes no path of over 4,096 bytes, and a character can take three. */
+/** The kernel accepts paths below 4,096 bytes, and a UTF-16 unit can take three bytes. */
 const ONE_CALL_CHARS = 1300;
 const EINTR = 4, EAGAIN = 11, ERANGE = 34;
 const W_OK_AND_X_OK = 0b11, KEEP_SIZE = 1;
 const ATTRIBUTE_BYTES = 4096;
-/** Linux sets this limit for the bytes of an extended attribute. */
+/** Linux's limit for the bytes of an extended attribute. */
 const MAX_VALUE = 64 * 1024;
 const LOCK_EX_NB = 0b110;
 const RETRIES = 64;
 
 const ERRORS: Readonly<Record<number, new (message: string) => Error>> = {
-  1: Deno.errors.PermissionDenied, // This is EPERM.
+  1: Deno.errors.PermissionDenied, // EPERM.
   2: Deno.errors.NotFound,
   13: Deno.errors.PermissionDenied,
   17: Deno.errors.AlreadyExists,
-  18: Deno.errors.FilesystemLoop, // This is EXDEV: the path led out of the folder.
+  18: Deno.errors.FilesystemLoop, // EXDEV, because the path led out of the folder.
   20: Deno.errors.NotADirectory,
   21: Deno.errors.IsADirectory,
   40: Deno.errors.FilesystemLoop,
@@ -114,7 +114,7 @@ const REASONS: Readonly<Record<number, string>> = {
 
 const terminated = (text: string): Bytes => nameBytes(`${text}\0`);
 
-/** Synchronous Linux file calls that stay below a folder even if names change concurrently. */
+/** Synchronous Linux file calls that stay below a folder, even if other processes change names meanwhile. */
 export class Kernel {
   static #shared: Kernel | null | undefined;
 
@@ -130,7 +130,7 @@ export class Kernel {
     this.#symbols = Deno.dlopen("libc.so.6", SYMBOLS).symbols;
   }
 
-  /** Returns null if the library is missing, or a kernel before 5.6 lacks openat2. */
+  /** Returns null if the library is missing, or if the kernel lacks openat2, which came with 5.6. */
   static shared(): Kernel | null {
     if (Kernel.#shared === undefined) Kernel.#shared = Kernel.#load();
     return Kernel.#shared;
@@ -152,7 +152,7 @@ export class Kernel {
     return this.#open(AT_FDCWD, path, { flags: OPEN.path | OPEN.folder, resolve: UNLINKED });
   }
 
-  /** Opens a path below a folder by the folder's real path, like `openRoot` and `open`, in one call if possible. */
+  /** Opens a path below a folder, in one call if possible. `root` is the folder's real path. */
   openBelow(root: string, path: string, { flags }: { readonly flags: number }): number {
     const whole = path === "." ? root : `${root}/${path}`;
     // In a path without links, only `..` can lead out of the folder.
@@ -182,7 +182,7 @@ export class Kernel {
       const found = this.#symbols.openat2(this.#calls.openat2, folder, name, bytes, HOW_BYTES);
       if (found >= 0) return found;
       const code = this.#errno();
-      // After a concurrent rename, the kernel does not know whether `..` stayed below.
+      // After a concurrent rename, the kernel cannot tell whether `..` stayed below the folder.
       if ((code !== EAGAIN && code !== EINTR) || tries === RETRIES) throw this.#error("openat2", { code, path });
     }
   }
@@ -197,7 +197,8 @@ export class Kernel {
     return bytes;
   }
 
-  /** `path` is null for the descriptor itself. Returns a struct statx, which the next call overwrites. */
+  /** Returns a struct statx, which the next call overwrites. With null as `path`, the facts are those of the
+   * descriptor. */
   stat(folder: number, path: string | null): DataView {
     const flags = path === null ? AT_EMPTY_PATH : AT_SYMLINK_NOFOLLOW;
     const name = path === null ? this.#empty : terminated(path);
@@ -205,7 +206,7 @@ export class Kernel {
       const done = this.#symbols.statx(this.#calls.statx, folder, name, flags, STATX_BASIC_AND_BIRTH, this.#statBytes);
       if (done === 0) return this.#stat;
       const code = this.#errno();
-      // statx never fails with EAGAIN. The runtime's own calls left this number before it was read.
+      // statx does not fail with EAGAIN, so a call of the runtime has overwritten this number.
       if (code !== EAGAIN || tries === RETRIES) throw this.#error("statx", { code, path: path ?? "" });
     }
   }
@@ -296,7 +297,7 @@ export class Kernel {
   reserve(descriptor: number, size: number): void {
     const done = this.#symbols.allocate(this.#calls.fallocate, descriptor, KEEP_SIZE, 0n, BigInt(size));
     const code = done < 0n ? this.#errno() : 0;
-    // Otherwise the file system cannot report a lack of room.
+    // With another code, the file system cannot reserve room.
     if (code in REASONS) throw this.#error("fallocate", { code, path: "" });
   }
 
@@ -313,7 +314,7 @@ export class Kernel {
     return this.#symbols.numbers(this.#calls.fchown, descriptor, uid, gid) === 0;
   }
 
-  /** Returns whether any process has locked a file. The path may lead anywhere, because it is not below a folder. */
+  /** Whether any process has locked a file. The path may lead anywhere, because it is not below a folder. */
   isLocked(path: string): boolean {
     const file = this.#open(AT_FDCWD, path, { flags: 0, resolve: 0n });
     try {
@@ -323,7 +324,7 @@ export class Kernel {
     }
   }
 
-  /** Opens a list of events (inotify); null if no more can be opened. */
+  /** Opens a list of events (inotify). Returns null if the system allows no more lists. */
   openEvents(): number | null {
     const at = this.#symbols.numbers(this.#calls.inotify_init1, OPEN.closeOnExec | OPEN.nonBlocking, 0, 0);
     return at < 0 ? null : at;
@@ -365,7 +366,7 @@ export class Kernel {
 const isArm = Deno.build.arch === "aarch64";
 export const OPEN = {
   write: 0o1,
-  create: 0o300, // These are O_CREAT and O_EXCL.
+  create: 0o300, // O_CREAT and O_EXCL.
   noTerminal: 0o400,
   nonBlocking: 0o4000,
   folder: isArm ? 0o40000 : 0o200000,

@@ -20,22 +20,22 @@ const ENTRY_KINDS: Readonly<Record<number, Facts["kind"]>> = { 8: "file", 4: "di
 const RENAME_NOREPLACE = 1;
 const NEW_FILE = 0o666, NEW_FOLDER = 0o777;
 const LIST_BYTES = 64 * 1024;
-/** The mode bits without set-id. New contents must not run as another user because the old contents did. */
+/** The mode bits without set-id, so that new contents do not run as another user because the old contents did. */
 const PLAIN_MODE = 0o777;
 const WRITE_BYTES = 1024 * 1024;
 const ENTRY_HEAD = 19;
 const MOUNT_ROOT = 0x2000;
 const IS_ROOT = Deno.build.os !== "windows" && Deno.uid() === 0;
-/** A new file gets these attributes automatically, or must not have them. */
+/** Attributes that the system sets on a new file, or that a new file must not have. */
 const SET_BY_SYSTEM = new Set(["security.selinux", "security.capability", "security.ima", "security.evm"]);
 
-/** Opens files below a folder through openat2 (RESOLVE_BENEATH, no links). A concurrent rename or link cannot lead a
- * path outside. */
+/** Opens files below a folder through openat2 (RESOLVE_BENEATH, no links), so that a concurrent rename or link cannot
+ * lead a path outside. */
 export class KernelTree implements Tree, Disposable {
   readonly #kernel: Kernel;
   readonly #top: string;
   readonly below: string;
-  /** The descriptor of the root; null if each call opens it. */
+  /** The descriptor of the root. Null if each call opens the root. */
   readonly #held: number | null;
 
   constructor(kernel: Kernel, top: string, { below = "", isHeld = false } = {}) {
@@ -180,7 +180,7 @@ class KernelFolder extends KernelEntry implements OpenFolder {
         done += this.kernel.transfer("write", at, bytes.subarray(done, done + WRITE_BYTES));
         if (pace.due) await pace.rest();
       }
-      // The owner is set before the mode, because changing it clears some bits of the mode.
+      // Sets the owner before the mode, because a change of the owner clears some bits of the mode.
       const wanted = owner ?? this.#ownerOfNew;
       if (wanted) this.kernel.setOwner(at, wanted);
       if (mode !== null) this.kernel.setMode(at, mode & PLAIN_MODE);
@@ -244,7 +244,7 @@ class KernelFolder extends KernelEntry implements OpenFolder {
     }
   }
 
-  /** Files that root creates in the folder of another user belong to that user, as in a container. */
+  /** If root creates a file in the folder of another user, as in a container, the file belongs to this user. */
   get #ownerOfNew(): NonNullable<NewFile["owner"]> | null {
     const { uid, gid } = this.facts;
     return IS_ROOT && uid !== 0 ? { uid, gid } : null;
@@ -302,7 +302,7 @@ function listOf(kernel: Kernel, { at, path }: { readonly at: number; readonly pa
   return found;
 }
 
-/** Some file systems do not return kinds with names. */
+/** Asks the system for the kind, because some file systems do not return kinds with names. */
 function kindOf(kernel: Kernel, at: number, name: string): Facts["kind"] {
   return orNull(() => factsOf(kernel.stat(at, name)).kind) ?? "other";
 }

@@ -5,14 +5,14 @@ import { posix } from "node:path";
 export interface Facts {
   readonly kind: "file" | "dir" | "link" | "other";
   readonly size: number;
-  /** The time in milliseconds since the epoch. */
+  /** The modification time in milliseconds since the epoch. */
   readonly modified: number;
   readonly mode: number;
   readonly uid: number;
   readonly gid: number;
   readonly names: number;
   readonly isMount: boolean;
-  /** An id that is constant as long as the entry exists, even if it is renamed. */
+  /** An id that stays the same while the entry exists, also after a rename. */
   readonly id: string;
 }
 
@@ -53,22 +53,22 @@ export interface NewFile {
   readonly attributes?: Attributes | undefined;
 }
 
-/** An open folder, which stays the same even if its name changes. Names are single path components; links are not
- * followed. */
+/** An open folder, which stays the same if its name changes. Names are single parts of a path. The methods follow no
+ * links. */
 export interface OpenFolder extends Disposable {
   readonly facts: Facts;
   look(name: string): Facts | null;
-  /** Throws `AlreadyExists` if the name is taken. When it resolves, the bytes are on the disk. */
+  /** Rejects with `AlreadyExists` if the name is taken. When it resolves, the bytes are on the disk. */
   create(name: string, file: NewFile): Promise<void>;
-  /** Returns whether a file must be written in place. A replacement would lose names, an owner, an access list,
-   * extended attributes or a mount, or cannot be made in this folder. */
+  /** Whether a file must be written in place, because a replacement is impossible, or would lose names, an owner, an
+   * access list, extended attributes or a mount. */
   staysInPlace(name: string): boolean;
-  /** Writes a file over the bytes of an existing one. An error or a kill may leave a part of both. When it resolves,
-   * the bytes are on the disk. */
+  /** Writes over the bytes of an existing file. After an error or a kill, the file may have a part of both contents.
+   * When it resolves, the bytes are on the disk. */
   overwrite(name: string, file: Pick<NewFile, "bytes" | "mode">): Promise<void>;
   makeLink(name: string, target: string): void;
   makeFolder(name: string, mode?: number): void;
-  /** Renames an entry and replaces an existing one; with `keep`, throws `AlreadyExists` instead. */
+  /** Renames an entry and replaces an existing one. With `keep`, throws `AlreadyExists` instead. */
   rename(name: string, to: { readonly folder: OpenFolder; readonly name: string; readonly keep?: boolean }): void;
   remove(name: string): void;
   /** Throws if the folder is not empty. */
@@ -82,14 +82,14 @@ export interface OpenFolder extends Disposable {
  * meantime throws `FilesystemLoop`. Paths begin with `..` only in the repository around the workspace. Errors are
  * classes of `Deno.errors`, except `FolderTooLarge`. */
 export interface Tree {
-  /** The path from the root of the repository around the workspace down to it; "" without such a repository. */
+  /** The path of the workspace in the repository around it; "" if there is none. */
   readonly below: string;
   look(path: string): Facts | null;
-  /** Returns the facts about a path that may lead over links. Returns null unless it is known that no part of the path
-   * is a link, and that the entry has no other path. Never throws. */
+  /** Returns the facts about a path that may lead over links. Returns null unless no part of the path is a link and the
+   * entry has no other path. Does not throw. */
   lookUnlinked(path: string): Facts | null;
   open(path: string): OpenFile;
-  /** Returns entries, unsorted. Throws `FolderTooLarge` for a folder with more than can be listed. */
+  /** Returns entries, unsorted. Throws `FolderTooLarge` for a folder with more than MAX_NAMES entries. */
   entries(path: string): readonly FolderEntry[];
   readLink(path: string): string;
   /** Writes `STAMP` numbers that change with an entry, for each of these names of a folder, given as bytes that end
@@ -98,9 +98,9 @@ export interface Tree {
    * The numbers are kind and mode, inode, size, and the times of its content and of its change in milliseconds; zeros
    * for a missing entry. A comparison of thousands of entries takes a fraction of the time of `look`. */
   stamps(folder: string, names: readonly Uint8Array<ArrayBuffer>[], into: Float64Array): void;
-  /** Calls `visit` with every folder from the root down to this one. `visit` may throw. */
+  /** Calls `visit` with every folder from the root down to this folder. `visit` may throw. */
   folder(path: string, visit: (folder: OpenFolder) => void): OpenFolder;
-  /** Returns the same files for many calls, between which the root stays open. */
+  /** Returns the same tree for many calls, with a root that stays open between them. */
   held(): Tree & Disposable;
 }
 
@@ -124,7 +124,7 @@ export function nameText(bytes: Uint8Array): string {
   } catch {
     text = decoder.decode(bytes);
   }
-  // A name whose text contains no escape stays unchanged.
+  // If the text has no escapes, the name stays as it is.
   if (sameBytes(nameBytes(text), bytes)) return text;
   return escaped(bytes);
 }
@@ -158,7 +158,7 @@ function escaped(bytes: Uint8Array): string {
   return text;
 }
 
-/** Returns the length in bytes of the character that begins here; 0 if no character begins. */
+/** Returns the length in bytes of the character that begins here. Returns 0 if none begins here. */
 function lengthAt(bytes: Uint8Array, at: number): number {
   const first = bytes[at] ?? 0;
   const length = first < 0x80 ? 1 : first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc2 ? 2 : 0;
@@ -179,7 +179,7 @@ function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
 
 const SLICE = 1024 * 1024;
 
-/** Hashes in slices: a megabyte takes less than a millisecond, and another thread would take longer. */
+/** Hashes in slices, with pauses between them. A slice takes less time than a message to another thread. */
 export async function sha256Of(bytes: Uint8Array): Promise<string> {
   const hash = createHash("sha256");
   const pace = new Pace();

@@ -14,11 +14,12 @@ export class GlobMatcher {
   readonly #unwanted: readonly (readonly GlobSegment[])[];
   readonly start: string;
   readonly depth: number;
-  /** The path from the root of the repository to the workspace, if patterns lead out of the workspace. The patterns are
-   * then matched from the root of the repository. */
+  /** The path from the root of the repository to the workspace. Only set if patterns lead out of the workspace. They
+   * are then matched from the root of the repository. */
   readonly #below: string;
 
-  /** Throws RangeError for a pattern that leaves the workspace and the repository around it, or expands to too many. */
+  /** Throws RangeError for a pattern that leaves the workspace and the repository around it, or that expands to too
+   * many patterns. */
   constructor(patterns: readonly string[], { below }: { readonly below: string } = { below: "" }) {
     if (patterns.length > MAX_PATTERNS) {
       throw new RangeError(
@@ -162,7 +163,7 @@ export const SEGMENTS: MatchRules<GlobSegment, string> = {
   fits: (segment, name) => segment !== "**" && matchRun(segment, [...name], TOKENS),
 };
 
-/** Retries only the newest star, which is sufficient and prevents exponential time. */
+/** Tries again only from the newest star, which is sufficient and prevents exponential time. */
 export function matchRun<P, I>(pattern: readonly P[], items: readonly I[], rules: MatchRules<P, I>): boolean {
   let p = 0;
   let i = 0;

@@ -131,13 +131,13 @@ const MAX_BYTES = 256 * 1024;
 const ALWAYS = ["node_modules/", "__pycache__/", ".venv/"];
 
 interface RuleSet {
-  /** The folder of the rules, relative to the root of the repository; empty, or with a trailing slash. */
+  /** The folder of the rules, relative to the root of the repository: "", or with a trailing slash. */
   readonly base: string;
   readonly rules: IgnoreList;
 }
 
-/** The `.gitignore` files that apply to one folder, outermost first. The object is immutable, and descending creates
- * another. */
+/** The `.gitignore` files that apply to one folder, outermost first. The object is immutable. A deeper folder has
+ * another object. */
 export class IgnoreRules {
   readonly #tree: Tree;
   readonly #sets: readonly RuleSet[];
@@ -147,14 +147,14 @@ export class IgnoreRules {
     this.#sets = sets;
   }
 
-  /** Returns the rules that apply everywhere: the user's own and the repository's `info/exclude`. `below` adds each
-   * `.gitignore`. */
+  /** Returns the rules that apply everywhere: the user's own rules and the repository's `info/exclude`. `below` adds
+   * each `.gitignore`. */
   static of(tree: Tree, globalLines: readonly string[] = globalIgnoreLines()): IgnoreRules {
     const sets = [{ base: "", rules: new IgnoreList([...ALWAYS, ...globalLines]) }];
     return new IgnoreRules(tree, sets).#with("", `${upTo(tree)}.git/info/exclude`);
   }
 
-  /** Adds the rules of a folder, given relative to the workspace; "" is the workspace. Reads the rules only if
+  /** Adds the rules of a folder, whose path is relative to the workspace; "" is the workspace. Reads the rules only if
    * `entries` contain a `.gitignore`. */
   below(folder: string, entries: readonly FolderEntry[]): IgnoreRules {
     if (!entries.some(({ name, kind }) => name === ".gitignore" && kind === "file")) return this;
@@ -203,8 +203,8 @@ export class IgnoreList {
     return this.#rules.length === 0;
   }
 
-  /** Returns whether the last matching rule ignores a path relative to the list's folder; null if no rule matches. The
-   * caller must check the rules of parent folders. */
+  /** Whether the last matching rule ignores a path, which is relative to the list's folder. Null if no rule matches.
+   * The caller also checks the rules of parent folders. */
   decide(path: string, isFolder: boolean): boolean | null {
     const parts = path.split("/");
     const name = parts.at(-1);
@@ -241,8 +241,8 @@ function withoutEnd(line: string): string {
   return slashes % 2 === 1 && text.length < line.length ? `${text} ` : text;
 }
 
-/** Returns the lines of the user's own ignore file: `core.excludesFile` of the user's settings of git, or git's
- * default. */
+/** Returns the lines of the user's own ignore file: `core.excludesFile` of the user's git settings, or git's default
+ * file. */
 export function globalIgnoreLines(home: string = homedir()): readonly string[] {
   if (home === "") return [];
   const named = ["/.gitconfig", "/.config/git/config"].map((name) => excludesFile(readText(`${home}${name}`), home))
