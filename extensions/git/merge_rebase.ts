@@ -1,5 +1,3 @@
-/** Implements `git.merge`, `git.rebase`, `git.cherryPick` and `git.revert`. Each of them may stop at conflicts; the
- * model then continues or aborts it. */
 import { join } from "node:path";
 import { type EnvironmentView, smallTextFile } from "@vis/extension";
 import { type Call, Git, gitRefusal, type GitResult, named, plainReason } from "./git.ts";
@@ -24,7 +22,7 @@ export interface MergeOptions extends Omit<Steps, "skip"> {
 
 export interface RebaseOptions extends Steps {
   readonly onto?: string;
-  /** The commit after which commits are taken; by default, all commits that `onto` lacks. */
+  /** The commit after which the rebase takes commits. By default, it takes all commits that `onto` lacks. */
   readonly from?: string;
 }
 
@@ -34,7 +32,7 @@ export interface PickOptions extends Steps {
 }
 
 interface Sequenced extends GitState {
-  /** The commit of the branch before all of it: `git.reset({to: was})` returns to it. */
+  /** The commit of the branch before the whole operation. `git.reset({to: was})` returns to it. */
   readonly was: string;
   readonly why?: string;
   readonly saved?: string;
@@ -45,8 +43,8 @@ type During = "merge" | "rebase" | "cherry-pick" | "revert";
 const NAMES = { merge: "merge", rebase: "rebase", "cherry-pick": "cherryPick", revert: "revert" } as const;
 
 const MOST_COMMITS = 1000;
-/** Returns arguments that prevent strategy or signing programs of the repository. The arguments name the built-in
- * strategy, because otherwise a setting of the repository would choose it. */
+/** Returns arguments that prevent strategy or signing programs of the repository. They name the built-in strategy,
+ * because otherwise a setting of the repository would choose the strategy. */
 function strategy(merging: readonly string[]): readonly string[] {
   // Before git 2.50, "ort" follows renames even if they are turned off.
   return [`--strategy=${merging.length > 0 ? "recursive" : "ort"}`, "--no-gpg-sign"];
@@ -81,7 +79,7 @@ export async function merge(
     ...(squash ? ["--squash"] : []),
     ...["--no-verify", "--no-verify-signatures", "--no-edit", "--no-stat", "--no-autostash", "--no-log", "--quiet"],
     "-m",
-    // For a hash, git would write a poor description.
+    // For a hash, git would write an unclear description, so Vis writes the message.
     message ?? `Merge ${await describedRef(git, ref ?? "")}${branch === null ? "" : ` into ${branch}`}`,
   ];
   const result = await run(begun, [...merging, ...own, "merge", ...strategy(merging), ...flags, hash]);
@@ -163,7 +161,8 @@ async function run({ git, author }: Pick<Begun, "git" | "author">, args: readonl
   return await git.run(args, { changes: "workspace", env: author });
 }
 
-/** Returns the state after a step; conflicts are a result. Throws Error if git failed before the operation began. */
+/** Returns the state after a step. Conflicts are a result. Rejects with Error if git failed before the operation
+ * began. */
 async function stateAfter(
   { git, was }: Pick<Begun, "git" | "was">,
   { result, cannot, next, saved }: {
@@ -222,8 +221,8 @@ async function goOn(env: EnvironmentView, during: During, step: keyof Steps): Pr
   return await stateAfter({ git, was }, { result, cannot, saved });
 }
 
-/** Returns the commits of an unfinished operation's next steps. Any program of the user may have written the files that
- * list them. Throws Error if a step would run a program. */
+/** Returns the commits of the next steps of an unfinished operation. Any program of the user may have written the files
+ * that list these commits. Rejects with Error if a step would run a program. */
 async function commitsLeft(git: Git, during: During, cannot: string): Promise<readonly string[]> {
   const { gitDir } = git.repository;
   const read = async (path: string): Promise<string> => {
@@ -258,7 +257,7 @@ async function commitsLeft(git: Git, during: During, cannot: string): Promise<re
   return commits;
 }
 
-/** Returns the commit of the branch to which an abort returns; null for HEAD. */
+/** Returns the commit to which an abort returns the branch. Returns null for HEAD. */
 async function beginning(git: Git, during: During): Promise<string | null> {
   const paths = {
     merge: [],

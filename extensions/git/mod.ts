@@ -30,7 +30,7 @@ import { merge, type MergeOptions, pickCommits, type PickOptions, rebase, type R
 import { stateOutcome, status, type StatusOptions, uncommittedWords } from "./status.ts";
 import { reset, type ResetOptions, restore, type RestoreOptions, stash, type StashOptions } from "./stash_reset.ts";
 
-/** Git is searched in the default folders of PATH, which the command wall allows. */
+/** The places in which Vis looks for git: the default folders of PATH, which the command wall allows. */
 const PROGRAMS = ["/usr/local/bin/git", "/usr/bin/git", "/bin/git"];
 
 const text = z.string().min(1);
@@ -54,7 +54,7 @@ const BRANCHES =
 const STATE =
   "{branch: string|null, commit, subject, uncommitted: number, during?, conflicts?: {path, conflict}[], next?}";
 
-/** Models know these names for parts of results from other tools. */
+/** Names of other tools for parts of results. */
 const under = (key: string, names: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(names).map(([name, instead]) => [`${key}.${name}`, instead]));
 const PATH_NAMES = { file: "path", filename: "path", name: "path" };
@@ -106,7 +106,7 @@ export default defineExtension({
   config: IdentityConfig,
   activate: () => hasGit(),
   prompt: async (env) => {
-    // `git.init` makes a repository if the workspace has none.
+    // If the workspace has no repository, `git.init` can make one.
     const dot = `${env.root ?? env.workspace}/.git`;
     if (!isRepository(dot)) return "";
     const on = await headOf(dot, env);
@@ -396,15 +396,16 @@ export default defineExtension({
 });
 
 export function hasGit(programs: readonly string[] = PROGRAMS): boolean {
-  return programs.some((path) => existsSync(path)); // Deno.statSync would make an error for a missing file.
+  // Unlike Deno.statSync, existsSync makes no error for a missing file.
+  return programs.some((path) => existsSync(path));
 }
 
-/** A request waits at most this long to learn whether the repository has changes. */
+/** The time that a request waits to learn whether the repository has changes. */
 const LOOK_MS = 500;
-/** Git needs longer for an index of more bytes, which has about 20,000 files. */
+/** The size of an index with about 20,000 files. For a larger index, git takes too long. */
 const LOOK_BYTES = 2 << 20;
 
-/** Returns ", on branch main with 2 changed files"; "" if the branch is not clear. Finds the branch without git. */
+/** Returns ", on branch main with 2 changed files", or "" if the branch is not clear. Reads the branch without git. */
 async function headOf(path: string, env: EnvironmentView): Promise<string> {
   const folder = await gitFolderOf(dirname(path)).catch(() => null);
   const head = folder === null ? "" : await smallTextFile(join(folder, "HEAD"), { most: 1_000 }) ?? "";
@@ -416,12 +417,12 @@ async function headOf(path: string, env: EnvironmentView): Promise<string> {
   return on + await uncommittedWords(env, AbortSignal.timeout(LOOK_MS));
 }
 
-/** While a command runs, the folder may be an empty placeholder. */
+/** Whether the path is a repository. While a command runs, an empty placeholder may be there. */
 function isRepository(path: string): boolean {
   return existsSync(path) && (!Deno.statSync(path).isDirectory || existsSync(`${path}/HEAD`));
 }
 
-/** Accepts `git.log(2)` and `git.log("main..HEAD", 20)`, whose meaning is clear. */
+/** Accepts `git.log(2)` and `git.log("main..HEAD", 20)`. */
 function logArguments([first, second, ...rest]: readonly unknown[]): unknown[] {
   if (typeof first !== "number" && typeof first !== "string") {
     return [first, second, ...rest].slice(0, second === undefined ? 1 + rest.length : undefined);

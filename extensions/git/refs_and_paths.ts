@@ -1,4 +1,3 @@
-/** Handles names of commits and files as arguments of git and in its output, with the errors for unknown names. */
 import { relative, resolve } from "node:path";
 import { type HostFunction, nearestNames } from "@vis/extension";
 import { Git, gitSays, plainReason } from "./git.ts";
@@ -7,8 +6,8 @@ const MAX_REFS = 2000;
 const MAX_PATHS = 5_000;
 const ESCAPES: Readonly<Record<string, number>> = { a: 7, b: 8, t: 9, n: 10, v: 11, f: 12, r: 13, '"': 34, "\\": 92 };
 
-/** Returns the name of a commit, or a range if `range` is set, as an argument. Throws TypeError for a name that git
- * would interpret differently. */
+/** Returns the name of a commit as an argument; with `range`, also a range. Throws TypeError for a name that git would
+ * interpret as something else. */
 export function checkedRef(ref: string, { range = false }: { readonly range?: boolean } = {}): string {
   // deno-lint-ignore no-control-regex
   if (ref === "" || ref.startsWith("-") || ref.length > 1000 || /[\x00-\x1f\x7f]/.test(ref)) {
@@ -20,7 +19,7 @@ export function checkedRef(ref: string, { range = false }: { readonly range?: bo
   return ref;
 }
 
-/** Returns the hash of a commit. Throws Error that names the closest refs. */
+/** Returns the hash of a commit. Rejects with Error that names the closest refs. */
 export async function commitHash(git: Git, ref: string, cannot: string): Promise<string> {
   const { code, stdout } = await git.run(["rev-parse", "--verify", "--quiet", "--end-of-options", `${ref}^{commit}`]);
   const hash = stdout.trim().split("\n").at(-1) ?? "";
@@ -32,13 +31,12 @@ export class NoCommitError extends Error {
   override readonly name = "NoCommitError";
 }
 
-/** Returns the error for a failed call. For an unknown name, even if git was not run, the error lists the existing
- * names. */
+/** Returns the error for a failed call. For an unknown name, the error lists the existing names. */
 export async function refError(
   git: Git,
   { cannot, stderr, refs }: {
     readonly cannot: string;
-    /** The output; null if the name is known to be invalid. */
+    /** The output of git. Null if Vis already knows that the name is invalid. */
     readonly stderr: string | null;
     readonly refs: readonly string[];
   },
@@ -81,8 +79,7 @@ export async function missingFile(git: Git, path: string, cannot: string, commit
   return new Error(`${cannot}: there is no file ${path}${commit === undefined ? "" : ` in ${commit}`}${near}`);
 }
 
-/** Returns a file name as printed by git. A name that is not UTF-8 is kept in git's quoted form and can be passed back
- * to git. */
+/** Returns a file name that git printed. A name that is not UTF-8 keeps git's quoted form, which other calls accept. */
 export function nameOf(printed: string): string {
   if (!printed.startsWith('"')) return printed;
   const bytes: number[] = [];
@@ -121,8 +118,8 @@ export function columns(line: string): readonly string[] {
   return line.split("\t");
 }
 
-/** Wraps a function of git so that paths are relative to the workspace, even if the workspace is a folder inside the
- * repository. Git itself runs at the root of the repository. With `paths`, the first argument names paths. */
+/** Wraps a function of git so that its paths are relative to the workspace, even if the workspace is a folder inside
+ * the repository. Git itself runs at the root of the repository. With `paths`, the first argument has paths. */
 export function inFolder(run: HostFunction, { paths = false } = {}): HostFunction {
   return async (env, ...args) => {
     const { root = env.workspace, workspace } = env;
@@ -139,13 +136,14 @@ export function inFolder(run: HostFunction, { paths = false } = {}): HostFunctio
   };
 }
 
-/** These keys hold names of files relative to the root of the repository, directly or under `path` and `from`. */
+/** Keys whose values are names of files, relative to the root of the repository, directly or under `path` and
+ * `from`. */
 const WITH_NAMES: readonly string[] = ["files", "conflicts", "origins", "lost"];
 
 function fromTop(result: unknown, place: (path: string) => string): unknown {
   if (!isRecord(result)) return result;
   const named = (name: unknown): unknown => {
-    // The slash at the end of a folder is kept.
+    // The name of a folder keeps the slash at its end.
     if (typeof name === "string") return name.startsWith('"') ? name : `${place(name)}${name.endsWith("/") ? "/" : ""}`;
     if (!isRecord(name)) return name;
     const { path, from } = name;

@@ -6,12 +6,12 @@ import { commonFolderOf, gitFolderOf, isWithin, namesTop } from "@vis/extension"
 export interface Repository {
   readonly workspace: string;
   readonly gitDir: string;
-  /** The folder of the repository to which a worktree belongs; otherwise the same folder. */
+  /** The folder of the repository to which a worktree belongs. Without a worktree, the same folder as `gitDir`. */
   readonly commonDir: string;
 }
 
-/** Returns the repository whose root is the workspace; null without one. Throws Error for a `.git` that points to a
- * repository of another folder. Any writer in the workspace can create such a file. */
+/** Returns the repository whose root is the workspace, or null. Rejects with Error for a `.git` that points to a
+ * repository of another folder, because any program that writes in the workspace can create such a file. */
 export async function findRepository(workspace: string): Promise<Repository | null> {
   const dot = join(workspace, ".git");
   const info = await Deno.lstat(dot).catch(() => null);
@@ -31,8 +31,8 @@ export async function findRepository(workspace: string): Promise<Repository | nu
   return { workspace, gitDir, commonDir };
 }
 
-/** Returns the closest folder with a `.git`, at a workspace or above it; null if it finds none. An empty `.git` is not
- * a repository: Vis makes one while a command runs. */
+/** Returns the closest folder with a `.git`, at a workspace or above it, or null. An empty `.git` is no repository,
+ * because Vis makes one while a command runs. */
 export function closestRepository(workspace: string): string | null {
   for (let at = workspace;; at = dirname(at)) {
     const dot = join(at, ".git"), info = lstatSync(dot, { throwIfNoEntry: false });

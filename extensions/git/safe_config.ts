@@ -1,7 +1,5 @@
-/** Settings and variables of every call keep git from running the programs that a repository names. */
-
-/** These settings override the repository's, so that it cannot name a program or contact another machine, and outputs
- * have the format that is parsed. */
+/** Settings that override the settings of the repository. With them, the repository can name no program and contact no
+ * other machine, and git's output has the format that Vis parses. */
 const SETTINGS: readonly (readonly [name: string, value: string])[] = [
   ["core.fsmonitor", "false"],
   ["core.hooksPath", "/dev/null"],
@@ -106,12 +104,12 @@ const OVERRIDDEN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   hook: { enabled: "false" },
 };
 
-/** Returns variables that override subsections, whatever their names are. The environment passes these variables, since
- * a name may contain `=`. */
+/** Returns variables that override subsections, whatever their names are. Vis passes them in the environment, since a
+ * name may contain `=`. */
 export function overridesOf(names: readonly string[]): Readonly<Record<string, string>> {
   const overrides = names.flatMap((name): readonly (readonly [string, string])[] => {
     const [section = ""] = name.split(".", 1);
-    // Git looks up its own subcommands too, such as the strategy of a merge.
+    // Git also looks up its own subcommands, such as the strategy of a merge.
     if (section.toLowerCase() === "alias") return [[name, ""]];
     const keys = OVERRIDDEN[section.toLowerCase()];
     if (!keys || name.split(".").length < 3) return [];
@@ -128,11 +126,11 @@ export function overridesOf(names: readonly string[]): Readonly<Record<string, s
   };
 }
 
-/** A setting that is visible only if git reads settings from the environment (2.31 and later). */
+/** A setting that exists only if git reads settings from the environment (2.31 and later). */
 export const MARK = "vis.mark";
 
-/** In these sections, no subsection names a program or includes another file. Keys that name programs are overridden in
- * any case. */
+/** Sections without subsections that name a program or include another file. Vis overrides their keys that name
+ * programs. */
 const PLAIN_SECTIONS = new Set([
   "branch",
   "color",

@@ -10,12 +10,12 @@ import { type FileStatus, type GitState, halfRenames, readState, readStatus, ref
 export interface ResetOptions {
   readonly to?: string;
   readonly mode?: "soft" | "mixed" | "hard";
-  /** Whether to discard uncommitted changes too. Without `force`, `hard` refuses to discard them. */
+  /** Whether `hard` may discard uncommitted changes. Without `force`, `hard` refuses this. */
   readonly force?: boolean;
 }
 
 interface Reset extends GitState {
-  /** The former commit of the branch. `git.reset({to: was})` returns to this commit. */
+  /** The earlier commit of the branch. `git.reset({to: was})` returns to it. */
   readonly was: string;
   readonly undone: number;
   readonly lost: readonly string[];
@@ -46,7 +46,7 @@ export async function reset(
       );
     }
   }
-  // The discarded version may be only staged.
+  // The discarded version of a file may be only in the index.
   const discarded = mode === "hard"
     ? changed
     : mode === "mixed"
@@ -68,7 +68,7 @@ export async function reset(
 }
 
 export interface RestoreOptions {
-  /** The commit whose files are restored; the index by default, or HEAD with `staged`. */
+  /** The commit whose files are restored. The default is the index, or HEAD with `staged`. */
   readonly from?: string;
   readonly staged?: boolean;
 }
@@ -116,13 +116,13 @@ export async function restore(
   };
 }
 
-/** Returns the files of the index as a tree; HEAD during conflicts, for which git makes no tree. */
+/** Returns the files of the index as a tree. During conflicts, git makes no tree, so the result is HEAD. */
 async function indexTree(git: Git): Promise<string> {
   const { code, stdout } = await git.run(["write-tree"], { changes: "repository" });
   return code === 0 ? stdout.trim() : "HEAD";
 }
 
-/** Selects a stash: true for the latest, the number in the list, or a hash. */
+/** Selects a stash: true for the latest, a number in the list, or a hash. */
 type Which = boolean | number | string;
 
 export interface StashOptions {
@@ -141,7 +141,8 @@ interface Stashes extends GitState {
   readonly dropped?: string;
 }
 
-/** Vis's folder is excluded, because git cannot remove it and would report the stash as failed. */
+/** The arguments for the whole workspace without Vis's folder. Git cannot remove this folder, and would report the
+ * stash as failed. */
 const EVERYTHING = ["--", ".", ":(exclude).vis"];
 
 const HOW = ["list", "pop", "apply", "drop"] as const;
@@ -191,7 +192,7 @@ async function pushStash(
   const names = files.map(({ path }) => path);
   if (paths !== undefined) {
     refuseOwn(names, cannot);
-    // Git stashes no path that the index does not have.
+    // Git stashes no path that the index lacks.
     const [half] = await halfRenames(git, files, cannot);
     if (half) {
       const { from, file: { path } } = half;
@@ -202,7 +203,7 @@ async function pushStash(
   await refuseFiltered(git, names, cannot);
   await refuseIncoming(git, { incoming: [{ commit: "HEAD", carries: true }], cannot });
   const args = [
-    "--no-literal-pathspecs", // A pattern names the whole workspace.
+    "--no-literal-pathspecs", // The pattern for the whole workspace needs this option.
     "stash",
     "push",
     "--quiet",
@@ -247,14 +248,15 @@ async function takeStash(
   return hash;
 }
 
-/** A stash has two or three parents: its base, the index, and untracked files. */
+/** Rejects a stash that would bring unsafe files. A stash has two or three parents: its base, the index, and untracked
+ * files. */
 async function refuseStash(git: Git, hash: string, cannot: string): Promise<void> {
   const { stdout } = await git.run(["rev-list", "--parents", "--max-count=1", hash, "--"]);
   const [, begin, index, untracked] = stdout.trim().split(" ");
   if (begin === undefined || index === undefined) throw new Error(`${cannot}: ${hash} is not a stash`);
   const incoming: IncomingNames[] = [{ from: begin, to: hash }];
   if (untracked !== undefined) incoming.push({ each: [untracked] });
-  // Older versions follow renames in a stash whatever the settings are.
+  // Older versions of git follow renames in a stash, whatever the settings are.
   if ((await refuseIncoming(git, { incoming, cannot })).length === 0) return;
   throw new Error(`${cannot}: it could change files that git runs or reads through settings; leave it to the user`);
 }
@@ -285,7 +287,7 @@ export async function uncommitted(git: Git, paths?: string | readonly string[]):
 }
 
 /** Keeps the uncommitted changes of tracked files in a commit without a branch, in the form of a stash. Returns its
- * hash; undefined without changes. Throws Error if git cannot keep the changes. */
+ * hash, or undefined if there are no changes. Rejects with Error if git cannot keep the changes. */
 export async function saveWork(
   git: Git,
   files: readonly FileStatus[],
@@ -302,7 +304,7 @@ export async function saveWork(
   };
   const message = "Uncommitted changes, kept before they were discarded";
   if (!files.some(({ conflict }) => conflict)) return await make(["stash", "create", message]) || undefined;
-  // Git makes no stash of an index with conflicts.
+  // If the index has conflicts, git makes no stash, so Vis makes the commits.
   const index = join(git.repository.gitDir, `index.kept-${crypto.randomUUID()}`);
   const kept = { GIT_INDEX_FILE: index };
   try {

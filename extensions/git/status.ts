@@ -1,4 +1,3 @@
-/** Implements `git.status`, and returns the state of the repository after every change. */
 import { join } from "node:path";
 import type { EnvironmentView } from "@vis/extension";
 import { Git, named, plainReason } from "./git.ts";
@@ -95,7 +94,7 @@ export async function readStatus(
   return { ...report.head, ...(during ? { during } : {}), ...report.files };
 }
 
-/** Returns " with 3 changed and 2 new files" or " without changes"; "" if git failed, or has not ended before the
+/** Returns " with 3 changed and 2 new files" or " without changes". Returns "" if git failed or did not end before the
  * signal. */
 export async function uncommittedWords(env: EnvironmentView, signal: AbortSignal): Promise<string> {
   if (!env.spawn) return "";
@@ -112,8 +111,7 @@ export async function uncommittedWords(env: EnvironmentView, signal: AbortSignal
   }
 }
 
-/** Returns staged renames that have only one of their two names among these files. The status of some paths lists such
- * halves. */
+/** Returns staged renames of which only one name is among these files. For some paths, the status lists such halves. */
 export async function halfRenames(git: Git, files: readonly FileStatus[], cannot: string): Promise<readonly Rename[]> {
   if (!files.some(({ staged }) => staged === "added" || staged === "deleted")) return [];
   const named = new Set(files.map(({ path }) => path));

@@ -7,8 +7,8 @@ const time = z.union([z.string(), z.number(), z.date()]).optional();
 
 const HINT = "Earlier conversations and their variables.";
 
-/** The readers that have found earlier conversations. Listing them reads every conversation, and the prompt is built
- * for every request. */
+/** The readers that have found earlier conversations. The list of conversations takes long to read, and Vis builds the
+ * prompt for every request. */
 const FOUND = new WeakSet<object>();
 
 export default defineExtension({
@@ -20,7 +20,7 @@ export default defineExtension({
   author: "Vis",
   license: "Apache-2.0",
   readOnly: true,
-  /** A sub-query has only its task and no history. */
+  /** A sub-query has only its task, so it gets no history. */
   activate: ({ db, depth }: EnvironmentView): boolean => db !== undefined && depth === 0,
   /** The prompt is empty unless earlier conversations exist. */
   prompt: async ({ db }: EnvironmentView): Promise<string> => {

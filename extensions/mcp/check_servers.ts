@@ -12,7 +12,7 @@ import { enabledServers, type ServerConfig, ServerError } from "./settings.ts";
 import { leftOutText } from "./tools.ts";
 
 const CHECK_MS = 25_000;
-/** The limit for simultaneous servers, since programs take memory. */
+/** The limit for simultaneous servers, because programs take memory. */
 const MOST_AT_A_TIME = 8;
 
 interface ServerState {
@@ -23,7 +23,7 @@ interface ServerState {
 
 type Place = Pick<CliContext, "config" | "workspace" | "home"> & { readonly spawn: DoctorContext["spawn"] };
 
-/** Starts the servers side by side, or the named server, and counts their tools. */
+/** Starts all servers, or the named server, and counts their tools. */
 async function checkServers(place: Place, name: string | null = null): Promise<readonly ServerState[]> {
   const wanted = [...enabledServers(place.config)].filter(([one]) => name === null || one === name);
   const starts = new Semaphore(MOST_AT_A_TIME);
@@ -64,8 +64,8 @@ export async function checkCommand(name: string | undefined, context: CliContext
   return states.every(({ state }) => state === "ok") ? 0 : 1;
 }
 
-/** Returns the lines of `vis doctor`: one for each server of the settings, and one for the file of the repository,
- * whose servers are not started. */
+/** Returns the lines of `vis doctor`: one for each server of the settings, and one for the repository's file, whose
+ * servers Vis does not start. */
 export async function diagnoseServers({ spawnInWorkspace: spawn, ...context }: DoctorContext): Promise<DoctorCheck[]> {
   const brought = (await repositoryServers(context).then((found) => found && linesOf(found))) ?? [];
   const own = (await checkServers({ ...context, spawn })).map(({ name, state, found }): DoctorCheck => {

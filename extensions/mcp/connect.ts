@@ -10,9 +10,9 @@ export interface McpConnection {
   readonly client: Client;
   readonly why: string;
   readonly running: Set<Promise<unknown>>;
-  /** Returns whether a request failed, and was not run, because the server no longer has the session. */
+  /** Whether a request failed because the server no longer has the session. The server did not run such a request. */
   hasLost(error: unknown): boolean;
-  /** Returns the result of a tool call as the server sent it, for the result that the client returned. */
+  /** Returns the result of a tool call as the server sent it, by the result that the client returned. */
   readonly wholeResult: ServerMessages["whole"];
   close(): Promise<void>;
 }
@@ -29,18 +29,18 @@ interface ConnectOptions {
 
 type Validator = NonNullable<ClientOptions["jsonSchemaValidator"]>;
 
-/** Results are data for code. No schema of a server is compiled or run here, because its patterns could hang the
- * process. */
+/** Accepts all results, because they are data for code. Vis compiles and runs no schema of a server, because its
+ * patterns could hang the process. */
 const UNCHECKED: Validator = {
   getValidator:
     (() => (data: unknown) => ({ valid: true, data, errorMessage: undefined })) as Validator["getValidator"],
 };
 const CLOSE_MS = 3_000;
-/** A server that supports only the older protocol may not respond to the first request. */
+/** The time for the response to the first request. A server with only the older protocol may not respond to it. */
 const PROBE_MS = 3_000;
 
-/** Starts a server and negotiates the protocol version. A rejection leaves no program and no connection. Rejects with
- * LoginError if a login is missing. */
+/** Starts a server and negotiates the protocol version. If it rejects, no program and no connection remains. Rejects
+ * with LoginError if a login is missing. */
 export async function connect(env: EnvironmentView, options: ConnectOptions): Promise<McpConnection> {
   const { config, login, onToolsChanged, onEnd } = options;
   const client = new Client({ name: "vis", version: "1.0.0" }, {
@@ -50,7 +50,7 @@ export async function connect(env: EnvironmentView, options: ConnectOptions): Pr
     versionNegotiation: { mode: "auto", probe: { timeoutMs: Math.min(PROBE_MS, config.startMs / 4) } },
   });
   client.onclose = onEnd;
-  client.onerror = () => {}; // Relevant errors surface through requests.
+  client.onerror = () => {}; // Requests report the relevant errors.
   let status = 0;
   const answers = new ServerMessages();
   const transport = "url" in config
@@ -66,7 +66,7 @@ export async function connect(env: EnvironmentView, options: ConnectOptions): Pr
     await abortable(client.connect(transport, { timeout: config.startMs }), options.signal);
   } catch (error) {
     const message = messageOf(error);
-    const known = why(); // The reason is read before the server is ended because of it.
+    const known = why(); // Reads the reason before Vis ends the server, because this end would change the reason.
     const hint = "url" in config
       ? addressHint(options.name, status, config)
       : programHint(`${message}\n${known}`, config);
@@ -91,8 +91,8 @@ export function httpStatusOf(error: unknown): number | null {
   return error instanceof SdkHttpError ? error.status ?? null : null;
 }
 
-/** Returns whether the session has ended. The protocol requires 404 for that, but many servers respond with 400 or 410.
- * Such an error is no response to the request if it lacks the number that the library gave the request. */
+/** Whether the session has ended. The protocol requires status 404 for this, but many servers respond with 400 or 410.
+ * A status 400 counts unless its body has the id of a request, because such an error is a response to the request. */
 function isSessionFault(error: unknown): boolean {
   const status = httpStatusOf(error);
   if (status === 404 || status === 410) return true;
@@ -113,13 +113,14 @@ function stdioTransport(
   return new StdioTransport({ spawn, config, workspace, answers, onStderr });
 }
 
-/** Matches errors that walls report. Programs that need the network report such errors too. */
+/** Matches errors that walls cause. Programs without network report such errors too. */
 const STOPPED = /EACCES|EPERM|EROFS|permission denied|operation not permitted|read-only file system/i;
 const OFFLINE = /EAI_AGAIN|ENOTFOUND|ENETUNREACH|ECONNREFUSED|getaddrinfo|network is unreachable|resolve host/i;
 
 const NOT_FOUND = /ENOENT|no such file|cannot find module|module not found|no module named/i;
 
-/** Returns the setting that a program which did not start probably lacks; "" if the error does not indicate it. */
+/** Returns the setting that probably prevented the start of a program. Returns "" if the error does not indicate
+ * one. */
 export function programHint(
   said: string,
   { network, write, cwd }: Pick<StdioConfig, "network" | "write" | "cwd">,
@@ -133,7 +134,7 @@ export function programHint(
   return `its wall may have stopped it: allow more with the settings ${missing}`;
 }
 
-/** Returns the probable cause when an address responds with this status; "" if the status does not indicate it. */
+/** Returns the probable cause of a response with this status. Returns "" if the status indicates none. */
 export function addressHint(name: string, status: number, { headers }: Pick<HttpConfig, "headers">): string {
   if (status === 401 || status === 403) {
     return isSigned(headers)

@@ -1,4 +1,4 @@
-/** Marks a JSON text, so that a message carries it without a conversion of its numbers. */
+/** Marks a JSON text, so that a message carries its numbers unchanged. */
 const { rawJSON } = JSON as unknown as { readonly rawJSON: (text: string) => unknown };
 
 const MAX_DEPTH = 500;

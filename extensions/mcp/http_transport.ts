@@ -5,7 +5,8 @@ import type { HttpConfig } from "./settings.ts";
 
 const MAX_ANSWER = 64 << 20;
 const EVENTS = "text/event-stream";
-/** These statuses matter for a notification: a login is missing, or the session has ended. Other errors are ignored. */
+/** Statuses that matter for a notification, because a login is missing or the session has ended. Vis ignores other
+ * errors. */
 const KEPT_STATUSES: readonly number[] = [401, 403, 404, 410];
 
 interface Reading {
@@ -14,7 +15,7 @@ interface Reading {
 }
 
 /** Connects to a server over streamable HTTP. `onStatus` receives the status of each response. The size of a response
- * is bounded; redirects stay within the server's origin. */
+ * is bounded. Redirects stay within the server's origin. */
 export function httpTransport(
   { url, headers }: Pick<HttpConfig, "url" | "headers">,
   { answers, login, onStatus }: {
@@ -33,7 +34,7 @@ export function httpTransport(
       const answer = await fetch(input, init);
       onStatus(answer.status);
       if (init?.method === "GET" && answer.ok && !isEvents(answer)) {
-        // For a page that is not a stream of events, the library would ask again and again.
+        // For a page that is no stream of events, the library would repeat the request endlessly.
         await answer.body?.cancel();
         return new Response(null, { status: 405 });
       }
@@ -50,7 +51,8 @@ export function httpTransport(
   });
 }
 
-/** The signal also ends the body. The signal of `fetch` no longer does once its Response is garbage-collected. */
+/** Ends the body of a response when the signal aborts, because `fetch` no longer does after its Response is
+ * garbage-collected. */
 function bounded(answer: Response, signal: AbortSignal | null | undefined): Response {
   if (!answer.body) return answer;
   let length = 0;
@@ -65,7 +67,7 @@ function bounded(answer: Response, signal: AbortSignal | null | undefined): Resp
   return withBody(answer, answer.body.pipeThrough(counter, signal ? { signal } : {}));
 }
 
-/** Returns the response with messages that the library reads. The body may be JSON or events, whatever its content type
+/** Returns a response whose messages the library reads. The body may be JSON or events, whatever its content type
  * is. */
 async function readable(answer: Response, reading: Reading): Promise<Response> {
   if (!answer.body) return answer;
@@ -87,7 +89,7 @@ function isEvents({ headers }: Response): boolean {
   return /event-stream/i.test(headers.get("content-type") ?? "");
 }
 
-/** Returns the text of a body, which ends where its JSON ends, even if the server does not end it. */
+/** Returns the text of a body up to the end of its JSON, even if the server does not end the body. */
 async function wholeText(body: AsyncIterable<Uint8Array>): Promise<string> {
   const decoder = new TextDecoder();
   const pieces = new JsonPieces();
@@ -165,7 +167,7 @@ async function* readableEvents(
       else parser.feed(text);
       if (found.length > 0) yield taken();
     }
-    // The last event may lack the empty line that ends it.
+    // The last event may lack the empty line at its end.
     if (isJson) {
       found.push(...[pieces.rest()].filter((data) => data.trim()).map((data) => eventText({ data }, reading)));
     } else parser.feed("\n\n");
@@ -189,7 +191,7 @@ function eventText({ event, id, data }: EventSourceMessage, reading: Reading): s
   return `${id === undefined ? "" : `id: ${id}\n`}${name}${lines.join("")}\n`;
 }
 
-/** Returns undefined for text that is not JSON. Throws JsonTooLarge. */
+/** Returns undefined for text that is not JSON. Throws JsonTooLarge above a limit. */
 function readIn(text: string, { answers, id }: Reading): unknown {
   try {
     return answers.read(text, id);
@@ -203,6 +205,6 @@ function withBody({ status, statusText, headers }: Response, body: BodyInit | nu
   const own = new Headers(headers);
   if (type !== undefined) own.set("content-type", type);
   for (const name of ["content-length", "content-encoding"]) own.delete(name);
-  // The library ignores the body of a response with 202.
+  // The library ignores the body of a response with status 202.
   return new Response(body, { status: status === 202 && type !== undefined ? 200 : status, statusText, headers: own });
 }

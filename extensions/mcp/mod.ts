@@ -6,14 +6,14 @@ const text = z.string().min(1);
 const server = text.describe("server");
 const args = z.record(z.string(), z.unknown()).describe("args").meta({ tsType: "object" }).optional();
 
-/** All code that needs the MCP library is loaded with the first call. */
+/** Loads the code that needs the MCP library with the first call. */
 const calls = () => import("./server_functions.ts");
 
 interface Servers {
   readonly servers?: Readonly<Record<string, { readonly disabled?: boolean }>>;
 }
 
-/** Without a `.mcp.json`, the settings contain all names. */
+/** Returns the names of the servers. If no `.mcp.json` exists, all of them are in the settings. */
 async function names(env: EnvironmentView): Promise<readonly string[]> {
   const { servers = {} } = (env.config ?? {}) as Servers;
   const own = Object.entries(servers).flatMap(([name, { disabled }]) => disabled ? [] : [name]);
@@ -31,7 +31,7 @@ export default defineExtension({
   author: "Vis",
   license: "Apache-2.0",
   config: settings,
-  /** The extension is inactive unless the user configured a server or the repository brings one. */
+  /** Inactive unless the user configured a server or the repository brings one. */
   activate: async (env: EnvironmentView): Promise<boolean> => (await names(env)).length > 0,
   prompt: async (env: EnvironmentView): Promise<string> => {
     const listed = (await names(env)).join(", ");

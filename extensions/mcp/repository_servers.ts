@@ -1,5 +1,3 @@
-/** The MCP servers that a repository brings in `.mcp.json`, a file that several agents read. Vis asks the user before
- * it uses the servers. Each answer is about exactly this content of the file. */
 import { enabledServers, Http, NAME, type ServerConfig, ServerError, Stdio, userVariables } from "./settings.ts";
 import { commandText, decodeText, type EnvironmentView, plainFile, reasonOf, z } from "@vis/extension";
 import { createHash } from "node:crypto";
@@ -26,7 +24,7 @@ type Approval = Awaited<ReturnType<NonNullable<EnvironmentView["approve"]>>>;
 
 export interface RepositoryServers {
   readonly path: string;
-  /** The names of the servers that the file describes and the user's settings do not. */
+  /** The names of the servers in the file that the user's settings do not describe. */
   readonly names: readonly string[];
   readonly servers: ReadonlyMap<string, ServerConfig>;
   readonly faults: ReadonlyMap<string, string>;
@@ -35,8 +33,8 @@ export interface RepositoryServers {
 
 type Place = Pick<EnvironmentView, "workspace" | "root" | "config">;
 
-/** Returns whether this environment may use a repository's servers at all. Other tenants have no user to ask, and the
- * locked profile has no programs. */
+/** Whether this environment may use a repository's servers at all. Other tenants have no user whom Vis can ask, and the
+ * locked profile runs no programs. */
 export function mayBringServers(env: EnvironmentView): boolean {
   return env.spawn !== undefined && (env.tenant ?? MAIN) === MAIN && fileOf(env) !== null;
 }
@@ -55,7 +53,7 @@ function fileOf({ workspace, root = workspace }: Pick<EnvironmentView, "workspac
   return [workspace, root].map((folder) => `${folder}/${FILE}`).find((path) => existsSync(path)) ?? null;
 }
 
-/** Reads the file of the workspace, else of the repository around it; null without a file. */
+/** Reads the file of the workspace, or else of the repository around it. Resolves with null if neither exists. */
 export async function repositoryServers({ config, ...place }: Place): Promise<RepositoryServers | null> {
   const path = fileOf(place);
   if (path === null) return null;
@@ -92,7 +90,7 @@ export async function repositoryServers({ config, ...place }: Place): Promise<Re
   return { path, names, servers, faults, question };
 }
 
-/** Reads the bytes once, so that the user approves exactly the bytes that are used. */
+/** Reads the bytes once, so that the user approves the same bytes that Vis uses. */
 async function contentOf(path: string): Promise<{ readonly text: string; readonly digest: string }> {
   const { size, isFile } = await lstat(path).then((info) => ({ size: info.size, isFile: info.isFile() }));
   if (!isFile) throw new Error("It is not a regular file");
@@ -131,7 +129,7 @@ function serverOf(
   return Stdio.parse({ command: filled(command), args: args.map(filled), env: all(env), cwd: ".", network: true });
 }
 
-/** A repository reads no variable that the user has not named. */
+/** Returns the error for a variable that the user has not named. A repository reads no other variables. */
 function unnamed(variable: string): string {
   return `it requires your variable ${variable}; allow it with vis config set ` +
     `extensions.config.vis.mcp.variables.${variable} '\${${variable}}'`;
@@ -150,8 +148,8 @@ function whyNot(error: unknown): string {
 
 const ANSWERS = new Map<string, { readonly about: string; readonly answer: Promise<Approval> }>();
 
-/** Resolves once the user has allowed the servers. Rejects with `ServerError` if the user refuses them, or they may not
- * be used. */
+/** Resolves when the user has allowed the servers. Rejects with `ServerError` if the user refuses them or Vis may not
+ * use them. */
 export async function askForServers(
   env: EnvironmentView,
   { server, found }: { readonly server: string; readonly found: RepositoryServers },

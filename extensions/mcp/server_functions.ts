@@ -29,7 +29,7 @@ export async function call(
   const link = await links.find(env, server);
   const bound = isBound(env.envId, server);
   const result = await callTool(env, { link, tool, args, bound });
-  // The call has run, so a list that cannot be read must not make it fail.
+  // The tool has run, so an unreadable list must not make the call fail.
   const listed = bound ? null : await link.tools(env).catch(() => null);
   if (listed) await new ToolCache(env).write(server, { config: link.config, tools: listed });
   return result;
@@ -120,8 +120,8 @@ function known(
 
 const METHOD_NOT_FOUND = -32601;
 
-/** Returns the items that a server lists. Asks only for lists that the server offers, since the library prints a note
- * otherwise. A missing list counts as empty, because many servers have resources and no templates. */
+/** Returns the items that a server lists. Reads only lists that the server offers, since the library prints a note
+ * otherwise. A missing list counts as empty, because many servers have resources but no templates. */
 export async function listed<T>(
   client: Client,
   { of, list }: { readonly of: "resources" | "prompts"; readonly list: () => Promise<readonly T[]> },
@@ -186,8 +186,8 @@ function firstBigInt(value: unknown): bigint | null {
   return null;
 }
 
-/** Returns the result, or the server's reason why the arguments are wrong. Once the call was sent, an error never
- * implies that the tool did not run, unless the server refused the request. */
+/** Returns the result, or the server's reason why the arguments are wrong. After Vis has sent the call, an error says
+ * that the tool may have run, unless the server refused the request. */
 async function request(
   env: EnvironmentView,
   { link, tool: { name }, args }: {
@@ -212,7 +212,7 @@ async function request(
         const progress = { onprogress, resetTimeoutOnProgress: true, signal };
         return { result: wholeResult(await client.callTool({ name, arguments: args }, { ...options, ...progress })) };
       } catch (error) {
-        // The server's message about the arguments is most useful next to the signature.
+        // The error shows the server's message about the arguments next to the signature.
         if (error instanceof ProtocolError && error.code === INVALID_PARAMS) return { wrong: error.message };
         mayHaveRun = !isRefusal(error);
         throw error;
@@ -261,7 +261,7 @@ async function askUser(
   );
 }
 
-/** A server that reports progress gets this many time limits for one call. */
+/** The number of time limits that one call may take, if its server reports progress. */
 const MOST_EXTENSIONS = 10;
 const MAX_SHOWN = 3_000;
 const MAX_WHY = 4_000, INVALID_PARAMS = -32602, REQUEST_TIMEOUT = 408;

@@ -55,11 +55,11 @@ export class Links {
   }
 }
 
-/** Vis does not start a server again for this long after it has ended this often without a response in between. */
+/** If a server has ended this often without a response, Vis does not start it again for this long. */
 const REST_MS = 60_000, MOST_FAILURES = 2;
 
-/** A server for one conversation: started when first used, started again if it ends (see `MOST_FAILURES`), and ended
- * with the conversation. */
+/** The link to a server of one conversation. Vis starts the server when it is first used, starts it again if it ends
+ * (see `MOST_FAILURES`), and ends it with the conversation. */
 export class ServerLink {
   readonly name: string;
   readonly config: ServerConfig;
@@ -97,9 +97,8 @@ export class ServerLink {
     return await this.#tools;
   }
 
-  /** Sends one request. Rejects with Error that names the server, contains no secrets, and mentions if the server
-   * ended. A server that has lost the session did not run the request, so Vis sends the request once more, in a new
-   * session. */
+  /** Sends one request. Rejects with Error that names the server, contains no secrets, and says if the server ended. If
+   * the server lost the session, it did not run the request, so Vis sends the request once more in a new session. */
   async request<T>(
     env: EnvironmentView,
     run: (
@@ -125,7 +124,7 @@ export class ServerLink {
     if (this.#connection !== connection) return;
     this.#connection = null;
     this.#tools = null;
-    // Closing fails the running requests, which the server has yet to refuse.
+    // Closing would fail the running requests, so Vis waits until the server has refused them.
     void Promise.allSettled(connection.running).then(() => connection.close());
   }
 

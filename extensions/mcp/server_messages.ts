@@ -20,7 +20,7 @@ const WHOLE = "whole";
  * `whole` returns that result. */
 export class ServerMessages {
   readonly #waiting = new BoundedMap<string, Asked>(MOST_WAITING);
-  /** The results of tool calls that the library has received, but not yet its caller. */
+  /** The results of tool calls that the library has received and its caller has not. */
   readonly #results = new BoundedMap<number, unknown>(MOST_RESULTS);
   #resultCount = 0;
   #hasNotified = false;
@@ -37,8 +37,9 @@ export class ServerMessages {
     return this.#waiting.has(String(id));
   }
 
-  /** Returns the message, or the list of messages, in the form that the library reads; null for an error that answers
-   * no request. `only` is the id of the only request that the text can answer. Throws SyntaxError and JsonTooLarge. */
+  /** Returns the message, or the list of messages, in the form that the library reads. Returns null for an error that
+   * answers no request. `only` is the id of the only request that the text can answer. Throws SyntaxError and
+   * JsonTooLarge. */
   read(text: string, only?: unknown): unknown {
     const message = readForeignJson(text, MESSAGE_LIMITS);
     const exact = (): unknown => exactJson(text, message);
@@ -47,7 +48,7 @@ export class ServerMessages {
       .filter((one) => one !== null);
   }
 
-  /** Returns the result of a tool call as the server sent it, for the result that the library returned. The second call
+  /** Returns the result of a tool call as the server sent it, by the result that the library returned. A second call
    * with the same result returns undefined. */
   whole({ structuredContent }: { readonly structuredContent?: unknown }): unknown {
     const key = Number(fieldsOf(structuredContent)[WHOLE]);
@@ -81,8 +82,8 @@ export class ServerMessages {
     return { jsonrpc: "2.0", id: asked.id, result: plainResult(result, asked.method) };
   }
 
-  /** Returns whether an error answers a request. Some servers answer a notification, which has no id, with an error,
-   * and that error would fail the request that waits. */
+  /** Whether an error answers a request. A notification has no id, but some servers answer it with an error, which
+   * would fail the waiting request. */
   #isAnswer(id: unknown, error: unknown): boolean {
     if (id != null) return this.waits(id);
     const { code, message } = fieldsOf(error);
@@ -91,7 +92,7 @@ export class ServerMessages {
     return this.#waiting.size === 1 && !(this.#hasNotified && isOfNotification);
   }
 
-  /** Takes the request for a response. A response without an id belongs to the only waiting request. */
+  /** Takes the request of a response. A response without an id belongs to the only waiting request. */
   #take(id: unknown): Asked {
     const [single] = this.#waiting.size === 1 ? this.#waiting.keys() : [];
     const key = id == null ? single : String(id);
@@ -102,10 +103,10 @@ export class ServerMessages {
 }
 
 function plainResult(result: unknown, method: string): unknown {
-  // A null within the schema of a tool has a meaning.
+  // A null in the schema of a tool has a meaning, so it stays.
   const plain = fieldsOf(method === "tools/list" ? withoutNulls(result) : noNulls(result ?? {}));
   const { nextCursor, ...rest } = plain;
-  // Servers write an empty cursor on the last page.
+  // Some servers write an empty cursor on the last page.
   return nextCursor === "" ? rest : plain;
 }
 
@@ -116,7 +117,7 @@ function plainError(error: unknown): unknown {
   return data === undefined ? plain : { ...plain, data };
 }
 
-/** Servers write null for a key that is absent. */
+/** Removes nulls, which some servers write for an absent key. */
 function noNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(noNulls);
   if (typeof value !== "object" || value === null) return value;
@@ -148,9 +149,9 @@ type ToolResultPart =
 
 const PROTOCOL_KEYS = ["content", "structuredContent", "isError", "_meta", "resultType"];
 
-/** Returns `structuredContent` if present, else text (parsed if it is JSON), else a list of parts; both if there is
- * structured data and a part that is not text. Ignores an empty object next to text. Without any of these, returns the
- * server's own data. */
+/** Returns the data of a result: `structuredContent`, else its text (parsed if it is JSON), else a list of its parts.
+ * If the result has structured data and a part that is not text, returns both. Ignores an empty object next to text.
+ * Without any of these, returns the server's own data. */
 export function toolData(result: unknown): unknown {
   const { content, structuredContent, ...rest } = fields(result);
   const data = structuredContent ?? undefined;
@@ -162,7 +163,7 @@ export function toolData(result: unknown): unknown {
   return data === undefined || isEmpty && text !== "" ? parsed(text) : data;
 }
 
-/** Returns the data of a server that sends it next to the keys of the protocol, or instead of the whole result. */
+/** Returns the data that a server sends next to the keys of the protocol, or instead of the whole result. */
 function ownData(result: unknown, rest: Fields): unknown {
   if (typeof result === "string") return parsed(result);
   if (typeof result !== "object" || result === null || Array.isArray(result)) return result ?? null;
@@ -179,7 +180,7 @@ export function resultMessage(result: unknown): string {
   return isSame ? said : [said, more].filter((one) => one !== "").join("\n");
 }
 
-/** Returns the parts of a content. Servers also send one part, or a text, in place of a list. */
+/** Returns the parts of a content. Some servers send one part, or a text, instead of a list. */
 export function piecesOf(content: unknown): readonly ToolResultPart[] {
   const parts: readonly unknown[] = Array.isArray(content) ? content : [content];
   return parts.flatMap((part) => part == null ? [] : [pieceOf(part)]);
@@ -250,5 +251,5 @@ function fields(value: unknown): Fields {
   return typeof value === "object" && value !== null ? value as Fields : {};
 }
 
-/** The limits of one message of a server, and of a result text that is parsed as JSON. */
+/** The limits of one message of a server, and of a result text that Vis parses as JSON. */
 const MESSAGE_LIMITS = { values: 400_000, depth: 500 };

@@ -60,14 +60,14 @@ export function enabledServers(config: unknown): ReadonlyMap<string, ServerConfi
   return new Map(Object.entries(servers).filter(([, { disabled }]) => !disabled));
 }
 
-/** Returns the variables that servers of a repository may use. Omits unset variables. */
+/** Returns the variables that servers of a repository may use. Omits variables that are not set. */
 export function userVariables(config: unknown): Readonly<Record<string, string>> {
   const { variables = {} } = (config ?? {}) as { readonly variables?: Readonly<Record<string, string>> };
   return Object.fromEntries(Object.entries(variables).filter(([, value]) => !/\$\{(auth:)?[\w.-]+\}/.test(value)));
 }
 
-/** Returns the values of headers and variables, and the words in them, which must not be shown. Short ones are
- * omitted; the longest comes first. */
+/** Returns secrets that Vis must not show: the values of headers and variables, and the words in them. Omits short
+ * ones. The longest comes first. */
 export function secretsOf(config: ServerConfig): readonly string[] {
   const values = Object.values("url" in config ? config.headers : config.env);
   const words = values.flatMap((value) => [value, ...value.split(/\s+/)]);
@@ -78,7 +78,7 @@ export function redacted(text: string, secrets: readonly string[]): string {
   return secrets.reduce((shown, secret) => shown.replaceAll(secret, "[secret]"), text);
 }
 
-/** Throws `ServerError` for a variable that the environment lacks, or a key that is not saved. */
+/** Throws `ServerError` for a variable that the environment lacks, and for a key that is not saved. */
 export function checkVariables(name: string, config: ServerConfig): void {
   for (const [key, value] of Object.entries("url" in config ? config.headers : config.env)) {
     const [missing, auth, secret] = /\$\{(auth:)?([^{}]*)\}/.exec(value.replaceAll(WORKSPACE, "")) ?? [];
@@ -88,7 +88,7 @@ export function checkVariables(name: string, config: ServerConfig): void {
   }
 }
 
-/** The error for a server that cannot be used. The message names the server and contains no secrets. */
+/** The error for an unusable server. Its message names the server and contains no secrets. */
 export class ServerError extends Error {
   override readonly name = "ServerError";
   /** `wants` is the part that the user can still provide. */

@@ -13,15 +13,15 @@ type Spawn = NonNullable<EnvironmentView["spawn"]>;
 
 const MAX_LINE = 16 << 20, MAX_UNASKED = 64 << 20;
 const KEPT_STDERR = 4_000, LOGGED_STDERR = 64_000;
-/** The limit for messages without a request in between, since checking each one takes time. */
+/** The limit for messages between two requests, because checking each message takes time. */
 const MOST_UNASKED = 10_000;
 const MOST_GARBAGE = 200, DAY_MS = 24 * 3_600_000;
 
-/** Runs a server as a program behind the wall, with one message per line. The program keeps running between calls and
- * ends with the conversation. */
+/** Runs a server as a program behind the command wall, with one message in each line. The program runs between calls
+ * and ends with the conversation. */
 export class StdioTransport implements Transport {
-  /** Both identify a program to the library: a program that does not respond to the first request speaks the older
-   * protocol. */
+  /** `stderr` and `pid` identify a program to the library. If a program does not respond to the first request, it
+   * speaks the older protocol. */
   readonly stderr = null;
   readonly pid = null;
   onclose?: () => void;
@@ -84,7 +84,7 @@ export class StdioTransport implements Transport {
       answered: true,
       lifetime: "conversation",
       timeoutMs: DAY_MS,
-      maxBytes: KEPT_STDERR, // With a smaller limit, the reason for a failed start would be cut off.
+      maxBytes: KEPT_STDERR, // A smaller limit would cut off the reason of a failed start.
       stop: this.#stop.signal,
       signal: this.#kill.signal,
       network,
@@ -104,7 +104,7 @@ export class StdioTransport implements Transport {
     this.#lines.asked();
     this.#messages = 0;
     this.#answers.sent(message);
-    // A server that does not read its input must not block the caller, so the time limit of the request ends it.
+    // Does not await the write. If a server does not read its input, the time limit of the request ends the wait.
     this.#input.write(new TextEncoder().encode(serializeMessage(message))).catch(() => {});
     await Promise.resolve();
   }
@@ -182,7 +182,7 @@ export class LineSplitter {
     this.#maxUnasked = maxUnasked;
   }
 
-  /** Must be called when a request was sent, because the next line may be the response. */
+  /** The caller calls this when it has sent a request, because the next line may be the response. */
   asked(): void {
     this.#unasked = 0;
   }

@@ -19,7 +19,7 @@ function toolSignature(call: string, tool: McpTool): string {
   return `${call}(${argumentText(tool)}): Promise<${resultType(tool)}>`;
 }
 
-/** Writes a call of a tool, through its server's alias if this query has it. */
+/** Returns a call of a tool as code, through its server's alias if this query has the alias. */
 export function toolUsage(
   tool: McpTool,
   { server, bound }: { readonly server: string; readonly bound: boolean },
@@ -52,7 +52,8 @@ export function requiredKeys(schema: unknown): readonly string[] {
 
 const hasRequired = (schema: unknown): boolean => requiredKeys(schema).length > 0;
 
-/** Compares data with a schema at its top level; "" if it conforms. No schema of a server is compiled. */
+/** Compares data with a schema at its top level. Returns "" if the data conforms. Vis compiles no schema of a
+ * server. */
 export function differenceOf(schema: unknown, data: unknown): string {
   const { type, properties } = Object(schema);
   if (!fits(type, data)) return `it is not of the type ${type}`;
@@ -78,13 +79,13 @@ const MOST_PAGES = 64, MOST_NAMED = 20, MAX_NAME = 100;
 
 export interface ListedTools {
   readonly tools: readonly McpTool[];
-  /** The names of tools that cannot be called, since their descriptions cannot be read. */
+  /** The names of tools that blocks cannot call, because Vis cannot read their descriptions. */
   readonly unusable: readonly string[];
   readonly leftOut: number;
 }
 
 export async function listTools(client: Client, options: { readonly timeout: number }): Promise<ListedTools> {
-  // A request for a missing list would make the library print a note.
+  // Without this check, the library would print a note about a missing list.
   if (!client.getServerCapabilities()?.tools) return { tools: [], unusable: [], leftOut: 0 };
   try {
     const { tools } = await client.listTools(undefined, { ...options, cacheMode: "bypass" });
@@ -96,8 +97,8 @@ export async function listTools(client: Client, options: { readonly timeout: num
 }
 
 const Page = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().nullish() });
-/** Requires only the fields that Vis uses. Servers write null for absent fields, and schemas of results that are not
- * objects. */
+/** Requires only the fields that Vis uses. Some servers write null for absent fields, or schemas of results that are
+ * not objects. */
 const Readable = z.object({
   name: z.string().min(1),
   description: orAbsent(z.string()),
@@ -171,7 +172,7 @@ const UNUSABLE = ["then", "constructor", "prototype", "__proto__", "toJSON"];
 function symbolNames(names: readonly string[]): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   const counts = new Map<string, number>();
-  // A valid name stays, even if others would become the same name.
+  // A valid name stays, even if other names would become the same name.
   const taken = new Set(names.filter((name) => identifier(name) === name));
   for (const name of names) {
     if (found.has(name)) continue;
@@ -209,7 +210,8 @@ function identifier(name: string): string {
 
 const MAX_CHARS = 40_000;
 
-/** Returns signatures of tools as text, filtered by all words of `search`. Tools that do not fit are only named. */
+/** Returns signatures of tools as text, filtered by all words of `search`. For tools beyond the limit, the text has
+ * only the names. */
 export function toolList(
   server: string,
   { tools, unusable, leftOut, bound, search = "" }: ListedTools & {
@@ -252,11 +254,11 @@ function lineOf(alias: string, tool: McpTool): string {
 
 const MOST_SYMBOLS = 300;
 
-/** The keys are few, so old ones of removed servers may stay. */
+/** The scope of the cache. Entries of removed servers may stay, because there are few. */
 const GLOBAL = { scope: "global" } as const;
 
-/** The tools of servers as last seen, in all conversations, so that an alias has its functions before the server is
- * started. The cache contains no secrets and ignores failures. */
+/** The tools of servers as last seen, for all conversations, so that an alias has its functions before the server
+ * starts. The cache contains no secrets. Failures of the store are ignored. */
 export class ToolCache {
   readonly #env: Pick<EnvironmentView, "store" | "workspace">;
 
@@ -275,12 +277,12 @@ export class ToolCache {
     { config, tools }: { readonly config: ServerConfig; readonly tools: readonly McpTool[] },
   ): Promise<void> {
     const kept = JSON.parse(JSON.stringify(tools.slice(0, MOST_SYMBOLS).map(({ symbol: _, ...tool }) => tool)));
-    // The next conversation asks the server.
+    // If this fails, the next conversation asks the server.
     await this.#env.store?.put(this.#keyOf(name, config), kept, GLOBAL).catch(() => {});
   }
 
   /** Returns a key that depends on the command or the address of the server, but not on headers and variables. With
-   * `cwd`, the key has the workspace too, which can decide which program runs. */
+   * `cwd`, the key also depends on the workspace, which can decide which program runs. */
   #keyOf(name: string, config: ServerConfig): string {
     const place = "url" in config || config.cwd === undefined ? [] : [this.#env.workspace];
     const facts = "url" in config ? [config.url] : [config.command, ...config.args, ...place];

@@ -5,7 +5,7 @@ const MAX_NOTE_CHARS = 1_000;
 
 const text = z.string().min(1).max(MAX_NOTE_CHARS);
 
-/** The limit for the shown notes, which every call of a query carries. The prompt shows the newest notes. */
+/** The limit for the shown notes, because every model call contains them. The prompt shows the newest notes. */
 const MAX_SHOWN_CHARS = 2_000;
 
 export default defineExtension({
@@ -17,7 +17,7 @@ export default defineExtension({
   author: "Vis",
   license: "Apache-2.0",
   readOnly: true,
-  /** A sub-query has only its task and no history. */
+  /** A sub-query has only its task, so it gets no notes. */
   activate: ({ depth }: EnvironmentView): boolean => depth === 0,
   /** The prompt is empty until the first note. */
   prompt: async (env: EnvironmentView): Promise<string> => {
@@ -98,7 +98,7 @@ function section(scope: string, notes: readonly Note[]): readonly string[] {
   if (notes.length === 0) return [];
   let length = 0;
   const lines = notes.map(({ id, text }) => `- [${id}] ${text}`).reverse()
-    // The newest note is always shown, so its id must not push it out.
+    // The newest note is shown even if it is longer than the limit.
     .filter((line, at) => (length += line.length + 1) <= MAX_SHOWN_CHARS / 2 || at === 0).reverse();
   const more = notes.length > lines.length ? ` (the newest ${lines.length} of ${notes.length}; memo.list())` : "";
   return [`${scope}${more}:`, ...lines];
@@ -116,7 +116,7 @@ const PREFIX = "note/";
 
 type NotePlace = Pick<EnvironmentView, "home" | "workspace" | "store">;
 
-/** Returns notes of a scope, oldest first. Rejects if a file of an earlier version cannot be read. */
+/** Returns notes of a scope, oldest first. Rejects if a file of an earlier version is unreadable. */
 export async function readNotes(place: NotePlace, scope: NoteScope): Promise<readonly Note[]> {
   const { home, store } = place;
   if (!store) return [];
@@ -172,7 +172,7 @@ function queryOf(scope: NoteScope) {
   return scope === "project" ? { scope: "workspace" } as const : { conversationId: null };
 }
 
-/** The text determines the id, so that processes that keep the same text at the same time make one note. */
+/** The text determines the id, so that processes that add the same text at the same time make one note. */
 async function newId(text: string, notes: readonly Note[]): Promise<string> {
   const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
   const hex = new Uint8Array(hash).toHex();
@@ -188,7 +188,8 @@ interface Place {
   readonly store: OwnStore;
 }
 
-/** The mark that is stored once the notes of an earlier version's file are copied. The file stays unchanged. */
+/** The key of the mark that is stored after Vis has copied the notes of an earlier version's file. The file stays
+ * unchanged. */
 const TAKEN = "taken over";
 
 /** Imports notes that an earlier version kept in files, once for each scope and database. After a kill, the import

@@ -16,8 +16,8 @@ export async function mapChunks(
 const SIZE = 100_000;
 const BETWEEN = "\n\n---\n\n";
 
-/** Applies the instruction to as many texts as fit one prompt, at least two, until one is left. Throws if a text, or an
- * intermediate answer, is a failure. */
+/** Applies the instruction to as many texts as fit into one prompt, at least two, until one text is left. Rejects if a
+ * text or an intermediate answer is a failure. */
 export async function reduceChunks(
   env: EnvironmentView,
   texts: readonly unknown[],
@@ -53,7 +53,7 @@ function groups(texts: readonly string[], size: number): string[][] {
     group.push(text);
     chars += text.length + BETWEEN.length;
   }
-  // A single text joins the group before it, because every round must reduce their number.
+  // A single text joins the group before it, because each round must reduce the number of texts.
   const last = all.at(-1);
   if (group.length === 1 && last) last.push(...group);
   else all.push(group);
@@ -65,7 +65,7 @@ export interface ChunkOptions {
   readonly overlap?: number;
 }
 
-/** Splits the text into chunks. Without overlap, the joined chunks are the text. Surrogate pairs are not split. */
+/** Splits the text into chunks, without splitting surrogate pairs. Without overlap, the joined chunks are the text. */
 export function chunk(text: string, { size = SIZE, overlap = 0 }: ChunkOptions = {}): string[] {
   if (overlap > size / 2) {
     throw new RangeError(`Cannot cut with an overlap of ${overlap}: the limit is half of the size ${size}`);
@@ -80,7 +80,8 @@ export function chunk(text: string, { size = SIZE, overlap = 0 }: ChunkOptions =
   return pieces;
 }
 
-/** Returns the position after the last line break in the last quarter, else after the last blank there, else `to`. */
+/** Returns the position after the last line break in the last quarter. Without one, returns the position after the last
+ * blank there, or else `to`. */
 function cut(text: string, { from, to }: { readonly from: number; readonly to: number }): number {
   const least = to - Math.floor((to - from) / 4);
   for (const mark of ["\n", " "]) {

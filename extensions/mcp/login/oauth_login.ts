@@ -41,7 +41,7 @@ export async function loginCommand(
   return 0;
 }
 
-/** Runs `vis mcp logout`, even for a server that was removed. Resolves with the exit code. */
+/** Runs `vis mcp logout`, even for a removed server. Resolves with the exit code. */
 export async function logoutCommand(name: string, { print, home }: Place): Promise<number> {
   try {
     const removed = home !== null && await new Logins(home).remove(name);
@@ -122,7 +122,7 @@ async function discovered(url: string) {
   };
 }
 
-/** The library's own check of the resource is used. The resource must be the server, or above it. */
+/** Without a method of our own, the library checks the resource, which must be the server or above it. */
 const NO_OWN_CHECK = {} as Parameters<typeof selectResourceURL>[1];
 
 function scopeOf({ authorizationServerMetadata, resourceMetadata }: OAuthServerInfo, wanted?: string): string {
@@ -143,7 +143,8 @@ function clientMetadata(redirectUrl: string): OAuthClientMetadata {
   };
 }
 
-/** An address must have the state of this login. A code alone is bound to the login by PKCE. */
+/** Returns the parameters of a pasted address or code. An address must have the state of this login. PKCE binds a code
+ * alone to the login. */
 function pasted(text: string, state: string): URLSearchParams {
   const line = text.trim();
   if (!URL.canParse(line)) return new URLSearchParams({ code: line });

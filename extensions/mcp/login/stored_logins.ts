@@ -12,8 +12,8 @@ import {
 import { ensureFile, ensureFolder, isSecureUrl, reasonOf, replaceFile } from "@vis/extension";
 import { join } from "node:path";
 
-/** The stored login of one server, for its requests. Vis reads the login for each request, so that a login and a logout
- * count at once, and renews it when the server refuses it. */
+/** The stored login of one server. Vis reads it for each request, so that a login and a logout count at once, and
+ * renews it when the server refuses it. */
 export class ServerLogin implements AuthProvider {
   readonly #name: string;
   readonly #url: string;
@@ -38,7 +38,7 @@ export class ServerLogin implements AuthProvider {
     return this.#sent;
   }
 
-  /** Renews the login. Requests that are refused at the same time wait for one renewal. */
+  /** Renews the login. Requests that the server refuses at the same time wait for one renewal. */
   async onUnauthorized(): Promise<void> {
     await (this.#renewing ??= this.#renew(this.#sent).finally(() => this.#renewing = null));
   }
@@ -86,7 +86,7 @@ export class ServerLogin implements AuthProvider {
 }
 
 export interface Login {
-  /** The address of the server, the only address to which its tokens go. */
+  /** The address of the server. Its tokens go to no other address. */
   readonly url: string;
   readonly authorizationServer: string;
   readonly metadata: AuthorizationServerMetadata;
@@ -109,7 +109,8 @@ export class Logins {
     this.#home = home;
   }
 
-  /** Returns null without a login for this server at this address. Throws LoginError for an unusable file. */
+  /** Resolves with null if there is no login for this server at this address. Rejects with LoginError for an unusable
+   * file. */
   async get(name: string, url: string): Promise<Login | null> {
     const stored = await this.#read();
     const found = Object.hasOwn(stored, name) ? stored[name] : undefined;
@@ -179,7 +180,8 @@ function parsed(text: string): Stored | null {
 
 const MAX_ANSWER = 1 << 20, LIMIT_MS = 30_000;
 
-/** Sends the requests of a login: only to addresses that `checkAddress` permits, without redirects, and bounded. */
+/** Sends the HTTP requests of a login: only to addresses that `checkAddress` permits, without redirects, and within
+ * limits of time and size. */
 export function loginFetch(server: string): FetchLike {
   return async (input, init) => {
     checkAddress(String(input), server);
@@ -199,8 +201,8 @@ export function loginFetch(server: string): FetchLike {
   };
 }
 
-/** Throws LoginError unless the address has https, or both address and server are on the loopback interface with http.
- * Responses from outside must not reach programs of this machine. */
+/** Throws LoginError unless the address has https, or unless both the address and the server are on the loopback
+ * interface with http. A server outside must not send Vis to programs of this machine. */
 export function checkAddress(address: string, server: string): void {
   const { protocol, origin } = new URL(address);
   const isLocal = isSecureUrl(address) && isSecureUrl(server) && new URL(server).protocol === "http:";
@@ -208,7 +210,8 @@ export function checkAddress(address: string, server: string): void {
   throw new LoginError(`${origin} does not begin with https, which logins need`);
 }
 
-/** Returns why a login failed. Omits texts of authorization servers, since they may repeat codes and tokens. */
+/** Returns the reason of a failed login. Omits texts of authorization servers, because they may repeat codes and
+ * tokens. */
 export function loginFault(error: unknown): string {
   if (error instanceof LoginError) return reasonOf(error);
   if (error instanceof RegistrationRejectedError) {

@@ -204,7 +204,8 @@ export class LinuxWall {
   async #made(workspace: string, { repositories: before }: SpecialFiles): Promise<readonly string[]> {
     if (!before.includes("")) return [];
     const isNew = (folder: string): boolean => folder !== "" && !before.includes(folder);
-    const found = await this.#protected.look(workspace).catch(() => null); // Vis refuses the next command with the reason.
+    // Vis refuses the next command with the reason.
+    const found = await this.#protected.look(workspace).catch(() => null);
     return (found?.repositories ?? []).filter(isNew);
   }
 
