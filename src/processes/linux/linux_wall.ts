@@ -204,8 +204,7 @@ export class LinuxWall {
   async #made(workspace: string, { repositories: before }: SpecialFiles): Promise<readonly string[]> {
     if (!before.includes("")) return [];
     const isNew = (folder: string): boolean => folder !== "" && !before.includes(folder);
-    // Vis refuses the next command with the reason.
-    const found = await this.#protected.look(workspace).catch(() => null);
+    const found = await this.#protected.look(workspace).catch(() => null); // Vis refuses the next command with the reason.
     return (found?.repositories ?? []).filter(isNew);
   }
 
