@@ -17,11 +17,11 @@ export interface StartOptions extends Omit<CommandOptions, "stdin"> {
   readonly until?: string;
 }
 
-/** This wait lets a command that cannot run report it. */
+/** The wait for the first output, in which a command that cannot run reports this. */
 const WAIT_MS = 1_000;
 const TIMEOUT_MS = 3_600_000;
 
-/** Starts a command that keeps running after the call, and reads its first output. Throws like `run`. */
+/** Starts a command that runs after the call, and reads its first output. Rejects like `run`. */
 export async function start(
   env: EnvironmentView,
   command: ShellCommand,
@@ -45,7 +45,7 @@ export async function start(
       }
     })
   );
-  // The user may take any time to allow it.
+  // The user may take any time to allow the command.
   if ((await env.programWalls?.())?.unwalled?.mode === "ask") await begun.promise;
   return await readJob(env, job.id, { waitMs, ...(until === undefined ? {} : { until }) });
 }
@@ -54,8 +54,8 @@ export interface InputOptions extends ReadOutputOptions {
   readonly end?: boolean;
 }
 
-/** Writes to the input of a started command, and reads its output. Throws Error if the command has no input, or has
- * ended. */
+/** Writes to the input of a started command, and reads its output. Rejects with Error if the command has no input or
+ * has ended. */
 export async function writeJob(
   env: EnvironmentView,
   id: string,
@@ -78,8 +78,8 @@ export async function readJob(
   return { ...report, ...(changes ? { changes } : {}), ...(hint === null ? {} : { hint }) };
 }
 
-/** Returns the changes so far, whether or not a running command may change the repository around the workspace. Returns
- * null without changes. */
+/** Returns the changes so far, in the repository around the workspace if a running command may change it. Returns null
+ * if there are none. */
 async function changesSoFar({ root, watchFiles }: EnvironmentView): Promise<FileChanges | null> {
   const around = root === undefined ? null : await watchFiles?.({ all: true })?.report();
   return around ?? await watchFiles?.()?.report() ?? null;
@@ -92,7 +92,7 @@ export class Jobs {
   readonly #jobs = new Map<string, Job>();
   #next = 1;
 
-  /** Throws Error if too many are running. */
+  /** Throws Error if MOST_RUNNING commands are running. */
   add(make: (id: string) => Job): Job {
     const running = this.running;
     if (running.length >= MOST_RUNNING) {
@@ -165,7 +165,7 @@ export class JobInput {
     this.stream = new ReadableStream({ start, cancel: () => void (this.#controller = null) }, size);
   }
 
-  /** Returns null, or why the text cannot be written. */
+  /** Returns the reason why the text cannot be written, or null. */
   write(text: string): string | null {
     const bytes = new TextEncoder().encode(text);
     if (this.#controller === null) return "its input has ended";
@@ -184,7 +184,7 @@ export class JobInput {
 
 const ALL = new Map<string, Jobs>();
 
-/** Returns the commands of a conversation. The first call creates the list, which is kept until the conversation is
+/** Returns the commands of a conversation. The first call makes the list, which stays until the conversation is
  * closed. */
 export function jobsOf({ envId, closed }: Pick<EnvironmentView, "envId" | "closed">): Jobs {
   const found = ALL.get(envId);
@@ -223,7 +223,7 @@ interface JobReport {
   readonly signal: string | null;
   readonly timedOut: boolean;
   readonly output: string;
-  /** The number of dropped bytes before `output`, which were not read in time. */
+  /** The number of dropped bytes before `output`, because the block did not read them in time. */
   readonly missed: number;
   readonly left: number;
   readonly ms: number;
@@ -280,12 +280,12 @@ export class Job {
     return this.#ended === null && this.#failed === null;
   }
 
-  /** Whether the program did not run, or was ended with the conversation. */
+  /** Whether no program ran, or whether the program was ended with the conversation. */
   get failed(): boolean {
     return this.#failed !== null;
   }
 
-  /** Waits as requested, then returns new output. Throws the reason if no program ran. */
+  /** Waits as requested, then returns new output. Rejects with the reason if no program ran. */
   async read(
     { waitMs = 0, until, maxBytes = DEFAULT_BYTES }: ReadOutputOptions,
     signal?: AbortSignal,
@@ -299,7 +299,7 @@ export class Job {
     return this.#report(maxBytes);
   }
 
-  /** Throws Error if the command cannot read it. */
+  /** Throws Error if the command cannot read the text. */
   write(text: string, { end }: { readonly end: boolean }): void {
     const reason = this.#ended !== null
       ? `it has ended with code ${this.#ended.code}`
@@ -310,7 +310,7 @@ export class Job {
     if (end) this.#input?.end();
   }
 
-  /** Asks the command to end, kills it if it does not, and returns new output. */
+  /** Asks the command to end, and kills it if it does not. Then returns new output. */
   async stop(): Promise<JobReport> {
     this.#stop.abort();
     await this.#done;
@@ -390,13 +390,13 @@ export class OutputRing {
     this.#total += chunk.length;
   }
 
-  /** Returns the output kept from a position on. With `whole`, the output is complete, so a character cut at the end is
-   * not completed later. */
+  /** Returns the kept output from a position on. With `whole`, the output is complete, so a cut character at its end
+   * stays. */
   from(place: number, { maxBytes, whole }: { readonly maxBytes: number; readonly whole: boolean }): OutputPart {
     const size = this.#bytes.length;
     let begin = Math.max(place, this.#total - size, 0);
     let end = Math.min(this.#total, begin + maxBytes);
-    // The position must not be inside a character: continuation bytes are 10xxxxxx.
+    // The position must not be inside a character. Continuation bytes are 10xxxxxx.
     if (begin > place) { while (begin < end && this.#isContinuation(begin)) begin++; }
     if (end < this.#total || !whole) end = this.#characterEnd(begin, end);
     const bytes = new Uint8Array(end - begin);
@@ -412,14 +412,14 @@ export class OutputRing {
     return (this.#at(place) & 0xc0) === 0x80;
   }
 
-  /** Returns the position before an incomplete character. Text that is not UTF-8 is cut anywhere. */
+  /** Returns the position before an incomplete character. Text that is not UTF-8 may be cut anywhere. */
   #characterEnd(begin: number, end: number): number {
     for (let lead = end - 1; lead >= begin && lead > end - 4; lead--) {
       if (this.#isContinuation(lead)) continue;
       const byte = this.#at(lead);
       const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
-      // The rest of the character follows if no byte of it has arrived. A limit that is too small for a character must
-      // not stop the reading.
+      // An incomplete character waits for its rest. If the limit is too small for one character, the read must still
+      // advance.
       const isCut = lead + length > end && (lead > begin || end === this.#total);
       return isCut ? lead : end;
     }

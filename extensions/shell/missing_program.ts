@@ -6,7 +6,7 @@ const MISSING =
   /(?:^|[\s:])([\w.+-]{1,60}): (?:command )?not found\b(?!: \w)|command not found: ([\w.+-]{1,60})|env: [‘'"]?([\w.+-]{1,60})[’'"]?: No such file/m;
 const FOLDERS = [".venv/bin", "venv/bin", "env/bin", "node_modules/.bin", "vendor/bin", "bin"];
 const SYSTEM = ["/usr/local/bin", "/usr/bin", "/bin", "/opt/homebrew/bin"];
-/** Equivalent programs, best first, with the arguments that they need. */
+/** Equivalent programs, best first, with the arguments that each needs. */
 const OTHERS: Readonly<Record<string, readonly (readonly [program: string, command: string])[]>> = {
   python: [["python3", "python3"]],
   python3: [["python", "python"]],
@@ -19,11 +19,11 @@ const OTHERS: Readonly<Record<string, readonly (readonly [program: string, comma
   rg: [["grep", "grep -rn"]],
   docker: [["podman", "podman"]],
 };
-/** These programs run the tools of a language, so a missing tool would fail again there. */
+/** Tools that other programs run as a module. If the tool is missing, the module is probably missing too. */
 const NEEDS_MODULE = new Set(["pytest", "pip", "pip3"]);
 
-/** Names the program that the workspace or the system has in place of a missing one. Returns null if the output names
- * none, or if no replacement exists. */
+/** Names a program of the workspace or the system that can replace a missing one. Returns null if the output names no
+ * missing program, or if there is no replacement. */
 export async function missingProgramHint(
   { workspace }: Pick<EnvironmentView, "workspace">,
   output: string,

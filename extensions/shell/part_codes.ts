@@ -8,19 +8,19 @@ interface Part {
   readonly command: string;
 }
 
-/** A line that matches can end with 0 although a part of it failed. */
+/** Matches a line that may end with 0 although a part of it failed. */
 const HIDES = /(?<!\|)\|(?!\|)|[;\n]\s*\S/;
-/** The shell reports to this descriptor, which the line does not use. */
+/** The descriptor to which the shell reports. Ordinary lines do not use it. */
 const REPORTS = 87;
 const MOST_PARTS = 8, COMMAND_CHARS = 200;
 export const SIGPIPE = 141;
 const BROKEN_PIPE = /broken ?pipe|\bEPIPE\b/i;
-/** These programs report "nothing found" or "different" with 1, and `xargs` with 123. */
+/** Matches programs that report "nothing found" or "different" with code 1, also below `xargs`. */
 const SAYS_NO =
   /^(?:[!({]\s*|time\s+|\w+=\S*\s+)*(?:git\s+|xargs\s+(?:-\S+\s+(?:\d+\s+)?)*)?(?:[efz]?grep|rg|ag|ack|diff|cmp|test|\[\[?|which|command|type|expr|pgrep)(?=\s|$)/;
 
-/** Learns the exit codes of the parts of a line from bash: `npm test | tail` ends with the code of `tail`. A line that
- * sets a trap for EXIT or ERR replaces the trap that reports. */
+/** Learns the exit codes of the parts of a line from bash. For example, `npm test | tail` ends with the code of `tail`.
+ * If the line sets a trap for EXIT or ERR, it replaces the trap that reports. */
 export class PartCodes {
   readonly #line: string;
   readonly #token = crypto.randomUUID();
@@ -37,7 +37,7 @@ export class PartCodes {
     this.#line = line;
   }
 
-  /** The line with the traps before it. A redirection resets the line number, which messages of bash contain. */
+  /** The line with the traps before it. A redirection resets the line number, which bash prints in its messages. */
   get traced(): string {
     const report = (kind: string, ...values: readonly string[]): string => {
       const format = `${this.#token} ${kind} ${values.map(() => `%.${COMMAND_CHARS}s`).join(":")}\\n`;
@@ -63,7 +63,7 @@ export class PartCodes {
    * ended with 0 and hides a failure. */
   hiddenBy({ code, timedOut, stderr: printed }: Ended): readonly number[] | null {
     if (code !== 0 || timedOut) return null;
-    // The failure that ends a line is reported twice, and `exit 0` reports the failure before it.
+    // Bash reports the failure that ends a line twice, and `exit 0` reports the failure before it.
     const isSame = this.#failed.at(-1)?.codes.join() === this.#last.join();
     const before = isSame ? this.#failed.slice(0, -1) : this.#failed;
     const last = this.#last.at(-1) === code ? this.#last : [...this.#last, code];

@@ -20,7 +20,7 @@ export interface ShellRunOptions extends CommandOptions {
   readonly maxBytes?: number;
 }
 
-/** Runs a command; a failed command is a result. Rejects like `allowed`. */
+/** Runs a command. A failed command is a result. Rejects like `allowed`. */
 export async function run(
   env: EnvironmentView,
   command: ShellCommand,
@@ -51,12 +51,12 @@ export async function run(
   };
 }
 
-/** The variable with the output of the command that failed last, whose versions have the outputs before. */
+/** The variable with the output of the last failed command. Its older versions have earlier outputs. */
 const KEPT = "failedOutput";
 const LONG = { lines: 8, chars: 1_000 }, MAX_KEPT = 256 * 1024;
 
-/** Keeps the long output of a failed command in a variable, since users and later calls see an excerpt of it. Returns
- * the name of the variable, or null. */
+/** Keeps the long output of a failed command in a variable, because users and later steps see only an excerpt of it.
+ * Returns the name of the variable, or null. */
 async function keptOutput({ bindVar }: EnvironmentView, result: CommandEnd): Promise<string | null> {
   if (commandOutcome(result).ok !== false) return null;
   const text = [result.stdout, result.stderr].filter((one) => one !== "").join("\n");
@@ -67,12 +67,12 @@ async function keptOutput({ bindVar }: EnvironmentView, result: CommandEnd): Pro
     await bindVar?.(KEPT, kept);
     return bindVar ? KEPT : null;
   } catch {
-    return null; // The block may use the name in another way.
+    return null; // The block may use this name for something else.
   }
 }
 
-/** Runs a program, and reports its changes in the workspace, or in all of the repository around it. Reports changes
- * even if the program was ended with its call. */
+/** Runs a program, and reports its changes in the workspace, or in the whole repository around it. Also reports them if
+ * the program was ended with its call. */
 export async function watched<Result>(
   env: EnvironmentView,
   run: () => Promise<Result>,
@@ -94,15 +94,15 @@ export async function watched<Result>(
   return { result, changes: await report() };
 }
 
-/** The shell for command lines. Models write for bash, which is used if the machine has it. */
+/** The shell for command lines. Models write for bash, so Vis uses bash if the machine has it. */
 export const SHELL = existsSync("/bin/bash") ? "/bin/bash" : "/bin/sh";
 
-/** These variables keep package managers from retrying unreachable addresses for minutes. */
+/** Variables that keep package managers from retrying unreachable addresses for minutes. */
 const OFFLINE = { npm_config_fetch_retries: "0", PIP_RETRIES: "0", CARGO_NET_RETRY: "0" };
 
 export type ShellCommand = string | readonly string[];
 
-/** The options of a command. The user must approve a network, and paths outside of the workspace that it may change. */
+/** The options of a command. The user must approve `network`, and paths in `write` outside of the workspace. */
 export interface CommandOptions extends Pick<SpawnOptions, "timeoutMs" | "cwd" | "env" | "network" | "write"> {
   readonly stdin?: string;
   readonly secrets?: readonly string[];
@@ -110,7 +110,7 @@ export interface CommandOptions extends Pick<SpawnOptions, "timeoutMs" | "cwd" |
 
 const OF_ONE = "network for this command", NETWORKED = "use the network", LONGEST_SCOPE = 300, MOST_SCOPES = 20;
 
-/** The text that a command reads in a hidden file. Most formats take the text as a comment. */
+/** The text that a command reads in a hidden file. Most formats read this text as a comment. */
 const INSTEAD = "# Hidden from commands: shell.run(command, {secrets: [path]}) asks the user for it\n";
 
 type Spawn = NonNullable<EnvironmentView["spawn"]>;
@@ -133,7 +133,7 @@ export async function allowed(
   const refusal = refusedBy(env.config as CommandRules | undefined, command);
   if (refusal !== null) throw new Error(refusal);
   const argv = typeof command === "string" ? [SHELL, "-c", command] : command;
-  // Commands of a conversation reach each other's servers.
+  // With the same text, the commands of a conversation reach each other's servers.
   const { cwd, env: own, stdin } = asked;
   const shown = commandText(command, {
     ...(typeof cwd === "string" ? { cwd } : {}),
@@ -142,7 +142,7 @@ export async function allowed(
   });
   const { all, ...more } = await approved(env, { ...asked, shown, argv });
   const walls = await env.programWalls?.(), unwalled = walls?.unwalled;
-  // An approval of the command includes its variables.
+  // Without a whole wall, the user approves the command with its variables, so Vis adds none.
   const usual = walls === undefined || unwalled !== undefined
     ? {}
     : { PYTHONUNBUFFERED: "1", ...(more.network || walls.network ? {} : OFFLINE) };
@@ -151,7 +151,7 @@ export async function allowed(
   }
   const run: Allowed["spawn"] = async (options) => {
     const variables = Object.keys(usual).length > 0 ? { env: { ...usual, ...options?.env } } : {};
-    // A user who approves a command reads the original line.
+    // A user who approves a command must see the original line, so Vis does not trace it.
     const isTraced = typeof command === "string" && basename(SHELL) === "bash" && unwalled?.mode !== "ask";
     const parts = isTraced ? PartCodes.of(command) : null;
     const ended = await spawn(parts ? [SHELL, "-c", parts.traced] : argv, {
@@ -173,8 +173,8 @@ export async function allowed(
   return { spawn: run, all };
 }
 
-/** Returns the permissions of the command beyond the usual ones. The user must approve all that the settings do not
- * give, in one question. */
+/** Returns the permissions of the command beyond the usual ones. In one question, the user must approve all that the
+ * settings do not give. */
 async function approved(
   env: EnvironmentView,
   { shown, argv, network = false, write = [], secrets = [], cwd, env: variables, stdin }: CommandOptions & {
@@ -234,7 +234,7 @@ async function approved(
     });
   }
   if (asksForAll) {
-    // A lasting answer is about the repository, for every function; it covers the other needs for this command only.
+    // A lasting answer covers the repository, for every function. For the other needs, it covers only this command.
     const does = [
       ...needs.map((need) => need.does),
       `change files in all of ${root}, the repository around the workspace`,
@@ -289,8 +289,8 @@ function listed(parts: readonly string[]): string {
   return parts.length < 2 ? parts.join() : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`;
 }
 
-/** Asks once for all needs of a command. A lasting answer keeps a rule for each; if a question cannot show all rules,
- * or if one need cannot last, the answer counts for this command only. */
+/** Asks once for all needs of a command. A lasting answer keeps a rule for each need. If a question cannot show all
+ * rules, or if one need cannot last, the answer counts only for this command. */
 async function ask(
   { approve }: EnvironmentView,
   { needs, shown }: { readonly needs: readonly Need[]; readonly shown: string },
@@ -331,9 +331,9 @@ interface CommandRules {
   readonly deny: readonly string[];
 }
 
-/** Returns why a command must not run; null if it may. Patterns match the text that the model wrote, with a list of
+/** Returns the reason why a rule refuses a command, or null. Patterns match the text of the model, with a list of
  * arguments joined by blanks. Each part of a command line between `;`, `&`, `|` and line breaks must pass separately.
- * Rules are for honest commands; the wall confines dishonest ones. */
+ * These rules are for honest commands. The wall confines dishonest ones. */
 export function refusedBy(rules: CommandRules | undefined, command: string | readonly string[]): string | null {
   if (!rules || rules.allow.length + rules.deny.length === 0) return null;
   for (const part of partsOf(command)) {
@@ -346,7 +346,7 @@ export function refusedBy(rules: CommandRules | undefined, command: string | rea
   return null;
 }
 
-/** Splits quoted text too, which may be a command line for another shell; an extra part can only refuse more. */
+/** Also splits quoted text, which may be a command line for another shell. Further parts can only refuse more. */
 function partsOf(command: string | readonly string[]): readonly string[] {
   const text = typeof command === "string" ? command : command.join(" ");
   const parts = text.split(/[;&|\n\r(){}`]|\$\(/).map(trimmed).filter((part) => part !== "");
@@ -355,7 +355,7 @@ function partsOf(command: string | readonly string[]): readonly string[] {
 
 const trimmed = (text: string): string => text.trim().replace(/\s+/g, " ");
 
-/** Returns whether a text matches a pattern. A trailing blank and star also match the end of the text. */
+/** Whether a text matches a pattern. A blank and a star at the end also match the end of the text. */
 function matches(pattern: string, text: string): boolean {
   const plain = trimmed(pattern);
   return matchesWildcard(plain, text) || plain.endsWith(" *") && matchesWildcard(plain.slice(0, -2), text);
@@ -371,9 +371,9 @@ export interface CommandEnd {
   readonly timedOut: boolean;
   readonly stdout: string;
   readonly stderr: string;
-  /** Why the wall may have refused a part of the command, and how to allow it. */
+  /** The reason why the wall may have refused a part of the command, and the way to allow it. */
   readonly hint?: string;
-  /** The variable that has all of a long output. */
+  /** The variable that has the whole of a long output. */
   readonly whole?: string;
 }
 
@@ -382,17 +382,18 @@ interface Tests {
   readonly failed: number | null;
 }
 
-/** For an unknown runner, the end of an output with this length is searched, since totals come last. */
+/** For an unknown runner, Vis searches only this many characters at the end, because totals come last. */
 const TAIL_CHARS = 4_000;
 
 /** Matches lines that repeat the outcome and would hide why a command failed. Examples are npm's lines about a failed
- * script, TAP's totals, and the stack inside Node.js. The repetitions of the pattern are bounded, since an output may
+ * script, TAP's totals, and the stack inside Node.js. The repetitions in the pattern are bounded, since an output may
  * be one line. */
 const REPEATS =
   /^npm (?:error|ERR!) (?:Lifecycle script .*|code (?:ELIFECYCLE|\d+))\n(?:npm (?:error|ERR!).*(?:\n|$))*|^(?:\d+\.\.\d+|[#ℹ] (?:tests|suites|pass|cancelled|skipped|todo|duration_ms) +[\d.]+|[#ℹ] fail +0)(?:\n|$)|^ {1,40}(?:at )?(?:async )?(?:.{1,200}\()?node:[^\s:]{1,200}:\d+:\d+\)?(?:\n|$)/gm;
 
-/** Describes the end of a command in a few words, such as "12 passed, 1 failed · exit code 1"; "" without a report. A
- * failed test is a failure even if the exit code belongs to another command, as in `npm test | tail`. */
+/** Describes the end of a command in a few words, such as "12 passed, 1 failed · exit code 1", or "" if there is
+ * nothing to report. A failed test is a failure even if the exit code belongs to another command, as in `npm test |
+ * tail`. */
 export function commandOutcome(
   { code, codes = [], signal, timedOut, stdout, stderr, hint, whole }: CommandEnd,
 ): CallOutcome {
@@ -428,7 +429,7 @@ function reasonsIn(outputs: readonly string[]): readonly string[] {
   return reasons.some((text) => text.trim() !== "") ? reasons : outputs;
 }
 
-/** Describes the end of a command that keeps running; "" while it runs. */
+/** Describes the end of a command that outlives its call. The text is "" while the command runs. */
 export function jobOutcome(
   { command, running, output, ...ended }: Omit<CommandEnd, "stdout" | "stderr"> & {
     readonly command: string;
@@ -446,12 +447,12 @@ function testsText({ passed, failed }: Tests): string {
   return [`${passed ?? 0} passed`, ...failed ? [`${failed} failed`] : []].join(", ");
 }
 
-/** Matches the line with the totals of one run of Vitest, Jest, pytest, Deno, Cargo, Mocha, or Node.js and all others
+/** Matches the line with the totals of one run of Vitest, Jest, pytest, Deno, Cargo, Mocha, Node.js, or another runner
  * with TAP. */
 const TOTALS =
   /^(?: *Tests:? +.*\d (?:pass|fail)ed\b.*|=+ .*\d (?:pass|fail)ed\b.*=+|(?:ok|FAILED) \| .*|test result: .*| +\d+ (?:pass|fail)ing\b.*|[#ℹ] (?:pass|fail) +\d+)$/gm;
 
-/** Returns the totals of all runs, since the packages of a repository are tested one after the other. For an unknown
+/** Returns the totals of all runs, since a command may test several packages one after the other. For an unknown
  * runner, the last numbers count. */
 function testsIn(output: string): Tests {
   const lines = output.match(TOTALS);
@@ -467,11 +468,11 @@ function testsIn(output: string): Tests {
 }
 
 const DENIED = /operation not permitted|permission denied|read-only file system|\bE(?:PERM|ACCES|ROFS)\b/i;
-/** Matches the words in which git and other programs report that they cannot change a repository. */
+/** Matches the words with which git and other programs report that they cannot change a repository. */
 const REPOSITORY =
   /(?:\.git\b|\.husky|hooks|could not lock config|unable to create .*index\.lock).*read-only|read-only.*(?:\.git\b|\.husky|hooks)|device or resource busy/i;
 const ABSENT = /no such file or directory|\bENOENT\b/i;
-/** Matches an absolute path outside of the folders of the system, which commands can see. */
+/** Matches an absolute path outside of the system's folders, which commands can see. */
 const ELSEWHERE = /(?:^|[\s'"`])\/(?!(?:usr|bin|sbin|lib\w*|opt|etc|proc|dev)\/)\w/;
 const UNREACHED = /could not resolve|name resolution|getaddrinfo|network is unreachable/i;
 /** Matches the errors of programs that cannot look up a name, because commands have no UDP. */
@@ -481,8 +482,8 @@ const TCP_ONLY =
 const NETWORK =
   /could not resolve|name resolution|getaddrinfo|network is unreachable|\bsocket|connect|\bbind\b|\blisten|\bport\b|https?:\/\//i;
 
-/** Explains a refusal in an output that the wall may have caused, with the setting that would allow it. Returns null
- * for any other output. */
+/** Explains a refusal in an output that the wall may have caused, with the setting that would allow the action. Returns
+ * null for any other output. */
 export function wallHint(
   { config, workspace, root = workspace }: Pick<EnvironmentView, "config" | "workspace" | "root">,
   output: string,

@@ -21,8 +21,8 @@ export interface FoundSkills {
   readonly faults: readonly string[];
 }
 
-/** Finds skills of the workspace, of the root of its repository, then the user's own skills with other names; sorted by
- * name. The user's own skills are in Vis's folder, and in the folders of other agents in the home folder. */
+/** Finds skills, sorted by name: of the workspace, of the root of its repository, and the user's own skills with other
+ * names. The user's own skills are in Vis's folder, and in the folders of other agents in the home folder. */
 export async function findSkills(
   { workspace, root = workspace, home = null, userHome = homedir(), secrets }: {
     readonly workspace: string;
@@ -47,12 +47,12 @@ export async function findSkills(
   return { skills, cut: lists.flatMap(({ cut }) => cut), faults: lists.flatMap(({ faults }) => faults) };
 }
 
-/** No link of a skill may lead out of the folder `within`. */
+/** Finds the skills in a folder. A link of a skill must not lead out of the folder `within`. */
 async function skillsIn(
   root: string,
   { within, secrets }: { readonly within?: string; readonly secrets: readonly string[] | undefined },
 ): Promise<FoundSkills> {
-  if (!existsSync(root)) return NONE; // The folder is usually missing, and a listing would make an error.
+  if (!existsSync(root)) return NONE; // The folder is usually missing. Listing it would then make an error.
   const list = await firstEntries(root, { most: MAX_NAMES }).catch(() => null);
   if (list === null) return NONE;
   const names = list.entries.filter(({ isFile }) => !isFile).map(({ name }) => name);
@@ -80,7 +80,7 @@ async function skillsIn(
 
 const UNREADABLE = "its SKILL.md is not a text file, leads out of its folder, or may hold keys";
 
-/** Reads name and description in the lines between the first two `---`. Returns the fault of other texts. */
+/** Reads name and description in the lines between the first two `---`. Returns a fault for other texts. */
 function skillOf(text: string, { name, folder }: { readonly name: string; readonly folder: string }): Skill | string {
   const [, head] = /^---\r?\n([\s\S]*?)\r?\n---/.exec(text) ?? [];
   if (head === undefined) {
@@ -121,7 +121,8 @@ function oneLine(text: string, max: number): string {
 }
 
 /** Returns the text of a file below a folder, cut to `maxChars`. Returns null if the file is missing or binary, or if
- * its links lead outside or to a file that may hold keys. Any person may have written the repository. */
+ * its links lead outside or to a file that may have keys. These checks are needed because any person may have written
+ * the repository. */
 export async function readProjectFile(
   root: string,
   { path, maxChars, secrets = [] }: {
@@ -135,7 +136,7 @@ export async function readProjectFile(
     const real = await realInside(root, `${root}/${path}`);
     if (real === null) return null;
     if (isSecretFile(relative(await Deno.realPath(root), real), secrets)) return null;
-    const bytes = firstBytes(real, maxChars * 4 + 1); // A character takes one to four bytes.
+    const bytes = firstBytes(real, maxChars * 4 + 1); // A character has one to four bytes.
     const text = bytes === null ? undefined : decodeText(bytes)?.text;
     if (text === undefined) return null;
     return { text: [...text.slice(0, maxChars + 1)].slice(0, maxChars).join("").trim(), cut: text.length > maxChars };

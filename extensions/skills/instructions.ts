@@ -1,10 +1,8 @@
-/** Finds the instructions for a workspace: the user's own, then the files of each folder from the root of the
- * repository down to it. */
 import { dirname, join, relative, resolve } from "node:path";
 import { readProjectFile } from "./find_skills.ts";
 
 const FILES = ["AGENTS.md", "CLAUDE.md"];
-/** The limits for each file and for all, since every call of a query carries them. */
+/** The limits for each file and for all files, because every model call contains them. */
 const MAX_FILE_CHARS = 6_000, MAX_CHARS = 24_000;
 const MAX_FOLDERS = 20;
 const MAX_IMPORTS = 20;
@@ -35,8 +33,8 @@ export async function folderInstructions(
     .flatMap((one) => one ? [noteOf(one.file, one.name)] : []);
 }
 
-/** Returns each text with its title. Returns a text once even if it appears twice, often by a link or an import. If all
- * texts are too long together, keeps the texts nearest to the workspace. */
+/** Returns each text with its title. Returns a text once even if it appears twice, such as by a link or an import. If
+ * all texts together are too long, keeps the texts nearest to the workspace. */
 export async function readInstructions({ workspace, root, home, secrets }: Places): Promise<readonly string[]> {
   const folders: string[] = [];
   for (let at = workspace; folders.unshift(at) < MAX_FOLDERS && at !== root; at = dirname(at));
@@ -64,8 +62,8 @@ function noteOf({ text, cut }: Text, name: string): string {
   return `${title}:\n${text}${cut ? `\n[cut here${name === "" ? "" : `; the rest is in ${name}`}]` : ""}`;
 }
 
-/** Reads a file with the files that its lines import; null if the file is not readable. Skips an import outside the
- * folder `within`. */
+/** Reads a file with the files that its lines import. Resolves with null if the file is unreadable. Skips an import
+ * outside the folder `within`. */
 async function readWithImports(
   within: string,
   { path, secrets }: { readonly path: string; readonly secrets: readonly string[] | undefined },

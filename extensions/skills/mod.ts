@@ -19,14 +19,14 @@ interface Found extends FoundSkills {
   readonly notes: readonly string[];
 }
 
-/** `activate` and `prompt` of one query receive the same view, so the files are read once. */
+/** `activate` and `prompt` of one query receive the same view, so Vis reads the files once. */
 const FOUND = new WeakMap<EnvironmentView, Promise<Found>>();
 
-/** Maps a conversation to the instructions that it knows of other folders than the workspace, with their text. */
+/** For each conversation, the instructions that it knows of other folders than the workspace, with their text. */
 const KNOWN = new BoundedMap<string, Map<string, string>>(64);
 const MOST_KNOWN = 20, MOST_KNOWN_CHARS = 24_000;
 
-/** The searches under way, by their places. Queries that start while the files are being read share the result. */
+/** The running searches, by their places. Queries that start during a search share its result. */
 const READING = new Map<string, Promise<Found>>();
 
 export default defineExtension({
@@ -38,7 +38,7 @@ export default defineExtension({
   author: "Vis",
   license: "Apache-2.0",
   readOnly: true,
-  /** A sub-query has only its task and no history. */
+  /** A sub-query has only its task, so it gets no instructions. */
   activate: async (env: EnvironmentView): Promise<boolean> => {
     if (env.depth > 0) return false;
     const { notes, skills, faults } = await find(env);
@@ -50,8 +50,8 @@ export default defineExtension({
     FOUND.delete(env);
     return [...(found.skills.length > 0 ? [listOf(found)] : []), ...notes, ...knownIn(env)].join("\n");
   },
-  /** The first file that is read in a folder shows its instructions once. Later requests have the instructions from the
-   * beginning. */
+  /** The first file that a call reads in a folder shows the instructions of this folder once. Later requests have them
+   * from the beginning. */
   fileRead: tellInstructions,
   doctor: checkSkills,
   topics: async (env: EnvironmentView) =>
@@ -131,7 +131,7 @@ async function search(env: EnvironmentView): Promise<Found> {
   return { ...found, notes };
 }
 
-/** For a tenant of a server other than `default`, Vis searches no home folder for skills of other agents. */
+/** For a tenant other than `default`, Vis searches no home folder for skills of other agents. */
 function placesOf(
   { workspace, root, home = null, secrets, tenant }: EnvironmentView,
 ): Parameters<typeof findSkills>[0] {
@@ -181,7 +181,7 @@ async function tellInstructions(env: EnvironmentView, path: string): Promise<voi
   }
 }
 
-/** The warnings that the user has received in this process, so that none is repeated. */
+/** The warnings that the user has received in this process, so that Vis repeats none. */
 const WARNED = new BoundedMap<string, true>(1_000);
 
 function warnOnce({ warn }: EnvironmentView, text: string): void {

@@ -1,13 +1,13 @@
-/** This module is evaluated inside the sandbox, so it is self-contained. */
+/** The sandbox evaluates this module, so it must be self-contained. */
 
 type Row = Readonly<Record<string, unknown>>;
-/** Matches a text of one line that is the name of a table, not a table. */
+/** Matches a text of one line that looks like the path of a table, so it is no table. */
 const PATH = /^[^\s,;"]+\.(?:csv|tsv|txt)$/i;
 
 type Rows = readonly (Row | readonly unknown[])[];
 
-/** Returns the records of a CSV text (RFC 4180): objects by the names of the first line, or lists with `header: false`.
- * Values stay text. Without a separator, detects comma, semicolon or tab. */
+/** Returns the records of a CSV text (RFC 4180): objects with the names of the first line as keys, or lists with
+ * `header: false`. Values stay text. Without a separator, detects comma, semicolon or tab. */
 export function parse(
   text: string,
   { separator, header = true }: { readonly separator?: string; readonly header?: boolean } = {},
@@ -37,7 +37,7 @@ export function parse(
   });
 }
 
-/** Returns CSV with a header line for objects. Writes lists unchanged. */
+/** Returns CSV. For objects, the first line has the names. Lists become lines as they are. */
 export function csv(rows: Rows, { separator = "," }: { readonly separator?: string } = {}): string {
   return listed(rows).map((fields) => {
     const line = fields.map((field) => quoted(textOf(field), separator)).join(separator);
@@ -45,7 +45,8 @@ export function csv(rows: Rows, { separator = "," }: { readonly separator?: stri
   }).join("");
 }
 
-/** Returns a Markdown table of objects, or of lists whose first one is the header. Numbers are aligned to the right. */
+/** Returns a Markdown table of objects, or of lists, of which the first is the header. Columns of numbers are aligned
+ * to the right. */
 export function markdown(rows: Rows, columns?: readonly string[]): string {
   const [head = [], ...body] = listed(rows, columns);
   const line = (fields: readonly unknown[]): string => `| ${fields.map(cell).join(" | ")} |`;
@@ -53,7 +54,7 @@ export function markdown(rows: Rows, columns?: readonly string[]): string {
   return [line(head), `| ${marks.join(" | ")} |`, ...body.map(line)].join("\n");
 }
 
-/** Formats 1,234.50 with this many digits after the point, by default up to 3. */
+/** Formats a number like 1,234.50, with this many digits after the point, by default up to 3. */
 export function number(value: number | bigint, digits?: number): string {
   const [minimumFractionDigits, maximumFractionDigits] = digits === undefined ? [0, 3] : [digits, digits];
   return new Intl.NumberFormat("en-US", { minimumFractionDigits, maximumFractionDigits }).format(value);

@@ -29,7 +29,7 @@ export interface Fetched extends Body {
 const MOST_REDIRECTS = 5, MAX_URL = 8_000;
 const REDIRECTS = [301, 302, 303, 307, 308];
 
-/** Parses an address written by a model. Throws Error for an address that must not be reached. */
+/** Parses an address of a model. Throws Error for an address that must not be reached. */
 export function parseUrl(text: string, base?: URL): URL {
   if (text.length > MAX_URL || !URL.canParse(text, base)) {
     throw new Error("The address is not one such as https://host/path");
@@ -42,8 +42,8 @@ export function parseUrl(text: string, base?: URL): URL {
   return url;
 }
 
-/** Sends one request and follows redirects. Each redirect is checked and connected like the first request. Rejects with
- * Error that contains the reason, and with the signal's reason. */
+/** Sends one HTTP request and follows redirects. Vis checks and connects each redirect like the first request. Rejects
+ * with Error that has the reason, and with the signal's reason. */
 export async function fetchUrl(first: HttpRequest, options: FetchOptions): Promise<Fetched> {
   const timer = new AbortController();
   const signal = options.signal ? AbortSignal.any([options.signal, timer.signal]) : timer.signal;
@@ -110,8 +110,8 @@ function allowedReach(url: URL, { rules, configFile }: FetchOptions): Reach {
   );
 }
 
-/** Returns the rule that would allow a host on the internet, which the user can approve. Returns null for hosts of this
- * machine or its network, which the user names in the settings. */
+/** Returns the rule for a host on the internet, which the user can approve. Returns null for hosts of this machine or
+ * its network, which the user names in the settings. */
 export function newHost(url: URL): string | null {
   if (isOwn(plainHost(url))) return null;
   return url.port === "" ? url.hostname : `${url.hostname}:${portOf(url)}`;
@@ -120,8 +120,8 @@ export function newHost(url: URL): string | null {
 /** Matches names that no host of the internet has: names without a dot, and the domains of local networks. */
 const LOCAL_NAME = /^[^.]*$|\.(?:localhost|local|internal|home\.arpa|lan)$/;
 
-/** Returns whether a host obviously belongs to this machine or its network. For other names, the addresses decide, and
- * Vis resolves a name only after the approval, because the request to the DNS server would already carry data out. */
+/** Whether a host obviously belongs to this machine or its network. For other names, their addresses decide. Vis
+ * resolves a name only after the approval, because the DNS query would already carry data out. */
 function isOwn(host: string): boolean {
   return isAddress(host) ? addressClass(host) !== "public" : LOCAL_NAME.test(host);
 }
@@ -153,7 +153,7 @@ function parseRedirect(location: string, from: URL): URL {
   }
 }
 
-/** Decodes a header, whose bytes are its characters. Servers write addresses that are not ASCII as UTF-8. */
+/** Decodes a header, whose characters are its bytes. Some servers write addresses as UTF-8. */
 function asUtf8(header: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(Uint8Array.from(header, (char) => char.charCodeAt(0)));
@@ -168,7 +168,7 @@ function withoutContent(headers: ReadonlyMap<string, string>): ReadonlyMap<strin
 
 const PLAIN = /^(?:accept|accept-language|user-agent)$/;
 
-/** Returns headers for another origin. Keys and similar values are only for the original one. */
+/** Returns the headers for another origin, without keys and similar values, which are only for the original one. */
 function headersForOthers(headers: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
   return new Map([...headers].filter(([name]) => PLAIN.test(name) || name === "accept-encoding"));
 }

@@ -21,9 +21,9 @@ const MAX_LINE = 16 << 10, MAX_HEADERS = 200, MAX_HEAD = 64 << 10, MOST_INTERIM 
 const MAX_CHUNK_LINE = 256, PART = 64 << 10;
 const WITHOUT_BODY = [204, 304];
 
-/** Sends one request and reads its response over a dedicated connection (HTTP/1.1, `connection: close`). */
+/** Sends one HTTP request and reads its response, over a connection of its own (HTTP/1.1, `connection: close`). */
 export async function exchange(connection: Deno.Conn, request: HttpRequest): Promise<HttpAnswer> {
-  // A server may respond before it has read everything, so only the response matters.
+  // A server may respond before it has read everything, so Vis does not await the write first.
   const writing = writeAll(connection, request).then(() => null, (error: unknown) => error);
   const reader = new ByteReader(connection);
   try {
@@ -86,7 +86,7 @@ function bodyOf(reader: ByteReader, { status, headers }: Pick<HttpAnswer, "statu
   return measured(reader, Number(length));
 }
 
-/** `length` is null if the body lasts until the connection ends. */
+/** Yields a body. If `length` is null, the body lasts until the connection ends. */
 async function* measured(reader: ByteReader, length: number | null): HttpAnswer["body"] {
   for (let left = length ?? Infinity; left > 0;) {
     const part = await reader.some(Math.min(left, PART));
@@ -102,7 +102,7 @@ async function* chunked(reader: ByteReader): HttpAnswer["body"] {
     const [, size] = /^([\da-f]{1,8})[ \t]*(?:;.*)?$/i.exec(await reader.line(MAX_CHUNK_LINE)) ?? [];
     if (size === undefined) throw new Error("The response has a chunk without a length");
     const length = parseInt(size, 16);
-    if (length === 0) return; // Bytes after the body are ignored.
+    if (length === 0) return; // Vis ignores bytes after the body.
     yield* measured(reader, length);
     if (await reader.line(MAX_CHUNK_LINE) !== "") {
       throw new Error("The response has a chunk with a wrong length");
@@ -115,7 +115,7 @@ export interface Body {
   readonly truncated: boolean;
 }
 
-/** Reads up to `maxBytes` of a body, after decompression, and never decompresses more. */
+/** Returns at most `maxBytes` of a body after its decompression. Decompresses little more than that. */
 export async function readResponseBody(
   { headers, body }: HttpAnswer,
   { maxBytes }: { readonly maxBytes: number },
@@ -126,7 +126,7 @@ export async function readResponseBody(
     throw new Error(`The response is encoded as ${coding.slice(0, 40)}, which Vis did not request`);
   }
   const first = await body.next();
-  // The encoding of an empty body is an empty body.
+  // A compressed empty body may have no bytes at all.
   if (first.done) return { bytes: new Uint8Array(), truncated: false };
   const unzip = createUnzip({ chunkSize: 64 << 10 });
   pipeline(Readable.from(after(first.value, body)), unzip, () => {});
@@ -150,7 +150,7 @@ async function collect(parts: AsyncIterable<Uint8Array>, maxBytes: number): Prom
 
 const CHUNK = 16 << 10;
 
-/** Reads a connection by lines and by lengths, without buffering more than was requested. */
+/** Reads a connection by lines and by lengths. */
 class ByteReader {
   readonly #source: { read(into: Uint8Array): Promise<number | null> };
   #left: Uint8Array<ArrayBuffer> = new Uint8Array();
@@ -159,8 +159,8 @@ class ByteReader {
     this.#source = source;
   }
 
-  /** Returns a line without its ending. Throws RangeError for a line over `most` bytes, and Error if the input ends
-   * first. */
+  /** Returns a line without its ending. Rejects with RangeError for a line over `most` bytes, and with Error if the
+   * input ends first. */
   async line(most: number): Promise<string> {
     let line: Uint8Array = new Uint8Array();
     for (;;) {
@@ -172,7 +172,7 @@ class ByteReader {
       line = Buffer.concat([line, part]);
       if (end >= 0) {
         this.#left = this.#left.subarray(end + 1);
-        // Headers are bytes, and each becomes the character with its number.
+        // Headers are bytes. Each byte becomes the character with its number.
         return String.fromCharCode(...(line.at(-1) === 13 ? line.subarray(0, -1) : line));
       }
       if (!await this.#fill()) throw new Error("The response ended in the middle of a line");

@@ -3,8 +3,8 @@ import { lookup } from "node:dns/promises";
 
 const MOST_ADDRESSES = 32, TRIED = 3;
 
-/** Opens a connection to a URL's host for one request: resolves the name, checks every address, and connects to one of
- * them. A DNS response that changes a moment later therefore has no effect. Rejects with Error, and with the signal's
+/** Opens a connection to a URL's host for one HTTP request: resolves the name, checks every address, and connects to
+ * one of them. A DNS response that changes later therefore has no effect. Rejects with Error, and with the signal's
  * reason. */
 export async function openConnection(
   url: URL,
@@ -98,7 +98,7 @@ async function secured(
   }
 }
 
-/** A connection that TLS wraps or that is already closed cannot be closed. */
+/** Closing a connection that is already closed, or that TLS wraps, throws. */
 function closeQuietly(connection: Deno.Conn): void {
   try {
     connection.close();
@@ -112,17 +112,18 @@ function isRefusal(error: unknown): boolean {
   return error instanceof Error && !(error instanceof Deno.errors.InvalidData) && !/certificate/i.test(error.message);
 }
 
-/** Returns the name without brackets, which URLs write around IPv6. */
+/** Returns the name without brackets, which URLs have around IPv6. */
 const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, "$1");
 const isAddress = (host: string): boolean => /^[\d.]+$/.test(host) || host.includes(":");
 
-/** Hosts that the user allows: `example.org`, `*.example.org`, `example.org:8443`, `*`. */
+/** The hosts that the user allows: `example.org`, `*.example.org`, `example.org:8443`, `*`. */
 export interface WebRules {
   readonly hosts: readonly string[];
   readonly local: readonly string[];
 }
 
-/** With `public`, every address of the host must be on the internet. With `local`, the user named host and port. */
+/** With `public`, every address of the host must be on the internet. With `local`, the user named host and port in the
+ * settings. */
 export type Reach = "public" | "local";
 
 export function reachOf(url: URL, { hosts, local }: WebRules): Reach | null {
@@ -155,8 +156,8 @@ function normal(name: string): string | null {
 
 const bare = (host: string): string => host.replace(/\.$/, "");
 
-/** `never` cannot be reached at all: addresses of the machine itself or its link, multicast and unassigned ones.
- * `private` can be reached if the user names host and port. */
+/** `never`: Vis does not connect to such an address, such as link-local, multicast and unassigned ones. `private`: Vis
+ * connects only if the user names host and port. */
 type AddressClass = "public" | "private" | "never";
 
 const NEVER_4: readonly string[] = ["0.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4", "240.0.0.0/4"];
@@ -175,7 +176,7 @@ const PRIVATE_4: readonly string[] = [
   "203.0.113.0/24",
 ];
 
-/** Classifies an address, given as text. An address that cannot be parsed is `never`. */
+/** Classifies an address, given as text. An unreadable address is `never`. */
 export function addressClass(address: string): AddressClass {
   const four = parse4(address);
   if (four !== null) return class4(four);
@@ -198,14 +199,14 @@ function class6(groups: readonly number[]): AddressClass {
   const [first = 0, second = 0, third = 0] = groups;
   const zeros = (to: number): boolean => groups.slice(0, to).every((group) => group === 0);
   const embedded = (groups[6] ?? 0) * 65536 + (groups[7] ?? 0);
-  if (zeros(5) && groups[5] === 0xffff) return class4(embedded); // This is a mapped address.
+  if (zeros(5) && groups[5] === 0xffff) return class4(embedded); // An IPv4-mapped address.
   if (first === 0x64 && second === 0xff9b && groups.slice(2, 6).every((group) => group === 0)) return class4(embedded);
-  if (zeros(7) && groups[7] === 1) return "private"; // This is the loopback address.
-  if ((first & 0xfe00) === 0xfc00) return "private"; // This is a unique local address.
+  if (zeros(7) && groups[7] === 1) return "private"; // The loopback address.
+  if ((first & 0xfe00) === 0xfc00) return "private"; // A unique local address.
   if ((first & 0xe000) !== 0x2000) return "never";
-  if (first === 0x2001 && second < 0x200) return "never"; // These are Teredo and other protocols.
-  if (first === 0x2001 && second === 0xdb8) return "never"; // This is an address for documentation.
-  // This is a 6to4 address.
+  if (first === 0x2001 && second < 0x200) return "never"; // Teredo and other protocols.
+  if (first === 0x2001 && second === 0xdb8) return "never"; // An address for documentation.
+  // A 6to4 address.
   if (first === 0x2002) return class4(second * 65536 + third) === "public" ? "private" : "never";
   return first === 0x3fff && second < 0x1000 ? "never" : "public";
 }
@@ -235,10 +236,10 @@ function parse6(text: string): readonly number[] | null {
   return groups.every((group) => /^[\da-f]{1,4}$/i.test(group)) ? groups.map((group) => parseInt(group, 16)) : null;
 }
 
-/** All access of this extension to the network, so that tests can replace it. */
+/** The network access of this extension, which tests replace. */
 export interface Outside {
   resolve(host: string): Promise<readonly string[]>;
-  /** Connects to an address, never to a name. */
+  /** Connects to an address. Callers do not pass names. */
   connect(address: string, port: number): Promise<Deno.TcpConn>;
   readonly caCerts: readonly string[];
 }

@@ -47,7 +47,7 @@ const MARKERS: Readonly<Record<string, string>> = {
   s: "~~",
 };
 
-/** Converts a page's tags to Markdown. The page's length bounds the cost, however it is nested. */
+/** Converts a page's tags to Markdown. The page's length bounds the cost, however deeply its tags are nested. */
 class MarkdownWriter implements PageHandler {
   #base: URL;
   readonly #maxChars: number;
@@ -250,14 +250,14 @@ class MarkdownWriter implements PageHandler {
     }
   }
 
-  /** The first address counts, for all links of the page. */
+  /** Sets the base address. The first one counts, for all links of the page. */
   #setBase(href: string | undefined): void {
     if (href === undefined || this.#hasBase || !URL.canParse(href, this.#base)) return;
     this.#base = new URL(href, this.#base);
     this.#hasBase = true;
   }
 
-  /** Returns null for links that lead to no other page (scripts, mail, data, anchors) and for very long ones. */
+  /** Returns null for links that lead to no other page (scripts, mail, data, anchors), and for very long links. */
   #resolved(href: string | undefined): string | null {
     const target = href?.trim() ?? "";
     if (target === "" || target.startsWith("#") || !URL.canParse(target, this.#base)) return null;
@@ -265,7 +265,7 @@ class MarkdownWriter implements PageHandler {
     return /^https?:$/.test(url.protocol) && url.href.length <= 2_000 ? url.href : null;
   }
 
-  /** Ends a paragraph. In a cell, which has no paragraphs, adds a blank. */
+  /** Ends a paragraph. A cell has no paragraphs, so there this adds a blank. */
   #break(): void {
     if (this.#pre) return;
     if (this.#table) this.#inline.add(" ");
@@ -279,7 +279,7 @@ class MarkdownWriter implements PageHandler {
     if (text !== "") this.#block(`${prefix}${prefix === "" ? text : text.replace(/\n/g, " ")}`);
   }
 
-  /** Ends emphasis and links where a paragraph inside them does. Returns a link that has no text yet. */
+  /** Ends emphasis and links where a paragraph inside them ends. Returns a link that has no text yet. */
   #endMarks(): Element | null {
     let link: Element | null = null;
     for (let at = this.#stack.length - 1; at >= 0; at--) {
@@ -459,7 +459,7 @@ class TableText {
     this.#fill();
   }
 
-  /** Repeats the text of a cell that takes several rows in each of them. */
+  /** Adds a cell. If the cell takes several rows, each of them gets its text. */
   cell(text: string, attributes: ReadonlyMap<string, string>): void {
     if (this.#rows.length === 0) this.row();
     const row = this.#rows.at(-1);

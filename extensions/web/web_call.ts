@@ -36,7 +36,7 @@ function facts({ status, url, headers }: Fetched): WebFacts {
   return { status, url: url.href, headers: Object.fromEntries(shown) };
 }
 
-/** Rejects with Error `Cannot get https://…: why`. */
+/** Rejects with Error of the form `Cannot get https://…: why`. */
 async function fetchPage(
   env: EnvironmentView,
   text: string,
@@ -68,7 +68,8 @@ async function fetchPage(
   }
 }
 
-/** Returns the rules with the host of this request, if the user allows it now. Redirects need no approval. */
+/** Returns the rules with the host of this request, if the user allows the host now. For the host of a redirect, Vis
+ * asks no user, and refuses it unless a rule allows it. */
 async function allowing(
   env: EnvironmentView,
   { url, method, bytes, headers }: {
@@ -112,7 +113,7 @@ function typeOf(body: unknown, headers: WebCallOptions["headers"] = {}): Record<
 
 const MAX_CHARS = 400_000, PAGE_BYTES = 4 << 20;
 
-/** Returns the result of `web.readable`, which is a page as Markdown or any other text unchanged. */
+/** Returns the result of `web.readable`: a page as Markdown, or any other text unchanged. */
 export async function readablePage(
   env: EnvironmentView,
   address: string,
@@ -137,15 +138,15 @@ export async function readablePage(
 }
 
 const NAME = /^[\w!#$%&'*+.^`|~-]{1,100}$/;
-/** A call cannot set these headers. The request itself sets some, others would switch the protocol, and cookies are not
- * supported. */
+/** Matches headers that a call cannot set. Vis sets some of them, others would switch the protocol, and Vis does not
+ * support cookies. */
 const OWN =
   /^(?:host|connection|content-length|transfer-encoding|accept-encoding|te|trailer|upgrade|expect|keep-alive|cookie2?|proxy-.*|sec-.*|http2-settings)$/;
 const MOST = 50, MAX_VALUE = 8_000;
 const DEFAULTS = { "user-agent": "vis", accept: "*/*" };
 
-/** Returns validated headers of a request, names in lower case. Throws Error that names a header that must not be
- * sent. */
+/** Returns the checked headers of a request, with names in lower case. Throws Error that names a header that a call
+ * must not send. */
 function requestHeaders(wanted: Readonly<Record<string, string>> = {}): ReadonlyMap<string, string> {
   const entries = Object.entries(wanted);
   if (entries.length > MOST) throw new Error(`The request has more than ${MOST} headers, the limit`);
@@ -154,7 +155,7 @@ function requestHeaders(wanted: Readonly<Record<string, string>> = {}): Readonly
     const key = name.toLowerCase();
     if (!NAME.test(name)) throw new Error(`${JSON.stringify(name.slice(0, 60))} is not the name of a header`);
     if (OWN.test(key)) throw new Error(`The header ${key} may not be set`);
-    // A line break would start another header, and only bytes can be sent.
+    // A line break would start another header, and a header can have only bytes.
     if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) {
       throw new Error(`The header ${key} has a character that may not be sent`);
     }
@@ -171,7 +172,7 @@ const LIMITS = { values: 400_000, depth: 500 };
 
 type BodyKind = "text" | "json" | "bytes";
 
-/** Returns a body as data: parsed `json` if its type declares it and it is complete, text in its character set, other
+/** Returns a body as data: parsed `json` if its type says so and it is complete, text in its character set, and other
  * types as bytes. */
 function bodyData(
   { bytes, truncated }: Body,
@@ -197,7 +198,7 @@ function bodyText(bytes: Uint8Array, type: string): string {
   return decoderFor(charset ?? "utf-8").decode(bytes);
 }
 
-/** A byte order mark is more reliable than any name. */
+/** Returns the character set of a byte order mark, which is more reliable than any declared name. */
 function markedCharset([first, second, third]: Uint8Array): string | undefined {
   if (first === 0xff && second === 0xfe) return "utf-16le";
   if (first === 0xfe && second === 0xff) return "utf-16be";
