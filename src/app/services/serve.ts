@@ -1,4 +1,4 @@
-import { isAbsolute } from "node:path";
+import { basename, dirname, isAbsolute } from "node:path";
 import type { RunningServer, ServeRequest, Session } from "../../channels/channel.ts";
 import type { OwnConnections } from "../../channels/http/connections.ts";
 import type { HttpParts } from "../../channels/http/env.ts";
@@ -97,14 +97,15 @@ export async function serve(
 }
 
 /** Rejects with `ConfigError` if a file of tokens is in a served folder, because any client that may send requests
- * could read the other tokens. Clients cannot reach Vis's own folder. */
+ * could read the other tokens. In Vis's own folder, a file with `token` in its name is a secret file (`secretsIn`). */
 async function refuseExposed(
   path: string,
   { folders, home }: { readonly folders: readonly string[]; readonly home: string | null },
 ): Promise<void> {
   if (!isAbsolute(path)) return; // The text is then the name of a flag or of a variable.
   const real = await Deno.realPath(path).catch(() => path);
-  if (home !== null && isBelow(real, await Deno.realPath(home).catch(() => home))) return;
+  const own = home === null ? null : await Deno.realPath(home).catch(() => home);
+  if (dirname(real) === own && basename(real).includes("token")) return;
   const folder = folders.find((one) => isBelow(real, one));
   if (folder === undefined) return;
   throw new ConfigError(

@@ -211,6 +211,19 @@ Deno.test("serve() refuses tokens in a folder that requests can read", async () 
   await assert.rejects(at.serve({ tokenFile: join(at.workspace, "token"), token: undefined }), why);
 });
 
+Deno.test("serve() refuses tokens in Vis's own folder below a workspace if their name does not hide them", async () => {
+  await using at = await place({ server: { workspaces: ["FOLDER"] } });
+  const config = join(at.home, "config.jsonc");
+  await Deno.writeTextFile(config, (await Deno.readTextFile(config)).replace("FOLDER", join(at.home, "..")));
+  const entry = { name: "reader", token: "reader-token-0123456789", scope: "read" };
+  const [shown, hidden] = [join(at.home, "clients.json"), join(at.home, "tokens.json")];
+  for (const path of [shown, hidden]) {
+    await Deno.writeTextFile(path, JSON.stringify({ tokens: [entry] }), { mode: 0o600 });
+  }
+  await assert.rejects(at.serve({ tokens: shown, token: undefined }), /Cannot use the tokens in .*clients\.json/);
+  await (await at.serve({ tokens: hidden, token: undefined })).close();
+});
+
 Deno.test("serve() hides its keys in each of its workspaces", { ignore: Deno.build.os === "windows" }, async () => {
   await using at = await place({ server: { workspaces: ["FOLDER", "HOME"] } });
   const folder = join(at.home, ".."), model = join(folder, "model"), key = "sk-kept-from-the-model";
