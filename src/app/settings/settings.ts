@@ -4,7 +4,7 @@ import type { OpenRequest } from "../../channels/channel.ts";
 import { SettingsSections } from "../../config/layers.ts";
 import { loadConfig, type LoadedConfig } from "../../config/load.ts";
 import { ConfigError, messageOf, UsageError } from "../../domain/errors.ts";
-import { isPostgres } from "../../domain/kit/addresses.ts";
+import { isPostgres, percentDecoded } from "../../domain/kit/addresses.ts";
 import { isWithin } from "../../domain/kit/files.ts";
 import type { SettingsSection } from "../../domain/settings.ts";
 import type { EnvironmentParts } from "../../environment/environment_parts.ts";
@@ -129,7 +129,7 @@ export async function databaseOf({ flag, setting, env, home }: {
   if (!isPostgres(told)) return { database: resolve(told) };
   const [, before = "", inUrl, after = ""] = /^(postgres(?:ql)?:\/\/[^:@/?]*)(?::([^@/?]*))?(.*)$/.exec(told) ?? [];
   const password = env["VIS_DATABASE_PASSWORD"] || await passwordIn(env["VIS_DATABASE_PASSWORD_FILE"]) ||
-    (inUrl === undefined ? undefined : decodeURIComponent(inUrl));
+    (inUrl === undefined ? undefined : percentDecoded(inUrl));
   return { database: `${before}${after}`, ...(password ? { databasePassword: password } : {}) };
 }
 

@@ -3,6 +3,7 @@ import pg from "pg";
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileCode, UsageError } from "../../domain/errors.ts";
+import { percentDecoded } from "../../domain/kit/addresses.ts";
 import { ownPatience, Semaphore, settledWithin } from "../../domain/kit/concurrency.ts";
 import { newId } from "../../domain/kit/ids.ts";
 import { columnName } from "../tables.ts";
@@ -524,16 +525,16 @@ export function readAddress(text: string, password?: string): Address {
   if (!MODES.includes(mode)) {
     throw new UsageError(`Cannot use the database URL: its sslmode is ${mode}; choose one of ${MODES.join(", ")}`);
   }
-  const database = decodeURIComponent(url.pathname.slice(1));
+  const database = percentDecoded(url.pathname.slice(1));
   if (database === "") {
     throw new UsageError("Cannot use the database URL: it names no database; write postgres://user@host:5432/name");
   }
-  const user = decodeURIComponent(url.username) || "vis";
+  const user = percentDecoded(url.username) || "vis";
   const port = Number(url.searchParams.get("port") ?? (url.port || 5432));
   const authority = url.searchParams.get("sslrootcert");
   return {
     ...{ host, port, user, database },
-    password: password ?? (url.password === "" ? undefined : decodeURIComponent(url.password)),
+    password: password ?? (url.password === "" ? undefined : percentDecoded(url.password)),
     tls: mode === "disable" ? false : { verified: mode === "verify-full", authority },
     shown: `postgres://${user}@${host}${port === 5432 ? "" : `:${port}`}/${database}`,
   };

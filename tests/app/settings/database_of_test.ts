@@ -19,6 +19,8 @@ Deno.test("databaseOf() separates the password from the URL that is shown", asyn
   const flag = "postgres://vis:p%40ss@db.example.org:5433/vis?sslmode=require";
   const database = "postgres://vis@db.example.org:5433/vis?sslmode=require";
   assert.deepEqual(await choose({ flag }), { database, databasePassword: "p@ss" });
+  const plain = { flag: "postgres://vis:50%off@db.example.org/vis" };
+  assert.deepEqual(await choose(plain), { database: "postgres://vis@db.example.org/vis", databasePassword: "50%off" });
   const env = { VIS_DATABASE_PASSWORD: "other" };
   assert.deepEqual(await choose({ flag, env }), { database, databasePassword: "other" });
   const file = await Deno.makeTempFile();

@@ -48,3 +48,8 @@ Deno.test("a connection that ends as it begins does not affect others", async ()
   await server.close();
   listener.close();
 });
+
+Deno.test("a percent sign that begins no code in a database URL is part of its name", () => {
+  const { user, database, password } = readAddress("postgres://vis%40home:50%off@127.0.0.1/d%zz");
+  assert.deepEqual({ user, database, password }, { user: "vis@home", database: "d%zz", password: "50%off" });
+});
