@@ -128,7 +128,7 @@ export class JsonMeter {
   }
 }
 
-/** Parses untrusted JSON. Throws JsonTooLarge before building any value, and the SyntaxError of `JSON.parse`. */
+/** Throws JsonTooLarge before building any value, and the SyntaxError of `JSON.parse`. */
 export function readForeignJson(text: string, limits: JsonLimits = JSON_LIMITS): unknown {
   // A text has at most as many values and levels as characters, so a short text needs no count.
   if (text.length > Math.min(limits.depth, limits.values)) new JsonMeter(limits).push(text);
@@ -146,8 +146,8 @@ export function exactJson(text: string, read: unknown): unknown {
   });
 }
 
-/** Parses JSON. Returns undefined, which JSON cannot express, if the text is invalid, has too many values or is too
- * deep for `JSON.parse`. */
+/** Returns undefined, which JSON cannot express, if the text is invalid, has too many values or is too deep for
+ * `JSON.parse`. */
 export function jsonOrUndefined(text: string): unknown {
   try {
     return readForeignJson(text, { ...JSON_LIMITS, depth: Infinity });
@@ -196,11 +196,13 @@ interface Room {
   left: number;
 }
 
-function textOf(value: unknown, room: Room): string {
+/** `around` has the value at the top and the outer keys of maps. */
+function textOf(value: unknown, room: Room, around: readonly unknown[] = []): string {
   if (typeof value !== "object" || value === null) return String(value);
-  const shown = printable(value, room);
+  const within = [...around, value];
+  const shown = printable(value, room, within);
   if (typeof shown === "string") return shown;
-  return JSON.stringify(value, replacer(room), 2) ?? Object.prototype.toString.call(value);
+  return JSON.stringify(value, replacer(room, within), 2) ?? Object.prototype.toString.call(value);
 }
 
 interface Ancestor {
@@ -209,7 +211,7 @@ interface Ancestor {
 }
 
 /** Replaces circular references and values that JSON cannot express. */
-function replacer(room: Room): (this: unknown, key: string, value: unknown) => unknown {
+function replacer(room: Room, around: readonly unknown[]): (this: unknown, key: string, value: unknown) => unknown {
   const ancestors: Ancestor[] = [];
   return function (this: unknown, key: string): unknown {
     while (ancestors.length > 0 && ancestors.at(-1)?.shown !== this) ancestors.pop();
@@ -217,20 +219,22 @@ function replacer(room: Room): (this: unknown, key: string, value: unknown) => u
     const value: unknown = Object.getOwnPropertyDescriptor(this, key)?.value;
     if (ancestors.some((one) => one.value === value)) return "[circular]";
     room.left--;
-    const shown = printable(value, room);
+    const shown = printable(value, room, around);
     if (typeof shown === "object" && shown !== null) ancestors.push({ value, shown });
     return shown;
   };
 }
 
-function printable(value: unknown, { left }: Room): unknown {
-  const most = Math.max(0, left) + 1;
+function printable(value: unknown, room: Room, around: readonly unknown[]): unknown {
+  const most = Math.max(0, room.left) + 1;
   if (typeof value === "bigint") return `${value}n`;
   if (typeof value === "number" && !Number.isFinite(value)) return String(value);
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? "Invalid Date" : value.toISOString();
   if (value instanceof Error) return `${value.name}: ${value.message}`;
   if (value instanceof RegExp || value instanceof URL) return String(value);
-  if (value instanceof Map) return Object.fromEntries(value.entries().take(most).map(([k, v]) => [keyText(k), v]));
+  if (value instanceof Map) {
+    return Object.fromEntries(value.entries().take(most).map(([key, one]) => [keyText(key, room, around), one]));
+  }
   if (value instanceof Set) return [...value.values().take(most)];
   if (value instanceof ArrayBuffer || value instanceof DataView) return `${value.byteLength} bytes`;
   if (ArrayBuffer.isView(value)) return Array.from((value as Uint8Array).subarray(0, most));
@@ -243,8 +247,10 @@ function printable(value: unknown, { left }: Room): unknown {
   );
 }
 
-function keyText(key: unknown): string {
-  return typeof key === "object" && key !== null ? readable(key) : String(key);
+function keyText(key: unknown, room: Room, around: readonly unknown[]): string {
+  if (typeof key !== "object" || key === null) return String(key);
+  room.left--;
+  return around.includes(key) ? "[circular]" : textOf(key, room, around);
 }
 
 export type Frozen<T> = T extends readonly (infer Item)[] ? readonly Frozen<Item>[]

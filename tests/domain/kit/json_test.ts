@@ -144,6 +144,15 @@ Deno.test("readable() shows data as indented JSON and loses no number", () => {
   });
 });
 
+Deno.test("readable() shows a map that contains itself in a key", () => {
+  const map = new Map<unknown, unknown>();
+  map.set(map, 1).set({ inner: map }, 2);
+  const shown = JSON.parse(readable(map));
+  assert.equal(shown["[circular]"], 1);
+  assert.deepEqual(Object.values(shown), [1, 2]);
+  assert.match(readable([map]), /circular/);
+});
+
 Deno.test("readable() shows collections and built-in objects by their contents", () => {
   const value = {
     map: new Map<unknown, unknown>([["a", new Map([[1, 2]])], [2, new Set([1])]]),
@@ -230,4 +239,6 @@ Deno.test("readableHead() returns the beginning of readable(), and builds no mor
     }));
   readableHead(large, 1_000);
   assert.ok(read < 10_000, `${read} items were read`);
+  readableHead(new Map(large.map((key) => [key, 1])), 1_000);
+  assert.ok(read < 20_000, `${read} items were read, those of keys included`);
 });
