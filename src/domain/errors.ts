@@ -93,7 +93,7 @@ export class StoreError extends Error {
   }
 }
 
-/** The sandbox process ended or was killed. The model can read `why`. */
+/** The model can read `why`. */
 export class SandboxEnded extends Error {
   override readonly name = "SandboxEnded";
   constructor(readonly why: string) {
@@ -101,7 +101,7 @@ export class SandboxEnded extends Error {
   }
 }
 
-/** A host function refused or failed. The model can read `message` and `hint`. */
+/** The model can read `message` and `hint`. */
 export class HostCallError extends Error {
   override readonly name = "HostCallError";
   constructor(
@@ -176,7 +176,7 @@ export function faultOf(error: unknown): Fault | null {
  * stack, which is slow. */
 export const ENDED: Cancelled = new Cancelled("Ended");
 
-/** Returns the message of an error. Any other thrown value is returned as text. */
+/** Returns the message of an error, or any other thrown value as text. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -92,7 +92,7 @@ export async function earlierRequest<B extends BranchIds>(
     `${JSON.stringify(oneLine(queries[at]?.text ?? "", REQUEST_CHARS))}`;
 }
 
-/** Runs the command that undoes file changes. Returns null if the extension that records file changes is off. */
+/** Returns null if the extension that records file changes is off. */
 export async function runUndo(
   admin: Pick<ExtensionAdmin, "run">,
   options: Readonly<Record<string, string | number | boolean | undefined>>,

@@ -1,8 +1,8 @@
 import { unrefTimer } from "../domain/kit/concurrency.ts";
 import { LOG_LEVELS, type LogEntry } from "../domain/records/history.ts";
 
-/** The engine's log. Each record has an event name that machines can match, and data. Records must not contain keys or
- * texts of the user. Vis drops records until `startLogging` or `startLogTable` is called. */
+/** Each record has an event name that machines can match, and data. Records must not contain keys or texts of the user.
+ * Vis drops records until `startLogging` or `startLogTable` is called. */
 export interface Log {
   debug(event: string, data?: Record<string, unknown>): void;
   info(event: string, data?: Record<string, unknown>): void;

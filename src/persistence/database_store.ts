@@ -370,7 +370,8 @@ interface Named {
   readonly id: string;
 }
 
-/** Keeps a tenant from reaching rows of other tenants. Methods get an unused id instead, as if the row did not exist. */
+/** Keeps a tenant from reaching rows of other tenants. For a row of another tenant, methods get an unused id, as if the
+ * row did not exist. */
 export class Owners {
   readonly #db: Database;
   /** Rows never change their tenant. */

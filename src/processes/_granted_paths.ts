@@ -5,7 +5,6 @@ import type { SpawnOptions } from "../extension/spawn_types.ts";
 import type { GrantedPath } from "../sandbox/confine/access.ts";
 import { realEntry, realPathOf } from "./_paths.ts";
 
-/** The options of every command wall. */
 export interface WallOptions {
   /** The user's folders with keys, settings and conversations. */
   readonly home: string | null;

@@ -25,7 +25,7 @@ export function isFolder(path: string): boolean {
   return realEntry(path)?.folder === true;
 }
 
-/** Returns the kind of the entry itself, even of a link; null for a missing one. */
+/** Returns the kind of the entry itself, even of a link; null for a missing or unreachable entry. */
 export function entryKind(path: string): "folder" | "file" | "link" | null {
   try {
     const { isDirectory, isSymlink } = Deno.lstatSync(path);

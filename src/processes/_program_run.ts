@@ -29,8 +29,8 @@ interface RunHooks {
   fault?(): string | null;
   /** Whether the program was ended from outside; by default, whether a signal ended the process. */
   wasEnded?(status: Deno.CommandStatus): boolean;
-  /** Lines of standard error that begin with a token that only the launcher of the program knows. The output omits
-   * these lines. `onOutput` gets standard error only after the first of these lines. */
+  /** Reports in standard error, from a token that only the launcher of the program knows to the end of the line. The
+   * output omits these reports. `onOutput` gets standard error only after the first report. */
   readonly lines?: MarkedLines;
   readonly drainMs?: number;
 }
@@ -228,7 +228,7 @@ interface Sink {
 /** A longer line counts as output. */
 const LONGEST_LINE = 64 << 10;
 
-/** Takes the lines that begin with the token out of an output. */
+/** Takes the reports, from the token to the end of the line, out of an output. */
 class TokenLines implements Sink {
   readonly #lines: MarkedLines;
   readonly #next: Sink;

@@ -83,7 +83,7 @@ const FOLDERS = ["../../build/sandbox/", "../sandbox/"];
 
 interface ChildProgramOptions {
   readonly memoryBytes: number;
-  /** Whether the child keeps all Deno permissions. Only tests of other walls set this. */
+  /** Whether the child keeps all Deno permissions. Only tests and the probe of `vis doctor` set this. */
   readonly allPermissions: boolean;
   /** The access of the child, which needs every permission that it passes to a worker. */
   readonly access?: ChildAccess;
@@ -155,8 +155,8 @@ export class WorkFolder {
   readonly path: string;
   readonly #lock: Deno.FsFile | null;
 
-  /** `root` is the temporary folder except in tests. `made` is an existing folder. Throws `ConfigError` if no folder
-   * can be created. */
+  /** `root` is the temporary folder by default. `made` is an existing folder. Throws `ConfigError` if no folder can be
+   * created. */
   constructor({ root, made = newFolder(root) }: { readonly root?: string | undefined; readonly made?: string } = {}) {
     this.path = made;
     this.#lock = lockFolder(this.path);

@@ -53,8 +53,7 @@ interface Bounds {
   readonly signal?: AbortSignal;
 }
 
-/** Reads a stream to its end. Throws the error of `tooLarge` once the stream exceeds `maxBytes`, and the signal's
- * reason once it is aborted. */
+/** Throws the error of `tooLarge` once the stream exceeds `maxBytes`, and the signal's reason once it is aborted. */
 export async function readBounded(
   stream: ReadableStream<Uint8Array>,
   { maxBytes, tooLarge, signal }: Bounds,

@@ -2,7 +2,6 @@ import { oneLine, visibleText } from "../kit/text.ts";
 import type { Decision } from "./outcomes.ts";
 import type { ApprovalRule, KeptRule } from "./query_schemas.ts";
 
-/** The approval that a call asks for. */
 export interface ApprovalRequest {
   /** The phrase after "Allow Vis to", such as "run npm ci with network". */
   readonly what: string;

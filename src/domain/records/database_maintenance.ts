@@ -35,8 +35,8 @@ export const StatsSchema = z.object({
   sqliteVersion: z.string(),
   tables: z.array(z.object({ table: z.string(), ...rows })),
   content: z.array(z.object({ encoding: z.string(), ...rows })),
-  /** The conversation with the most rows comes first. `bytes` counts each text and value once that rows of the
-   * conversation refer to. */
+  /** The conversation with the most rows comes first. `bytes` counts each text and value once that iterations,
+   * variables and extension states of the conversation refer to. */
   conversations: z.array(z.object({ ...conversation, iterations: count, versions: count, bytes: count })),
 });
 
@@ -72,7 +72,7 @@ export interface DatabaseMaintenance {
   check(): Promise<CheckReport>;
   stats(): Promise<DatabaseStats>;
   /** Deletes conversations without activity since `before`, old log rows, and unreferenced content. Keeps a
-   * conversation with a running query. With `dryRun`, deletes nothing. */
+   * conversation whose query a live process may still run. With `dryRun`, deletes nothing. */
   prune(options: { readonly before: number; readonly dryRun: boolean }): Promise<PruneReport>;
   /** Returns unused pages to the disk. Refused while any process uses the database. */
   vacuum(): Promise<VacuumReport>;

@@ -28,7 +28,7 @@ export async function checkDatabase(path: string): Promise<CheckReport> {
   }
 }
 
-/** Each part is checked even if another one cannot be read. */
+/** Each part is checked even if another part cannot be read. */
 function checkAll(
   db: DatabaseSync,
   { path, schema }: { readonly path: string; readonly schema: FoundSchema },

@@ -458,7 +458,8 @@ function conversations(db: DatabaseSync): DatabaseStats["conversations"] {
   }));
 }
 
-/** Each content that the rows of a conversation refer to counts once, with pieces and bases. */
+/** Each content that iterations, variables and extension states of a conversation refer to counts once, with pieces and
+ * bases. */
 const BYTES = `WITH steps (id) AS (
   SELECT i.id FROM conversation_state b JOIN query_soul q ON q.conversation_state_id = b.id
   JOIN query_state r ON r.query_soul_id = q.id JOIN iteration i ON i.query_state_id = r.id

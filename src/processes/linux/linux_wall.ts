@@ -233,7 +233,7 @@ export class LinuxWall {
     await this.#spawn(folder, argv, { timeoutMs: REMOVAL_MS, network: false }, { keepsRepositories: false });
   }
 
-  /** Rejects with Error if no program can run on this machine. */
+  /** Rejects with Error if the settings name a path that cannot be opened. */
   async walls(): Promise<ProgramWalls> {
     return await this.#known.walls();
   }

@@ -24,7 +24,6 @@ const OF_REPOSITORY = new Set(
   "branches hooks info lfs logs modules objects rebase-apply rebase-merge refs sequencer svn worktrees".split(" "),
 );
 
-/** A command whose paths are kept from changes. */
 export interface Kept {
   readonly layers: readonly Layer[];
   readonly running: RunningCommand;

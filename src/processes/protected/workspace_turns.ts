@@ -7,7 +7,6 @@ import { Libc } from "../../sandbox/confine/libc.ts";
 export class RunningCommand {
   static readonly #all = new Set<RunningCommand>();
   readonly title: string;
-  /** Ends the command with a reason. */
   readonly end = new AbortController();
   readonly left: PromiseWithResolvers<void> = Promise.withResolvers();
   /** The process around the command; 0 until it has begun. */

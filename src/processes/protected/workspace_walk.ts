@@ -50,8 +50,8 @@ export interface SpecialFiles {
 type Walked = Omit<SpecialFiles, "secrets"> & { readonly secrets: readonly string[] };
 
 /** Finds the files of a workspace that may hold keys, and its repositories. Before the first command, the walk covers
- * all of the workspace, and before each command the folders near the top. A folder is listed again only once names in
- * it have changed, so that the second look takes one system call for each folder. */
+ * up to `MOST_FOLDERS` folders of the workspace, and before each command the folders near the top. A folder is listed
+ * again only once names in it have changed, so that the second look takes one system call for each folder. */
 export class WorkspaceWalk {
   readonly #patterns: readonly string[];
   readonly #wanted: (first: number, last: number) => boolean;
@@ -287,8 +287,8 @@ class HeldFile {
     if (this.#file !== null) HeldFile.#closing.register(this, this.#file);
   }
 
-  /** Whether the file still exists anywhere; a file that an editor has replaced does not. A link or a pipe holds no keys
-   * elsewhere. */
+  /** Whether the file may still exist anywhere; a held file that an editor has replaced does not. A link or a pipe
+   * holds no keys elsewhere. */
   get isThere(): boolean {
     return this.facts.isFile && (this.#file === null || fstatSync(this.#file).nlink !== 0);
   }

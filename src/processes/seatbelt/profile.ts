@@ -44,7 +44,7 @@ const PROGRAMS = [
 ];
 const SETTINGS = ["/private/etc", "/private/var/db/timezone", "/private/var/select"];
 const SETTING_FILES = ["/", "/private/var/db/xcode_select_link"];
-/** Keys and accounts among the settings: the system lets only root read these, and Vis may run as root. */
+/** Settings that may contain keys and accounts; Vis may run as root, from whom the system hides none of them. */
 const SETTING_KEYS = [
   ...["kcpassword", "krb5.keytab", "master.passwd", "openldap", "ppp", "racoon", "security", "ssh", "sudoers"],
   ...["sudoers.d", "cups", "postfix", "wireguard"],

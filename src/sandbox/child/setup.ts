@@ -1,7 +1,8 @@
 import type { GrantedPath, KernelAccess } from "../confine/access.ts";
 import { type Bytes, type Frame, FrameFields, PROTOCOL_VERSION, ProtocolError } from "../protocol.ts";
 
-/** The walls to set: all of them, except in tests that show the effect of each one alone. */
+/** The walls to set: all of them, except in tests and in the probe of `vis doctor`, which show the effect of each wall
+ * alone. */
 export interface WallSwitches {
   readonly realm: boolean;
   readonly permissions: boolean;

@@ -472,8 +472,8 @@ function writeUrl(encoder: Encoder, value: object): object {
   return own.url;
 }
 
-/** Writes name, message, cause and own data properties with their enumerability, but never the stack, which contains
- * file names of Vis. */
+/** Writes the own data properties, such as message and cause, with their enumerability, but never the stack, which
+ * contains file names of Vis. */
 function writeError(encoder: Encoder, value: object): void {
   const prototype = own.prototypeOf(value);
   const base = errorBase(prototype);
@@ -733,7 +733,7 @@ interface View {
 
 const HOLE = Symbol("hole");
 
-/** Decodes one value. The first pass creates an empty object for each record, the second one fills them. */
+/** The first pass creates an empty object for each record, the second one fills them. */
 class Decoder {
   readonly #options: DecodeOptions;
   readonly #table: TableReader;
@@ -1112,7 +1112,7 @@ class TableReader {
     this.at += slots;
   }
 
-  /** Returns a new shape on the first pass, and the same shape on the second. */
+  /** Both passes read the shapes in the same order, so a shape has the same number in both. */
   newShape(bare: boolean): ReadShape {
     const keys = bareList<string>(), safe = bareList<boolean>();
     for (let n = this.count(1), i = 0; i < n; i++) {

@@ -8,7 +8,7 @@ interface ConfinementOptions {
   /** The memory that the child may use on top of its idle mappings. */
   readonly memoryBytes: number;
   readonly access: KernelAccess;
-  /** The walls to set; only tests turn some off. */
+  /** The walls to set; only tests and the probe of `vis doctor` turn some off. */
   readonly limits: boolean;
   readonly landlock: boolean;
   readonly seccomp: boolean;

@@ -77,7 +77,7 @@ interface CallRegistryOptions {
   readonly send: (header: Header, payload: Bytes) => void;
 }
 
-/** Host calls of one child: checked, run, aborted, and answered exactly once each. */
+/** Host calls of one child: checked, run, aborted, and each answered once while the child lives. */
 export class CallRegistry {
   readonly #options: CallRegistryOptions;
   readonly #functions: ReadonlySet<string>;

@@ -139,7 +139,7 @@ export class ChildLink {
   }
 }
 
-/** Joins frames into few writes: small neighbours are copied into one, a large payload is written without a copy. */
+/** Joins frames into few writes: copies small neighbours into one write, and writes a large payload without a copy. */
 function joinSmall(parts: readonly Bytes[]): readonly Bytes[] {
   const joined: Bytes[] = [];
   for (let at = 0; at < parts.length;) {

@@ -82,7 +82,7 @@ const slots = new Semaphore(navigator.hardwareConcurrency, () => new SandboxEnde
 
 /** Starts one confined child and waits until its walls are in place. The caller owns the child and must `close` it.
  * Rejects with SandboxEnded if the child does not start, and with Error if its bundles are missing or a grant is
- * impossible. `walls` reports the walls that this platform lacks. */
+ * impossible. `walls` reports which walls are in place. */
 export function openSandbox(options: SandboxOptions, test: SandboxTestOptions = {}): Promise<Sandbox> {
   return slots.run(async () => {
     const walls: WallSwitches = { ...ALL_WALLS, ...test.walls };

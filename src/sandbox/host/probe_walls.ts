@@ -124,7 +124,7 @@ interface ProbeOptions {
 }
 
 /** Tests each wall alone, with the other walls down, except the limits that the kernel wall needs. Tries to read, write
- * and look at files, reach a port, and start a process. Needs a few child starts. Rejects if no child starts at all. */
+ * and look at files, open a port, and start a process. Needs a few child starts. Rejects if a child does not start. */
 export async function probeWalls(options: ProbeOptions = {}): Promise<readonly WallProbe[]> {
   const { signal, folderRoot } = options;
   signal?.throwIfAborted();

@@ -186,8 +186,8 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "&apos;": "'",
 };
 
-/** Removes a fence at the beginning before the text is parsed, since the language would read it as a useless tagged
- * template. Returns null without a fence. */
+/** Takes the code out of a Markdown fence. With `leading`, only if the text begins with the fence, which the language
+ * would read as a useless tagged template. Returns null without a fence. */
 function repairFence(text: string, { leading }: { readonly leading: boolean }): Repaired | null {
   if (leading && !/^\s*(```|~~~)/.test(text)) return null;
   const found = FENCE.exec(text);

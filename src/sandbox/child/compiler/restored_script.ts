@@ -1,5 +1,5 @@
 /* Shared by the compiler and the context of the blocks, which both load this file. The compiler's context has only the
- * language, so this file has no imports. */
+ * language, so this file imports only types. */
 import type { SYSTEM_VARIABLES, VariableImage } from "../../../domain/query/variable.ts";
 
 export const MISSING = -1;
@@ -58,8 +58,7 @@ export const SYSTEM_NAMES: readonly (typeof SYSTEM_VARIABLES)[number][] = [
   "$schema",
 ];
 
-/** Methods of strings, captured when this module loads. This file has no imports, because the compiler loads it in a
- * context that has only the language. */
+/** Methods of strings, captured when this module loads. */
 const { call } = Function.prototype;
 const { indexOf, repeat, slice } = String.prototype;
 

@@ -100,8 +100,8 @@ function lock(): void {
   }
   // A new getter or setter would run outside of a block's turn, or receive internal objects. The runtime would trigger
   // such code when it reads an absent option, appends to a list, or resolves a promise with an object (it reads
-  // "then"). `instanceof` would also trigger such code. Existing methods stay assignable; measured, arrays are as fast
-  // as before.
+  // "then"). `instanceof` would also trigger such code. Existing methods stay assignable; in measurements, arrays are
+  // as fast as before.
   for (const one of languageClasses()) {
     Object.preventExtensions(one);
     Object.preventExtensions(Reflect.get(one, "prototype") ?? one);

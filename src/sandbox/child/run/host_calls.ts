@@ -205,8 +205,8 @@ export class HostCalls {
   }
 
   /** Sends a call. A block may be stopped, or run out of stack, at any call. So the code that makes the call answerable
-   * and sends it contains no call. The first call of a turn is written immediately, later ones together when the turn
-   * ends. */
+   * and sends it contains no call. The first call of a turn is written immediately; later calls wait for the end of the
+   * turn or for a full batch. */
   #send(call: Call, payload: Bytes): void {
     const { pipe, inTurn } = this.#options;
     const { id, name, run, bytes } = call;

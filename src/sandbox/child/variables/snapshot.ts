@@ -201,7 +201,7 @@ function keptValue({ value, kind, losses, bytes }: VariableSnapshot, { get }: Sa
   }
 }
 
-/** Returns the prototype that a class gives its instances; null for any other value. */
+/** Returns the prototype that a class or function gives its instances; null without one. */
 export function prototypeOf(made: unknown): object | null {
   const prototype = typeof made === "function" ? ownData(made, "prototype") : null;
   return typeof prototype === "object" ? prototype : null;
