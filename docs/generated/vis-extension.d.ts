@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: bb8b60e80d199af9f5c3b303485c0d9b14fda73c4b54f1b31c4e9274fd6b82b5
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 74dd4faf63f58feb9e1416d954a3cce55a8dd48c18b48f3a00590a06303a145c
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -25,11 +25,10 @@ export declare class JsonMeter {
   /** Throws JsonTooLarge above a limit. */
   push(text: string): void;
 }
-/** Parses untrusted JSON. Throws JsonTooLarge before building any value, and the SyntaxError of `JSON.parse`. */
+/** Throws JsonTooLarge before building any value, and the SyntaxError of `JSON.parse`. */
 export declare function readForeignJson(text: string, limits?: JsonLimits): unknown;
 /** Returns `read`, the parsed text, with a BigInt for each integer that a number cannot hold exactly. */
 export declare function exactJson(text: string, read: unknown): unknown;
-/** The approval that a call asks for. */
 export interface ApprovalRequest {
   /** The phrase after "Allow Vis to", such as "run npm ci with network". */
   readonly what: string;
@@ -1032,7 +1031,7 @@ export declare function editDistance(one: string, other: string): number;
  * matching pattern decides; `!` before a pattern makes an exception. A pattern without `/` matches the last part of the
  * path. */
 export declare function isSecretFile(path: string, patterns: readonly string[]): boolean;
-/** Returns the message of an error. Any other thrown value is returned as text. */
+/** Returns the message of an error, or any other thrown value as text. */
 export declare function messageOf(error: unknown): string;
 /** Returns the message with a small first letter, for use after a colon. "Vis" and words with other capitals, such as
  * HTTP, keep the letter. */
