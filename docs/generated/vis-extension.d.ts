@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 74dd4faf63f58feb9e1416d954a3cce55a8dd48c18b48f3a00590a06303a145c
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: ecfcc5264d8316d75440c6520c0bf0ab4c8b942c000df1018bc101ffc10d48bc
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -335,7 +335,7 @@ export interface Spawned {
    * add them. */
   readonly repositories?: readonly string[];
 }
-/** The scopes of a program's network that a lasting answer covers, and the files of the workspace that the program
+/** The scopes of a program's network that a lasting approval covers, and the files of the workspace that the program
  * runs; or the reason why Vis asks the user every time. */
 export type NetworkScopes = {
   readonly scopes: readonly string[];
@@ -384,9 +384,10 @@ export interface Extension {
   readonly author?: string;
   readonly license?: string;
   readonly requires?: readonly string[];
-  /** Vis calls this for each query. A falsy result, or a promise of one, excludes symbols, prompt and nudge. */
+  /** Vis calls this for each query. If the result, or the value of its promise, is falsy, Vis omits symbols, prompt and
+   * nudge. */
   readonly activate?: (env: EnvironmentView) => unknown;
-  /** How the user makes `activate` accept a shipped extension. The prompt contains it while the extension is
+  /** How the user makes `activate` accept a shipped extension. The prompt contains this text while the extension is
    * inactive. */
   readonly howToEnable?: string;
   readonly prompt?: string | ((env: EnvironmentView) => string | Promise<string>);
@@ -408,8 +409,7 @@ export interface Extension {
   /** Platform globals for the realm, such as "fetch". Each global needs a grant in `allow`, and each grant needs a
    * global. */
   readonly globals?: readonly string[];
-  /** Import names for the realm, each mapped to a self-contained file of the extension's folder, such as
-   * "./stats.ts". */
+  /** Names in the realm, each mapped to a self-contained file of the extension's folder, such as "./stats.ts". */
   readonly modules?: Readonly<Record<string, string>>;
   /** Grants to the sandbox itself. */
   readonly allow?: Partial<Readonly<Record<"net" | "read" | "write" | "env", readonly string[]>>>;
@@ -426,8 +426,8 @@ export interface Extension {
   readonly config?: z.ZodType;
   /** An older name of a shipped extension's section, at the top of the settings file. */
   readonly section?: string;
-  /** Watches changes by programs in the workspace, for `env.watchFiles` of all extensions. Vis uses the first extension
-   * that has `watchFiles`. */
+  /** Finds the files that programs change in the workspace. `env.watchFiles` of every extension calls the first
+   * `watchFiles` that Vis finds. */
   readonly watchFiles?: (env: EnvironmentView, options: WatchOptions) => FileWatcher;
   /** Vis calls this for each file that a function of an extension reads for the model and reports by `env.fileRead`.
    * The path is relative to the workspace. */
@@ -534,8 +534,8 @@ export declare function fn(name: string, run: HostFunction, options: FunctionOpt
 export declare function value(name: string, constant: unknown, options: {
   readonly doc: string;
 }): ValueSymbol;
-/** The object that extensions see, read-only; docs/extend/spec.md describes it. An optional key is absent without its
- * part of Vis, as in a test. */
+/** The read-only object that extensions see; docs/extend/environment.md describes it. An optional key is absent if Vis
+ * runs without the part behind the key, as in a test. */
 export type EnvironmentView = ConversationKeys & QueryKeys;
 /** Keys that exist for the whole life of an environment. Objects are snapshots of the current state. */
 export interface ConversationKeys {
@@ -556,7 +556,7 @@ export interface ConversationKeys {
   readonly isRootOpen?: boolean;
   /** Read access to stored conversations and to the log. */
   readonly db?: HistoryReader;
-  /** Storage of this extension; no other extension can reach it. */
+  /** Storage of this extension. The store of an extension with another namespace cannot reach it. */
   readonly store?: OwnStore;
   readonly router?: RouterFacts;
   /** Names in the realm that the user did not declare. */
@@ -586,7 +586,8 @@ export interface ConversationKeys {
   readonly log?: (text: string) => void;
   /** The extension's section of the settings, parsed by its `config`. */
   readonly config?: unknown;
-  /** Adds an extension to this conversation only, from the next query on. `load` takes a namespace or a folder. */
+  /** Adds an extension to this conversation only, from the next query on. `load` takes the path of a folder, or returns
+   * a loaded extension by its namespace. */
   readonly register?: (extension: Extension) => void;
   readonly load?: (ref: string) => Promise<Extension>;
   /** Runs a program behind the command wall. By default, the program ends with the call or, outside a call, with the
@@ -594,8 +595,8 @@ export interface ConversationKeys {
   readonly spawn?: Spawn;
   /** Returns the walls of `spawn`. Rejects with the reason if no program can run. */
   readonly programWalls?: () => Promise<ProgramWalls>;
-  /** Returns the scopes that a lasting answer about a program's network covers, in the words of an approval. Otherwise
-   * returns the reason why no lasting answer is possible. */
+  /** Returns the scopes that a lasting approval of a program's network covers, in the words of an approval. Otherwise
+   * returns the reason why no lasting approval is possible. */
   readonly networkScopes?: (argv: readonly string[], options: SpawnOptions) => Promise<NetworkScopes>;
   /** Patterns of files that may hold keys, for `isSecretFile`. Reading one needs the user's approval. */
   readonly secrets?: readonly string[];
@@ -623,8 +624,8 @@ export interface QueryKeys {
     readonly system?: string;
   }) => Promise<string>;
   /** Asks the user, who can allow it once, for the conversation or for the workspace, or refuse it. Resolves at once if
-   * a lasting answer allows it, and with a refusal if Vis can ask no user. Time limits stop meanwhile. Present in
-   * calls of functions that are `untimed`. If `isQuiet`, Vis asks no user, and only lasting answers count. */
+   * a lasting approval allows it, and with a refusal if Vis can ask no user. Time limits pause meanwhile. Present in
+   * calls of functions that are `untimed`. If `isQuiet`, Vis asks no user, and only lasting approvals count. */
   readonly approve?: (request: ApprovalRequest, options?: {
     readonly isQuiet?: boolean;
   }) => Promise<Approval>;
@@ -722,10 +723,10 @@ export type Scoped = Readonly<{
 }>;
 /** `env.store`: JSON under keys of up to 200 characters. By default, a key belongs to this conversation. With `scope`
  * "workspace" or "global", a key belongs to all conversations of the workspace, or to all conversations. A command has
- * no conversation, so it names one of the other scopes. Each change creates a version, and Vis keeps the last 1000
- * versions of a key. A value has at most 1 MiB of JSON, and a scope at most 10 000 keys. A fork sees the state of its
- * conversation at the time it was made. Rejects with TypeError if the value is not JSON, and with the limit that was
- * exceeded. */
+ * no conversation, so it names one of the other scopes. Each change creates a version, and Vis keeps at least the
+ * last 1000 versions of a key. A value has at most 1 Mi characters of JSON, and a scope at most 10 000 keys. A fork sees
+ * the state of its conversation at the point of the fork. Rejects with TypeError if the value is not JSON, and with an
+ * error that names the limit if the change exceeds one. */
 export interface OwnStore {
   /** Stores the value; an equal value creates no version. With `ifVersion` it rejects if another version is the newest;
    * 0 means that the key must not exist. */
@@ -742,7 +743,7 @@ export interface OwnStore {
   history(key: string, options?: Scoped & {
     readonly limit?: number;
   }): Promise<readonly StateVersion[]>;
-  /** Returns keys and values, sorted by key; 100 by default. */
+  /** Returns keys with their newest versions, sorted by key; 100 by default. */
   list(options?: Scoped & {
     readonly prefix?: string;
     readonly limit?: number;
@@ -772,7 +773,7 @@ export interface OwnStore {
 }
 export interface NudgeContext {
   readonly environment: EnvironmentView;
-  /** The number of iterations used of the budget, 0-based. */
+  /** The number of iterations of the budget that the query has used. */
   readonly iteration: number;
   readonly currentMaxIterations: number;
   /** The blocks that ran last; null before the first one and after a restart. */

@@ -92,7 +92,7 @@ export interface SpawnCaller {
   readonly ask: ((request: ApprovalRequest) => Promise<Approval>) | null;
 }
 
-/** The scopes of a program's network that a lasting answer covers, and the files of the workspace that the program
+/** The scopes of a program's network that a lasting approval covers, and the files of the workspace that the program
  * runs; or the reason why Vis asks the user every time. */
 export type NetworkScopes =
   | { readonly scopes: readonly string[]; readonly runs: readonly string[] }

@@ -299,13 +299,18 @@ export class QueryLoop {
   }
 
   /** A second consecutive reply of plain text is the answer if a block of the query had a result. Without a result, no
-   * computation supports the reply. */
+   * computation supports the reply. A schema must accept the text, too. */
   #prose(text: string | null): QueryReason | null {
-    const { state } = this.#prepared;
+    const { state, extras } = this.#prepared;
     const repeated = text !== null && state.prose !== null;
     state.prose = text;
     if (!repeated || !state.supported || text.trim() === "") return null;
-    state.final = { answer: text.trim(), answerType: "markdown", confidence: "low", notes: [PROSE] };
+    const judged = extras.answerSchema?.judge({ text }) ?? null;
+    if (judged && !judged.ok) return null;
+    const answer = judged
+      ? { answer: judged.text, answerType: "text" as const, value: judged.value }
+      : { answer: text.trim(), answerType: "markdown" as const };
+    state.final = { ...answer, confidence: "low", notes: [PROSE] };
     return "answered";
   }
 

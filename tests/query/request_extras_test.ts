@@ -90,6 +90,20 @@ Deno.test("runQuery() stores the schema with its query; the next query has none"
   assert.equal((await engine.store.queryExtras(second?.queryId ?? "")).answerSchema, null);
 });
 
+Deno.test("send() repeated plain text that a schema refuses is no answer", async () => {
+  const plain = "There are 7 files.";
+  await using engine = await startEngine([
+    replyJson("const seen = 7"),
+    plain,
+    plain,
+    replyJson([], {
+      final: '{"files": 7}',
+    }),
+  ]);
+  const result = await send(engine, { responseSchema: COUNTS });
+  assert.deepEqual([result.reason, result.value], ["answered", { files: 7 }]);
+});
+
 Deno.test("send() refuses an invalid schema before it stores a row", async () => {
   await using engine = await startEngine([]);
   await assert.rejects(send(engine, { responseSchema: { type: "strange" } }), UsageError);

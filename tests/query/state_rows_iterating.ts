@@ -78,7 +78,7 @@ export const ITERATING: readonly StateRow[] = [
   },
   {
     state: "iterating",
-    event: "plain text twice in a row, after a block had a result",
+    event: "plain text twice in a row that no schema refuses, after a block had a result",
     next: "ended: `answered`, confidence low, with a note",
     drive: () =>
       play([WORKS, "There is one.", "There is one."], ({ result }) => {
