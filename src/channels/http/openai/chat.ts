@@ -5,6 +5,7 @@ import { type QueryResult, QueryResultSchema, type Usage } from "../../../domain
 import type { Env } from "../env.ts";
 import type { FollowedEvent } from "../followed_query.ts";
 import { describeIn, EVENT_STREAM, validJson } from "../route.ts";
+import type { Runs } from "../runs.ts";
 import {
   MessageSchema,
   OPENAI_HEADERS,
@@ -86,14 +87,14 @@ chat.post(
   validJson(ChatCompletionBody),
   async (c) => {
     const body = c.req.valid("json");
-    const { parts } = c.env;
+    const { parts, runs } = c.env;
     servedModel(parts, body.model);
     const facts = { model: body.model, at: parts.now() };
     const includeUsage = body.stream_options?.include_usage === true;
     return await openAiAsk(c, {
       ...{ body, known: ChatCompletionBody.shape, target: await openAiTarget(c, body) },
       given: { messages: body.messages, field: "messages", format: body.response_format },
-      events: (events, { queryId }) => completionChunks(events, { facts: { ...facts, queryId }, includeUsage }),
+      events: (events, { queryId }) => completionChunks(events, { facts: { ...facts, queryId }, includeUsage, runs }),
       whole: (result, { queryId }) => completion(result, { ...facts, queryId }),
     });
   },
@@ -121,7 +122,11 @@ function workOf({ work }: QueryResult): Pick<QueryResult, "work"> {
 
 async function* completionChunks(
   events: AsyncIterable<FollowedEvent>,
-  { facts, includeUsage }: { readonly facts: CompletionFacts; readonly includeUsage: boolean },
+  { facts, includeUsage, runs }: {
+    readonly facts: CompletionFacts;
+    readonly includeUsage: boolean;
+    readonly runs: Pick<Runs, "closing">;
+  },
 ): AsyncGenerator<string> {
   const usage = includeUsage ? { usage: null } : {};
   const chunk = (delta: object, finish: string | null = null, own: object = {}): string =>
@@ -137,7 +142,7 @@ async function* completionChunks(
     if (event.type === "thinking") yield chunk({ reasoning_content: event.delta });
     if (!isEnd(event)) continue;
     const { result } = event;
-    const failure = openAiFailure(result);
+    const failure = openAiFailure(result, runs);
     if (failure) yield line(openAiErrorBody(failure));
     else {
       yield chunk({ content: result.answer });

@@ -8,6 +8,7 @@ import { openAiFailure } from "../../../../src/channels/http/openai/ask.ts";
 import { ProviderError } from "../../../../src/domain/errors.ts";
 import { hasAnswer, QUERY_REASONS } from "../../../../src/domain/query/outcomes.ts";
 import { final, replyJson, type ScriptedReply } from "../../../helpers/scripted_provider.ts";
+import { until } from "../../../helpers/until.ts";
 import { openAiClient } from "./_client.ts";
 
 const NUMBER = { type: "object", properties: { n: { type: "number" } }, required: ["n"], additionalProperties: false };
@@ -123,6 +124,19 @@ Deno.test("openai client: a stream gives the reason for a missing answer with th
     const stream = await openAiClient(rig).chat.completions.create({ ...BODY, stream: true });
     await assert.rejects(Array.fromAsync(stream), { code: "provider", message: /it was refused/ });
   });
+});
+
+Deno.test("openai client: a shutdown ends a stream and a plain call with the same code", async () => {
+  const endless = { text: final("never"), delayMs: 60_000 };
+  const rig = await startRig([endless, endless], { limits: { shutdownMs: 20 }, engine: { path: ":memory:" } });
+  const { completions } = openAiClient(rig).chat;
+  const ends = [
+    completions.create({ ...BODY, stream: true }).then(Array.fromAsync),
+    completions.create(BODY),
+  ].map((end) => end.then(() => null, ({ code }) => code));
+  await until(() => rig.engine.provider.requests.length === 2);
+  await rig.close();
+  assert.deepEqual(await Promise.all(ends), ["unavailable", "unavailable"]);
 });
 
 Deno.test("a result marks a cause that may pass", async () => {
