@@ -37,8 +37,8 @@ const PROJECTS:
   ];
 type Has = (name: string) => boolean;
 
-/** Returns one line of facts that most requests need: the names in the workspace, the kinds of project with their test
- * commands, and the environment of Python. Returns "" if the folder is unreadable. */
+/** Returns one line of facts: the names in the workspace, the kinds of project with their test commands, and the
+ * environment of Python. Returns "" if the folder is unreadable. */
 export async function workspaceFacts(workspace: string): Promise<string> {
   const found = await entriesOf(workspace).catch(() => null);
   if (found === null) return "";

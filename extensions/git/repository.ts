@@ -10,8 +10,8 @@ export interface Repository {
   readonly commonDir: string;
 }
 
-/** Returns the repository whose root is the workspace, or null. Rejects with Error for a `.git` that points to a
- * repository of another folder, because any program that writes in the workspace can create such a file. */
+/** Returns the repository whose root is the workspace, or null. Rejects with Error if `.git` points to a repository of
+ * another folder. Any program that writes in the workspace can create such a `.git`. */
 export async function findRepository(workspace: string): Promise<Repository | null> {
   const dot = join(workspace, ".git");
   const info = await Deno.lstat(dot).catch(() => null);

@@ -172,8 +172,7 @@ const LIMITS = { values: 400_000, depth: 500 };
 
 type BodyKind = "text" | "json" | "bytes";
 
-/** Returns a body as data: parsed `json` if its type says so and it is complete, text in its character set, and other
- * types as bytes. */
+/** Returns a body as data: the value of a complete JSON body, text decoded from its character set, or bytes. */
 function bodyData(
   { bytes, truncated }: Body,
   { type, as }: { readonly type: string; readonly as: BodyKind | undefined },

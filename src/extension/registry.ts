@@ -68,7 +68,7 @@ export class ExtensionRegistry {
   }
 
   /** Adds an extension, or replaces the extension with its namespace. Queries that start later see it. Throws TypeError
-   * if the extension is invalid, `SettingError` if its section of the settings is, and Error if another extension has
+   * for an invalid extension, `SettingError` for an invalid section of its settings, and Error if another extension has
    * its alias or a module's name. */
   register(extension: Extension): void {
     this.#add(extension, this.#extensions);
@@ -437,9 +437,8 @@ const SECTION = /^\s*# (?!(?:tests|suites|pass|fail|cancelled|skipped|todo|durat
 const PLACE = /^\s+(?:at|location): ?\S/;
 const PLACE_LINES = 40;
 
-/** Returns the names of the first failed tests with their groups and places, the lines below the first failures, and
- * the last lines of each output. The lines are as a terminal would show them without colours. A note counts the omitted
- * lines. */
+/** Returns the names of the first failed tests with groups and places, the lines below the first failures, and each
+ * output's last lines. The lines are as a terminal would show them without colours. A note counts the omitted lines. */
 function shownOutput(outputs: readonly string[]): string {
   const texts = outputs.map(linesOf);
   const lines = texts.flat();

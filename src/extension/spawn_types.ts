@@ -93,7 +93,7 @@ export interface SpawnCaller {
 }
 
 /** The scopes of a program's network that a lasting approval covers, and the files of the workspace that the program
- * runs; or the reason why Vis asks the user every time. */
+ * runs. `never` is the reason why Vis asks the user every time. */
 export type NetworkScopes =
   | { readonly scopes: readonly string[]; readonly runs: readonly string[] }
   | { readonly never: string };

@@ -93,8 +93,8 @@ export interface Executed {
   readonly notes: readonly string[];
 }
 
-/** The reason why a reply was unusable: a fault of the reply, neither code nor a final answer ("idle"), an end after
- * Vis has shown a part ("broken"), or no reply ("call"). */
+/** The reason why a reply was unusable. "idle": neither code nor a final answer. "broken": an end after Vis has shown a
+ * part. "call": no reply. `ReplyFault` names the other faults. */
 export type IterationFault = ReplyFault | "idle" | "broken" | "call";
 
 interface Common {

@@ -214,8 +214,8 @@ function isLink(target: string): boolean {
   return LINK.test(target) && URL.canParse(target);
 }
 
-/** Returns the target of a link that cannot be opened, to show it after the label: a file, an anchor, or an address
- * that would run code. */
+/** Returns the target of a link that no channel can open, to show the target after the label. Examples: a file, an
+ * anchor, an address that would run code. */
 function shownTarget(target: string, label: string): readonly MarkdownInline[] {
   if (target === "" || target === label) return [];
   return [{ kind: "text", text: label === "" ? target : ` (${target})` }];

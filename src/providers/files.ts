@@ -14,7 +14,7 @@ const POLL_MS = 100;
 const PRICE = { input: 0, output: 0, cached: 0 };
 
 /** Makes a provider without a model. Vis writes each model call to a file in `folder`, and reads the reply from another
- * file, so that a person or a program can be the model. Creates the folder if it is missing. */
+ * file. A person or a program writes the reply. Creates the folder if it is missing. */
 export async function filesProvider(folder: string): Promise<Provider> {
   try {
     await Deno.mkdir(folder, { recursive: true });

@@ -79,8 +79,7 @@ export async function removePath(
 const MAX_ITEMS = 2_000;
 
 /** Returns everything at and below a place as items to remove, folders before their contents. Rejects with RangeError
- * for guarded paths and for more than Vis can undo, and with Error for a file that changed after the conversation read
- * it. */
+ * for guarded paths and for more than Vis can undo, and with Error if a file changed after the conversation read it. */
 export async function treeItems(
   context: FsContext,
   place: WorkspacePath,

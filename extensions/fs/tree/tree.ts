@@ -60,8 +60,8 @@ export interface OpenFolder extends Disposable {
   look(name: string): Facts | null;
   /** Rejects with `AlreadyExists` if the name is taken. When it resolves, the bytes are on the disk. */
   create(name: string, file: NewFile): Promise<void>;
-  /** Whether a file must be written in place, because a replacement is impossible, or would lose names, an owner, an
-   * access list, extended attributes or a mount. */
+  /** Whether the tree must write a file in place. A replacement may be impossible, or lose names, an owner, an access
+   * list, extended attributes or a mount. */
   staysInPlace(name: string): boolean;
   /** Writes over the bytes of an existing file. After an error or a kill, the file may have a part of both contents.
    * When it resolves, the bytes are on the disk. */

@@ -14,8 +14,8 @@ import type { Settings } from "../settings/settings.ts";
 import { chooseProviders, type ChosenProviders, type ResolvedProvider } from "./choose_providers.ts";
 
 const LIST_MS = 3_000;
-/** The time until the first token of a local model, which may first have to load, and then read the whole prompt on a
- * slow processor. */
+/** The limit for the time until a local model's first token. On a slow processor, the model may have to load and to
+ * read the whole prompt. */
 const LOCAL_FIRST_TOKEN_MS = 1_800_000;
 /** Stands for no limit, because a timer can wait for about three weeks at most. */
 const UNLIMITED_MS = 1_800_000_000;

@@ -70,9 +70,9 @@ async function isOfAnother(model: string, { name, data, models, home }: Resolved
     await ownerOf(model, { providers: others, home }) !== null;
 }
 
-/** Chooses the first candidate that exists, in this order: the named provider, a base URL or a key of VIS_*,
- * "provider/model", the providers of the settings, the first preset with a key, a server on this machine. Rejects with
- * `ConfigError` that names the setting. */
+/** Chooses the first candidate that exists. The order is: the named provider, a base URL or a key of VIS_*,
+ * "provider/model", the settings, a preset with a key, a local server. Rejects with `ConfigError` that names the
+ * setting. */
 async function choose(parts: ChooseParts): Promise<ChosenProviders> {
   const { config, apiKey } = parts.settings;
   const { provider, baseUrl, model, providers } = config;

@@ -18,8 +18,8 @@ import type { Incoming, IncomingFile } from "./read_update.ts";
 import { RichText } from "./rich_text.ts";
 
 const PRIVATE_MS = 1_500, GROUP_MS = 4_000, TYPING_MS = 4_500;
-/** If the end of the program interrupted a query this often, the bot does not run the query again, since the query may
- * be the cause. */
+/** If the end of the program interrupted a query this often, the bot does not run the query again. The query may be the
+ * cause. */
 const MAX_ATTEMPTS = 3;
 const LOOK_AGAIN_MS = 2_000;
 const SUSPENDED = "⏸ The bot is restarting. This request continues when it is back";

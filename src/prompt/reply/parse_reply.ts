@@ -19,8 +19,8 @@ const START =
 const ESCAPED_START = /\{\s*\\"(?:thinking|code|final|answer|expr)\\"\s*:/i;
 const MAX_STARTS = 40;
 const MAX_OTHER_STARTS = 8;
-/** The limit for the characters that Vis parses for all candidates of a reply together, so that hostile text costs no
- * more than a large reply. */
+/** The limit for the characters that Vis parses for all candidates of a reply together. With it, a hostile reply costs
+ * no more than a large one. */
 const MAX_WORK = 2_500_000;
 const MAX_LIBRARY = 2;
 const TOOL_CALL =

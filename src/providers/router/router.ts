@@ -362,8 +362,8 @@ const QUICK = { firstMs: 500, mostMs: 30_000 };
 const LONGEST_QUICK_MS = 60_000;
 const PATIENT = { firstMs: 2_000, mostMs: 30_000 };
 
-/** The pauses of a request: short pauses between attempts at one route, and longer pauses after all routes have failed
- * with temporary errors, as long as patience lasts. */
+/** The pauses of a request: short ones between attempts at one route, and longer ones after temporary errors of all
+ * routes. Patience limits the total time. */
 class Retries {
   readonly #clock: Clock;
   readonly #random: () => number;
