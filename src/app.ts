@@ -234,12 +234,13 @@ function defect(
   return 1;
 }
 
-/** Returns values for the proxy variables, so that the runtime's `fetch` reads them as other programs do.
- * Returns {} without a proxy, or if no value must change. Call it before the first request.
+/** Returns values for the proxy variables, so that the runtime's `fetch` reads them as other programs do. Returns {}
+ * without a proxy, or if no value must change. The caller sets the values before the first HTTP request.
  *
  * The runtime compares hosts with NO_PROXY only in lower case. The runtime also ignores ports, `*.` and brackets there,
- * and lets `*` match names but no addresses. So missing entries are added, and none is removed. The runtime also uses
- * `http_proxy` for https addresses, which HTTP_PROXY prevents, and ignores a proxy whose login has no password. */
+ * and lets `*` match names but no addresses. This function therefore adds the missing entries, and removes none. The
+ * runtime also uses `http_proxy` for https addresses, which HTTP_PROXY prevents, and ignores a proxy whose login has no
+ * password. */
 export function proxyVariables(env: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> {
   const isSet = (name: string): boolean => (env[name] ?? env[name.toLowerCase()] ?? "") !== "";
   if (!PROXIES.some(isSet)) return {};

@@ -205,7 +205,7 @@ async function read(path: string): Promise<Checkpoint | null> {
   }
 }
 
-/** Writes the whole file or none. Only the user can read the file, and it stays locked until it is closed. */
+/** Writes the whole file or none. Only the user can read the file, and the lock lasts until the file is closed. */
 async function writeWhole(path: string, bytes: Uint8Array<ArrayBuffer>): Promise<Deno.FsFile> {
   const temporary = `${path}.${crypto.randomUUID()}.tmp`;
   const file = await Deno.open(temporary, { write: true, createNew: true, mode: 0o600 });

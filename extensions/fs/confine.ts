@@ -201,7 +201,7 @@ export class FolderGuard {
   }
 
   /** Throws RangeError if this entry would make the folder a repository. A repository's settings can name commands,
-   * which run when a user calls git in it. */
+   * which run when a user calls git in the folder. */
   checkNew(folder: OpenFolder, name: string): void {
     const made = plainName(name);
     if (!OF_REPOSITORY.has(made)) return;
@@ -211,8 +211,8 @@ export class FolderGuard {
   }
 }
 
-/** Returns the path from the workspace to the root of the repository around it, such as "../../"; empty if they are the
- * same. */
+/** Returns the path from the workspace to the root of the repository around it, such as "../../"; empty if both are the
+ * same folder. */
 export function upTo({ below }: Pick<Tree, "below">): string {
   return below === "" ? "" : "../".repeat(below.split("/").length);
 }

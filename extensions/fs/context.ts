@@ -39,14 +39,14 @@ interface Seen {
   /** Whether writing the text back would lose data, because it has other characters for some bytes of the file. */
   readonly lossy: boolean;
   readonly encoding: string | null;
-  /** Whether the conversation itself wrote the whole text, so that the text reveals nothing to it. */
+  /** Whether the conversation itself wrote the whole text, so that the text reveals nothing new. */
   readonly isOwn: boolean;
 }
 
 interface Known extends Seen {
   /** The SHA-256 of other states of the file that the conversation knows, newest first. An undo restores states from
-   * before the conversation's own changes, and commands make further states. An edit names the text that it replaces,
-   * so it needs no other reading. */
+   * before the conversation's own changes, and commands make further states. An edit names the replaced text, so an
+   * edit of such a state needs no new reading. */
   readonly others: readonly Promise<string>[];
 }
 

@@ -56,7 +56,8 @@ export function withFolders(workspace: Workspace, patterns: readonly string[]): 
       if (place.info?.kind !== "dir" || /[{}]/.test(place.path)) return one;
       return `${not}${place.path === "." ? "" : `${place.path.replace(/[\\*?[\]{}!]/g, "\\$&")}/`}**`;
     } catch {
-      return one; // The matcher refuses this pattern later: it leads out of the workspace, or it is no path.
+      // The matcher refuses this pattern later, because the pattern leads out of the workspace or is no path.
+      return one;
     }
   });
 }

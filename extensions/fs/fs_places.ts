@@ -138,8 +138,8 @@ export function treeOf(root: string, top = root): Tree {
   return kernel ? new KernelTree(kernel, top, { below }) : new PathTree(top, { below });
 }
 
-/** Makes a change. If it reads secret files, Vis asks about them together with their new text. An error of the change
- * may contain the text of such a file, so Vis asks the user before the model gets the error. */
+/** Makes a change. If the change reads secret files, Vis asks about these files and their new text together. An error
+ * of the change may contain the text of such a file, so Vis asks the user before the model gets the error. */
 async function askedFor<Result>(given: FsContext, make: (context: FsContext) => Promise<Result>): Promise<Result> {
   const context = { ...given, unasked: new Map<string, SecretFile>() };
   try {

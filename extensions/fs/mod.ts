@@ -23,7 +23,7 @@ const line = z.number().int().min(1).optional();
 const flag = z.boolean().optional();
 const many = z.union([z.string(), z.array(z.string()).min(1)]);
 const encoding = z.string().min(1).optional();
-/** The result of a read does not name the encoding. If it matters, a note names it. */
+/** The result of a read does not name the encoding. If the encoding matters, a note names the encoding. */
 const Read = z.strictObject({ from: line, to: line, numbers: flag, encoding })
   .meta({ tsType: "{from?, to?, numbers?}" }).optional();
 const Write = z.strictObject({ encoding, eol: z.enum(["lf", "crlf"]).optional() })

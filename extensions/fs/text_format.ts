@@ -50,7 +50,7 @@ function characterAt(bytes: Uint8Array, at: number): { readonly length: number; 
 }
 
 /** Restores the bytes that are not UTF-8 in a text that replaces another text, in place of U+FFFD. Throws Error if a
- * U+FFFD could mean several of them. */
+ * U+FFFD could mean several of these bytes. */
 export function withStraysOf(old: string, text: string, cannot: string): string {
   if (!text.includes("\uFFFD") || !STRAYS.test(old)) return text;
   const [stray, ...others] = new Set(old.match(/[\udc00-\udfff\ufffd]/gu));

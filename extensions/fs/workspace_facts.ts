@@ -11,7 +11,8 @@ const UNTOLD = new Set(["node_modules", "__pycache__"]);
 
 type Read = (name: string) => Promise<string>;
 
-/** Files that identify the kind of a project, with its test command. The command is "" if the files do not show it. */
+/** Files that identify the kind of a project, with its test command. The command is "" if the files do not show the
+ * command. */
 const PROJECTS:
   readonly (readonly [file: string, kind: string, test: (read: Read, has: Has) => Promise<string> | string])[] = [
     ["package.json", "Node", nodeTest],

@@ -55,8 +55,8 @@ async function isBranch(git: Git, name: string): Promise<boolean> {
   return (await git.run(["show-ref", "--verify", "--quiet", `refs/heads/${name}`])).code === 0;
 }
 
-/** Returns the remote branch of this name. Returns null if several have it, or if a local branch or another commit has
- * the name. */
+/** Returns the remote branch of this name. Returns null if several remotes have such a branch, or if a local branch or
+ * another commit has the name. */
 async function remoteBranch(git: Git, name: string): Promise<string | null> {
   if ((await git.run(["rev-parse", "--verify", "--quiet", "--end-of-options", `${name}^{commit}`])).code === 0) {
     return null;

@@ -83,8 +83,8 @@ export async function add(env: EnvironmentView, paths: string | readonly string[
   return { files: changed.slice(0, SHOWN).map(addedFile), left: Math.max(0, changed.length - SHOWN) };
 }
 
-/** Rejects files in another repository, because git would store its commit instead of its files. Throws Error. A
- * submodule of the last commit may move to another commit. */
+/** Throws Error for files in another repository, because git would store the commit of that repository instead of the
+ * files. A submodule of the last commit may move to another commit. */
 function refuseRepositories(git: Git, files: readonly FileStatus[], list: readonly string[]): void {
   const { workspace } = git.repository;
   const paths = files.filter(({ submodule }) => !submodule).map(({ path }) => path);

@@ -105,8 +105,8 @@ export class PatchReader {
   #file: OpenFile | null = null;
   #hunk: OpenHunk | null = null;
   #chars = 0;
-  /** The numbers of lines that the open hunk still expects, of each older side and of the newer one. While one is above
-   * zero, a line that looks like a header is text. */
+  /** The numbers of lines that the open hunk still expects, of each older side and of the newer one. While one of these
+   * numbers is above zero, a line that looks like a header is text. */
   #old: number[] = [];
   #new = 0;
 
@@ -255,8 +255,8 @@ const HEADERS: readonly (readonly [
   ['+++ "b/', (file, rest) => file.path = nameOf(`"${rest.replace(/\t$/, "")}`)],
 ];
 
-/** Returns the name in `a/name b/name`, or in both quoted. If the names differ, the caller finds them in other
- * lines. */
+/** Returns the name in `a/name b/name`, or in the same form with both names quoted. If the names differ, the caller
+ * finds them in other lines. */
 function sameName(pair: string): string {
   const half = (pair.length - 1) / 2;
   const second = Number.isInteger(half) ? pair.slice(half + 1) : pair;

@@ -237,7 +237,7 @@ function isRepository(parts: ReadonlySet<string>): boolean {
   return parts.has("head") && (parts.has("commondir") || (parts.has("objects") && parts.has("refs")));
 }
 
-/** Whether HEAD has a submodule there too, whose repository no command changes. */
+/** Whether HEAD too has a submodule at this folder, whose repository no command changes. */
 async function isSubmodule(git: Git, folder: string): Promise<boolean> {
   const { stdout } = await git.run(["ls-tree", "-z", "--full-tree", "HEAD", "--", folder]);
   return stdout.startsWith(SUBMODULE_ENTRY);
@@ -280,7 +280,7 @@ function hasRepositories(top: string): boolean {
 }
 
 /** Returns, for each folder of a commit, its entries that are parts of a repository, and the submodules. For an unknown
- * commit, both are empty. */
+ * commit, the result has no entries and no submodules. */
 async function partsIn(
   git: Git,
   commit: string,

@@ -22,7 +22,7 @@ export interface MergeOptions extends Omit<Steps, "skip"> {
 
 export interface RebaseOptions extends Steps {
   readonly onto?: string;
-  /** The commit after which the rebase takes commits. By default, it takes all commits that `onto` lacks. */
+  /** The commit after which the rebase takes commits. By default, the rebase takes all commits that `onto` lacks. */
   readonly from?: string;
 }
 
@@ -43,8 +43,8 @@ type During = "merge" | "rebase" | "cherry-pick" | "revert";
 const NAMES = { merge: "merge", rebase: "rebase", "cherry-pick": "cherryPick", revert: "revert" } as const;
 
 const MOST_COMMITS = 1000;
-/** Returns arguments that prevent strategy or signing programs of the repository. They name the built-in strategy,
- * because otherwise a setting of the repository would choose the strategy. */
+/** Returns arguments that prevent strategy or signing programs of the repository. The arguments name the built-in
+ * strategy, because otherwise a setting of the repository would choose the strategy. */
 function strategy(merging: readonly string[]): readonly string[] {
   // Before git 2.50, "ort" follows renames even if they are turned off.
   return [`--strategy=${merging.length > 0 ? "recursive" : "ort"}`, "--no-gpg-sign"];

@@ -36,11 +36,12 @@ const UNCHECKED: Validator = {
     (() => (data: unknown) => ({ valid: true, data, errorMessage: undefined })) as Validator["getValidator"],
 };
 const CLOSE_MS = 3_000;
-/** The time for the response to the first request. A server with only the older protocol may not respond to it. */
+/** The time for the response to the first request. A server with only the older protocol may not respond to this
+ * request. */
 const PROBE_MS = 3_000;
 
-/** Starts a server and negotiates the protocol version. If it rejects, no program and no connection remains. Rejects
- * with LoginError if a login is missing. */
+/** Starts a server and negotiates the protocol version. If `connect` rejects, no program and no connection remains.
+ * Rejects with LoginError if a login is missing. */
 export async function connect(env: EnvironmentView, options: ConnectOptions): Promise<McpConnection> {
   const { config, login, onToolsChanged, onEnd } = options;
   const client = new Client({ name: "vis", version: "1.0.0" }, {
@@ -119,8 +120,7 @@ const OFFLINE = /EAI_AGAIN|ENOTFOUND|ENETUNREACH|ECONNREFUSED|getaddrinfo|networ
 
 const NOT_FOUND = /ENOENT|no such file|cannot find module|module not found|no module named/i;
 
-/** Returns the setting that probably prevented the start of a program. Returns "" if the error does not indicate
- * one. */
+/** Returns the setting that probably prevented the start of a program. Returns "" if the error indicates no setting. */
 export function programHint(
   said: string,
   { network, write, cwd }: Pick<StdioConfig, "network" | "write" | "cwd">,
@@ -134,7 +134,7 @@ export function programHint(
   return `its wall may have stopped it: allow more with the settings ${missing}`;
 }
 
-/** Returns the probable cause of a response with this status. Returns "" if the status indicates none. */
+/** Returns the probable cause of a response with this status. Returns "" if the status indicates no cause. */
 export function addressHint(name: string, status: number, { headers }: Pick<HttpConfig, "headers">): string {
   if (status === 401 || status === 403) {
     return isSigned(headers)

@@ -51,8 +51,8 @@ export function httpTransport(
   });
 }
 
-/** Ends the body of a response when the signal aborts, because `fetch` no longer does after its Response is
- * garbage-collected. */
+/** Ends the body of a response when the signal aborts, because `fetch` does not end the body of a garbage-collected
+ * Response. */
 function bounded(answer: Response, signal: AbortSignal | null | undefined): Response {
   if (!answer.body) return answer;
   let length = 0;
@@ -137,8 +137,8 @@ class JsonPieces {
   }
 }
 
-/** Yields readable events. If the stream ends without a response and the library cannot resume it, the last event is an
- * error for the request. */
+/** Yields readable events. If the stream ends without a response and the library cannot resume the stream, the last
+ * event is an error for the request. */
 async function* readableEvents(
   body: AsyncIterable<Uint8Array>,
   reading: Reading,

@@ -20,7 +20,7 @@ const WHOLE = "whole";
  * `whole` returns that result. */
 export class ServerMessages {
   readonly #waiting = new BoundedMap<string, Asked>(MOST_WAITING);
-  /** The results of tool calls that the library has received and its caller has not. */
+  /** The results of tool calls that the library has received, but its caller has not read. */
   readonly #results = new BoundedMap<number, unknown>(MOST_RESULTS);
   #resultCount = 0;
   #hasNotified = false;

@@ -67,7 +67,7 @@ export function userVariables(config: unknown): Readonly<Record<string, string>>
 }
 
 /** Returns secrets that Vis must not show: the values of headers and variables, and the words in them. Omits short
- * ones. The longest comes first. */
+ * secrets. The longest secret comes first. */
 export function secretsOf(config: ServerConfig): readonly string[] {
   const values = Object.values("url" in config ? config.headers : config.env);
   const words = values.flatMap((value) => [value, ...value.split(/\s+/)]);

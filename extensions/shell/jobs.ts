@@ -17,7 +17,7 @@ export interface StartOptions extends Omit<CommandOptions, "stdin"> {
   readonly until?: string;
 }
 
-/** The wait for the first output, in which a command that cannot run reports this. */
+/** The wait for the first output. A command that cannot run reports the reason within this time. */
 const WAIT_MS = 1_000;
 const TIMEOUT_MS = 3_600_000;
 
@@ -310,7 +310,7 @@ export class Job {
     if (end) this.#input?.end();
   }
 
-  /** Asks the command to end, and kills it if it does not. Then returns new output. */
+  /** Asks the command to end, and kills a command that does not end. Then returns new output. */
   async stop(): Promise<JobReport> {
     this.#stop.abort();
     await this.#done;

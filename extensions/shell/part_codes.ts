@@ -8,7 +8,7 @@ interface Part {
   readonly command: string;
 }
 
-/** Matches a line that may end with 0 although a part of it failed. */
+/** Matches a line that may end with 0 although a part of the line failed. */
 const HIDES = /(?<!\|)\|(?!\|)|[;\n]\s*\S/;
 /** The descriptor to which the shell reports. Ordinary lines do not use it. */
 const REPORTS = 87;
@@ -20,7 +20,7 @@ const SAYS_NO =
   /^(?:[!({]\s*|time\s+|\w+=\S*\s+)*(?:git\s+|xargs\s+(?:-\S+\s+(?:\d+\s+)?)*)?(?:[efz]?grep|rg|ag|ack|diff|cmp|test|\[\[?|which|command|type|expr|pgrep)(?=\s|$)/;
 
 /** Learns the exit codes of the parts of a line from bash. For example, `npm test | tail` ends with the code of `tail`.
- * If the line sets a trap for EXIT or ERR, it replaces the trap that reports. */
+ * If the line sets a trap for EXIT or ERR, the line replaces the trap that reports to Vis. */
 export class PartCodes {
   readonly #line: string;
   readonly #token = crypto.randomUUID();
@@ -37,7 +37,7 @@ export class PartCodes {
     this.#line = line;
   }
 
-  /** The line with the traps before it. A redirection resets the line number, which bash prints in its messages. */
+  /** The line, with the traps in front. A redirection resets the line number, which bash prints in its messages. */
   get traced(): string {
     const report = (kind: string, ...values: readonly string[]): string => {
       const format = `${this.#token} ${kind} ${values.map(() => `%.${COMMAND_CHARS}s`).join(":")}\\n`;

@@ -55,8 +55,8 @@ export async function run(
 const KEPT = "failedOutput";
 const LONG = { lines: 8, chars: 1_000 }, MAX_KEPT = 256 * 1024;
 
-/** Keeps the long output of a failed command in a variable, because users and later steps see only an excerpt of it.
- * Returns the name of the variable, or null. */
+/** Keeps the long output of a failed command in a variable, because users and later steps see only an excerpt of the
+ * output. Returns the name of the variable, or null. */
 async function keptOutput({ bindVar }: EnvironmentView, result: CommandEnd): Promise<string | null> {
   if (commandOutcome(result).ok !== false) return null;
   const text = [result.stdout, result.stderr].filter((one) => one !== "").join("\n");
@@ -71,8 +71,8 @@ async function keptOutput({ bindVar }: EnvironmentView, result: CommandEnd): Pro
   }
 }
 
-/** Runs a program, and reports its changes in the workspace, or in the whole repository around it. Also reports them if
- * the program was ended with its call. */
+/** Runs a program, and reports its changes in the workspace, or in the whole repository around it. Also reports the
+ * changes of a program that was ended with its call. */
 export async function watched<Result>(
   env: EnvironmentView,
   run: () => Promise<Result>,
@@ -133,7 +133,6 @@ export async function allowed(
   const refusal = refusedBy(env.config as CommandRules | undefined, command);
   if (refusal !== null) throw new Error(refusal);
   const argv = typeof command === "string" ? [SHELL, "-c", command] : command;
-  // With the same text, the commands of a conversation reach each other's servers.
   const { cwd, env: own, stdin } = asked;
   const shown = commandText(command, {
     ...(typeof cwd === "string" ? { cwd } : {}),
@@ -142,7 +141,7 @@ export async function allowed(
   });
   const { all, ...more } = await approved(env, { ...asked, shown, argv });
   const walls = await env.programWalls?.(), unwalled = walls?.unwalled;
-  // Without a whole wall, the user approves the command with its variables, so Vis adds none.
+  // Without a whole wall, the user approves the command with its variables, so Vis adds no variables.
   const usual = walls === undefined || unwalled !== undefined
     ? {}
     : { PYTHONUNBUFFERED: "1", ...(more.network || walls.network ? {} : OFFLINE) };
@@ -154,6 +153,7 @@ export async function allowed(
     // A user who approves a command must see the original line, so Vis does not trace it.
     const isTraced = typeof command === "string" && basename(SHELL) === "bash" && unwalled?.mode !== "ask";
     const parts = isTraced ? PartCodes.of(command) : null;
+    // By `loopback`, the commands of a conversation reach each other's servers.
     const ended = await spawn(parts ? [SHELL, "-c", parts.traced] : argv, {
       ...{ ...options, ...more, ...variables, loopback: env.conversationId },
       ...parts ? { asides: parts.asides } : {},
@@ -234,7 +234,8 @@ async function approved(
     });
   }
   if (asksForAll) {
-    // A lasting answer covers the repository, for every function. For the other needs, it covers only this command.
+    // A lasting approval covers the repository, for every function. For the other needs, a lasting approval covers only
+    // this command.
     const does = [
       ...needs.map((need) => need.does),
       `change files in all of ${root}, the repository around the workspace`,
@@ -289,7 +290,7 @@ function listed(parts: readonly string[]): string {
   return parts.length < 2 ? parts.join() : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`;
 }
 
-/** Asks once for all needs of a command. A lasting answer keeps a rule for each need. If a question cannot show all
+/** Asks once for all needs of a command. A lasting approval keeps a rule for each need. If a question cannot show all
  * rules, or if one need cannot last, the answer counts only for this command. */
 async function ask(
   { approve }: EnvironmentView,

@@ -52,7 +52,8 @@ async function skillsIn(
   root: string,
   { within, secrets }: { readonly within?: string; readonly secrets: readonly string[] | undefined },
 ): Promise<FoundSkills> {
-  if (!existsSync(root)) return NONE; // The folder is usually missing. Listing it would then make an error.
+  // Usually the folder is missing, and listing a missing folder would make an error.
+  if (!existsSync(root)) return NONE;
   const list = await firstEntries(root, { most: MAX_NAMES }).catch(() => null);
   if (list === null) return NONE;
   const names = list.entries.filter(({ isFile }) => !isFile).map(({ name }) => name);

@@ -22,7 +22,7 @@ interface Found extends FoundSkills {
 /** `activate` and `prompt` of one query receive the same view, so Vis reads the files once. */
 const FOUND = new WeakMap<EnvironmentView, Promise<Found>>();
 
-/** For each conversation, the instructions that it knows of other folders than the workspace, with their text. */
+/** The instructions of other folders that each conversation knows, with their text. */
 const KNOWN = new BoundedMap<string, Map<string, string>>(64);
 const MOST_KNOWN = 20, MOST_KNOWN_CHARS = 24_000;
 
@@ -50,8 +50,8 @@ export default defineExtension({
     FOUND.delete(env);
     return [...(found.skills.length > 0 ? [listOf(found)] : []), ...notes, ...knownIn(env)].join("\n");
   },
-  /** The first file that a call reads in a folder shows the instructions of this folder once. Later requests have them
-   * from the beginning. */
+  /** The first file that a call reads in a folder shows the instructions of this folder once. Later requests have these
+   * instructions from the beginning. */
   fileRead: tellInstructions,
   doctor: checkSkills,
   topics: async (env: EnvironmentView) =>

@@ -1,7 +1,7 @@
 /** The sandbox evaluates this module, so it must be self-contained. */
 
 type Row = Readonly<Record<string, unknown>>;
-/** Matches a text of one line that looks like the path of a table, so it is no table. */
+/** Matches a text of one line that looks like the path of a table. Such a text is no table. */
 const PATH = /^[^\s,;"]+\.(?:csv|tsv|txt)$/i;
 
 type Rows = readonly (Row | readonly unknown[])[];

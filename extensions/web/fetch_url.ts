@@ -168,7 +168,7 @@ function withoutContent(headers: ReadonlyMap<string, string>): ReadonlyMap<strin
 
 const PLAIN = /^(?:accept|accept-language|user-agent)$/;
 
-/** Returns the headers for another origin, without keys and similar values, which are only for the original one. */
+/** Returns the headers for another origin, without keys and similar values, which are only for the original origin. */
 function headersForOthers(headers: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
   return new Map([...headers].filter(([name]) => PLAIN.test(name) || name === "accept-encoding"));
 }

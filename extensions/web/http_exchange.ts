@@ -115,7 +115,7 @@ export interface Body {
   readonly truncated: boolean;
 }
 
-/** Returns at most `maxBytes` of a body after its decompression. Decompresses little more than that. */
+/** Returns at most `maxBytes` of a body after its decompression. Decompresses little more than `maxBytes`. */
 export async function readResponseBody(
   { headers, body }: HttpAnswer,
   { maxBytes }: { readonly maxBytes: number },

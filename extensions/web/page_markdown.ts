@@ -250,7 +250,7 @@ class MarkdownWriter implements PageHandler {
     }
   }
 
-  /** Sets the base address. The first one counts, for all links of the page. */
+  /** Sets the base address. The first base address counts, for all links of the page. */
   #setBase(href: string | undefined): void {
     if (href === undefined || this.#hasBase || !URL.canParse(href, this.#base)) return;
     this.#base = new URL(href, this.#base);
@@ -265,7 +265,7 @@ class MarkdownWriter implements PageHandler {
     return /^https?:$/.test(url.protocol) && url.href.length <= 2_000 ? url.href : null;
   }
 
-  /** Ends a paragraph. A cell has no paragraphs, so there this adds a blank. */
+  /** Ends a paragraph. Inside a cell, which has no paragraphs, adds a blank. */
   #break(): void {
     if (this.#pre) return;
     if (this.#table) this.#inline.add(" ");
@@ -459,7 +459,7 @@ class TableText {
     this.#fill();
   }
 
-  /** Adds a cell. If the cell takes several rows, each of them gets its text. */
+  /** Adds a cell. If the cell takes several rows, each of these rows gets the text. */
   cell(text: string, attributes: ReadonlyMap<string, string>): void {
     if (this.#rows.length === 0) this.row();
     const row = this.#rows.at(-1);

@@ -69,7 +69,7 @@ async function fetchPage(
 }
 
 /** Returns the rules with the host of this request, if the user allows the host now. For the host of a redirect, Vis
- * asks no user, and refuses it unless a rule allows it. */
+ * asks no user, and refuses the host unless a rule allows the host. */
 async function allowing(
   env: EnvironmentView,
   { url, method, bytes, headers }: {

@@ -217,8 +217,8 @@ export interface Services {
   /** Copies a file to an empty PostgreSQL database, or such a database to a new file, and compares every row. After an
    * interruption, the same call continues. Rejects with `UsageError`, `StoreError` and `Cancelled`. */
   copyDatabase(request: DatabaseCopyRequest): Promise<DatabaseCopyReport>;
-  /** Resolves with null if `request.check` is set, or if the executable is current and `force` is not set. If `update`
-   * rejects with `ConfigError`, `UsageError` or `Cancelled`, it has changed no file. */
+  /** Resolves with null if `request.check` is set, or if the executable is current and `force` is not set. After a
+   * rejection with `ConfigError`, `UsageError` or `Cancelled`, no file has changed. */
   update(request: UpdateRequest): Promise<InstalledRelease | null>;
   respawn(args: readonly string[], env: Readonly<Record<string, string>>): Promise<number>;
 }

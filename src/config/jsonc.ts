@@ -89,7 +89,7 @@ function insert(
   return last.comma === null ? splice(added, { start: last.value.end, end: last.value.end, with: "," }) : added;
 }
 
-/** Removes a member. If it was the last member and has no trailing comma, also removes the comma before it. */
+/** Removes a member. For the last member without a trailing comma, also removes the comma before the member. */
 function cutOut(
   { text, node }: Place,
   { member, before }: { readonly member: JsoncMember; readonly before: JsoncMember | undefined },

@@ -38,7 +38,7 @@ function mergeLayers(
 ): Readonly<Record<string, unknown>> {
   const lists = ["extensions.deny", ...united];
   return layers.reduce<Readonly<Record<string, unknown>>>(
-    // The user's own list of secrets replaces the default list. Vis adds a project's list to it.
+    // The user's own list of secrets replaces the default list. Vis adds a project's list to the user's list.
     (merged, { layer, values }) =>
       joined(merged, values, { path: "", lists: layer === "project" ? [...lists, "secrets"] : lists }),
     {},
@@ -77,8 +77,8 @@ function isObject(value: unknown): boolean {
 
 const PLACE = "extensions.config";
 
-/** The sections of extensions. All are in `extensions.config` by namespace. Some also have a name at the top level of
- * the settings, their original place. */
+/** The sections of extensions. Each section is in `extensions.config` under its namespace. Some sections also have a
+ * name at the top level of the settings, their original place. */
 export class SettingsSections {
   readonly all: readonly SettingsSection[];
 

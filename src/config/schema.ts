@@ -66,7 +66,8 @@ const name = z.string().trim().min(1);
 
 /** The settings of Vis. Extensions own further sections. `project` means that the file of a workspace may set the
  * setting. A repository can bring this file, so such a setting must not name a command, a host, a key or a grant. `env`
- * is the variable that sets it. `deno task gen` writes the defaults, these marks and the page of the settings. */
+ * is the variable that sets the setting. `deno task gen` writes the defaults, these marks and the page of the
+ * settings. */
 export const ConfigSchema = z.strictObject({
   model: name.nullable().default(null).describe("Default model, as model or provider/model")
     .meta({ project: true, env: "VIS_MODEL" }),

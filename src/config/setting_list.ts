@@ -4,7 +4,7 @@ import type { SettingsSections } from "./layers.ts";
 import { ConfigSchema } from "./schema.ts";
 
 export interface ConfigSetting {
-  /** The key. If it occurs in each entry of a list, `[]` replaces the index. */
+  /** The key. If the key occurs in each entry of a list, `[]` replaces the index. */
   readonly key: string;
   readonly type: string;
   readonly doc: string;

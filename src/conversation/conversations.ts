@@ -200,9 +200,9 @@ export class Conversations {
     return await this.#store.branches(conversationId);
   }
 
-  /** Runs a query again from the state before it. The new run replaces the last query of its branch. If others follow
-   * the query, or the branch `seenFrom` inherits it, the query runs in a fork. The previous run stays readable. Rejects
-   * like `ask`, and with `UsageError` for an unknown id. */
+  /** Runs a query again from the state before it. The new run replaces the last query of its branch. If other queries
+   * follow, or the branch `seenFrom` inherits the query, the query runs in a fork. The previous run stays readable.
+   * Rejects like `ask`, and with `UsageError` for an unknown id. */
   async retry(
     queryId: string,
     { seenFrom, ...options }:
@@ -384,7 +384,7 @@ async function notFound(id: string, store: Pick<ConversationStore, "listConversa
 
 export interface SharedRun {
   readonly branchId: string;
-  /** The number of the oldest kept event. It is larger than `newest` when no event is kept. */
+  /** The number of the oldest kept event. If no event is kept, this number is larger than `newest`. */
   readonly oldest: number;
   readonly newest: number;
   readonly running: boolean;

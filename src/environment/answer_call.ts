@@ -216,8 +216,8 @@ const MAX_CHARS = 16 * 1024;
 const MAX_NAMES = 64 * 1024;
 
 /** Returns the diffs in a function's result for an event: the key `diff` of the result or of its elements. Skips diffs
- * that only report a removal or a move. Events carry the list, so it is bounded: of the last diffs, it has only the
- * names or nothing. */
+ * that only report a removal or a move. Events carry the list, so the list is bounded. Of the diffs beyond its limit,
+ * the list has only the names, or nothing. */
 export function diffsIn(result: unknown): { readonly diffs?: readonly string[] } {
   const found: string[] = [];
   let [left, names] = [MAX_CHARS, MAX_NAMES];

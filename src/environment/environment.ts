@@ -1,11 +1,11 @@
 import { statSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { relative, resolve } from "node:path";
-/* The runtime of one live conversation. The layers above use `Environment`; `environment_parts.ts` lists its parts, and
- * the parts that a query attaches to it while it runs.
+/* The runtime of one live conversation. The layers above use `Environment`; `environment_parts.ts` lists the parts
+ * of an environment, and the parts of a running query.
  *
- *   sandbox_session.ts   keeps a child running and restores it, with the shown values of former blocks
- *   variables.ts         the variables by name, and which of them come and go
+ *   sandbox_session.ts   keeps a child running and restores a new child, with the shown values of former blocks
+ *   variables.ts         the variables by name, and the changes of their scope
  *   answer_call.ts       a call from the sandbox: of a function of Vis, or of an extension
  *   environment_views.ts the view of an extension: its variables, its store, the history, its programs
  *   source_fault.ts      checks a file that an extension wrote
@@ -71,7 +71,7 @@ export class Environment {
   readonly #parts: EnvironmentParts;
   readonly #session: SandboxSession;
   readonly #system = new Map<string, string>();
-  /** Host calls wait until this settles. Null if they need not wait. */
+  /** Host calls wait until this promise settles. Null if they have no row to wait for. */
   #stored: Promise<unknown> | null = null;
   readonly #scopes: ScopeChanges;
   readonly #lost = new MissingVariableNotes();
@@ -154,7 +154,7 @@ export class Environment {
   }
 
   /** Stops the child until the next need, unless a query is running. The store gets versions with their iteration, so
-   * none is lost. */
+   * no version is lost. */
   async rest(): Promise<void> {
     if (this.#scope === null) await this.#session.stop();
   }

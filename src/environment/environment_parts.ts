@@ -52,8 +52,8 @@ export interface EnvironmentParts {
     options: SpawnOptions,
   ) => Promise<NetworkScopes>;
   readonly secrets?: (workspace: string) => readonly string[];
-  /** Returns the top of the repository around a workspace, and whether extensions may change it without approval.
-   * Extensions may always read the repository. Returns null outside a repository. */
+  /** Returns the top of the repository around a workspace, and whether extensions may change the repository without
+   * approval. Extensions may always read the repository. Returns null outside a repository. */
   readonly repositoryRoot?: (workspace: string) => { readonly path: string; readonly isOpen: boolean } | null;
   readonly obeyedPaths?: (
     workspace: string,
@@ -103,7 +103,7 @@ export interface QueryScope {
     from: {
       readonly extension: string;
       readonly signal: AbortSignal;
-      /** If true, Vis asks no user and only lasting answers count. */
+      /** If true, Vis asks no user and only lasting approvals count. */
       readonly isQuiet?: boolean;
     },
   ) => Promise<Approval>;

@@ -201,8 +201,8 @@ export class EnvironmentViews {
     };
   }
 
-  /** Returns `env.spawn`. By default, programs end with the call; outside of a call with the query, and outside of a
-   * query with the conversation. */
+  /** Returns `env.spawn`. By default, a program ends with its call. Outside of a call, the program ends with the query,
+   * and outside of a query with the conversation. */
   #spawn(
     scope: QueryScope | null,
     { signal, caller }: { readonly signal: AbortSignal | undefined; readonly caller: SpawnCaller },
@@ -242,8 +242,8 @@ const NAME = /^[$_\p{ID_Start}][$\u200c\u200d\p{ID_Continue}]*$/u;
 const MAX_NAME = 200;
 const READ_BYTES = 1 << 20, MAX_BYTES = 32 << 20;
 const SYSTEM: readonly string[] = SYSTEM_VARIABLES;
-/** The start of the doc of a variable that an extension has bound. The doc is stored with the variable, so a new
- * process sees it too. */
+/** The start of the doc of a variable that an extension has bound. Vis stores the doc with the variable, so a new
+ * process sees the doc too. */
 const MARK = "bound by ";
 
 interface BoundVariablesSource {
@@ -568,7 +568,7 @@ function emptyPiece(size: number): Uint8Array<ArrayBuffer> {
   return piece;
 }
 
-/** Gives extensions read access to the store. They see the running conversation as its running branch does. */
+/** Gives extensions read access to the store. Of the running conversation, extensions see the running branch. */
 export class StoredHistory implements history.HistoryReader {
   readonly #store: Store;
   readonly #running: Branch;

@@ -32,8 +32,9 @@ const PREVIEW_CHARS = 300;
 const WHOLE_CHARS = 8_000;
 const MAX_CHARS = 2 ** 29 - 24;
 
-/** Creates a variable from a source. The description for the model is bounded. It names a guessed encoding and counts
- * replaced characters. Rejects with `UsageError` for binary data and for text that is too long for a string. */
+/** Creates a variable from a source. The description for the model is bounded. The description names a guessed encoding
+ * and counts replaced characters. Rejects with `UsageError` for binary data and for text that is too long for a
+ * string. */
 export async function readInputVariables(
   name: string,
   { source, store }: { readonly source: VariableSource; readonly store: LargeTextStore },

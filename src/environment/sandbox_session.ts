@@ -232,7 +232,8 @@ export class SandboxSession {
       await this.#restoreAll(sandbox, stored);
       await restoreRows(sandbox, rows);
       checkWanted(signal);
-      // From here on, the code that changes a system variable also binds it in this child. Frames arrive in order.
+      // From here on, the code that changes a system variable also binds the variable in this child. Frames arrive in
+      // order.
       this.#sandbox = sandbox;
       await Promise.all([...this.#source.system()].map(([name, text]) => sandbox.bind(name, text)));
       checkWanted(signal);

@@ -16,7 +16,7 @@ const MAX_TEXTS = 100, MAX_LOOKED = 1_000, MAX_CHANGED = 10_000;
 const MAX_COMPARED = 50;
 
 interface FileText {
-  /** The order of the read in this process. It is -1 if the text is older than its file. */
+  /** The order of the read in this process; -1 if the text is older than its file. */
   readonly at: number;
   readonly state: string;
 }
@@ -47,7 +47,8 @@ class FileTexts {
     this.#read = this.#read.slice(-MAX_TEXTS);
   }
 
-  /** Records that a call changed these files. A variable made from its result then has no older text of them. */
+  /** Records that a call changed these files. A variable that a block makes from the call's result then has no older
+   * text of these files. */
   changedBy(name: string, paths: readonly string[]): void {
     const by = namespaceOf(name);
     this.#changedBy = [...this.#changedBy, ...paths.map((path) => ({ path, by }))].slice(-MAX_TEXTS);
@@ -304,7 +305,7 @@ export class VariableIndex {
   }
 }
 
-/** Returns the names that a block may use: the names in it, and those in the functions and classes that it uses,
+/** Returns the names that a block may use: the names in its code and in the functions and classes that the block uses,
  * directly or not. A block with `globalThis` may use all names. */
 export function namesOf(
   code: string,
@@ -415,7 +416,7 @@ export class ScopeChanges {
 
 const MAX_STATEMENT = 120;
 
-/** The notes for the model on variables that were not restored. They report a variable once, until it has a new
+/** The notes for the model on variables that were not restored. The notes report a variable once, until it has a new
  * version. */
 export class MissingVariableNotes {
   readonly #notes: string[] = [];

@@ -50,7 +50,7 @@ async function foldersIn(place: ExtensionOrigin, folder: string): Promise<readon
 
 export interface Wants {
   /** Namespaces, or names of shipped extensions. If `allow` is not null, Vis loads no extension that is absent from
-   * it. */
+   * this list. */
   readonly allow?: readonly string[] | null;
   readonly deny?: readonly string[];
   readonly config?: Readonly<Record<string, unknown>>;

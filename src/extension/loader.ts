@@ -79,8 +79,8 @@ interface Found {
 type Loaded = Found | Skipped;
 
 /** Returns the part of an extension that the settings and the profile load. For a read-only workspace, this is the
- * `readOnly` part. Without `readOnly`, a shipped extension has none, and an extension in a folder is loaded whole,
- * because the operator of the locked profile allowed it. */
+ * `readOnly` part. Without `readOnly`, a shipped extension has no such part. An extension in a folder is loaded whole,
+ * because the operator of the locked profile allowed this extension. */
 function wantedPart(one: Found, options: LoadOptions): readonly Found[] {
   if (!isWanted(one.name, one.extension, options)) return [];
   if (options.locked?.writable !== false) return [one];
@@ -303,7 +303,8 @@ async function copyOf(
     await Deno.rename(fresh, copy);
   } catch (error) {
     await Deno.remove(fresh, { recursive: true }).catch(() => {});
-    if (!await Deno.stat(copy).then(() => true, () => false)) throw error; // Otherwise, another process was first.
+    // If the copy exists, another process was first.
+    if (!await Deno.stat(copy).then(() => true, () => false)) throw error;
   }
   return copy;
 }
@@ -375,8 +376,8 @@ async function shimText(name: Shims[number]): Promise<string> {
 /** Turns a module's text into a script. Throws Error with the reason if that is impossible. */
 type ReadRealmModule = (source: string, path: string) => string;
 
-/** Returns the extension with its modules read. `textOf` returns the text of a file next to its entry, or null if it is
- * missing. Throws Error that names extension and module. */
+/** Returns the extension with its modules read. `textOf` returns the text of a file next to its entry, or null for a
+ * missing file. Throws Error that names extension and module. */
 export function withScripts(
   extension: NormalExtension,
   { textOf, read }: { readonly textOf: (path: string) => string | null; readonly read: ReadRealmModule },

@@ -68,8 +68,8 @@ export class ExtensionRegistry {
   }
 
   /** Adds an extension, or replaces the extension with its namespace. Queries that start later see it. Throws TypeError
-   * for an invalid extension, `SettingError` for an invalid section of its settings, and Error if another extension has
-   * its alias or a module's name. */
+   * for an invalid extension and `SettingError` for an invalid section of its settings. Throws Error if another
+   * extension has its alias or a module's name. */
   register(extension: Extension): void {
     this.#add(extension, this.#extensions);
     this.#order = null;
@@ -112,8 +112,8 @@ export class ExtensionRegistry {
   }
 
   /** Asks every extension whether it is active and renders its prompt. Logs errors and timeouts. If `activate` fails,
-   * the extension is skipped; if `prompt` fails, it has only its symbols. `own` returns the keys that belong to one
-   * extension. Rejects like `installOrder`. */
+   * the extension is skipped; if `prompt` fails, the extension has only its symbols. `own` returns the keys that belong
+   * to one extension. Rejects like `installOrder`. */
   async activate(env: EnvironmentView, own?: OwnKeys): Promise<ActiveExtensions> {
     const faults: ExtensionFault[] = [];
     await this.#extend({ env, own, faults });

@@ -2,16 +2,16 @@ import type { Approval, ApprovalRequest } from "../domain/query/approval.ts";
 
 /** Options of `env.spawn`. */
 export interface SpawnOptions {
-  /** The top of the repository around the workspace, all of which the program may read. Vis sets it. */
+  /** The top of the repository around the workspace, all of which the program may read. Vis sets `root`. */
   readonly root?: string;
-  /** The folder in which the program starts, relative to the workspace, and inside it or `root`; by default the
-   * workspace. Null means the temporary home folder of the program. PATH and the variables of toolchains then omit
+  /** The folder in which the program starts, relative to the workspace, and inside the workspace or `root`; by default
+   * the workspace. Null means the temporary home folder of the program. PATH and the variables of toolchains then omit
    * folders of the workspace. */
   readonly cwd?: string | null;
   /** Environment variables of the program, added to PATH, HOME, TMPDIR, the locale, TZ and those of toolchains. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Standard input; empty if absent. A stream is read as fast as the program consumes it. When the stream ends, so
-   * does the input. */
+  /** Standard input; empty if absent. A stream is read as fast as the program consumes it. The input ends with the
+   * stream. */
   readonly input?: string | ReadableStream<Uint8Array<ArrayBuffer>>;
   /** The time limit; 120 000 if absent. When the program ends, Vis ends all processes that the program started. */
   readonly timeoutMs?: number;
@@ -64,7 +64,7 @@ export interface SpawnOptions {
 
 /** The result of a program, even if the program failed. `spawn` rejects only if no program ran. */
 export interface Spawned {
-  /** The exit code; 128 plus the number of the signal if one ended it. */
+  /** The exit code. After a signal, 128 plus the number of the signal. */
   readonly code: number;
   readonly signal: string | null;
   readonly stdout: string;
@@ -75,9 +75,10 @@ export interface Spawned {
   readonly truncated: boolean;
   /** Sentences about actions of Vis, such as ended leftover processes or a guessed encoding. */
   readonly notes: readonly string[];
-  /** Files that git now runs or obeys and did not before, after a program that could change the repository. */
+  /** Files that git runs or obeys after the program, but did not before. Only for a program that could change the
+   * repository. */
   readonly obeyed?: readonly string[];
-  /** Folders below the repository of the workspace that are now repositories and were not before. `git add -A` would
+  /** Folders below the repository of the workspace that became repositories while the program ran. `git add -A` would
    * add them. */
   readonly repositories?: readonly string[];
 }

@@ -61,7 +61,7 @@ const NOWHERE: EnvironmentView = {
   maxIterations: 4,
 };
 
-/** Registers the extension after `others`. Rejects if an extension is invalid, or if `config` is. */
+/** Registers the extension after `others`. Rejects for an invalid extension and for an invalid `config`. */
 export async function testExtension(
   extension: Extension,
   { env = {}, config, others = [], log = () => {} }: TestOptions = {},

@@ -115,8 +115,8 @@ const ExtensionShape = z.strictObject({
 
 const switchOf = (onByDefault: boolean) => z.strictObject({ enabled: z.boolean().default(onByDefault) }).prefault({});
 
-/** Validates an extension as far as that does not depend on others, and fills in its optional keys. Throws TypeError
- * that names the key and the extension. */
+/** Validates the parts of an extension that do not depend on other extensions, and fills in its optional keys. Throws
+ * TypeError that names the key and the extension. */
 export function defineExtension(spec: Extension): NormalExtension {
   const checked = ExtensionShape.safeParse(spec, { error: inputFault });
   const found = checked.success ? faultOf(spec) : describe(checked.error, spec);

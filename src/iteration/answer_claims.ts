@@ -15,8 +15,8 @@ export function failedCommands(calls: readonly BlockCall[]): readonly string[] {
 }
 
 /** Detects whether an answer claims work, for conversations that did no work. An unclear answer is not a claim, so that
- * an answer with information rarely counts as one. A claim is in the first person and about files, code or tests. Its
- * clause has no negation, condition or source. */
+ * an answer with information rarely counts as a claim. A claim is in the first person and about files, code or tests.
+ * The clause of a claim has no negation, condition or source. */
 
 /** Matches whole words in any script, since `\b` supports only ASCII. */
 function words(pattern: string): RegExp {

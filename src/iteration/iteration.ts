@@ -59,8 +59,8 @@ export interface IterationInput {
     readonly usage: Usage;
     readonly costUsd: number | null;
   };
-  /** Resolves when the previous iteration is stored and reported. Vis calls the model meanwhile, but shows no output
-   * and runs no block before. If the promise rejects, the frame's signal ends the call. */
+  /** Resolves when the previous iteration is stored and reported. Until then, Vis may call the model, but shows no
+   * output and runs no block. If the promise rejects, the frame's signal ends the call. */
   readonly stored: Promise<void>;
   readonly system: readonly { readonly name: string; readonly text: string }[];
 }
@@ -134,8 +134,8 @@ export type IterationResult =
 
 export interface Iterated {
   readonly result: IterationResult;
-  /** Stores the ended iteration and reports it. The caller calls it once, with `write` to store the end of the query
-   * too. Rejects with `StoreError` or a defect. */
+  /** Stores the ended iteration and reports it. The caller calls `store` once, with `write` to store the end of the
+   * query too. Rejects with `StoreError` or a defect. */
   readonly store: (write?: WriteEnd) => Promise<void>;
 }
 

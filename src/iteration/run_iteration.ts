@@ -47,7 +47,7 @@ export async function runIteration(frame: IterationFrame, input: IterationInput)
   const { alternatingRoles } = frame.router.current().capabilities;
   const messages = callMessages(frame, { context: input.context, alternatingRoles });
   const announced = input.stored.then(() => announce(frame, input));
-  announced.catch(() => {}); // If the call fails first, its own error counts.
+  announced.catch(() => {}); // If the model call fails first, the caller gets the error of the call.
   const { reasoning, prefer = null } = input;
   const asked = await askModel(frame, { messages, reasoning, prefer, announced }).catch((error: unknown) => {
     if (error instanceof Cancelled) return null;

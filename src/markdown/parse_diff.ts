@@ -169,8 +169,8 @@ const MOST_WORDS = 300;
 /** The least share of the shorter line that two versions of a line have in common. */
 const LEAST_SHARED = 0.4;
 
-/** Returns two lines with the words in which they differ. Returns null if they have too many words or too little in
- * common. */
+/** Returns two lines with the words in which they differ. Returns null if the lines have too many words or too little
+ * in common. */
 function wordChanges(
   before: string,
   after: string,

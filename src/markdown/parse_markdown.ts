@@ -17,9 +17,8 @@ interface Reading {
   at: number;
 }
 
-/** Parses CommonMark with GitHub's tables, strikethrough, task lists and bare addresses. HTML stays text, and only
- * http, https and mailto addresses become links. Depth and time are bounded for any text, and no part of it is
- * omitted.
+/** Parses CommonMark with GitHub's tables, strikethrough, task lists and bare addresses. HTML stays text, and only http,
+ * https and mailto addresses become links. Depth and time are bounded for any text, and no part of the text is omitted.
  *
  * `clean` is applied to every text in the tree after entities are decoded, and removes or escapes characters that the
  * target must not show, such as control characters. */
@@ -227,7 +226,8 @@ function otherHost(href: string, label: string): readonly MarkdownInline[] {
   return /\w\.\w/.test(label) && !label.includes(host) ? [{ kind: "text", text: ` (${host})` }] : [];
 }
 
-/** The depth to which quotes and lists are parsed. Deeper ones are shown as written. A list counts as two levels. */
+/** The depth to which quotes and lists are parsed. Deeper quotes and lists are shown as written. A list counts as two
+ * levels. */
 const MAX_LEVEL = 40;
 
 const parser = new MarkdownIt({ html: false, linkify: true });

@@ -6,7 +6,7 @@
  *   views/page.tsx    the parts of the page; `thread_view.tsx` and `turn.tsx` draw the conversation, `composer.tsx`
  *                     is the input for requests, `sidebar.tsx` lists and searches conversations
  *   panels/           windows over the page: each file has a function that opens one with `view` of `dialogs.tsx`
- *   parts/            elements that all of them use: buttons, texts
+ *   parts/            elements that several parts of the page use: buttons, texts
  *
  * Nothing imports this folder. The page's types of the API come from the schemas in
  * `src/channels/http/api/schemas.ts`. */

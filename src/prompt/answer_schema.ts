@@ -59,7 +59,7 @@ ${shown}
 Best: build the value in code and call answer(value). Or "answer": the name of one variable that holds it, or the JSON itself as a string. No prose, no fence around it.`;
   }
 
-  /** Returns the answer as JSON that satisfies the schema, or why it does not. */
+  /** Returns the answer as JSON that satisfies the schema, or the reason why the answer does not. */
   judge(offered: Offered): Judged {
     const judged = "text" in offered ? this.#text(offered.text) : this.#value(offered.value);
     this.#refused = judged.ok ? null : judged.reason;

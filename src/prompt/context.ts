@@ -8,7 +8,7 @@ import type { EarlierTurn, EarlierTurns, VariableHead } from "../persistence/sto
 export interface JournalEntry {
   readonly code: string;
   readonly result: BlockResult;
-  /** The codec bytes of the value, for nudges of extensions; null or absent if Vis does not keep them. */
+  /** The codec bytes of the value, for nudges of extensions; null or absent if Vis does not keep the bytes. */
   readonly value?: Uint8Array<ArrayBuffer> | null;
   readonly as?: string | undefined;
 }
@@ -30,7 +30,7 @@ export interface ContextParts {
       /** The names of the changed files, on one line; absent if the request changed no file. */
       readonly changed?: string;
       readonly diff?: string;
-      /** The output of blocks and calls that ended with the request. */
+      /** The output of blocks and calls that still ran when the request ended. */
       readonly printed?: string;
       /** Whether the query ended without an accepted answer. `answer` is then the text that its user read instead. */
       readonly unfinished?: boolean;
@@ -92,7 +92,7 @@ export function renderContext(parts: ContextParts): string {
   );
 }
 
-/** The last call is not an iteration: it comes after the budget is used up. */
+/** The last call is not an iteration, because the budget is already used up. */
 function header({ iteration, budget, failures, last }: ContextParts): string {
   const most = Math.trunc(budget), at = Math.trunc(iteration);
   const count = Math.trunc(failures);
@@ -294,7 +294,7 @@ function sizeOf(entries: readonly JournalEntry[], caps: JournalCaps): number {
 }
 
 /** Renders the rows of one iteration, within `journalChars`. Rows of an earlier iteration begin with its number, since
- * `results` and `printed` do not have them. */
+ * `results` and `printed` do not have these rows. */
 function renderJournal(entries: readonly JournalEntry[], caps: JournalCaps, earlier: number | null = null): string {
   const gap = Math.max(0, entries.length - MAX_ROWS);
   const first = gap > 0 ? MAX_ROWS / 2 : entries.length;
@@ -847,7 +847,8 @@ interface AllOfIt {
   readonly before: number | null;
 }
 
-/** The shown form of a text. It lacks the middle if the text has more than four times the permitted characters. */
+/** The shown form of a text. If the text has more than four times the permitted characters, the form lacks the
+ * middle. */
 interface RawCut {
   readonly text: string;
   /** The number of characters that `text` lacks in its middle. */

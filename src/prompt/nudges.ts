@@ -12,13 +12,14 @@ const MAX_CHARS = 200;
 interface NudgeFacts {
   readonly used: number;
   readonly budget: number;
-  /** How the budget grows: with new results, only if the model requests it, or no more, at its ceiling. */
+  /** The growth of the budget: with new results ("new"), only if the model requests more ("request"), or none at the
+   * ceiling ("none"). */
   readonly growth: "new" | "request" | "none";
   readonly userVariables: number;
   readonly offender: string | null;
   readonly stale: boolean;
   readonly repaired: string;
-  /** Whether this is the last call, after which no blocks run. Its note names the remaining options. */
+  /** Whether this is the last call, after which no blocks run. The note of this call names the remaining options. */
   readonly last: boolean;
 }
 

@@ -4,15 +4,15 @@ import type { ModelMessage } from "../providers/provider.ts";
 import type { AnswerSchema } from "./answer_schema.ts";
 import { type ContextParts, renderContext } from "./context.ts";
 
-/* Everything that a model reads, and how its reply is read: pure functions without state.
+/* All texts for a model, and the parser of its replies: pure functions without state.
  *
  * A call has four messages, which `callMessages` builds:
  *   1. the instructions: fixed text, the environment, the blocks of the extensions;
  *   2. the request, with its images;
- *   3. the conversation before it, the form of a reply, the schema of the answer, `answer_schema.ts`;
- *   4. the context, `context.ts`: notes, journal, attempts, index of variables; its nudges are in `nudges.ts`.
- * The folder `reply/` reads a reply: `reply.ts` defines it, `parse_reply.ts` reads it whole, `stream_reply.ts` while
- * it arrives. */
+ *   3. the earlier conversation, the form of a reply, the schema of the answer (`answer_schema.ts`);
+ *   4. the context (`context.ts`): notes, journal, attempts, index of variables, nudges (`nudges.ts`).
+ * The folder `reply/` reads a reply: `reply.ts` defines the form, `parse_reply.ts` reads a whole reply, and
+ * `stream_reply.ts` reads the reply while it arrives. */
 
 export interface RequestExtras {
   readonly images: readonly Image[];

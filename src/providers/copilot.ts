@@ -324,7 +324,7 @@ export interface CopilotEndpoints {
   readonly deviceCode: string;
   readonly accessToken: string;
   readonly exchange: string;
-  /** The address of the models. A token may name another one. */
+  /** The address of the models. A token may name another address. */
   readonly api: string;
 }
 

@@ -12,7 +12,7 @@ export type Credential =
   }
   | {
     readonly type: "copilot";
-    /** A token that is valid until the user revokes it. Vis exchanges it for short-lived tokens. */
+    /** A token that is valid until the user revokes it. Vis exchanges this token for short-lived tokens. */
     readonly githubToken: string;
     readonly domain: string;
   };
@@ -87,7 +87,7 @@ export class Credentials {
       await this.#write(this.#path, change);
     } catch (error) {
       if (error instanceof ConfigError) throw error;
-      // The message of an error may quote stored keys, so Vis shows only its name.
+      // The message of an error may quote stored keys, so Vis shows only the name of the error.
       const name = error instanceof Error ? error.name : "unknown";
       throw new ConfigError(`Cannot save keys in ${this.#path}: ${fileFault(error, name)}`);
     }

@@ -21,7 +21,8 @@ export interface ModelRequest {
   /** The requested reasoning. Models without native reasoning ignore it. */
   readonly reasoning: ReasoningLevel;
   readonly signal: AbortSignal;
-  /** Called when bytes of the reply arrive, even if they are not text, because they show that the service is alive. */
+  /** Called when bytes of the reply arrive, even bytes without text, because all bytes show that the service is
+   * alive. */
   readonly onBytes?: () => void;
   /** Called with the usage of the call so far: after the call is sent, and when the service counts or more of the reply
    * arrives. The usage counts even if the stream fails or is cancelled. Null means that the service refused the call,

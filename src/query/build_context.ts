@@ -55,8 +55,8 @@ export async function buildContext(source: ContextSource): Promise<ContextParts>
   };
 }
 
-/** Returns the note of the last call. It precedes the other notes, which may ask for actions that this call cannot
- * take. */
+/** Returns the note of the last call. This note precedes the other notes, which may ask for actions that this call
+ * cannot take. */
 function lastNote(why: string, others: number): string {
   const still = others > 0 ? ", whatever a note below asks for" : "";
   return `${why}: this is the last call and no block runs any more${still}. Give "final" now: the best answer from the variables and results that exist, and what is missing.`;

@@ -74,8 +74,8 @@ export class Ledger {
     this.#tree.subcalls++;
   }
 
-  /** Waits while the running calls may use up the rest. Rejects with `ProviderError` when a limit is reached, and with
-   * `Cancelled`. */
+  /** Waits while the running calls may use up the rest of a limit. Rejects with `ProviderError` when a limit is
+   * reached, and with `Cancelled`. */
   async reserve(expected: Expected, signal: AbortSignal): Promise<Reservation> {
     for (;;) {
       if (signal.aborted) throw new Cancelled("Query cancelled");
@@ -137,8 +137,8 @@ class Tree {
     return limitReached(this.limits, { usage: this.usage, costUsd: this.costUsd, ms: this.elapsed() });
   }
 
-  /** Returns null if this call and the running calls together may exceed the rest. If no call is running, the ledger
-   * allows this one. */
+  /** Returns null if this call and the running calls together may exceed the rest of a limit. If no call is running,
+   * the ledger allows this call. */
   hold({ inputTokens, price }: Expected): Held | null {
     const { usage, costUsd } = this;
     const calls = Math.max(1, usage.calls);
@@ -208,8 +208,8 @@ function limitReached(
 }
 
 const CHARS_PER_TOKEN = 4;
-/** The limit for concurrent model calls below queries, per process. A holder of a place waits only for its reply, so
- * nested queries cannot deadlock. */
+/** The limit for concurrent model calls of blocks and sub-queries, per process. A holder of a place waits only for its
+ * reply, so nested queries cannot deadlock. */
 const AT_ONCE = 8;
 const CALLS = new Semaphore(AT_ONCE);
 
@@ -262,7 +262,7 @@ export class LedgerCalls implements ModelCalls {
       const call = (): Promise<RouterReply> => this.#router.ask(chosen, watched);
       return await (this.#gate?.run(call, options.signal) ?? call());
     } catch (error) {
-      // Failed attempts may have used up the rest, so the limits are checked again.
+      // Failed attempts may have used up the rest of a limit, so Vis checks the limits again.
       if (error instanceof ProviderError) this.#ledger.check();
       throw error;
     } finally {

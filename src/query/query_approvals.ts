@@ -46,7 +46,7 @@ interface Asking {
   readonly conversationId: string;
   readonly emitter: Emitter;
   readonly signal: AbortSignal;
-  /** If true, only lasting answers count, and Vis does not ask. */
+  /** If true, only lasting approvals count, and Vis does not ask. */
   readonly isQuiet?: boolean;
 }
 

@@ -72,7 +72,7 @@ export class QueryLoop {
   readonly #unstored = new AbortController();
   #stored: Promise<void> = Promise.resolve();
   #last: Iterated["store"] | null = null;
-  /** Whether the end of an iteration, and the request with it, are stored. */
+  /** Whether Vis has stored the request and the end of an iteration. */
   #begun = false;
 
   /** When `leaving` aborts, the query stops before its next iteration, and another process continues it. */
@@ -337,7 +337,8 @@ export class QueryLoop {
   }
 }
 
-/** Stores an iteration after the next request is sent, within two turns of the event loop, so that both overlap. */
+/** Stores an iteration two turns of the event loop later. Vis sends the next model call within these turns, so that the
+ * call and the storing overlap. */
 async function afterRequest(store: () => Promise<void>): Promise<void> {
   await nextTurn();
   await nextTurn();

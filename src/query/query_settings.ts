@@ -17,10 +17,10 @@ export interface QuerySettings {
   readonly ceiling: number | null;
   /** Whether the budget extends itself up to the ceiling while iterations make progress. */
   readonly extending?: boolean;
-  /** The ceiling if the operator set it, which is the only ceiling of a budget in a request. */
+  /** The ceiling that the operator set, or null. No other ceiling limits the budget of a request. */
   readonly operatorCeiling?: number | null;
   readonly limits: QueryLimits;
-  /** The reasoning level of every iteration; it overrides the model's own choice. */
+  /** The reasoning level of every iteration. This level overrides the model's own choice. */
   readonly reasoning?: ReasoningLevel | null;
   /** The maximum depth of nested queries from 1 (default) to 5; 0 disables them. */
   readonly depth?: number;

@@ -46,7 +46,7 @@ export class QueryState {
   readonly children: StepChild[] = [];
   readonly asked: string[] = [];
   journal: EarlierIteration | null = null;
-  /** The iterations whose results the model still sees after the journal has moved on, oldest first. */
+  /** Iterations before the journal's iteration whose results the model still sees, oldest first. */
   earlier: readonly EarlierIteration[] = [];
   readonly attempts: Attempts = new Attempts();
   readonly notes: string[] = [];
@@ -63,7 +63,8 @@ export class QueryState {
   get budget(): number {
     return this.#budget;
   }
-  /** How the budget grows: with new results, only if the model requests it, or no more, at its ceiling. */
+  /** The growth of the budget: with new results ("new"), only if the model requests more ("request"), or none at the
+   * ceiling ("none"). */
   get growth(): "new" | "request" | "none" {
     if (this.#budget >= this.#ceiling) return "none";
     return this.#extending ? "new" : "request";

@@ -1,5 +1,5 @@
-/* One user turn from begin to end. `runQuery` begins, prepares, iterates and ends it, in every case; this file is the
- * entrance of the folder. Read the other files in this order:
+/* One user turn from begin to end. `runQuery` begins, prepares, iterates and ends the query, in every case; this file is
+ * the entrance of the folder. Read the other files in this order:
  *
  *   query_settings.ts   the parts of a query and the choices of the operator: settings, limits, models
  *   query_loop.ts       the decisions between iterations, their state, and the context of each call
@@ -7,7 +7,7 @@
  *   query_approvals.ts  asks the user
  *   limits.ts           counts every call against the limits of cost and tokens, and ends what takes too long
  *
- * docs/internals/architecture.md has the table of these decisions. */
+ * docs/internals/architecture.md has the table of the loop's decisions. */
 
 import { Cancelled, ConfigError, HandedOver, messageOf, StoreError, TakenOverError } from "../domain/errors.ts";
 import { clip, durationText, oneLine } from "../domain/kit/text.ts";
@@ -355,7 +355,7 @@ class QueryEnding {
 /** Marks the work of a query if no undo can revert its file changes. If Vis cannot list the changes, sets no mark. */
 async function withUndo(result: QueryResult, { parts, started }: BegunQuery): Promise<QueryResult> {
   const { work } = result;
-  // Only a commit, or another action that this query took, can leave nothing to undo of the files that it changed.
+  // Without a command or another action of this query, an undo can revert its file changes.
   const { files = 0, commands = [], others = [] } = work ?? {};
   if (!work || files === 0 || commands.length + others.length === 0 || !parts.fileChanges) return result;
   try {
@@ -599,7 +599,7 @@ export async function storeQuery(
 }
 
 /** Returns an `approve` that stores the question, so that other processes see that the query waits. Vis asks the
- * question even if it cannot store it. */
+ * question even if Vis cannot store the question. */
 function storedWhileAsked(
   approve: Approve,
   { store, log, queryId }: { readonly store: QueryStore; readonly log: Log; readonly queryId: string },

@@ -74,12 +74,12 @@ export class Subcalls implements SubcallFunctions {
   }
 
   /** Runs a sub-query with its own branch, sandbox and rows, below the calling iteration. Rejects with `HostCallError`
-   * if the sub-query cannot begin. Otherwise resolves with its end. */
+   * if the sub-query cannot begin. Otherwise resolves with the end of the sub-query. */
   async runChild(task: string, options: ChildOptions & SubcallOptions): Promise<ChildResult> {
     return await this.#keep(this.#runChild(task, { ...options, signal: this.#signal(options.signal) }));
   }
 
-  /** Ends the remaining work and waits for it, so that no work outlives its query. */
+  /** Cancels the remaining work and waits for its end, so that no work outlives its query. */
   async close(): Promise<void> {
     this.#stop.abort(ENDED);
     await Promise.allSettled([...this.#running]);

@@ -182,7 +182,7 @@ function addIn(context: Place, path: string, add: (folder: OpenFolder, name: str
   });
 }
 
-/** Opens the folder of a path. If `named` is given, errors name it instead of the path. */
+/** Opens the folder of a path. If `named` is given, errors name `named` instead of the path. */
 function openFolder({ tree, guard }: Place, path: string, named = path): OpenFolder {
   return naming(named, () => {
     guard.checkRoot(tree, path);

@@ -193,7 +193,7 @@ async function changedBy(
   return { kind: "file", bytes, mode: own, owner: kept?.owner ?? null, format: now };
 }
 
-/** Returns the new permissions; null for the defaults of a new file. A git patch has only one bit of them: whether a
+/** Returns the new permissions; null for the defaults of a new file. A git patch has only one permission: whether a
  * file is executable. */
 function modeOf(mode: number | null, old: number | null): number | null {
   if (mode === null) return old;

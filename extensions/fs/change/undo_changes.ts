@@ -38,7 +38,7 @@ const BY_OTHERS = "got later changes from someone else", COMMITTED = "went into 
 const MAX_NAMED = 5;
 
 /** Undoes changes as one change, which the user can undo too. Names and keeps files that have changed meanwhile, and
- * undoes the other changes. Rejects with Error if it can undo no change, and with FilesChanged if `force` would
+ * undoes the other changes. Rejects with Error if no change can be undone, and with FilesChanged if `force` would
  * help. */
 export async function undoChanges(
   context: FsContext,
@@ -100,8 +100,8 @@ function nothing(all: readonly Checkpoint[], choice: UndoChoice): Error {
   return new FilesChanged(`Nothing to undo, except in ${paths}, which an undo kept`);
 }
 
-/** Returns the error for changes that are already reverted in the files. They count as undone, so the next undo reverts
- * earlier changes. */
+/** Returns the error for changes that are already reverted in the files. Such changes count as undone, so the next undo
+ * reverts earlier changes. */
 function nothingLeft(changes: readonly Checkpoint[], { redo }: UndoChoice): Error {
   const paths = [...new Set(changes.flatMap(({ items }) => items.map(({ path }) => path)))];
   const more = paths.length > MAX_NAMED ? ` and ${paths.length - MAX_NAMED} more` : "";

@@ -10,7 +10,8 @@ import { type EnvironmentView, type FileChanges, isSecretFile, messageOf, Pace, 
 /** The limits for the data that a report keeps for its undo: items, their bytes before and after, and the bytes of one
  * file. */
 const MOST_ITEMS = 2_000, MOST_BYTES = 64 << 20, MOST_OF_FILE = 16 << 20;
-/** The limits for contents that git does not have. Vis keeps them in memory in case a command changes them. */
+/** The limits for contents that git does not have. Vis keeps these contents in memory in case a command changes
+ * them. */
 const KEPT_FILES = 2_000, KEPT_BYTES = 32 << 20, KEPT_OF_FILE = 1 << 20;
 /** The limits for files whose changes Vis shows, and for their bytes. For other files, Vis shows only the names. */
 const MOST_DIFFS = 200, DIFF_BYTES = 4 << 20;
@@ -46,7 +47,7 @@ export class CommandChanges {
     this.#git = new GitContents(root, { all });
   }
 
-  /** The caller calls this before a command begins, so that earlier changes do not count as its work. */
+  /** The caller calls this before a command begins, so that earlier changes do not count as work of the command. */
   async begin(context: FsContext, { spawn, root }: Pick<EnvironmentView, "spawn" | "root">): Promise<void> {
     const found = await this.#next(context);
     if (this.#isOpen) this.#untold = joined(this.#untold, await this.#record(context, found, spawn));
@@ -203,7 +204,7 @@ function fileSnapshot(stamp: Stamp, bytes: Uint8Array<ArrayBuffer>): NonNullable
   return { kind: "file", bytes, mode: (stamp[AT.mode] ?? 0) & MODE, owner: null };
 }
 
-/** Returns the content that a look has just seen. Returns undefined if it is unreadable or too large. */
+/** Returns the content that a look has just seen. Returns undefined if the content is unreadable or too large. */
 function snapshotAt(
   tree: Tree,
   path: string,
@@ -289,8 +290,8 @@ async function tell({ changedFile, secrets }: FsContext, changed: readonly Chang
   }
 }
 
-/** Records that the conversation's own command changed files that it knows. The conversation may then edit these files
- * without reading them again. */
+/** Records that the conversation's own command changed files that the conversation knows. The conversation may then
+ * edit these files without reading them again. */
 async function remember({ ledger, conversationId, root }: FsContext, changed: readonly Changed[]): Promise<void> {
   for (const { path, before, old, now } of changed) {
     const known = ledger.find(conversationId, `${root}/${path}`);

@@ -9,7 +9,7 @@ const MAX_LOOKED = 100_000;
 /** From this number of entries on, the kernel reports which folders have changed. Looking at fewer entries costs
  * less. */
 const EVENTS_FROM = 2_000;
-/** A folder that changed this recently may change again without a new time, because its clock is coarse. */
+/** A folder that changed this recently may change again without a new time, because the times of folders are coarse. */
 const FRESH_MS = 100;
 const KIND = 0o170000, FOLDER = 0o040000;
 
@@ -93,7 +93,8 @@ export class WorkspaceScan {
     const all = found.map((one) => ({ ...one, path: plainPath(tree, one.path) }))
       .flatMap((one) => this.#withoutAccepted(one));
     this.#accepted.clear();
-    // Changed rules exclude entries that still exist, and include entries that existed before. Neither is a change.
+    // Changed rules exclude entries that still exist, and include entries that existed before. Vis reports neither kind
+    // as a change.
     return hasRules ? all.filter(({ path, after }) => after !== null || this.stamp(path) === null) : all;
   }
 
@@ -103,8 +104,8 @@ export class WorkspaceScan {
     return into[AT.mode] === 0 ? null : into;
   }
 
-  /** Accepts the present state of a path that Vis itself has changed, so that it is no difference. Returns the state;
-   * undefined before the first look. */
+  /** Accepts the present state of a path that Vis itself has changed, so that this state is no difference. Returns the
+   * state; undefined before the first look. */
   accept(path: string): Stamp | null | undefined {
     if (this.#folders === null) return undefined;
     const now = this.stamp(path);

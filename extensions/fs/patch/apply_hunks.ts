@@ -9,11 +9,11 @@ interface Options {
 
 const MAX_SHOWN = 5;
 
-/** Returns the text after all hunks. Lines must match exactly, at the given line or in one place only. Otherwise
- * rejects with Error that shows the nearest place.
+/** Returns the text after all hunks. Lines must match exactly, at the given line or in one place only. Otherwise rejects
+ * with Error that shows the nearest place.
  *
- * A hunk of a git diff has the file's line endings and byte order mark, and its new lines are inserted unchanged. The
- * hunk of a model has none, and its new lines get the endings of the file. */
+ * A hunk of a git diff has the file's line endings and byte order mark, and its new lines are inserted unchanged. A
+ * hunk of a model lacks both, and its new lines get the endings of the file. */
 export async function applyHunks(
   text: string,
   hunks: readonly PatchHunk[],
@@ -64,7 +64,7 @@ function replaced(
   const { lines, end } = file;
   const old = lines.slice(at, at + hunk.old.length);
   const isOpen = (by: number): boolean => !file.ended && at + by === lines.length - 1;
-  // The line without an ending looks the same in both.
+  // In a last line without a line ending, the hunk lacks the `\r` that the line of the file has here.
   const isWhole = hunk.old.every((line, by) => (isOpen(by) ? `${line}${end}` : line) === old[by]);
   const hasEnds = end === "" || old.some((_, by) => !isOpen(by)) || hunk.new.some((line) => line.endsWith("\r"));
   const isLast = at + old.length === lines.length;
@@ -177,7 +177,7 @@ const MAX_LINE = 160;
 const AROUND = 3;
 
 /** Describes the place where most lines of a hunk match, with the text there for the first line that differs. The error
- * about a hunk without a match contains it. */
+ * about a hunk without a match contains this description. */
 async function nearestHunk(
   lines: readonly string[],
   { old, pace }: { readonly old: readonly string[]; readonly pace: Pace },

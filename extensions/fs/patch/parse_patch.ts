@@ -1,7 +1,7 @@
 import { normalize } from "node:path/posix";
 
 export interface PatchHunk {
-  /** The 1-based line in the old text; null if the patch does not have it. */
+  /** The 1-based line in the old text; null if the patch has no line number. */
   readonly line: number | null;
   /** The old lines, without line feeds but with the carriage returns of the patch. */
   readonly old: readonly string[];
@@ -312,7 +312,7 @@ class PatchReader {
     [this.#path, this.#at] = [path, end + 1];
   }
 
-  /** Returns the path in the last line before a block. Models also write it in bold or as a heading. */
+  /** Returns the path in the last line before a block. Models also write the path in bold or as a heading. */
   #pathBefore(start: number, { isNew }: { readonly isNew: boolean }): string {
     const lines = this.#lines.slice(this.#since, start).map((line, by) => ({
       line: plain(line),
@@ -359,8 +359,9 @@ function isSignature(line: string): boolean {
   return /^-- ?$/.test(line);
 }
 
-/** Returns the index of the line between the two texts of a block: negative if it is missing, "several" if it is not
- * clear. Prefers a line as long as the other markers, so that a text may contain shorter or longer ones. */
+/** Returns the index of the line between the two texts of a block: negative without such a line, "several" if several
+ * lines are possible. Prefers a line as long as the other markers, so that a text may contain shorter or longer
+ * ones. */
 function middleOf(lines: readonly string[], length: number): number | "several" {
   const all = lines.flatMap((line, at) => /^={5,9}\s*$/.test(line) ? [at] : []);
   const own = all.filter((at) => lines[at]?.trim().length === length);

@@ -187,8 +187,8 @@ interface Place {
   readonly start: number;
 }
 
-/** Returns the line that is most similar to the first wanted line. If several lines are, returns the one with the most
- * similar following lines. Returns null if no line is similar enough. */
+/** Returns the line that is most similar to the first wanted line. If several lines are equally similar, returns the
+ * line with the most similar following lines. Returns null if no line is similar enough. */
 async function nearestStart(
   text: string,
   wanted: readonly string[],

@@ -141,7 +141,7 @@ function bounded(text: string): string {
   return `${kept}\n… ${rest.length} characters of the diff left out, with ${counts(added ?? 0, removed ?? 0)}\n`;
 }
 
-/** The lines `from` to `to` (exclusive) of the old text became lines `newFrom` to `newTo` of the new one. */
+/** The lines `from` to `to` (exclusive) of the old text became lines `newFrom` to `newTo` of the new text. */
 interface LineChange {
   readonly from: number;
   readonly to: number;

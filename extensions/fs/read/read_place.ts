@@ -113,8 +113,8 @@ export function rememberFile(
   });
 }
 
-/** Whether a file may have keys and no lasting answer lets this conversation read it. A text that the conversation
- * itself wrote is not hidden from it. */
+/** Whether a file may have keys and no lasting approval lets this conversation read it. A text that the conversation
+ * itself wrote is not hidden from the conversation. */
 export async function isHiddenSecret(context: FsContext, place: SecretFile["place"]): Promise<boolean> {
   if (!isSecret(context, place)) return false;
   const info = context.tree.look(place.real);
@@ -136,7 +136,7 @@ export function isOwnText(
   return known !== null && known.isOwn && known.mtime === info.modified && known.size === info.size;
 }
 
-/** Asks the user before a conversation gets a file that may have keys, unless a lasting answer allows it. With
+/** Asks the user before a conversation gets a file that may have keys, unless a lasting approval allows the read. With
  * `isOther`, the call reveals another text than the present one. Rejects with Error if the user refuses or cannot be
  * asked. */
 export async function askForSecret(

@@ -122,8 +122,8 @@ interface ScanOptions {
   readonly take: (text: string, isLast: boolean) => Promise<boolean>;
 }
 
-/** The size up to which a file is one piece, as for `fs.readFile`, so that both detect the encoding from the same
- * bytes. Pieces of a larger file are decoded one by one. */
+/** The size up to which a file is one piece, as for `fs.readFile`. Reading and searching then detect the encoding from
+ * the same bytes. Pieces of a larger file are decoded one by one. */
 const PIECE_BYTES = 1024 * 1024;
 /** The number of bytes that shows whether the encoding has two bytes for each character. */
 const HEAD_BYTES = 64 * 1024;
@@ -149,7 +149,7 @@ export async function scanFile(tree: Tree, path: string, { buffer, pace, take }:
       const count = readOr(opened, into);
       if (count === null) return "unreadable";
       used += count;
-      // If a read ends at the size that the file had when it was opened, it is the last read.
+      // If a read ends at the size that the file had when it was opened, this read is the last one.
       isLast = count === 0 || first && count < into.length && used === opened.facts.size;
     }
     const bytes = buffer.subarray(0, used);
@@ -272,8 +272,8 @@ class SearchWorkerLink implements Disposable {
   }
 }
 
-/** Starts the worker. From source, the worker is a separate module. In the executable, it is next to the chunk with
- * this code. */
+/** Starts the worker. From source, the worker is a separate module. In the executable, the worker is next to the chunk
+ * with this code. */
 function startWorker(): Worker {
   const file = import.meta.url.endsWith(".ts") ? "./search_worker.ts" : "./search_worker.js";
   return new Worker(new URL(file, import.meta.url), { type: "module", deno: { permissions: "none" } });

@@ -233,7 +233,7 @@ class HitTally {
   }
 
   /** If the caller gave no limit, throws RangeError for more hits than the default limit, because a cut list looks like
-   * a complete one. */
+   * a complete list. */
   hits(): Hit[] {
     if (this.#limit !== undefined || this.#more === 0) return this.#kept;
     const all = this.#kept.length + this.#more;

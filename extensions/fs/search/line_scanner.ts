@@ -168,7 +168,8 @@ export class LineMatcher {
     return this.#plain === null ? this.#expression.programSize() > LIGHT_PROGRAM : this.#plain.length > LIGHT_TEXT;
   }
 
-  /** Checks all lines of a text at once. If the result is false, no line matches. If it is true, a line may match. */
+  /** Checks all lines of a text at once. If the result is false, no line matches. If the result is true, a line may
+   * match. */
   mayMatchIn(text: string): boolean {
     if (this.#plain !== null) return text.includes(this.#plain);
     if (this.#needed.length > 0 && !this.#needed.some((one) => text.includes(one))) return false;

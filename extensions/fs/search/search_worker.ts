@@ -38,7 +38,7 @@ class Search {
   #scanner: LineScanner | null = null;
   #found: { hits: FileHits["hits"][number][]; more: number } = { hits: [], more: 0 };
 
-  /** Searches a message after the earlier ones. The next message may arrive meanwhile. */
+  /** Searches a message after the earlier messages. The next message may arrive meanwhile. */
   take(order: SearchOrder): Promise<SearchReply | null> {
     const reply = this.#earlier.then(() => this.#take(order));
     this.#earlier = reply;

@@ -94,11 +94,11 @@ const LOCK_EX_NB = 0b110;
 const RETRIES = 64;
 
 const ERRORS: Readonly<Record<number, new (message: string) => Error>> = {
-  1: Deno.errors.PermissionDenied, // EPERM.
+  1: Deno.errors.PermissionDenied, // The number 1 is EPERM.
   2: Deno.errors.NotFound,
   13: Deno.errors.PermissionDenied,
   17: Deno.errors.AlreadyExists,
-  18: Deno.errors.FilesystemLoop, // EXDEV, because the path led out of the folder.
+  18: Deno.errors.FilesystemLoop, // The number 18 is EXDEV: the path led out of the folder.
   20: Deno.errors.NotADirectory,
   21: Deno.errors.IsADirectory,
   40: Deno.errors.FilesystemLoop,
@@ -366,7 +366,7 @@ export class Kernel {
 const isArm = Deno.build.arch === "aarch64";
 export const OPEN = {
   write: 0o1,
-  create: 0o300, // O_CREAT and O_EXCL.
+  create: 0o300, // These bits are O_CREAT and O_EXCL.
   noTerminal: 0o400,
   nonBlocking: 0o4000,
   folder: isArm ? 0o40000 : 0o200000,

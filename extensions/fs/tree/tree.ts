@@ -58,17 +58,18 @@ export interface NewFile {
 export interface OpenFolder extends Disposable {
   readonly facts: Facts;
   look(name: string): Facts | null;
-  /** Rejects with `AlreadyExists` if the name is taken. When it resolves, the bytes are on the disk. */
+  /** Rejects with `AlreadyExists` if the name is taken. When `create` resolves, the bytes are on the disk. */
   create(name: string, file: NewFile): Promise<void>;
   /** Whether the tree must write a file in place. A replacement may be impossible, or lose names, an owner, an access
    * list, extended attributes or a mount. */
   staysInPlace(name: string): boolean;
   /** Writes over the bytes of an existing file. After an error or a kill, the file may have a part of both contents.
-   * When it resolves, the bytes are on the disk. */
+   * When `overwrite` resolves, the bytes are on the disk. */
   overwrite(name: string, file: Pick<NewFile, "bytes" | "mode">): Promise<void>;
   makeLink(name: string, target: string): void;
   makeFolder(name: string, mode?: number): void;
-  /** Renames an entry and replaces an existing one. With `keep`, throws `AlreadyExists` instead. */
+  /** Renames an entry, and replaces an existing entry of the new name. With `keep`, throws `AlreadyExists` instead of
+   * replacing. */
   rename(name: string, to: { readonly folder: OpenFolder; readonly name: string; readonly keep?: boolean }): void;
   remove(name: string): void;
   /** Throws if the folder is not empty. */
@@ -82,7 +83,7 @@ export interface OpenFolder extends Disposable {
  * meantime throws `FilesystemLoop`. Paths begin with `..` only in the repository around the workspace. Errors are
  * classes of `Deno.errors`, except `FolderTooLarge`. */
 export interface Tree {
-  /** The path of the workspace in the repository around it; "" if there is none. */
+  /** The path of the workspace in the repository around it; "" if the workspace is the root or in no repository. */
   readonly below: string;
   look(path: string): Facts | null;
   /** Returns the facts about a path that may lead over links. Returns null unless no part of the path is a link and the

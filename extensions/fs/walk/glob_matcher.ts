@@ -7,15 +7,15 @@ const MAX_ALTERNATIVES = 256;
 /** Matches paths against glob patterns. `*`, `?`, `[a-z]` and `{a,b}` match within a name, `**` across folders, and a
  * leading `!` excludes. Brackets also match themselves, since folders have names such as `[id]`.
  *
- * Libraries translate patterns to backtracking expressions. This matcher takes at most pattern length times path
- * length. */
+ * Libraries translate patterns to backtracking expressions. The time of this matcher grows at most with pattern length
+ * times path length. */
 export class GlobMatcher {
   readonly #wanted: readonly (readonly GlobSegment[])[];
   readonly #unwanted: readonly (readonly GlobSegment[])[];
   readonly start: string;
   readonly depth: number;
-  /** The path from the root of the repository to the workspace. Only set if patterns lead out of the workspace. They
-   * are then matched from the root of the repository. */
+  /** The path from the root of the repository to the workspace. Only set if patterns lead out of the workspace. Vis
+   * then matches patterns from the root of the repository. */
   readonly #below: string;
 
   /** Throws RangeError for a pattern that leaves the workspace and the repository around it, or that expands to too

@@ -190,8 +190,8 @@ const MAX_RULE = 500;
 
 /** The lines of one ignore file, as gitignore(5) defines them.
  *
- * The repository supplies the rules, and libraries translate them to backtracking expressions. This class takes at
- * most the length of the rule times that of the path. */
+ * The repository supplies the rules, and libraries translate them to backtracking expressions. The time of this class
+ * grows at most with rule length times path length. */
 export class IgnoreList {
   readonly #rules: readonly Rule[];
 

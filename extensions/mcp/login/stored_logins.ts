@@ -12,8 +12,8 @@ import {
 import { ensureFile, ensureFolder, isSecureUrl, reasonOf, replaceFile } from "@vis/extension";
 import { join } from "node:path";
 
-/** The stored login of one server. Vis reads it for each request, so that a login and a logout count at once, and
- * renews it when the server refuses it. */
+/** The stored login of one server. Vis reads the login for each request, so that a login and a logout count at once. If
+ * the server refuses the login, Vis renews it. */
 export class ServerLogin implements AuthProvider {
   readonly #name: string;
   readonly #url: string;

@@ -215,7 +215,7 @@ async function diagnoseProviders(settings: Settings): Promise<readonly CheckResu
 async function pricesOf(settings: Settings): Promise<readonly CheckResult[]> {
   const name = "prices";
   const router = await buildRouter(settings).catch((error: unknown) => {
-    if (error instanceof ConfigError) return null; // The provider's check reports it.
+    if (error instanceof ConfigError) return null; // The check of the provider reports this error.
     throw error;
   });
   if (router === null) return [];

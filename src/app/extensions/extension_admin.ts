@@ -458,7 +458,8 @@ interface Options {
   readonly parts: Pick<ShippedParts, "shipped"> & { readonly env: EnvironmentVariables };
 }
 
-/** Runs the command of the first extension that has one of this name. Returns null if no extension has one. */
+/** Runs the command with this name. If several extensions have such a command, the first one runs. Returns null if no
+ * extension has such a command. */
 async function runExtensionCommand(
   [name, ...words]: readonly string[],
   options: Options,

@@ -253,7 +253,7 @@ interface ExporterParts {
   readonly version: string;
   readonly log: Pick<Log, "warn">;
   readonly now: () => number;
-  /** The pause after the first failure. It doubles with each failure. */
+  /** The pause after the first failure. Each further failure doubles the pause. */
   readonly pauseMs?: number;
 }
 

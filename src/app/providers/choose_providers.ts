@@ -151,7 +151,7 @@ function takesUsualKey(baseUrl: string, usual: string): boolean {
   return url !== null && (isLoopback(url.hostname) || url.origin === own?.origin);
 }
 
-/** If the root has no key, rejects. Skips any other provider without a key, with a note. */
+/** Rejects if the root provider has no key. Skips any other provider without a key, with a note. */
 async function ordered(
   names: readonly string[],
   { parts, model }: { readonly parts: ChooseParts; readonly model: string | null },
@@ -343,8 +343,8 @@ interface ResolveParts {
 }
 
 /** With `sole`, VIS_API_KEY and VIS_BASE_URL apply to the provider, because no other provider is requested. `typed` is
- * a key to use instead of any other. Rejects with `ConfigError` for an unknown provider and for one without a usable
- * address. A missing key is not an error. */
+ * a key to use instead of any other. Rejects with `ConfigError` for an unknown provider and for a provider without a
+ * usable address. A missing key is not an error. */
 export async function resolveProvider(
   name: string,
   { settings, credentials, sole, typed }: ResolveParts & { readonly sole: boolean; readonly typed?: string },

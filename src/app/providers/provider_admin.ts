@@ -216,7 +216,7 @@ export class AppProviderAdmin implements ProviderAdmin {
     const { domain, signal, onCode } = options;
     const endpoints = (this.#endpointsOf ?? copilotEndpoints)(domain);
     const githubToken = await copilotDeviceLogin(endpoints, { signal, onCode });
-    // Vis verifies the token before it saves the token. An account without Copilot is reported here.
+    // Vis verifies the token before it saves the token. For an account without Copilot, this check rejects.
     await new CopilotTokens(endpoints, { githubToken }).get(signal);
     await this.#credentials.set(provider, { type: "copilot", githubToken, domain });
     return this.#credentials.path ?? "";

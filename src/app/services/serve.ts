@@ -102,7 +102,7 @@ async function refuseExposed(
   path: string,
   { folders, home }: { readonly folders: readonly string[]; readonly home: string | null },
 ): Promise<void> {
-  if (!isAbsolute(path)) return; // The text is then the name of a flag or of a variable.
+  if (!isAbsolute(path)) return; // A text that is no absolute path is the name of a flag or of a variable.
   const real = await Deno.realPath(path).catch(() => path);
   const own = home === null ? null : await Deno.realPath(home).catch(() => home);
   if (dirname(real) === own && basename(real).includes("token")) return;

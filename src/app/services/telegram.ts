@@ -123,7 +123,7 @@ interface TelegramToken {
 }
 
 /** Returns the token of the named file or of VIS_TELEGRAM_TOKEN, or the token that `vis auth login telegram` saved.
- * Rejects with `ConfigError` for an invalid token, without showing it. */
+ * Rejects with `ConfigError` for an invalid token. The error does not contain the token. */
 export async function telegramToken(
   { tokenFile }: Pick<TelegramRequest, "tokenFile">,
   settings: Pick<Settings, "home" | "variable">,

@@ -28,7 +28,7 @@ export class AppApprovalAdmin implements ApprovalAdmin {
 
 const Shape = KeptRuleSchema.omit({ id: true }).extend({ tenant: z.string().default(DEFAULT_TENANT) });
 
-/** Keeps each lasting answer in a file of its own, so that simultaneous processes lose none. */
+/** Keeps each lasting approval in a file of its own, so that simultaneous processes lose none. */
 export class ApprovalFolder implements ApprovalRules {
   readonly #folder: string;
 

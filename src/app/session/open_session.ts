@@ -40,7 +40,7 @@ import { isAlive, ownSession } from "./process_owner.ts";
 
 export interface SessionParts extends ShippedParts {
   readonly env: EnvironmentVariables;
-  /** The traces of the whole session. The caller that opened them closes them after the session. */
+  /** The traces of the whole session. The caller that opened the traces closes the traces after the session. */
   readonly telemetry?: Telemetry | null;
 }
 
@@ -211,7 +211,7 @@ async function hooksOf(
   return { around: userHooks({ hooks, workspace, spawn }) };
 }
 
-/** Loads the code of lasting answers with the first request for approval. */
+/** Loads the code of lasting approvals with the first request for approval. */
 function approvalRules({ home }: Pick<Settings, "home">): { readonly approvalRules?: ApprovalRules } {
   if (home === null) return {};
   const load = async () => new (await import("./approval_folder.ts")).ApprovalFolder(home);

@@ -25,8 +25,8 @@ const FREE_BYTES = 64 * 2 ** 20;
 /** Folders of Vis that a replay does not need: code, and the data for undoing changes of workspaces. */
 const UNUSED = ["extensions", "checkpoints", join("cache", "extensions")];
 
-/** Returns the workspace itself, or a copy of it and of the extensions' data in Vis's own folder. Rejects with
- * `UsageError` if Vis cannot copy the workspace, and with `Cancelled`, and then leaves no copy behind. */
+/** Returns the workspace itself, or a copy of the workspace and of the extensions' data in Vis's own folder. Rejects
+ * with `UsageError` if Vis cannot copy the workspace, and with `Cancelled`, and then leaves no copy behind. */
 export async function replayPlace(request: ReplayRequest, parts: ReplayPlaceParts): Promise<ReplayPlace> {
   const { cwd, recorded, inPlace, signal } = request;
   const workspace = await realFolder(cwd ?? Deno.cwd());
@@ -140,7 +140,7 @@ async function removeAbandoned(parent: string): Promise<void> {
   for await (const { name, isDirectory } of Deno.readDir(parent)) {
     if (!isDirectory || !name.startsWith(PREFIX)) continue;
     const path = join(parent, name);
-    // If Vis cannot inspect or remove a copy, the copy belongs to another user.
+    // If Vis cannot inspect or remove a copy, the copy probably belongs to another user.
     if (await isAbandoned(path).catch(() => false)) await removeCopy(path).catch(() => {});
   }
 }

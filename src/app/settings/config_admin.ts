@@ -266,7 +266,7 @@ export class AppConfigAdmin implements ConfigAdmin {
     const canonical = at.join(".");
     const places = sections.spellings(canonical).map((one) => one === canonical ? at : sections.path(one));
     const show = (value: unknown): unknown => maskSecrets(at.at(-1) ?? "", value);
-    // The defaults of the sections would fill the parent of all sections.
+    // The list of all sections omits defaults, because every extension would add its default values.
     const asked = key === "extensions" || key === SECTIONS ? layers.slice(1) : layers;
     const said = asked.flatMap(({ layer, values, where }) =>
       places.flatMap((place) => {

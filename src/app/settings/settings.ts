@@ -19,7 +19,7 @@ import { lstatSync, realpathSync } from "node:fs";
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
 export interface Settings extends LoadedConfig, ChosenDatabase {
-  /** Vis's own folder. If the machine has no home folder, it is null, and the user must name the database. */
+  /** Vis's own folder. If the machine has no home folder, `home` is null, and the user must name the database. */
   readonly home: string | null;
   readonly workspace: string;
   readonly tenant?: string;
@@ -53,8 +53,8 @@ export async function readSettings(
   return request.locked ? await lockSettings(settings, parts) : settings;
 }
 
-/** Returns patterns of secret files. If Vis's own folder is the workspace or in it, such as in a home folder, they
- * include Vis's keys, tokens and databases. They include a database elsewhere by its name. */
+/** Returns patterns of secret files. If Vis's own folder is in the workspace, as in a home folder, the patterns include
+ * Vis's keys, tokens and databases. For a database in another folder, the patterns include its name. */
 export function secretsIn(
   { config, home, database }: Pick<Settings, "config" | "home" | "database">,
   workspace: string,
@@ -297,10 +297,9 @@ const BY_ANYONE = 0o002;
 /** Returns null if no repository is around the folder. The root may be the folder itself. `folder` is a real path.
  * `closed` names folders that no repository may open, such as the user's home.
  *
- * The user chose the folder, but not the folders above it, and a `.git` in one of them would open it to the model. The
- * search therefore ends at another file system and at a folder of another user, as git's own does. The search also
- * ends at a folder that everybody may write, that contains a closed folder, or that holds settings in the home
- * folder. */
+ * The user chose the folder, but not its parents. A `.git` in a parent would open this parent to the model. The search
+ * therefore ends at another file system and at a folder of another user, as git's own does. The search also ends at a
+ * folder that everybody may write, that contains a closed folder, or that holds settings in the home folder. */
 export function repositoryRoot(
   folder: string,
   { closed, user = Deno.build.os === "windows" ? null : Deno.uid() }: {

@@ -37,8 +37,8 @@ interface UpdateParts {
 }
 
 /** Verifies the signatures and the checksum of the release before it replaces the program. Resolves with null if
- * `request.check` is set, or if the executable is current and `force` is not set. If it rejects with `ConfigError`,
- * `UsageError` or `Cancelled`, it has changed no file. */
+ * `request.check` is set, or if the executable is current and `force` is not set. After a rejection with `ConfigError`,
+ * `UsageError` or `Cancelled`, no file has changed. */
 export async function update(request: UpdateRequest, parts: UpdateParts): Promise<InstalledRelease | null> {
   const { version, program } = parts;
   const { place, key } = sourceOf(request, parts);

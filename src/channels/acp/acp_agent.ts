@@ -44,8 +44,8 @@ import { EditorSessions, type OpenSession, UNTITLED } from "./sessions.ts";
 const LISTED = 100;
 const MORE = "more";
 
-/** The ends that the editor receives as a stop. For any other end, the editor receives an error with the answer as its
- * message. */
+/** The reasons of an end that the editor receives as a stop reason. For any other reason, the editor receives an error
+ * with the answer as its message. */
 const STOPS: Partial<Readonly<Record<QueryReason, StopReason>>> = {
   answered: "end_turn",
   cancelled: "cancelled",

@@ -13,13 +13,13 @@ import { SET_UP } from "./program/set_up.ts";
 
 /* The command line. `runCli` reads the words of the user, runs one command and resolves with its exit code.
  *
- * - `buildProgram` combines the commands: the source of help, completions and manual.
- * - `program/` declares them: their flags, their help and the code that runs them. Each heading of the help has a
- *   file; `command.ts` has their common parts.
- * - `commands/` runs them. Each topic has a file that is loaded when it is used: other starts load a parser only.
- * - `query_command.ts` shows a query while it runs, and prints its answer.
- * - `output.ts` prints results and has the exit codes; `output_schemas.ts` describes JSON.
- * - `completion.ts` and `manual.ts` are made from the program. */
+ * - `buildProgram` combines the commands. Help, completions and manual come from the combined program.
+ * - `program/` declares the commands: their flags, their help and the code that runs each of them. Each heading of the
+ *   help has a file; `command.ts` has the common parts of these files.
+ * - `commands/` runs the commands. Vis loads the file of a topic only when a command of the topic runs.
+ * - `query_command.ts` shows a query while the query runs, and prints the answer.
+ * - `output.ts` prints results and has the exit codes; `output_schemas.ts` describes the JSON output.
+ * - `completion.ts` and `manual.ts` write completions and the manual from the program. */
 
 const DEFAULTS: Readonly<Record<string, string>> = {
   conversations: "list",
@@ -120,7 +120,7 @@ const ALIASES: Readonly<Record<string, readonly string[]>> = {
 
 const OTHER_WORDS: readonly string[] = [...Object.keys(ALIASES), "resume"];
 
-/** Also matches an invalid id, such as a short one: the lookup then fails without a model call. */
+/** Also matches invalid ids, such as short ones. The lookup of an invalid id fails without a model call. */
 const ID = /^(?=.*\d)[0-9a-f-]{4,}$/i;
 const PRINT: readonly string[] = ["-p", "--print"];
 

@@ -63,7 +63,8 @@ function wrapped(text: string): readonly string[] {
   return lines;
 }
 
-/** Escapes text so that no line begins a roff request. Copied dashes stay dashes. */
+/** Escapes text so that no line begins a roff request. Escapes each dash, so that a dash copied from the manual stays a
+ * dash. */
 function escaped(text: string): string {
   const plain = text.replaceAll("\\", "\\e").replaceAll("-", "\\-").replaceAll("…", "...");
   return /^[.']/.test(plain) ? `\\&${plain}` : plain;

@@ -54,7 +54,8 @@ const OF_FAULTS: Readonly<Record<FaultKind, number>> = {
   cancelled: 130,
 };
 
-/** Returns 0 for a query with an answer, 3 if Vis could not store its end, 130 if it was cancelled, and otherwise 1. */
+/** Returns 0 for a query with an answer, 3 if Vis could not store the end of the query, 130 after a cancellation, and
+ * otherwise 1. */
 export function exitCodeOf(result: QueryResult): number {
   if (result.status === "done") return 0;
   if (result.reason === "unstored") return 3;

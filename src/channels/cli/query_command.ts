@@ -269,7 +269,7 @@ export class Progress {
   #tasks = "";
   readonly #meanwhile: QueryEvent[] = [];
   /** The reason why the last iteration failed. Vis prints the reason only if the query continues, because otherwise the
-   * answer repeats it. */
+   * answer repeats the reason. */
   #held: { readonly at: string; readonly reason: string } | null = null;
 
   constructor(io: Io, options: ProgressOptions) {
@@ -381,8 +381,8 @@ export class Progress {
     if (this.#io.stderrIsTerminal) this.#live.show(`${at}${text}…`, this.#above);
   }
 
-  /** Returns the lines of the draft until Vis accepts or refuses it. Without a draft, returns the newest output of a
-   * running call. */
+  /** Returns the lines of the draft until Vis accepts or refuses the draft. Without a draft, returns the newest output
+   * of a running call. */
   get #above(): readonly string[] {
     const { draft, step, block } = this.#progress;
     if (draft !== "") return this.#draft;

@@ -62,7 +62,7 @@ export class Listener {
       try {
         return void this.#listen(this.port);
       } catch {
-        // The previous server may hold the address for a moment. Another program may hold it for longer.
+        // The previous server may hold the address for a moment. Another program may hold the address for longer.
       }
     }
   }
@@ -116,7 +116,7 @@ interface Watched {
 
 /** The system's table of connections has facts that the runtime's server lacks. `Connections` finds clients that closed
  * their end while they wait for a response, and ends connections that have had no whole request for too long. The
- * client's port identifies a connection. If two machines use the same port, a fact about one of them counts for
+ * client's port identifies a connection. If two machines use the same port, a fact about one machine counts for
  * both. */
 export class Connections {
   readonly #port: number;

@@ -48,7 +48,8 @@ export interface HttpParts {
     request: Request,
     work: (routed: (route: string) => void) => Promise<Response>,
   ) => Promise<Response>;
-  /** Resolves with the fault of each requirement of a query besides the database; "" if it works. Never rejects. */
+  /** Resolves with the fault of each requirement of a query besides the database. A working requirement has the fault
+   * "". Never rejects. */
   readonly ready?: () => Promise<Readonly<Record<string, string>>>;
   /** The tokens. Every request that reaches a conversation must carry one of them. */
   readonly tokens: TokenSource;

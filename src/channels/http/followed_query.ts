@@ -30,8 +30,8 @@ interface Found {
   readonly leaving: AbortController;
 }
 
-/** A query that any process runs or ran. While Vis keeps the events of its run, here or on another node,
- * `FollowedQuery` yields these. Otherwise it yields events from the rows. */
+/** A query that any process runs or ran. `FollowedQuery` yields the events of the run that this process or another node
+ * keeps. If neither keeps them, yields events from the rows. */
 export class FollowedQuery {
   readonly #found: Found;
 
@@ -157,7 +157,7 @@ export function eventStream(
     headers: {
       "content-type": EVENT_STREAM_TYPE,
       "cache-control": "no-store",
-      "x-accel-buffering": "no", // This keeps nginx from buffering events.
+      "x-accel-buffering": "no", // With this header, nginx does not buffer events.
       ...headers,
     },
   });

@@ -100,8 +100,7 @@ export class Runs {
     return this.#of(conversationId).some(({ questions }) => questions.answer(id, given));
   }
 
-  /** Begins no more runs. Running ones have `graceMs` to end, and are then cancelled. Resolves when all runs have
-   * ended. */
+  /** Begins no more runs. After `graceMs`, cancels the runs that have not ended. Resolves when all runs have ended. */
   async close(graceMs: number): Promise<void> {
     this.#closing = true;
     const timer = setTimeout(() => this.#running.forEach((_, run) => run.cancel()), graceMs);

@@ -5,11 +5,12 @@
  *   create_app.ts    all steps between a request and its response, and the list of routes
  *   route.ts         the parts of a route: its description, its scope, its body and query string, its conversation
  *   api/             the routes of the API by topic, and `schemas.ts` with their inputs and outputs
- *   openai/          the routes of OpenAI's API: `chat.ts` and `responses.ts`; `ask.ts` has all that they share
- *   runs.ts          the queries that run; `followed_query.ts` is one of them as a client follows it
+ *   openai/          the routes of OpenAI's API: `chat.ts` and `responses.ts`; `ask.ts` has the common parts
+ *   runs.ts          the running queries; `followed_query.ts` yields the events of one query to a client
  *
- * `admission.ts` admits a request before its route sees it; `tokens.ts` has tokens and their quotas. `docs/` describes
- * the routes for people and programs. `page/` has the files of the web page, whose scripts are made of `src/page/`. */
+ * `admission.ts` admits a request before the route gets the request; `tokens.ts` has tokens and their quotas. `docs/`
+ * describes the routes for people and programs. `page/` has the files of the web page; the build makes its scripts from
+ * `src/page/`. */
 
 import { isLoopback } from "../../domain/kit/addresses.ts";
 import { Connections, Listener } from "./connections.ts";

@@ -8,8 +8,8 @@ import { Problem, unauthorized } from "./problem.ts";
 /** `write` includes `read`. `admin` includes both. */
 export type TokenScope = "read" | "write" | "admin";
 
-/** Null is no limit. A day begins at midnight UTC. A running query may exceed the daily cost, by the prices of the
- * providers. After that, the token cannot begin a query. */
+/** The value null means no limit. A day begins at midnight UTC. A running query may exceed the daily cost. After that,
+ * the token cannot begin another query on that day. The cost follows the prices of the providers. */
 export type Quota = Readonly<Config["server"]["quota"]>;
 
 export interface TokenGrant {
@@ -108,8 +108,8 @@ export class Quotas {
     this.learn(before);
   }
 
-  /** Takes the usage in the database if it is higher, because other nodes add to it. Ignores labels that are not from
-   * `callerLabel`. */
+  /** If the usage in the database is higher, takes that usage, because other nodes add to the database. Ignores labels
+   * that are not from `callerLabel`. */
   learn(stored: readonly LabelUse[]): void {
     // A token has one label for each API.
     for (const [name, entries] of Map.groupBy(stored, ({ label }) => /^(?:http|openai):(.+)$/.exec(label)?.[1])) {

@@ -2,8 +2,8 @@
  *
  *   bot.ts              `openTelegram`: connects, takes updates into the inbox and from there to the chats; this file
  *                       is the entrance of the folder
- *   updates.ts          how updates come in, by polling or by a webhook; `read_update.ts` reads one for the bot
- *   inbox.ts            messages without an answer, in the database: a restart loses none and answers none twice
+ *   updates.ts          how updates come in, by polling or by a webhook; `read_update.ts` reads one update for the bot
+ *   inbox.ts            messages without an answer, in the database; after a restart, each gets one answer
  *   chat_worker.ts      the messages of one chat in order: `chat_commands.ts` runs a command, `chat_query.ts` a request
  *   answer_messages.ts  the view of a query in a chat: its progress, then the answer as messages of `rich_text.ts`
  *   messenger.ts        writes into chats within the limits of Telegram; `bot_api.ts` is the wire below it
@@ -188,8 +188,8 @@ class TelegramBot {
     await pollUpdates({ api, clock, log, note, signal, accept, mark: () => inbox.mark() });
   }
 
-  /** Resolves when the database has all messages that need an answer. The bot begins no work on them before. Rejects
-   * with `Cancelled` while the bot is shutting down, so that Telegram keeps the updates. */
+  /** Resolves when the database has all messages that need an answer. Before that, the bot begins no work on the
+   * messages. Rejects with `Cancelled` while the bot is shutting down, so that Telegram keeps the updates. */
   accept(updates: readonly Update[]): Promise<void> {
     const accepted = this.#accepting.then(() => this.#accept(updates));
     this.#accepting = accepted.catch(() => {});

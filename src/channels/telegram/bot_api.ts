@@ -144,7 +144,7 @@ export class TelegramError extends Error {
   override readonly name = "TelegramError";
   readonly code: TelegramErrorCode;
   readonly detail: TelegramErrorDetail;
-  /** The time that Telegram asks to wait; 0 if it does not ask. */
+  /** The time that Telegram asks to wait; 0 if Telegram names no time. */
   readonly retryAfterMs: number;
 
   constructor(

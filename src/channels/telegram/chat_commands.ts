@@ -188,7 +188,7 @@ function named({ model, provider }: Pick<Session, "model" | "provider">): string
 type Parts = Pick<BotParts, "api" | "inbox" | "sessions">;
 
 /** Returns the chosen conversation of a chat. If the chat has none, or the conversation was deleted, chooses the first
- * conversation of the chat, and creates it if it is missing. */
+ * conversation of the chat, and creates a missing first conversation. */
 export async function chatConversation(place: ChatPlace, parts: Parts): Promise<Conversation> {
   const { conversations } = await parts.sessions.main();
   const { branchId } = await parts.inbox.chat(chatKey(place));

@@ -15,7 +15,7 @@ export interface IncomingFile {
 }
 
 export interface Incoming {
-  /** The number of the update. An album has several updates; this is the update of its first message. */
+  /** The number of the update. An album has several updates; their number is the one of the first message. */
   readonly updateId: number;
   readonly chat: ChatPlace;
   readonly messageId: number;

@@ -23,8 +23,8 @@ const CHANNEL = "tui";
 const RUNG_MS = 10_000;
 const FOLDED = 40;
 
-/** A message that the user sent while a query runs. It goes into the next call of the query, or becomes the next
- * query. */
+/** A message that the user sent while a query runs. Vis adds the message to the next model call of the query, or makes
+ * the message the next request. */
 interface Waiting {
   readonly outgoing: Outgoing;
   /** Aborting withdraws the message from the running query. Null if the message waits for the end of this query. */

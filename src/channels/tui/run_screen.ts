@@ -1,8 +1,8 @@
 /* The screen of a terminal. Read its files in this order:
  *
  *   run_screen.ts   `runScreen`: shows the screen until the user quits; this file is the entrance of the folder
- *   screen.ts       the screen: it owns the parts below, and runs the actions of panels and commands
- *   chat.ts         the conversation on it: one query at a time, and waiting messages
+ *   screen.ts       the whole screen, which has the parts below, and runs the actions of panels and commands
+ *   chat.ts         the conversation on the screen: one query at a time, and waiting messages
  *   entries/        the parts of a conversation; `transcript.ts` draws the visible rows, `turn.ts` a running query
  *   input/          the text of the user: `input_box.ts` with pastes and images, completions, history, prompt files
  *   commands.ts     all actions with a name; `keyboard.ts` has their keys

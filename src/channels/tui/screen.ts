@@ -80,7 +80,7 @@ function watched(terminal: Terminal, onFocus: (isIn: boolean) => void): Terminal
 const LOOK_MS = 1_000;
 /** Keys that work at once, even while earlier keys wait. */
 const LEAVING: readonly KeyId[] = ["escape", "ctrl+c"];
-/** The limit for the bytes of the clipboard sequence, which many terminals bound. */
+/** The limit for the bytes of the clipboard sequence. Many terminals accept no longer sequence. */
 const COPIED_BYTES = 1_000_000;
 
 /** The actions of panels and commands do not throw. The caller that opened the session closes it after `ended`. */
@@ -214,8 +214,9 @@ export class Screen implements PanelActions {
     else this.#input.giveBack(outgoing);
   }
 
-  /** Types the early keys into the input. Enter sends a line, in order: the line after a command waits for its end.
-   * While a panel or an approval is open, Enter only begins a new line, because the user may not have seen it. */
+  /** Types the early keys into the input. Enter sends each line in order, and the line after a command waits for the
+   * command's end. While a panel or an approval is open, Enter only begins a new line, because the user may not have
+   * seen the panel. */
   async #takeEarly(): Promise<void> {
     for (let data = this.#early?.shift(); data !== undefined; data = this.#early?.shift()) {
       const isShown = this.#panel !== null || this.#questions.panel !== null;

@@ -18,7 +18,7 @@ const UNSTORED: ReadonlySet<QueryReason> = new Set(["process_lost", "unstored"])
 
 const BUSY_MS = 500;
 
-/** If the database does not answer, a process needs `ENDING_MS` to end. It notices this after `ANSWER_MS`. */
+/** If the database does not answer, a process needs `ENDING_MS` to end, and notices the silence after `ANSWER_MS`. */
 const ENDING_MS = 4_000, ANSWER_MS = 500;
 
 export interface NodeRunsParts {
@@ -211,7 +211,7 @@ export class NodeRuns {
     run.taken.set(id, null);
     try {
       done ??= await this.#obeyed(command, run);
-      // If the query continues elsewhere, its commands other than answers go there too, so they stay open.
+      // If the query continues on another node, this node leaves its open commands to that node, except answers.
       if (done || kind === "answer" || !await run.left) await this.#parts.nodes.settle(command, done);
     } catch (error) {
       if (done === null) run.taken.delete(id);

@@ -25,7 +25,7 @@ interface Viewed {
   readonly busy: boolean;
   readonly content: ComponentChildren;
   readonly fault: string;
-  /** The number of views so far. By this number, a view that loads late does not replace a newer one. */
+  /** The number of views so far. With this number, a view that loads late recognizes that a newer view is open. */
   readonly count: number;
 }
 

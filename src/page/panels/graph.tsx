@@ -39,7 +39,7 @@ function Sheet({ nodes, edges, open }: {
   const [scale, zoom] = useState(1);
   const by = (factor: number) => () => zoom(Math.min(3, Math.max(.2, scale * factor)));
   const sheet = useRef<HTMLDivElement>(null);
-  // If a graph is slightly wider than its container, the page scales it down as long as it stays readable.
+  // If a graph is slightly wider than its container, the page scales it down as long as the names stay readable.
   useLayoutEffect(() => {
     const fit = new ResizeObserver(() => {
       fit.disconnect();

@@ -56,8 +56,8 @@ export function layout<T extends Named>(nodes: readonly T[], edges: readonly Edg
   return placed(rows, ties);
 }
 
-/** Gives an edge across several rows its own place in each row between, so that it passes behind no box. With more
- * than `MAX_PASSES` such places, no edge gets one. */
+/** Gives an edge across several rows its own place in each row between, so that it passes behind no box. If this takes
+ * more than `MAX_PASSES` places, no edge gets one of these places. */
 function withPasses<T>(rows: Cell<T>[][], edges: readonly Edge[]): readonly Tie[] {
   const ranks = new Map(rows.flatMap((row, at) => row.map(({ name }) => [name, at] as const)));
   const rankOf = (name: string): number => ranks.get(name) ?? 0;

@@ -115,8 +115,8 @@ function Version(
   );
 }
 
-/** Shows an object by its keys if it has texts of several lines, such as a command's result. JSON would hide the line
- * breaks. */
+/** If an object has texts of several lines, such as a command's result, shows its keys with their texts. JSON would
+ * hide the line breaks. */
 function Value({ text }: { readonly text: string }): JSX.Element {
   const facts = useMemo(() => objectIn(text), [text]);
   const isLong = (value: unknown): value is string => typeof value === "string" && value.includes("\n");

@@ -64,7 +64,7 @@ function unchanged(part: string): string {
   return part;
 }
 
-/** Shows a text unchanged. The keyboard can reach the text, since it may scroll. */
+/** Shows a text unchanged. The keyboard can reach the text, since a long text scrolls. */
 export function Pre({ label, text, show, ...given }: {
   readonly label: string;
   readonly text: string;
@@ -271,7 +271,7 @@ function link(href: string, children: ComponentChildren): JSX.Element {
   return <a href={href} title={href} rel="noopener noreferrer" target="_blank">{children}</a>;
 }
 
-/** Returns the time if it is today, or else the date. */
+/** Returns the time of day for a time of today, and the date for any other time. */
 export function shortTime(time: number): string {
   const date = new Date(time);
   const isToday = date.toDateString() === new Date().toDateString();

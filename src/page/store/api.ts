@@ -39,7 +39,7 @@ export function isMissing(error: unknown): boolean {
   return error instanceof Refused && error.status === 404;
 }
 
-/** Takes the token from the fragment, which browsers send to no server, and keeps it in this tab. */
+/** Takes the token from the fragment, which browsers send to no server, and keeps the token in this tab. */
 export function takeToken(): string | null {
   const given = new URLSearchParams(location.hash.slice(1));
   const found = given.get("token");

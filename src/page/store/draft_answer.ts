@@ -42,7 +42,7 @@ export class DraftAnswer {
     this.drawn.value = null;
   }
 
-  /** Reads the text until it grows no more. If that fails, the page draws the text without Markdown. */
+  /** Reads the text until it grows no more. If a call fails, the page draws the text without Markdown. */
   async #follow(): Promise<void> {
     this.#follows = true;
     try {

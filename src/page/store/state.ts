@@ -10,7 +10,7 @@ import {
   Refused,
 } from "./api.ts";
 
-/** Whether the page is visible or asks for a token. If it asks again, `why` has the reason. */
+/** Whether the page is visible or asks for a token. If the page asks again, `why` has the reason. */
 export const entry = signal<{ readonly shows: "nothing" | "token" | "page"; readonly why: string }>({
   shows: "nothing",
   why: "",
@@ -58,7 +58,7 @@ const LIMITS = ["maxIterations", "maxCostUsd", "timeoutMs"] as const;
 
 export type LimitName = typeof LIMITS[number];
 
-/** The choices for the next requests. For "", the server chooses. */
+/** The choices for the next requests. If a choice is "", the server chooses. */
 export const choices = {
   plan: signal(false),
   model: signal(""),

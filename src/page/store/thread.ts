@@ -60,7 +60,7 @@ class Thread {
     document.addEventListener("visibilitychange", () => {
       if (document.hidden || entry.value.shows !== "page") return;
       look();
-      this.scroller?.keepEnd(); // While the page is hidden, the browser gives it no frames, so the end is out of view.
+      this.scroller?.keepEnd(); // The browser draws no frames of a hidden page, so the end may be out of view.
     });
     const again = (): void => {
       // If this look fails, the next look may reach the server.
@@ -388,7 +388,7 @@ class Thread {
 
 export const thread = new Thread();
 
-/** Returns the list of tasks of a query. Only the last query that changed the list has it. */
+/** Returns the list of tasks of a query. Only the last query that changed the list has the tasks. */
 function planOf(
   query: ApiQuery,
   [{ plan }, { items }]: readonly [ConversationDetail, QueryPage],
@@ -417,7 +417,8 @@ async function load(conversation: string): Promise<UndoPreview> {
   return latest.value = await json<UndoPreview>(inApi("conversations", conversation, "undo"));
 }
 
-/** Fetches the latest file changes. If that fails, as on a server that changes no files, there are none. */
+/** Fetches the latest file changes. If the fetch fails, as on a server that changes no files, the page shows no
+ * changes. */
 async function look(conversation: string): Promise<void> {
   await load(conversation).catch(() => latest.value = null);
 }
@@ -440,8 +441,8 @@ async function change(conversation: string, body: unknown): Promise<Undone> {
 
 export const changes = { latest, load, look, undo, redo };
 
-/** Resolves when signals have made the condition true. The caller checks it again, because it may be false again by
- * then. */
+/** Resolves when signals have made the condition true. The caller checks the condition again, because another signal
+ * may have made the condition false. */
 async function becomes(holds: () => boolean): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const stop = effect(() => {

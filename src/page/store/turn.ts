@@ -38,7 +38,7 @@ export class Turn {
   readonly elapsed = signal(0);
   readonly steered = signal<readonly SentMeanwhile[]>([]);
   readonly question = signal<ApprovalQuestion | null>(null);
-  /** The question of a query in another process, which only the user of that process can answer; "" if it asks
+  /** The question of a query in another process, which only the user of that process can answer; "" if the query asks
    * nothing. */
   readonly asksElsewhere = signal("");
   readonly plan = signal<readonly PlanItem[]>([]);
@@ -59,8 +59,8 @@ export class Turn {
 
   /** Whether another process runs the query. This page can then neither cancel the query nor add to it. */
   readonly isElsewhere: boolean;
-  /** The kind of a request that changes nothing. For a running query of another process or an earlier page load, it is
-   * undefined. */
+  /** The kind of a request that changes nothing. Undefined for a running query of another process or of an earlier page
+   * load. */
   readonly only: ReadingMode | undefined;
 
   constructor(
@@ -204,8 +204,8 @@ export class Turn {
   }
 }
 
-/** Returns the number of steps of an ended query that the database may have. If the process was lost, the result does
- * not count its last step. */
+/** Returns the number of steps of an ended query that the database may have. If the process was lost, `iterations` does
+ * not count the last step, but the database may have this step. */
 export function storedSteps({ iterations, reason }: Pick<TurnEnd, "iterations" | "reason">): number {
   return iterations + (reason === "process_lost" ? 1 : 0);
 }

@@ -71,7 +71,7 @@ export function Composer({ children }: { readonly children: ComponentChildren })
   );
 }
 
-/** A phone has neither the room for a long hint nor the keys that it names. */
+/** A phone has neither the room for a long hint nor the keys that the hint names. */
 const HAS_KEYS = matchMedia("(hover: hover)").matches;
 
 function placeholder(): string {

@@ -65,7 +65,7 @@ export function Question({ question, answer }: {
 }
 
 /** Listens to the letters of an answer. A letter counts only if the question was visible before, and if no other key
- * follows within PAUSE_MS, because it may begin a text. If the question is out of sight, the page scrolls to it
+ * follows within PAUSE_MS, because the letter may begin a text. If the question is out of sight, the page scrolls to it
  * instead. */
 function listenTo(letters: ReadonlyMap<string, Decision>, { signal, choose, node }: {
   readonly signal: AbortSignal;

@@ -218,7 +218,7 @@ function Changes({ turn }: { readonly turn: Turn }): JSX.Element | null {
   );
 }
 
-/** Returns the changes of a turn that the user can undo. Returns null if they are not the latest. */
+/** Returns the changes of a turn that the user can undo. Returns null if other changes are newer. */
 function changesOf({ queryId }: Turn): UndoPreview | null {
   const { value } = changes.latest;
   if (value === null || value.fault !== null || value.files.length === 0) return null;
@@ -235,7 +235,7 @@ function countsOf({ files }: UndoPreview): Readonly<Record<"added" | "removed" |
   };
 }
 
-/** Whether an undo would revert all changes of the turn. If so, one line describes both. */
+/** Whether an undo would revert all changes of the turn. The line with the undo then also describes the changes. */
 function saidByChanges(turn: Turn): boolean {
   const value = changesOf(turn);
   const { work } = turn.end.value ?? {};
@@ -503,7 +503,7 @@ function Block({ number, block, step: { ended }, turn }: BlockProps): JSX.Elemen
 
 const MOST_NAMES = 8;
 
-/** Lists the variables that a block defined, which have its whole values and outputs. */
+/** Lists the variables that a block defined. The variables have the whole values and outputs of the block. */
 function Names({ names, turn: { conversation } }: {
   readonly names: readonly string[];
   readonly turn: Turn;
@@ -549,8 +549,8 @@ const QUOTED = /^"""\n([^]*)\n"""$/;
 /** Matches the result of an edit whose change the page draws. Its other keys repeat the change. */
 const ONLY_CHANGE = /^(?:[\s[\]{},]|path: ".*"|bytes: [\d_,]+|(?:diff: )?\(see above\))*$/;
 
-/** With `isMarked`, the result has its own mark; otherwise it is the value of marked calls. With `drawn`, the page has
- * drawn the changes above. */
+/** With `isMarked`, the result has its own mark; otherwise the result is the value of marked calls. With `drawn`, the
+ * page has drawn the changes above. */
 function Result({ result, isMarked, drawn }: {
   readonly result: BlockResult;
   readonly isMarked: boolean;

@@ -412,7 +412,7 @@ function repairStrings(text: string): string {
 }
 
 /** The names of fields that precede a value. `closing` uses them to distinguish the end of a string from a quote inside
- * it. */
+ * the string. */
 const NAMES = "thinking|code|next|final|expr|time_?ms|model|reasoning|answer|answer_?type|confidence";
 const ENDS = new RegExp(
   `"\\s{0,99}(?:[}\\]]\\s{0,99}(?:[,}\\]]|$)|,\\s{0,99}(?:"(?:${NAMES})"\\s{0,9}:|\\{\\s{0,99}")|$)`,

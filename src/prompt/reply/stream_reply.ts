@@ -7,7 +7,7 @@ interface ReplyDelta {
 }
 
 /** The shown text while Vis reads it by characters. Appending each character to a string would create an object for
- * each. */
+ * each character. */
 interface Shown {
   readonly thinking: string[];
   readonly code: { readonly block: number; readonly chars: string[] }[];
@@ -355,7 +355,7 @@ const MAX_NAME = 80;
 const MAX_TAG = 200;
 
 /** The part of an answer that a user may see before Vis has filled in its values. The draft is empty while the text may
- * be the name of a variable. It has … for a value that a template inserts. */
+ * be the name of a variable. The draft has … in place of a value that a template inserts. */
 class AnswerDraft {
   #held = "";
   #begun = false;

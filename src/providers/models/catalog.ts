@@ -27,7 +27,7 @@ const Service = z.object({ models: z.record(z.string(), z.unknown()) });
 const LONG = 200_000;
 
 /** Returns the data of the services that Vis knows and the catalogue has. If a part is unreadable, throws Error that
- * names it, because Vis then uses no part of the catalogue. */
+ * names the part, because Vis then uses no part of the catalogue. */
 export function readCatalog(text: string, source: string): ReadonlyMap<ModelDataSet, DataFile> {
   const services = z.record(z.string(), z.unknown()).safeParse(readForeignJson(text, LIMITS));
   if (!services.success) throw new Error("It is not an object of services");

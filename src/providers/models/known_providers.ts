@@ -4,7 +4,7 @@ import { asRecord, readForeignJson } from "../../domain/kit/json.ts";
 import type { WireProtocol } from "../wire/wire.ts";
 import type { ModelDataSet } from "./model_data.ts";
 
-/** The known facts of a service. With them, a name and a key are enough to use it. */
+/** The known facts of a service. With them, a name and a key are enough to use the service. */
 export interface Preset {
   readonly title: string;
   readonly protocol: WireProtocol;

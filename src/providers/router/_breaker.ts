@@ -6,7 +6,8 @@ export class ProviderGuard {
   readonly #name: string;
   readonly #breaker: Breaker;
   readonly #window: RateWindow;
-  /** Whether the service has responded once. Before, its address may be wrong, so waiting would be useless. */
+  /** Whether the service has responded once. Before the first response, the address of the service may be wrong, so
+   * waiting would be useless. */
   reached = false;
 
   constructor(
@@ -90,8 +91,9 @@ interface BreakerLimits {
   readonly openMs: number;
 }
 
-/** Keeps calls away from a failing service. After several consecutive failures, the breaker opens. Later it lets one
- * call pass, and closes if this call succeeds. The caller ends every `enter` with `succeeded`, `failed` or `left`. */
+/** Keeps calls away from a failing service. After several consecutive failures, the breaker opens. Later the breaker
+ * lets one call pass, and closes if this call succeeds. The caller ends every `enter` with `succeeded`, `failed` or
+ * `left`. */
 export class Breaker {
   readonly #clock: Clock;
   readonly #limits: BreakerLimits;
@@ -109,7 +111,8 @@ export class Breaker {
     return !this.#probing && this.#clock.now() >= this.#openUntil;
   }
 
-  /** The milliseconds until the next call may probe. It is 0 if a call may be sent now, or if one is probing. */
+  /** The milliseconds until the next call may probe. The result is 0 if the breaker is closed, or if that time has
+   * come. */
   get waitMs(): number {
     return this.#openUntil === null ? 0 : Math.max(0, this.#openUntil - this.#clock.now());
   }

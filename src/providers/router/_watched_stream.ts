@@ -99,8 +99,8 @@ class Watch {
 
   #cancel = () => this.#end(new Cancelled("Cancelled"));
 
-  /** Runs one timer, regardless of the number of events. It sleeps at most `silenceMs`, because this limit applies from
-   * the first text on. */
+  /** Runs one timer, regardless of the number of events. The timer sleeps at most `silenceMs`, because this limit
+   * applies from the first text on. */
   async #guard(): Promise<void> {
     const { clock, replyMs, silenceMs } = this.#patience;
     while (!this.signal.aborted) {

@@ -17,7 +17,7 @@ import { fittingRoutes, type ModelPreference, type ModelRoute, namedRoutes } fro
 
 export interface RouterOptions {
   /** At least one route. The first route has the root model. Another route serves if the root model fails or if a call
-   * names the other one. */
+   * names another model. */
   readonly routes: readonly ModelRoute[];
   readonly limits?: Readonly<Record<string, RateLimit>>;
   readonly notes?: readonly string[];
@@ -41,7 +41,7 @@ export interface RouterRequest {
   readonly messages: readonly ModelMessage[];
   readonly reasoning: ReasoningLevel;
   readonly prefer?: ModelPreference | null;
-  /** The model, in the form "model" or "provider/model". It need not have a route. */
+  /** The model, in the form "model" or "provider/model". The model need not have a route. */
   readonly model?: string | null;
   readonly priced?: boolean;
 }
@@ -77,7 +77,7 @@ export interface RouterReply {
   readonly provider: string;
   readonly finish: string;
   readonly toolCall: string | null;
-  /** The attempts, oldest first. The last one succeeded. */
+  /** The attempts, oldest first. The last attempt succeeded. */
   readonly attempts: readonly ModelTrace[];
 }
 
@@ -231,7 +231,7 @@ export class Router {
   }
 
   /** Takes a place at the first route with room. If every rate window is full, waits for the first one with room. Does
-   * not await between finding a place and taking it, because many callers look for places at once. */
+   * not await between finding a place and taking the place, because many callers look for places at once. */
   async #enter(left: readonly ModelRoute[], asking: Asking): Promise<Way | ProviderError> {
     const { tokens } = asking;
     for (;;) {
@@ -377,15 +377,15 @@ class Retries {
     this.#patienceMs = facts.patienceMs;
   }
 
-  /** Returns the milliseconds until the router calls the same route again after its `attempt`. Returns null if it
-   * should call another route. */
+  /** Returns the milliseconds until the router calls the same route again after its `attempt`. Returns null if the
+   * router should call another route. */
   quickMs(error: ProviderError, attempt: number): number | null {
     if (!error.retryable || (error.retryAfterMs ?? 0) > LONGEST_QUICK_MS) return null;
     return waitMs(error, backoffMs(attempt, { ...QUICK, random: this.#random }));
   }
 
-  /** Returns the milliseconds until the router calls the routes with these errors again. Returns null if there are
-   * none, or if patience has run out. */
+  /** Returns the milliseconds until the router calls the routes with these errors again. Returns null without errors,
+   * or if patience has run out. */
   patientMs(failures: readonly ProviderError[]): number | null {
     if (failures.length === 0) return null;
     const now = this.#clock.now();

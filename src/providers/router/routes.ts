@@ -39,7 +39,7 @@ function isPriced(route: ModelRoute | null): boolean {
   return route !== null && route.provider.capabilities(route.model).price !== null;
 }
 
-/** Returns the cause and the advice of an error: a model has no known price, so a cost limit cannot bound it. */
+/** Returns the cause and the advice of an error: a model has no known price, so Vis cannot apply a cost limit. */
 export function unpricedText({ provider, model }: ModelRoute): string {
   return `its price is unknown, so Vis cannot limit its cost; set the price of ${model} in providers[].models ` +
     `of config.jsonc (provider ${provider.name}), or choose a model with a known price (vis models)`;
@@ -48,8 +48,8 @@ export function unpricedText({ provider, model }: ModelRoute): string {
 const REPLY_TOKENS = 4_096;
 
 /** Returns the routes that can serve a request, best first: in the given order, or in the order of a preference. Throws
- * `ProviderError` if no model accepts the request's images. Also throws it if the request needs a known price and the
- * model that would serve has none. */
+ * `ProviderError` if no model accepts the request's images. Also throws `ProviderError` if the request needs a known
+ * price and the price of the model that would serve is unknown. */
 export function fittingRoutes(
   routes: readonly ModelRoute[],
   request: {

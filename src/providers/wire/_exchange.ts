@@ -187,7 +187,7 @@ export class HttpExchange {
     const { body } = response;
     if (body === null) return;
     let reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>> = body.getReader();
-    // The runtime does not end the body when it collects the Response, so the abort ends it here.
+    // When the runtime frees the Response, the body does not end. The abort therefore ends the body here.
     const stop = () => void reader.cancel().catch(() => {});
     this.#facts.signal.addEventListener("abort", stop, { once: true });
     try {

@@ -9,7 +9,7 @@ const DECLINED = new Set([
   ...["SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"],
   ...["IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION"],
 ]);
-/** Finish reasons of a model that called a tool, although it has none. */
+/** Finish reasons of a model that called a tool, although Vis offers no tools. */
 const CALLED = new Set(["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS"]);
 const IMAGE_TYPES: Readonly<Record<string, string>> = {
   png: "image/png",
@@ -56,8 +56,8 @@ function pathOf(model: string): string {
   return name.split("/").map(encodeURIComponent).join("/");
 }
 
-/** Returns the thinking parameter. Models up to 2.5 accept a budget, and later models a level. The service refuses both
- * at once. */
+/** Returns the thinking parameter. Models up to 2.5 accept a budget, and later models a level. The service refuses a
+ * budget together with a level. */
 function thinking(
   model: string,
   facts: { readonly reasoning: ReasoningLevel; readonly without: ReadonlySet<string> },

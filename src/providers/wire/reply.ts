@@ -8,7 +8,7 @@ const MAX_TOKENS = 100_000_000;
 const MAX_WHOLE = 2_000_000;
 /** The limit for the characters of a kept tool call. */
 const MAX_CALL = 300;
-/** If the reply so far is at least this long, a piece that begins with all of it repeats it. */
+/** If the reply so far is at least this long and a piece begins with the whole reply, the piece repeats the reply. */
 const SURELY_REPEATED = 16;
 
 /** The reply so far, independent of the service's format. The wire format writes it, and the provider reads it. */
@@ -35,7 +35,7 @@ export class ReplyBuilder {
   readonly #oddities = new Map<string, string>();
   /** The first half of a character whose second half follows in the next piece. */
   readonly #half = { text: "", reasoning: "" };
-  /** The whole text so far, to recognise services that repeat it in each piece. */
+  /** The whole text so far, to recognise services that repeat this text in each piece. */
   readonly #said = { text: "", reasoning: "" };
 
   /** `sentTokens` is an estimate of the tokens of the request. */
@@ -62,7 +62,7 @@ export class ReplyBuilder {
   }
 
   /** Whether the reply has text and then a finish reason, with no text after it. Only counts may still arrive. A finish
-   * reason before any text is no end, because some services begin with one. */
+   * reason before any text is no end, because some services begin with a finish reason. */
   get isOver(): boolean {
     return this.finish !== null && this.#hasText && !this.#wentOn;
   }

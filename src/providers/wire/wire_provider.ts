@@ -32,7 +32,7 @@ const WIRES: Readonly<Record<WireProtocol, (baseUrl: string) => Promise<Provider
  * call. */
 const LAST_BYTES_MS = 50;
 const GRACE_MS = 5_000;
-/** Matches errors of services that do not stream, or for which streaming has another meaning. */
+/** Matches errors of services that do not accept the field `stream`, or not its value. */
 const NO_STREAMING =
   /\bstream(ing)?\b['"`]?.{0,60}\b(not |un|dis)(supported|allowed|enabled|available|implemented|abled)|\b(not |un)support\w*\b.{0,40}\bstream(ing)?\b|\bstream['"`]? (does not|must be|should be).{0,20}(true|false)|\bstream(ing)? (is|was) (off|disabled)/i;
 const MAX_PAGES = 20, MAX_MODELS = 10_000;
@@ -47,7 +47,7 @@ export class WireProvider implements Provider {
   readonly #advice: Advice;
   readonly #without = new Map<string, Set<string>>();
   readonly #quirks: Quirks = { namesCompression: false };
-  /** The endpoint of the last key. Vis keeps it, because creating one builds patterns for secrets. */
+  /** The endpoint of the last key. Vis keeps the endpoint, because a new endpoint has to build patterns for secrets. */
   #last: { readonly token: string | null; readonly endpoint: Endpoint } | null = null;
 
   constructor(wire: ProviderApi, options: ProviderOptions) {
@@ -198,7 +198,7 @@ export class WireProvider implements Provider {
       }
       if (reply.isWhole) await settledWithin(drained(events), LAST_BYTES_MS);
     } finally {
-      // Does not await `return`, because it would wait for bytes that may never come.
+      // Does not await `return`, because `return` would wait for bytes that may never come.
       events.return(undefined).catch(() => {});
     }
     this.#checkEnd(reply, { exchange, failures, heard });

@@ -151,7 +151,7 @@ async function sayNext(provider: string, { admin, services, io }: Login): Promis
     (await from.providers({ check: false, signal: new AbortController().signal })).providers;
   const providers = await reports(admin);
   const own = providers.find(({ name }) => name === provider);
-  if (providers.length > 0 && !own) return; // The settings have the token.
+  if (providers.length > 0 && !own) return; // The settings choose another provider.
   const first = providers.find(({ root }) => root)?.name ?? provider;
   if (first !== provider) {
     const named = (await reports(await services.providerAdmin({ provider }))).find(({ name }) => name === provider);

@@ -41,7 +41,7 @@ async function printPieces(pieces: AsyncIterable<Uint8Array>, { stdout }: Io): P
 }
 
 /** Writes a temporary file and renames it, so that the file is complete or absent. If `path` is a link, replaces the
- * target. A pipe gets the pieces. */
+ * target. Writes the pieces directly into a pipe. */
 async function writeWhole(path: string, pieces: AsyncIterable<Uint8Array>): Promise<void> {
   try {
     const goal = await realpath(path).catch(() => path);

@@ -28,8 +28,8 @@ interface QueryReport {
   readonly differences: readonly RecordingDifference[];
 }
 
-/** Runs the replay in a scratch database and a copy of the workspace. Resolves with 0 if nothing differs, with 1 if
- * something does, and with 130 when cancelled. */
+/** Runs the replay in a scratch database and a copy of the workspace. Resolves with 0 for equal results, with 1 for a
+ * difference, and with 130 when cancelled. */
 export async function replayCommand(
   id: string,
   { services, io, flags }: CommandInput<ReplayFlags>,
@@ -117,7 +117,7 @@ async function play(
       signal,
       emit: () => {},
       images,
-      // Older records have no budget. The budget then covers their iterations.
+      // An older record has no budget. Its number of iterations is then the budget.
       maxIterations: iterations[0]?.budget ?? Math.max(1, iterations.length),
       extendsTo: Math.max(1, ...iterations.map(({ budget }) => budget ?? iterations.length)),
       ...(answerSchema === null ? {} : { responseSchema: answerSchema }),

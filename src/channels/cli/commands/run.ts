@@ -233,8 +233,8 @@ export async function readImageArgument(given: string): Promise<Image> {
 
 const PIECE = 1 << 20;
 
-/** Reads a file, which may be a pipe. Opening a pipe without a writer would block, and no signal could end this. Vis
- * therefore opens a pipe for writing too until its first bytes arrive. */
+/** Reads a file, which may be a pipe. Opening a pipe without a writer would block, and no signal could end the wait.
+ * Vis therefore opens a pipe for writing too until its first bytes arrive. */
 async function* piecesOfInput(path: string): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const { isFifo } = await Deno.lstat(path);
   let writer = isFifo ? await Deno.open(path, { read: true, write: true }) : null;

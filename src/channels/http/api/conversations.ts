@@ -29,7 +29,7 @@ const CHANGES = new Semaphore();
 const describe = describeIn("conversations");
 
 /** Sets `conversation`. Rejects with `Problem` (412) if If-Match does not match the current state. This server makes
- * such changes one at a time, so that none happens between this check and the change. */
+ * such changes one at a time, so that no other change happens between the check and the change. */
 const ifMatch = createMiddleware<Env>((c, next) =>
   CHANGES.run(() =>
     inConversation(c, async () => {

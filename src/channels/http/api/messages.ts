@@ -239,7 +239,7 @@ const OF_A_QUERY = [
 ] as const;
 
 /** If a client only waits for the result, its query is cancelled when the client leaves. With a key, the client can
- * request the result again. With a stream, it can resume at the last event. */
+ * request the result again. With a stream, the client can resume at the last event. */
 function leavingOf(c: Context<Env>): Leaving | null {
   return c.req.header("idempotency-key") !== undefined || wantsEvents(c) ? null : c.env.leaving;
 }

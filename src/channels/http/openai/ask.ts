@@ -320,7 +320,7 @@ const CODES: Partial<Record<ProblemKind, string>> = {
   quota: "insufficient_quota",
 };
 
-/** Ends after which a client may repeat the request. */
+/** The reasons of an end after which a client may repeat the request. */
 const PASSING: Partial<Record<QueryReason, ProblemKind>> = {
   configuration: "unavailable",
   process_lost: "unavailable",

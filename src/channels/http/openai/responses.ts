@@ -52,7 +52,7 @@ const AskedSchema = z.object({
   format: z.record(z.string(), z.unknown()).nullable().catch(null),
 });
 
-/** Clients send back the thinking of earlier responses. Vis ignores it. */
+/** Clients send back the thinking of earlier responses. Vis ignores this thinking. */
 const Reasoning = z.object({ type: z.literal("reasoning") });
 
 /** Refers to an earlier response by its id. Some clients omit the type. */

@@ -24,8 +24,8 @@ import { brokenLine, cutWide, moreLines, wrapped } from "../text/wrapped.ts";
 import { type DisplayOptions, DrawnEntry, type TranscriptEntry } from "./entry.ts";
 import { requestLines } from "./message_entries.ts";
 
-/** The limits of each part: lines, and for thinking also the characters of one line. They do not apply to whole
- * parts. */
+/** The limits of each part: lines, and for thinking also the characters of one line. When the user shows all of a step,
+ * WHOLE limits the lines instead. */
 const MOST = { thinking: 8, chars: 500, code: 16, failure: 4 } as const;
 const WHOLE = 2_000;
 const CODE_CHARS = 200_000;

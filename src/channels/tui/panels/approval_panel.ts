@@ -27,7 +27,7 @@ interface QuestionsParts {
 }
 
 /** At an empty input, a letter can answer the approval. The letter counts only if the approval was visible before, and
- * if no other key follows within PAUSE_MS, because it may begin a text. */
+ * if no other key follows within PAUSE_MS, because the letter may begin a text. */
 export class Questions {
   readonly #parts: QuestionsParts;
   #panel: ApprovalPanel | null = null;

@@ -36,7 +36,8 @@ export interface PanelActions {
   fork(at: BranchPoint): Promise<void>;
   /** Continues the branch from an earlier point. The request of this point returns to the input. */
   rewind(what: Rewinding): Promise<void>;
-  /** Selects the model from the next call on, even in a running request, and saves it in the user's settings. */
+  /** Selects the model from the next call on, even in a running request, and saves the choice in the user's
+   * settings. */
   useModel(model: { readonly provider: string; readonly name: string }): Promise<void>;
   copy(text: string): void;
   undo(options?: { readonly redo: boolean }): Promise<void>;
@@ -51,7 +52,7 @@ export interface Rewinding {
 }
 
 export interface PanelParts {
-  /** Returns the current session. `useModel` replaces the session, so panels call this each time. */
+  /** Returns the current session. `useModel` replaces the session, so panels call `session` before each use. */
   session(): Session;
   branch(): Branch | null;
   providers(): Promise<ProviderAdmin>;

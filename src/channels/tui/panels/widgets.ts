@@ -132,7 +132,7 @@ export class List<T> {
 
 const GAP = "  ";
 
-/** Returns a row: a mark if it is selected, a name, and on the right as many of the first facts as fit. The caller
+/** Returns a row: a mark if the row is selected, a name, and on the right as many of the first facts as fit. The caller
  * passes texts without styles and control characters. */
 export function row(
   name: string,
@@ -175,7 +175,8 @@ export class LineInput {
     this.#hidden = hidden;
     this.#input = new Input({ prompt, placeholder, placeholderStyle: paint.dim });
     this.#input.focused = true;
-    // The input has no method that sets the value and the cursor after it, so the value is pasted.
+    // The package's input has no method that sets the value and puts the cursor at its end, so `LineInput` pastes the
+    // value.
     if (value !== "") this.#input.handleInput(`\x1b[200~${value}\x1b[201~`);
   }
 

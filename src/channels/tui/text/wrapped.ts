@@ -5,7 +5,7 @@ const TAB = "    ";
 /** Vis does not count the lines after this many characters if it shows only a few lines. */
 const COUNTED = 20_000;
 
-/** Returns lines without control sequences. `most` is the number of lines. A note about the rest follows them. */
+/** Returns lines without control sequences. `most` is the number of lines. A note counts the omitted lines. */
 export function wrapped(text: string, width: number, { most = Infinity }: { readonly most?: number } = {}): string[] {
   const room = Math.max(1, width);
   const bound = Math.max(COUNTED, most * room * 2);
@@ -49,7 +49,7 @@ const NARROW = /^[\x1b\x20-\x7e]*$/;
 // deno-lint-ignore no-control-regex
 const CODES = /(\x1b\[[\d;]*m|\x1b\]8;[^\x07\x1b]*(?:\x07|\x1b\\))/;
 const GRAPHEMES = new Intl.Segmenter();
-/** Gives the sign before it the form of an emoji with two columns. */
+/** This code point turns the preceding sign into an emoji of two columns. */
 const WIDENS = "\ufe0f";
 
 /** Cuts lines that are too wide. A character with more columns than a line, such as a letter with many combining marks,
