@@ -220,7 +220,7 @@ async function sandboxChild(): Promise<void> {
   }
 }
 
-/** Returns one sentence for the user, and the stack only if logging was requested. */
+/** Writes one sentence for the user to stderr, and the stack if VIS_LOG is set. Returns the exit code. */
 function defect(
   error: unknown,
   { io, env }: { readonly io: DenoIo; readonly env: Readonly<Record<string, string>> },

@@ -249,7 +249,7 @@ export async function newSecrets(
   return new Set(found.filter((path) => !committed.has(path)));
 }
 
-/** Throws Error if git would store a new file that may have keys, because git would later show the file without
+/** Rejects with Error if git would store a new file that may have keys, because git would later show the file without
  * approval. */
 export async function refuseNewSecrets(
   git: Git,

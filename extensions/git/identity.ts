@@ -12,7 +12,7 @@ interface Identity {
   readonly email: string;
 }
 
-/** Returns variables that name the author of commits. Throws Error if no author is set. */
+/** Returns variables that name the author of commits. Rejects with Error if no author is set. */
 export async function committer(git: Git): Promise<Readonly<Record<string, string>>> {
   const { config, settings, repository: { gitDir } } = git;
   return committerVariables(await identityOf({ config, settings, gitDir }));
@@ -28,7 +28,7 @@ export function committerVariables({ name, email }: Identity): Readonly<Record<s
 }
 
 /** Returns the author of commits from the extension's settings, the repository, or name and address in the user's own
- * git settings. Throws Error that explains how to set the author. */
+ * git settings. Rejects with Error that explains how to set the author. */
 export async function identityOf(
   { config, settings, gitDir, home = homedir() }: {
     readonly config: unknown;

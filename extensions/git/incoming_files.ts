@@ -186,8 +186,8 @@ export async function refuseObeyed(
   throw new Error(`Cannot ${cannot}: git or Vis would obey files in it; name another folder`);
 }
 
-/** Throws Error if incoming files would add or change a repository, whose settings can run commands when git is called
- * there. Also throws if a submodule would replace a repository that can run commands.
+/** Rejects with Error if incoming files would add or change a repository, whose settings can run commands when git is
+ * called there. Also rejects if a submodule would replace a repository that can run commands.
  *
  * The files belong to a commit, or are `names`. Git would take a folder below `place` for a repository. Folders that
  * HEAD already has do not count. */

@@ -6,8 +6,8 @@ const CLOUD_KEY = /^(?:AKIA[0-9A-Z]{16}|AIza[\w-]{30,})$/;
 const LOGIN = /^(?:(?:Bearer|Basic)\s+\S{8,}|eyJ[\w-]+\.[\w-]+\.[\w-]*)$/i;
 const SECRET_NAME = /(?:(?<!public)key|token|secret|password|passwd|authorization|cookie|credentials?)$/i;
 
-/** Matches a reference such as `${auth:github}`, which names a value in another place. In headers, a word precedes
- * it. */
+/** Matches a reference such as `${auth:github}`, which names a value in another place. In headers, a word such as
+ * `Bearer` may precede the reference. */
 const REFERENCE = /(?:\b(?:Bearer|Basic|token)\s+)?\$\{[^{}]+\}/gi;
 
 /** Whether a setting has a secret, which must not be in a settings file. References to secrets are permitted. */

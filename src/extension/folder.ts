@@ -165,7 +165,7 @@ export class TrustList {
     this.#file = file;
   }
 
-  /** Returns an empty list if the file is missing. Throws Error if the file is not a valid list. */
+  /** Returns an empty list if the file is missing. Rejects with Error if the file is not a valid list. */
   async all(): Promise<readonly Trusted[]> {
     let text: string;
     try {

@@ -217,8 +217,8 @@ const SHIMS = {
 type Shims = readonly (keyof typeof SHIMS)[];
 const FOR_EXTENSIONS: Shims = ["@vis/extension"], FOR_TESTS: Shims = ["@vis/extension", "@vis/extension/testing"];
 
-/** Imports one extension from the hashed copy of its folder. Throws Error if a module cannot be loaded or does not
- * match the manifest. */
+/** Imports one extension from the hashed copy of its folder. Rejects with Error if a module cannot be loaded or does
+ * not match the manifest. */
 async function importExtension(
   folder: ExtensionFolder,
   entry: ManifestEntry,

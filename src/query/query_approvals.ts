@@ -85,8 +85,8 @@ export class QueryApprovals {
     });
   }
 
-  /** Asks the user, unless rules allow the request, the user has refused it in this query, or no user can be asked.
-   * Throws `TypeError` for a request that cannot be shown whole. Rejects when the signal aborts. */
+  /** Asks the user, unless rules allow the request, the user has refused the request in this query, or no user can be
+   * asked. Rejects with `TypeError` for a request that cannot be shown whole. Rejects when the signal aborts. */
   async request(given: ApprovalRequest, asking: Asking): Promise<Approval> {
     if (asking.isQuiet) {
       const { scope, scopes = [scope], lasting = true } = given;

@@ -62,8 +62,8 @@ export function isOnlyRenamed({ from, after }: ChangeItem, items: readonly Chang
   return before.bytes.length === after.bytes.length && before.bytes.every((byte, at) => byte === after.bytes[at]);
 }
 
-/** Changes the files as the items specify, and pauses if that takes long. Throws Error that names the file; earlier
- * changes remain.
+/** Changes the files as the items specify, and pauses if that takes long. Rejects with Error that names the file;
+ * earlier changes remain.
  *
  * New files are written to temporary names first, then all renames and removals follow, so that a failed write changes
  * no file. */

@@ -27,11 +27,10 @@ interface Change {
   readonly kept?: readonly string[];
 }
 
-/** Changes all files or none, and records the change as one checkpoint. No other code of `fs` changes
- * files.
+/** Changes all files or none, and records the change as one checkpoint. No other code of `fs` changes files.
  *
  * If git or Vis obey one of the files, Vis asks the user first. After an error, or a kill at any moment, either every
- * file is changed or none. Throws `OutsideWorkspace` for files that the user must allow, and Error that names the
+ * file is changed or none. Rejects with `OutsideWorkspace` for files that the user must allow, and Error that names the
  * file. */
 export async function changeFiles(
   context: FsContext,

@@ -10,7 +10,7 @@ export interface FoundDefinition {
 }
 
 /** Returns the whole definition of a name, or the innermost function or class around a line, with the comments and
- * decorators before it. Throws if no definition fits.
+ * decorators before it. Rejects if no definition fits.
  *
  * The search uses brackets and indentation, so that it works for every common language. */
 export async function findDefinition(

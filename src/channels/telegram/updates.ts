@@ -54,8 +54,8 @@ export interface Webhook {
   readonly secret: string;
 }
 
-/** Rejects with `TelegramError` if Telegram refuses the address. Vis does not remove the webhook at its end, so that
- * Telegram keeps updates meanwhile. */
+/** Rejects with `TelegramError` if Telegram refuses the address. When the bot ends, Vis does not remove the webhook, so
+ * that Telegram keeps updates until the next start. */
 export async function setWebhook(
   { url, secret }: Webhook,
   { api, ...waiting }: Waiting & { readonly api: BotApi },

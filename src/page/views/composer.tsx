@@ -200,7 +200,7 @@ async function send(): Promise<void> {
   });
 }
 
-/** Returns a refused request to the input of its conversation. A text that the user typed meanwhile stays. */
+/** Puts a refused request back into the input of its conversation. A text that the user typed meanwhile stays. */
 function giveBack({ text, images }: RequestDraft, { from, turns }: {
   readonly from: string | null;
   readonly turns: number;

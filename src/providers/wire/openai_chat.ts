@@ -209,8 +209,8 @@ export function imageUrl(image: Image): string {
   return image.kind === "url" ? image.url : `data:${image.mediaType};base64,${image.bytes.toBase64()}`;
 }
 
-/** Returns the names in a list of models, in the shapes that services use. Returns null if the body is not a list.
- * `next` is null, because such lists have one page. */
+/** Returns the names in a list of models, in the shapes that services use. Returns null if the body has no list. `next`
+ * is null, because such lists have one page. */
 export function namesIn(body: unknown): { readonly ids: readonly string[]; readonly next: null } | null {
   const { data, models } = asRecord(body);
   const list = [body, data, models].find(Array.isArray);
