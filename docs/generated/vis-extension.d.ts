@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: ecfcc5264d8316d75440c6520c0bf0ab4c8b942c000df1018bc101ffc10d48bc
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: a27e9c4f30a5fbb82446c0c963a5dc63af5c754d7e9168d7d5e8b5053f8a8582
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -251,16 +251,16 @@ export interface LogEntry {
 }
 /** Options of `env.spawn`. */
 export interface SpawnOptions {
-  /** The top of the repository around the workspace, all of which the program may read. Vis sets it. */
+  /** The top of the repository around the workspace, all of which the program may read. Vis sets `root`. */
   readonly root?: string;
-  /** The folder in which the program starts, relative to the workspace, and inside it or `root`; by default the
-   * workspace. Null means the temporary home folder of the program. PATH and the variables of toolchains then omit
+  /** The folder in which the program starts, relative to the workspace, and inside the workspace or `root`; by default
+   * the workspace. Null means the temporary home folder of the program. PATH and the variables of toolchains then omit
    * folders of the workspace. */
   readonly cwd?: string | null;
   /** Environment variables of the program, added to PATH, HOME, TMPDIR, the locale, TZ and those of toolchains. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Standard input; empty if absent. A stream is read as fast as the program consumes it. When the stream ends, so
-   * does the input. */
+  /** Standard input; empty if absent. A stream is read as fast as the program consumes it. The input ends with the
+   * stream. */
   readonly input?: string | ReadableStream<Uint8Array<ArrayBuffer>>;
   /** The time limit; 120 000 if absent. When the program ends, Vis ends all processes that the program started. */
   readonly timeoutMs?: number;
@@ -318,7 +318,7 @@ export interface SpawnOptions {
 }
 /** The result of a program, even if the program failed. `spawn` rejects only if no program ran. */
 export interface Spawned {
-  /** The exit code; 128 plus the number of the signal if one ended it. */
+  /** The exit code. After a signal, 128 plus the number of the signal. */
   readonly code: number;
   readonly signal: string | null;
   readonly stdout: string;
@@ -329,14 +329,15 @@ export interface Spawned {
   readonly truncated: boolean;
   /** Sentences about actions of Vis, such as ended leftover processes or a guessed encoding. */
   readonly notes: readonly string[];
-  /** Files that git now runs or obeys and did not before, after a program that could change the repository. */
+  /** Files that git runs or obeys after the program, but did not before. Only for a program that could change the
+   * repository. */
   readonly obeyed?: readonly string[];
-  /** Folders below the repository of the workspace that are now repositories and were not before. `git add -A` would
+  /** Folders below the repository of the workspace that became repositories while the program ran. `git add -A` would
    * add them. */
   readonly repositories?: readonly string[];
 }
 /** The scopes of a program's network that a lasting approval covers, and the files of the workspace that the program
- * runs; or the reason why Vis asks the user every time. */
+ * runs. `never` is the reason why Vis asks the user every time. */
 export type NetworkScopes = {
   readonly scopes: readonly string[];
   readonly runs: readonly string[];
@@ -384,8 +385,8 @@ export interface Extension {
   readonly author?: string;
   readonly license?: string;
   readonly requires?: readonly string[];
-  /** Vis calls this for each query. If the result, or the value of its promise, is falsy, Vis omits symbols, prompt and
-   * nudge. */
+  /** Vis calls `activate` for each query. If the result, or the value of its promise, is falsy, Vis omits symbols, prompt
+   * and nudge. */
   readonly activate?: (env: EnvironmentView) => unknown;
   /** How the user makes `activate` accept a shipped extension. The prompt contains this text while the extension is
    * inactive. */
@@ -397,10 +398,10 @@ export interface Extension {
   readonly nudge?: (ctx: NudgeContext) => string | null;
   /** Topics that `doc()` finds besides functions, each with the code to read it and a line about it. */
   readonly topics?: (env: EnvironmentView) => readonly Topic[] | Promise<readonly Topic[]>;
-  /** Requests that the user makes as `/name words`, such as skills. Vis calls this when the screen starts. */
+  /** Requests that the user makes as `/name words`, such as skills. Vis calls `requests` when the screen starts. */
   readonly requests?: (place: RequestPlace) => readonly NamedRequest[] | Promise<readonly NamedRequest[]>;
-  /** Returns further extensions for this conversation, such as aliases from settings. Vis calls this for each query,
-   * before `activate`. */
+  /** Returns further extensions for this conversation, such as aliases from settings. Vis calls `extend` for each
+   * query, before `activate`. */
   readonly extend?: (env: EnvironmentView) => readonly Extension[] | Promise<readonly Extension[]>;
   /** The symbols, most used first. */
   readonly symbols?: readonly (FunctionSymbol | ValueSymbol)[];
@@ -417,24 +418,24 @@ export interface Extension {
    * profile loads no extension that has `onByDefault`. */
   readonly onByDefault?: boolean;
   /** The parts that the locked profile loads for a read-only workspace: everything, or the listed functions with a
-   * prompt that names no others. If absent, no part of a shipped extension is loaded. */
+   * prompt that names no other functions. If absent, no part of a shipped extension is loaded. */
   readonly readOnly?: true | Readonly<{
     symbols: readonly string[];
     prompt: NonNullable<Extension["prompt"]>;
   }>;
-  /** The schema of its section in `extensions.config`. `env.config` is the parsed result. */
+  /** The schema of the extension's section in `extensions.config`. `env.config` is the parsed result. */
   readonly config?: z.ZodType;
   /** An older name of a shipped extension's section, at the top of the settings file. */
   readonly section?: string;
   /** Finds the files that programs change in the workspace. `env.watchFiles` of every extension calls the first
    * `watchFiles` that Vis finds. */
   readonly watchFiles?: (env: EnvironmentView, options: WatchOptions) => FileWatcher;
-  /** Vis calls this for each file that a function of an extension reads for the model and reports by `env.fileRead`.
-   * The path is relative to the workspace. */
+  /** Vis calls `fileRead` for each file that a function of an extension reads for the model and reports by
+   * `env.fileRead`. The path is relative to the workspace. */
   readonly fileRead?: (env: EnvironmentView, path: string) => void | Promise<void>;
   /** Commands that the extension adds to `vis`. */
   readonly cli?: readonly CliCommand[];
-  /** `vis doctor` calls this, even while the extension is off. */
+  /** `vis doctor` calls `doctor`, even while the extension is off. */
   readonly doctor?: (context: DoctorContext) => readonly DoctorCheck[] | Promise<readonly DoctorCheck[]>;
 }
 /** Reasoning, a block with its estimated time, and an answer that uses the variables of the block. */
@@ -449,7 +450,7 @@ export interface RequestPlace {
   readonly workspace: string;
   /** The top of the repository around the workspace; absent outside a repository. */
   readonly root?: string;
-  /** Vis's own folder, or null if it has none. */
+  /** Vis's own folder; null without such a folder. */
   readonly home: string | null;
   /** Patterns of secret files, which must not be read. */
   readonly secrets: readonly string[];
@@ -489,7 +490,7 @@ export interface FunctionOptions {
   /** Names of functions and modules of other tools and runtimes that the function replaces. Errors about these names
    * show the call of the function. */
   readonly insteadOf?: readonly string[];
-  /** The call in these errors; generated from the argument list if absent. */
+  /** The call that errors about the names of `insteadOf` show; generated from the argument list if absent. */
   readonly usage?: string;
   /** Names of similar tools that results of the function lack, each with the replacement: `{exitCode: "code"}`. Reading
    * such a name from an object of a result, or of a list of objects, throws. "commits.sha" belongs to the objects in
@@ -497,22 +498,23 @@ export interface FunctionOptions {
   readonly misnamed?: Readonly<Record<string, string>>;
   /** Whether the function has its own time limit and does not count against the block's time. */
   readonly untimed?: boolean;
-  /** Whether the function makes no lasting change and may be called for a plan; by default, whether `readOnly` loads
-   * it. */
+  /** Whether the function makes no lasting change, so that a plan may call the function. By default, true if `readOnly`
+   * loads the function. */
   readonly reads?: boolean;
   /** The words for a call that people see; "called search.find" if absent. */
   readonly action?: CallAction;
   /** Returns the outcome of a call in a few words for people, from its result: "12 passed". With `ok: false` instead of
    * a plain text, the call is shown as failed, with the end of `output`. */
   readonly outcome?: (result: any) => string | CallOutcome;
-  /** The memory in bytes that a call may need, if it is large. A call waits until this memory is available. */
+  /** The bytes of memory that a call may need; set for calls that need much memory. A call waits until this memory is
+   * available. */
   readonly room?: number | ((...args: readonly unknown[]) => number);
   readonly before?: Before;
   readonly after?: After;
   readonly onError?: OnError;
 }
-/** A host function: it gets the call's environment, then the model's arguments. If it throws, the model sees the
- * message. */
+/** A host function. Its arguments are the call's environment, then the model's arguments. If the function throws, the
+ * model sees the message. */
 export type HostFunction = (env: EnvironmentView, ...args: any[]) => unknown;
 export type Call = {
   readonly env: EnvironmentView;
@@ -579,7 +581,7 @@ export interface ConversationKeys {
   readonly bindVar?: (name: string, value: unknown) => Promise<void>;
   /** Rebuilds the index for the next model call. `bindVar` does this automatically. */
   readonly bumpVarIndex?: () => void;
-  /** Vis's own folder, one for each tenant, or null if it has none. */
+  /** Vis's own folder, one for each tenant; null without such a folder. */
   readonly home?: string | null;
   /** Aborts when the conversation is closed. In calls, `log` writes a line to Vis's log. */
   readonly closed?: AbortSignal;
@@ -598,9 +600,9 @@ export interface ConversationKeys {
   /** Returns the scopes that a lasting approval of a program's network covers, in the words of an approval. Otherwise
    * returns the reason why no lasting approval is possible. */
   readonly networkScopes?: (argv: readonly string[], options: SpawnOptions) => Promise<NetworkScopes>;
-  /** Patterns of files that may hold keys, for `isSecretFile`. Reading one needs the user's approval. */
+  /** Patterns of files that may hold keys, for `isSecretFile`. Reading such a file needs the user's approval. */
   readonly secrets?: readonly string[];
-  /** Returns the paths among these that git or Vis would later run or read as settings. Paths are relative to the
+  /** From the given paths, returns those that git or Vis would later run or read as settings. Paths are relative to the
    * workspace and have no links. Changing such a file needs the user's approval. */
   readonly obeyedPaths?: (paths: readonly string[]) => Promise<readonly ObeyedPath[]>;
   /** Whether the conversation is closed after this query, as for `vis run` and sub-queries. */
@@ -623,9 +625,10 @@ export interface QueryKeys {
     readonly model?: string;
     readonly system?: string;
   }) => Promise<string>;
-  /** Asks the user, who can allow it once, for the conversation or for the workspace, or refuse it. Resolves at once if
-   * a lasting approval allows it, and with a refusal if Vis can ask no user. Time limits pause meanwhile. Present in
-   * calls of functions that are `untimed`. If `isQuiet`, Vis asks no user, and only lasting approvals count. */
+  /** Asks the user, who can allow the action once, for the conversation or for the workspace, or refuse the action.
+   * Resolves at once if a lasting approval allows the action, and with a refusal if Vis can ask no user. Time limits
+   * pause meanwhile. Present in calls of functions that are `untimed`. If `isQuiet`, Vis asks no user, and only lasting
+   * approvals count. */
   readonly approve?: (request: ApprovalRequest, options?: {
     readonly isQuiet?: boolean;
   }) => Promise<Approval>;
@@ -637,8 +640,8 @@ export interface QueryKeys {
   /** Reports a file that the call changed to the query, as a unified diff, besides the key `diff` of its result.
    * Present in calls. */
   readonly changedFile?: (diff: string) => void;
-  /** Shows the last lines of this output to users who watch the call. Vis stores them only if the call is cancelled, or
-   * ends with its block. Present in calls. */
+  /** Shows the last lines of this output to users who watch the call. Vis stores the lines only if the call is
+   * cancelled, or ends with its block. Present in calls. */
   readonly showOutput?: (bytes: Uint8Array<ArrayBuffer>) => void;
   /** Reports to extensions that the call reads a file, by its path relative to the workspace. Present in calls. */
   readonly fileRead?: (path: string) => Promise<void>;
@@ -650,8 +653,8 @@ export interface QueryKeys {
    * the text parses, for other files, for texts of more than 1 Mi characters, and if the parser fails. Present in
    * calls. */
   readonly sourceFault?: (path: string, text: string) => Promise<SourceFault | null>;
-  /** Runs a query inside this one, with its own sandbox and copies of `vars`. Rejects if it cannot start. Present in
-   * calls and hooks. */
+  /** Runs a query inside this one, with its own sandbox and copies of `vars`. Rejects if the query cannot start.
+   * Present in calls and hooks. */
   readonly runChild?: (task: string, options?: ChildOptions) => Promise<ChildResult>;
 }
 /** Finds out which files programs change in the workspace. If several programs run at once, the first report has the
@@ -670,7 +673,7 @@ export interface FileChanges {
   readonly added: readonly string[];
   readonly changed: readonly string[];
   readonly removed: readonly string[];
-  /** The number of changes that `undo` cannot revert; absent if it can revert all. */
+  /** The number of changes that `undo` cannot revert; absent if `undo` can revert all changes. */
   readonly notUndoable?: number;
 }
 /** `reason` completes "which": "git runs by the setting core.hooksPath". `running` names a command that could also
@@ -712,7 +715,7 @@ export interface VarIndexFacts {
 }
 export interface CustomBinding {
   readonly name: string;
-  /** The namespace of the extension that bound it. */
+  /** The namespace of the extension that bound the variable. */
   readonly by: string;
   readonly preview: string;
 }
@@ -726,10 +729,10 @@ export type Scoped = Readonly<{
  * no conversation, so it names one of the other scopes. Each change creates a version, and Vis keeps at least the
  * last 1000 versions of a key. A value has at most 1 Mi characters of JSON, and a scope at most 10 000 keys. A fork sees
  * the state of its conversation at the point of the fork. Rejects with TypeError if the value is not JSON, and with an
- * error that names the limit if the change exceeds one. */
+ * error that names an exceeded limit. */
 export interface OwnStore {
-  /** Stores the value; an equal value creates no version. With `ifVersion` it rejects if another version is the newest;
-   * 0 means that the key must not exist. */
+  /** Stores the value; an equal value creates no version. With `ifVersion`, `put` rejects if another version is the
+   * newest; 0 means that the key must not exist. */
   put(key: string, value: JsonValue, options?: Scoped & {
     readonly ifVersion?: number;
   }): Promise<{
@@ -776,13 +779,13 @@ export interface NudgeContext {
   /** The number of iterations of the budget that the query has used. */
   readonly iteration: number;
   readonly currentMaxIterations: number;
-  /** The blocks that ran last; null before the first one and after a restart. */
+  /** The blocks that ran last; null before the first block and after a restart. */
   readonly prevExpressions: readonly PrevExpression[] | null;
-  /** The iteration of `prevExpressions`, 0-based; -1 if they are null. */
+  /** The iteration of `prevExpressions`, 0-based; -1 if `prevExpressions` is null. */
   readonly prevIteration: number;
   readonly userVarCount: number;
 }
-/** Vis reads `result` on access. It is undefined if the block has no value, or a value that is not data. */
+/** Vis reads `result` on access. `result` is undefined if the block has no value, or a value that is not data. */
 export type PrevExpression = Readonly<Record<"code" | "preview" | "stdout" | "stderr", string>> & Readonly<{
   result: unknown;
   error?: string;
@@ -848,8 +851,8 @@ export interface NormalExtension extends Extension {
   readonly symbols: NonNullable<Extension["symbols"]>;
   readonly [REALM_SCRIPTS]?: Readonly<Record<string, string>>;
 }
-/** Validates an extension as far as that does not depend on others, and fills in its optional keys. Throws TypeError
- * that names the key and the extension. */
+/** Validates the parts of an extension that do not depend on other extensions, and fills in its optional keys. Throws
+ * TypeError that names the key and the extension. */
 export declare function defineExtension(spec: Extension): NormalExtension;
 /** Runs tasks in the order of their requests while the sum of their amounts is at most `limit`. An amount is 1 by
  * default, so that a limit of 1 makes a mutex. Amounts may also be bytes. An amount above the limit counts as the
