@@ -1,12 +1,12 @@
 /** The store: the database of conversations, extension state and logs. Code outside of this folder takes the interfaces
- * below and opens a store with `open_store.ts`; `vis db` uses `sqlite/maintenance.ts` and `copy_store.ts`. All other
- * files are private.
+ * below, opens a store with `open_store.ts`, and checks archives with `archive_schema.ts`. `vis db` also uses
+ * `sqlite/maintenance.ts` and `copy_store.ts`. All other files are private.
  *
  * How to read the folder: `database_store.ts` names the function behind each method. One file reads and writes each
  * topic: conversations, queries, iterations, variables, children, states, logs, search, nodes. `runs.ts` decides which
  * process may write a query; `queries.ts` ends a query whose process is gone. `tables.ts` describes the tables, and
- * `content.ts` stores long texts and values once. All statements use `database.ts`; `sqlite/` and `postgres/`
- * implement it. `erasure.ts` removes the contents of a deleted conversation. */
+ * `content.ts` stores long texts and values once. Most statements use the interface in `database.ts`, which `sqlite/`
+ * and `postgres/` implement. `erasure.ts` removes the contents of a deleted conversation. */
 import type { Image } from "../domain/images.ts";
 import type { ApprovalQuestion } from "../domain/query/approval.ts";
 import type { ModelTrace, SentMessage, SubCall } from "../domain/query/model_call.ts";

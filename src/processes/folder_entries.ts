@@ -138,9 +138,10 @@ function* elsewhereEntries(
   } catch { /* The folder cannot be read. */ }
 }
 
-/** Removes a file, a link, or a folder with its contents; on Linux, of any depth and size, even if a folder in it
- * forbids removal. Follows no links. Ignores a missing path. No other program may change the path meanwhile. On Linux,
- * throws `TooMuchToRemove` after `most` names, and for a file so large that its removal would stop this process. */
+/** Removes a file, a link, or a folder with its contents. On Linux, the folder may have any depth and size, and a
+ * folder in it may forbid removal. Follows no links. Ignores a missing path. No other program may change the path
+ * meanwhile. On Linux, throws `TooMuchToRemove` after `most` names, and for a file so large that its removal would stop
+ * this process. */
 export async function removeTree(path: string, { most = Infinity } = {}): Promise<void> {
   const info = await Deno.lstat(path).catch((error: unknown) => {
     if (error instanceof Deno.errors.NotFound) return null;

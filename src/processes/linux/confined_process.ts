@@ -133,8 +133,8 @@ export class ConfinedProcess {
     for (const pid of this.#options.whole ? childrenOf(this.pid) : [this.pid]) send(pid, "SIGTERM");
   }
 
-  /** Ends all running processes. If the first process of a namespace ends, the kernel ends all other processes of the
-   * namespace, and the process that made the namespace ends last. Without namespaces, the first process ends once all
+  /** Ends all running processes. When the first process of a namespace ends, the kernel ends all other processes of the
+   * namespace. The process that made the namespace ends last. Without namespaces, the first process ends once all
    * processes below it have ended. */
   #kill(): void {
     clearTimeout(this.#timer);

@@ -12,7 +12,7 @@ import { isWithin, openPlainFile } from "../../domain/kit/files.ts";
 import { type EntryFacts, entryFacts, folderEntries } from "../folder_entries.ts";
 import type { HiddenFile } from "../../sandbox/exec/confinement_plan.ts";
 
-/** The numbers of folders that Vis lists: before each command, nearest to the top first; and before the first
+/** The limits for listed folders: the folders nearest to the top before each command, and all folders before the first
  * command. */
 const MOST_NEAR = 2_000, MOST_FOLDERS = 200_000;
 /** The limit for the names in all folders, since an attacker makes a million in seconds. */

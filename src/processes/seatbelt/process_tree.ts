@@ -104,7 +104,7 @@ function openLibProc(): LibProc {
 }
 
 /** A program in its own group with all processes that it started. On Apple's systems, a process does not inherit the
- * orphans of its children, so this class must find each process while its parent runs; `look` must be called often. */
+ * orphans of its children. So this class must find each process while its parent runs; `look` must be called often. */
 export class ProcessTree {
   readonly #table: ProcessTable;
   readonly #root: number;

@@ -1,15 +1,17 @@
 /* Entry point of the sandbox child: confines the process, then runs blocks in it.
  *
- *   setup.ts      the first frame: walls, limits and grants; `scripts.ts` the three scripts that a child evaluates
- *   worker.ts     the same for a child with grants, whose blocks run in a worker
- *   blocks/       the script beside foreign code: `script.ts` assembles it and takes frames, `blocks.ts` runs blocks,
- *                 `requests.ts` serves the other requests of the main process
- *   run/          `timed_tasks.ts` enters foreign code under a time limit; pipe, host calls, timers and output
- *   realm/        the names that blocks see: `realm.ts` empties the global, `globals.ts` and `names.ts` add Vis's
- *                 names; `captured.ts` has the functions that the child itself calls, since a block may replace others
- *   variables/    saves and restores the variables of blocks; `view/` shows values as text, without running their code
- *   platform/     files and connections by a grant
- *   compiler/     the script with a context of its own: parses, rewrites and describes blocks; `compiler.ts` asks it */
+ *   setup.ts      reads the first frame: walls, limits and grants
+ *   scripts.ts    evaluates the three scripts of a child
+ *   worker.ts     begins a child with grants, whose blocks run in a worker
+ *   blocks/       the script beside foreign code: `script.ts` assembles the script and takes frames, `blocks.ts` runs
+ *                 blocks, and `requests.ts` serves the other requests of the main process
+ *   run/          enters foreign code under a time limit (`timed_tasks.ts`); has the pipe, host calls, timers and output
+ *   realm/        makes the names that blocks see: `realm.ts` empties the global, `globals.ts` and `names.ts` add names
+ *                 of Vis, and `captured.ts` keeps the functions that the child needs, since a block may replace others
+ *   variables/    saves and restores the variables of blocks
+ *   view/         shows values as text, without running their code
+ *   platform/     opens files and connections by a grant
+ *   compiler/     parses, rewrites and describes blocks in a context of its own, which `compiler.ts` calls */
 import { intrinsics } from "../codec/intrinsics.ts";
 import { type ConfinedWalls, Confinement } from "../confine/confinement.ts";
 import { readFrameSync } from "../protocol.ts";

@@ -44,8 +44,8 @@ export interface ScriptSource {
 interface ScriptName {
   /** The bundle stores its result under `Symbol.for(name)`. */
   readonly name: string;
-  /** The file name of the script: a URL if the script needs the globals of a Deno module, because a compiled runtime
-   * shows Node's globals to other scripts. */
+  /** The file name of the script. A script that needs the globals of a Deno module gets a URL, because a compiled
+   * runtime shows Node's globals to other scripts. */
   readonly filename?: string;
 }
 

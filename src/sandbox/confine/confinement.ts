@@ -57,7 +57,7 @@ export class Confinement {
     this.#note(failed);
   }
 
-  /** Throws Error if there are grants but no system call filter. */
+  /** Throws Error if there are grants and the system call filter cannot be installed. */
   finish(): ConfinedWalls {
     if (this.#libc && this.#limits) {
       const failed = this.#limits.setMemory(this.#options.memoryBytes);

@@ -154,7 +154,8 @@ function joinSmall(parts: readonly Bytes[]): readonly Bytes[] {
   return joined;
 }
 
-/** The limit of a request, and of a rendering beyond its own limit. Large values take seconds on a busy machine. */
+/** The time limit of a request; a rendering gets this time in addition to its own limit. Large values take seconds on a
+ * busy machine. */
 export const REQUEST_MS = 15_000;
 /** The limit of one answer over all its frames. No valid answer exceeds a child's memory. */
 const MAX_ANSWER_BYTES = 2 ** 30;

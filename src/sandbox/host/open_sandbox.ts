@@ -1,12 +1,14 @@
-/* The sandbox as the main process sees it. `sandbox.ts` above declares it; this file opens one: one child, the
- * requests to it, and the block that runs, with its output, deadline and end.
+/* The sandbox as the main process sees it. `sandbox.ts` declares the interface. This file opens a sandbox: it starts a
+ * child, sends requests to it, and runs blocks with their output, deadline and end.
  *
- *   _child_link.ts     its process: frames, pings, its end, and its data, which the main process checks
- *   _call_registry.ts  host calls: checked, limited, answered once each
+ *   _child_link.ts     the process of the child: frames, pings, its end, and data that the main process checks
+ *   _call_registry.ts  host calls: checks and limits them, and answers each once
  *   probe_walls.ts     tests each wall alone, for `vis doctor`
- *   ../launch.ts       how a child is started: its program, the first child, its folder
- *   ../codec/          values as bytes; `../protocol.ts` frames of bytes; `../modules/` modules of extensions
- *   ../child/          the child; `child/main.ts` is where it begins */
+ *   ../launch.ts       starts a child: its program, the first child, its folder
+ *   ../codec/          encodes values as bytes
+ *   ../protocol.ts     reads and writes frames
+ *   ../modules/        prepares modules of extensions
+ *   ../child/          the child, which begins in `child/main.ts` */
 
 import { isAbsolute, join } from "node:path";
 import { messageOf, SandboxEnded } from "../../domain/errors.ts";

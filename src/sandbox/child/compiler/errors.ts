@@ -150,8 +150,8 @@ function absentHint(name: string, names: readonly string[]): string {
   return `there is no ${name}: what a block may use is in scope already${scope}`;
 }
 
-/** Returns the hint for a name of another runtime that is `undefined` here, if the line reads or sets this key of that
- * name; otherwise "". */
+/** Returns the hint for a name of another runtime that is `undefined` here, or "". The line must read or set this key
+ * of that name. */
 function absentOwner(key: string, { source, names }: Pick<HintFacts, "source" | "names">): string {
   const [line = ""] = source.split("\n", 1);
   const found = new RegExp(String.raw`(?<![\p{ID_Continue}$.])(${NAME})\.${key.replace(/\W/g, "\\$&")}`, "gu");

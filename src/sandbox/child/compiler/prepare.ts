@@ -25,7 +25,7 @@ export interface RunnableBlock {
   readonly awaits: boolean;
   /** The declarations are in order of definition, one per name. */
   readonly declarations: readonly Declaration[];
-  /** The last assignment to each name at its top level; `declaration` has no meaning here. */
+  /** The last assignment to each name at the block's top level; `declaration` has no meaning here. */
   readonly assigned: readonly Declaration[];
   /** Names that the block refers to but does not declare, without names of the language. */
   readonly reads: readonly string[];

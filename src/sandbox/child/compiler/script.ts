@@ -1,12 +1,15 @@
-/* The compiler: parses, strips, checks and rewrites code, describes errors in it, and renders answers. Its bundle is
- * evaluated in a context of its own, which no block reaches: a block that replaces RegExp.prototype.test would mislead
- * the parser. Questions and answers cross as JSON, from `compiler.ts` in the context of the blocks.
+/* The compiler: parses, strips, checks and rewrites code, describes errors in it, and renders answers. The bundle of the
+ * compiler is evaluated in a context of its own, which no block reaches: a block that replaces RegExp.prototype.test
+ * would mislead the parser. Calls and their results cross as JSON, from `compiler.ts` in the context of the blocks.
  *
- *   prepare.ts    makes a script of a block, which it repairs first, with `parse.ts`, `refusals.ts`, `rewrite.ts`
- *   declarations.ts  the declarations of a block; `analysis.ts` has the names in a syntax tree, `positions.ts` places
- *   errors.ts     thrown errors, with places in the model's text and advice
- *   template.ts   texts of final answers
- *   restored_script.ts     the part that both contexts load; `sucrase.ts` the stripper, a bundle of its own */
+ *   prepare.ts          repairs a block and makes a script of it, with `parse.ts`, `refusals.ts` and `rewrite.ts`
+ *   declarations.ts     lists the declarations of a block
+ *   analysis.ts         finds the names in a syntax tree
+ *   positions.ts        maps places between texts
+ *   errors.ts           describes thrown errors, with places in the model's text and advice
+ *   template.ts         makes the texts of final answers
+ *   restored_script.ts  the part that both contexts load
+ *   sucrase.ts          the stripper of types, a bundle of its own */
 import type { BlockError } from "../../../domain/query/query_schemas.ts";
 import type { VariableImage } from "../../../domain/query/variable.ts";
 import type { ThrownError } from "../blocks/thrown_error.ts";

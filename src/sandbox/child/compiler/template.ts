@@ -160,7 +160,8 @@ interface TemplateScope {
 }
 
 const HELPER = /^(?:each|if|unless|with|for|elif|else|end\w*|range)\b/u;
-/** Matches an expression: `{{ color: 'red' }}` is an object, `{{ .Values.x }}` a tag of another language. */
+/** Matches the beginning of an expression, not of an object (`{{ color: 'red' }}`) or of a tag in another language
+ * (`{{ .Values.x }}`). */
 const EXPRESSION = /^[\p{ID_Start}$_(!](?!\w*\s*:)/u;
 const ROOT = /^[\p{ID_Start}$_][\p{ID_Continue}$]*/u;
 const MAX_TAG = 500, MAX_FAULTS = 8;

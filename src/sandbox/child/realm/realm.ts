@@ -99,9 +99,9 @@ function lock(): void {
     captured.defineProperty(Function.prototype, name, { value, writable: false, configurable: false });
   }
   // A new getter or setter would run outside of a block's turn, or receive internal objects. The runtime would trigger
-  // such code when it reads an absent option, appends to a list, or resolves a promise with an object (it reads
-  // "then"). `instanceof` would also trigger such code. Existing methods stay assignable; in measurements, arrays are
-  // as fast as before.
+  // such code when it reads an absent option, appends to a list, or reads "then" of an object to resolve a promise.
+  // `instanceof` would also trigger such code. Existing methods stay assignable; in measurements, arrays are as fast as
+  // before.
   for (const one of languageClasses()) {
     Object.preventExtensions(one);
     Object.preventExtensions(Reflect.get(one, "prototype") ?? one);

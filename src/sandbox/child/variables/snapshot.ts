@@ -130,7 +130,8 @@ export function isObject(value: unknown): value is object {
   return value !== null && (typeof value === "object" || typeof value === "function");
 }
 
-/** Returns a new hash for a value that is known to have changed, since hashing a large text would take a while. */
+/** Returns another hash than the last one, for a value that has changed, because hashing a large text would take a
+ * while. */
 function changedHash(entry: VariableRecord): string {
   return entry.hash === "data" ? "data again" : "data";
 }
