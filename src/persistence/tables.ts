@@ -1,7 +1,7 @@
 import { type Generated, type GeneratedAlways, type RawBuilder, sql, type SqlBool } from "kysely";
 
 /** A column holds one of these kinds.
- * - `id`: a UUIDv7, of its row or of another one. `time`: milliseconds since the epoch. `place`: the order of rows.
+ * - `id`: the UUIDv7 of this row or another row. `time`: milliseconds since the epoch. `place`: the order of rows.
  * - `text`: a short text. `searched`: a text of any length that is always in its column, because it is searched.
  * - `long`, `json`: a text, or JSON, which is in `content` if it is long. `plainJson`: JSON, always in its column.
  * - `bytes`, `jsonBytes`: a value, or JSON in UTF-8, as bytes, or a reference to `content` as text. */

@@ -202,7 +202,7 @@ class CappedOutput {
   }
 }
 
-/** Returns the outputs of a program for its result. An encoding is guessed only from the whole output of a program that
+/** An encoding is guessed only from the whole output of a program that
  * ended normally, because more output could show another encoding. */
 function outputsOf(
   outputs: Readonly<Record<"stdout" | "stderr", CappedOutput>>,

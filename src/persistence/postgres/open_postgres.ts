@@ -189,7 +189,7 @@ async function schemaOf(
 }
 
 /** Upgrades PostgreSQL databases from before V1. The first versions of Vis had migrations V1 to V8, which were folded
- * into one V1. Vis upgrades a database of V8 to V1 when it opens the database, and refuses an older one. */
+ * into one V1. Vis upgrades a database of V8 to V1 when it opens the database, and refuses an older database. */
 
 /** Every database from before V1 has recorded this checksum of the first of the folded migrations. */
 export const FORMER_POSTGRES_FIRST = "e741d4279af442680e07ccc112533022f9574f9b2b293fc42b77936600ef84a7";

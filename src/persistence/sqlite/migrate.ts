@@ -187,7 +187,7 @@ export function schemaProblems(db: DatabaseSync, { version, former }: FoundSchem
 }
 
 /** Upgrades databases from before V1. The first versions of Vis had migrations V1 to V12, which were folded into one
- * V1. Vis upgrades a database of V10 to V12 to V1 when it opens the database, and refuses an older one. */
+ * V1. Vis upgrades a database of V10 to V12 to V1 when it opens the database, and refuses an older database. */
 
 /** Every database from before V1 has recorded this checksum of the first of the folded migrations. */
 export const FORMER_FIRST = "8e8841d5fd0e39a8ec6fe4e629882c7dbbfff0bfdf59d0e8dd748241183cfa56";

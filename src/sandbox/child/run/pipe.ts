@@ -21,7 +21,7 @@ interface WaitingFrame {
 interface Reading {
   readonly onFrame: (frame: Frame) => void;
   readonly onRead: () => void;
-  /** Whether a turn follows, and `readOn` after it. */
+  /** Whether a turn follows, with a call of `readOn` after it. */
   readonly isTurnDue: () => boolean;
   /** Whether the child is inactive until a frame arrives. */
   readonly onlyWaits: () => boolean;
@@ -43,7 +43,7 @@ export function frameOf(header: Header, payload: Bytes = NOTHING): WaitingFrame 
 export class Pipe {
   /** Frames in order, not yet written. Code that must be sure of a frame appends it here. */
   waiting: Bytes[] = bareList();
-  /** Whether more frames are about to follow, and `flush` as well. */
+  /** Whether more frames and a call of `flush` are about to follow. */
   gathers = false;
   #next = 0;
   #bytes: Bytes = NOTHING;

@@ -68,7 +68,7 @@ export class TimedTasks {
     return this.#inside;
   }
 
-  /** Whether a turn for tasks follows, and `onIdle` after it. */
+  /** Whether a turn for tasks follows, with a call of `onIdle` after it. */
   get isDue(): boolean {
     return this.#scheduled;
   }
