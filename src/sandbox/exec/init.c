@@ -1,28 +1,31 @@
-/* Starts a confined program and is the first process around it. It has no libc and is about 3 KB.
- * `scripts/generate/init.ts` compiles it.
+/* Starts a confined program and stays as the first process around it. The executable has no libc and is about 3 KB.
+ * `scripts/generate/init.ts` compiles this file.
  *
- * It reads a plan from its standard input (plan.ts), of which the rest belongs to the program: its length, and an image
- * in which words lead to other places of it. It makes the system calls of the plan. One that fails ends it, before
- * anything has run. Where a call of the plan makes a process, this one waits for it and ends like it; that one goes on.
+ * The standard input begins with the length of a plan and the plan (plan_format.ts); the rest is the input of the
+ * program. The plan is an image in which some words point to other places of the image. This process makes the system
+ * calls of the plan, and ends if a call fails, before the program has run. If a call makes a process, the new process
+ * continues with the plan; the process before it waits for its end, and then ends in the same way.
  *
- * Then it starts the program in a session of its own, reaps what is left without a parent, and ends with the program. As
- * the first process of a pid namespace, it takes every other process with it: the kernel ends them.
+ * After the plan, this process starts the program in a session of its own and collects processes without a parent. In a
+ * pid namespace, this process ends with the program, and the kernel then ends all other processes of the namespace.
+ * Otherwise, this process ends when all processes below it have ended.
  *
- * SIGTERM from Vis is passed on to the program and all that it started; SIGUSR1 ends everything at once. It tells Vis by
- * lines on stderr that begin with the token: the fault of a step, "begun", "cannot ERRNO", "signal NUMBER", "left". */
+ * This process passes SIGTERM from Vis on: to all other processes of its pid namespace, otherwise to the group of the
+ * program. In a pid namespace, SIGUSR1 ends all processes. This process reports to Vis in lines on stderr that begin
+ * with the token: the fault of a step, "begun", "cannot ERRNO", "signal NUMBER", "left". */
 
 typedef long word;
 typedef unsigned long size;
 
 struct step {
-  int call, other; /* The number of a system call, or DIFFER; a result that is as good as the wanted one. */
+  int call, other; /* The number of a system call, or DIFFER; a second result with which the plan continues. */
   word args[5];
   word wanted;
   const char *fault; /* Null if the result does not matter. */
 };
 
 struct plan {
-  size pointers, pointer_count; /* Where the image has the places of its pointers. */
+  size pointers, pointer_count; /* The list of the places of all pointers in the image. */
   size step_count;
   const char *token;
   char **argv, **env;
@@ -38,7 +41,7 @@ enum { SFD_NONBLOCK_CLOEXEC = 02004000, O_NONBLOCK = 04000, O_CLOEXEC = 02000000
 enum { F_SETFL = 4, F_DUPFD_CLOEXEC = 1030 };
 enum { STDIN = 0, STDERR = 2, FAILED = 125, PATH_BYTES = 4096, INFO_BYTES = 128, SENDER_AT = 3 };
 enum { IMAGE_BYTES = 8 << 20, LINE_BYTES = 8192, NUMBER_BYTES = 16, RELAY_BYTES = 1 << 16, MOST_PIPE_BYTES = 1 << 20 };
-/* Not a system call: whether the bytes at two places differ, as 0. */
+/* Not a system call: compares the bytes at two places, with the result 0 if they differ, otherwise 1. */
 enum { DIFFER = -1 };
 
 #if defined(__x86_64__)
@@ -104,13 +107,13 @@ __attribute__((noreturn)) static void leave(int code) {
   for (;;) CALL(EXIT_GROUP, code, 0, 0, 0);
 }
 
-/* The number follows `between`, if it is one. */
-/* The pipe of Vis. The program gets another one for its errors, since who can write to a pipe can open it for reading, and
- * would read the token. */
+/* The pipe to Vis. The program has another pipe for its errors, because a process that can write to a pipe can also
+ * open the pipe for reading, and would read the token. */
 static int said;
-/* Both ends of the pipe of the program. */
+/* Both ends of the pipe for the errors of the program. */
 static int errors[2];
 
+/* Writes a line to Vis: `what`, and then `between` and the number if the number is not negative. */
 static void say(const char *what, const char *between, word number) {
   static char line[LINE_BYTES];
   const word most = sizeof line - NUMBER_BYTES;
@@ -125,7 +128,7 @@ static void say(const char *what, const char *between, word number) {
     line[at++] = '0' + number % 10;
   }
   line[at++] = '\n';
-  CALL(WRITE, said, line, at, 0); /* One write, which a pipe takes as a whole. */
+  CALL(WRITE, said, line, at, 0);
 }
 
 static void read_exactly(void *into, size length) {
@@ -152,7 +155,7 @@ static void read_plan(void) {
   }
 }
 
-/* As a system call: 0 if they do, 1 if not. */
+/* Returns 0 if the bytes differ, otherwise 1. */
 static word differ(const char *one, const char *other, word length) {
   for (word at = 0; at < length; at++) {
     if (one[at] != other[at]) return 0;
@@ -160,7 +163,7 @@ static word differ(const char *one, const char *other, word length) {
   return 1;
 }
 
-/* Ends as the process did. */
+/* Waits for the end of the process, and then ends in the same way. */
 static void follow(word process) {
   int status;
   if (CALL(WAIT4, process, &status, 0, 0) != process) leave(FAILED);
@@ -182,19 +185,20 @@ static void take_steps(void) {
   }
 }
 
-/* Passes on at most one piece of what the program wrote; 0 at the end, negative if there is nothing now. */
+/* Passes on at most one piece of the program's errors. Returns 0 at their end, and a negative number if no
+ * bytes wait. */
 static word relay(void) {
   static char piece[RELAY_BYTES];
   word count = CALL(READ, errors[0], piece, sizeof piece, 0);
   for (word at = 0; at < count;) {
     word written = CALL(WRITE, said, piece + at, count - at, 0);
-    if (written <= 0) break; /* Vis has ended */
+    if (written <= 0) break; /* Vis has ended. */
     at += written;
   }
   return count;
 }
 
-/* All that the program had written by its end is in the pipe. */
+/* Passes on the rest of the pipe, which has everything that the program wrote before its end. */
 __attribute__((noreturn)) static void end(int code) {
   for (int left = MOST_PIPE_BYTES / RELAY_BYTES; left > 0 && relay() > 0; left--) {}
   leave(code);
@@ -202,7 +206,7 @@ __attribute__((noreturn)) static void end(int code) {
 
 static int worst;
 
-/* Returns 0 if the next candidate is worth a try. */
+/* Becomes the program at a path. Returns 0 if the path failed and the next one is worth a try. */
 static int attempt(const char *path, char **argv, char **env) {
   int errno = -CALL(EXECVE, path, argv, env, 0);
   int runs = CALL(FACCESSAT, AT_FDCWD, path, X_OK, 0) == 0;
@@ -210,7 +214,7 @@ static int attempt(const char *path, char **argv, char **env) {
   return runs && errno != ENOENT && errno != ENOTDIR && errno != EACCES;
 }
 
-/* Becomes the program, by its path or the first one in PATH that can be run. */
+/* Becomes the program at its path, or the first program of this name in PATH that can be run. */
 static void become(char **argv, char **env) {
   const char *name = argv[0];
   worst = ENOENT;
@@ -254,7 +258,7 @@ __attribute__((noreturn, used)) void run(void) {
   struct { int descriptor; short wanted, got; } polled[] = {{0, POLLIN, 0}, {STDERR, 0, 0}, {-1, POLLIN, 0}};
   polled[0].descriptor = CALL(SIGNALFD4, -1, &all, sizeof all, SFD_NONBLOCK_CLOEXEC);
 
-  /* Vis may have ended before the kernel was told to end this process with it. */
+  /* Vis may have ended before the system call that lets the kernel end this process with Vis. */
   word now[2] = {0, 0};
   CALL(PPOLL, polled + 1, 1, now, 0);
   if (polled[1].got & (POLLERR | POLLHUP)) leave(FAILED);
@@ -301,10 +305,10 @@ __attribute__((noreturn, used)) void run(void) {
       if (!is_first) CALL(KILL, -program, SIGKILL, 0, 0);
       leave(FAILED);
     }
-    if (polled[2].got && relay() == 0) errors[0] = -1; /* Nobody has the other end. */
+    if (polled[2].got && relay() == 0) errors[0] = -1; /* No process has the other end. */
     int info[INFO_BYTES / sizeof(int)];
     while (CALL(READ, polled[0].descriptor, info, sizeof info, 0) == sizeof info) {
-      if (is_first && info[SENDER_AT] != 0) continue; /* who is outside has no number here */
+      if (is_first && info[SENDER_AT] != 0) continue; /* A sender outside the namespace has the number 0. */
       if (info[0] == SIGTERM) CALL(KILL, is_first ? -1 : -program, SIGTERM, 0, 0);
       if (info[0] == SIGUSR1 && is_first) {
         say("signal", "", SIGKILL);

@@ -9,7 +9,7 @@ export interface Place {
   readonly at: number;
 }
 
-/** A system call, or a comparison of bytes at two places, which returns 0 if they are equal. */
+/** A system call, or a comparison of bytes at two places, which returns 1 if the bytes are equal, otherwise 0. */
 export interface PlanStep {
   readonly call: CommonCall | "differ";
   readonly args: readonly Word[];
