@@ -138,8 +138,10 @@ function keySet(options: KeySetOptions): JWTVerifyGetKey {
     await reading;
   };
   return async (header, token) => {
-    if (!held(HELD_MS)) await read();
-    else if (!held(FRESH_MS)) void read();
+    const isFresh = held(FRESH_MS) !== null, hasTried = isWithin(FRESH_MS, triedAt);
+    const done = isFresh ? null : read();
+    // While the issuer does not respond, a token waits only once in ten minutes.
+    if (!hasTried || !held(HELD_MS)) await done;
     try {
       return await found(header, token);
     } catch (error) {
