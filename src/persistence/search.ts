@@ -18,7 +18,7 @@ import type { QueryMetadata } from "./runs.ts";
 /** Longer input is cut to this many words, which bounds the time of a search. */
 const MAX_WORDS = 32;
 const MAX_WORD_CHARS = 200;
-/** Ranking reads every text that contains the words. If more texts match, only the newest are ranked. */
+/** Ranking reads every text that contains the words. If more texts match, a search may rank only the newest. */
 const MAX_RANKED = 5000;
 
 /** Scripts with these characters are written without spaces, or attach endings to words. */

@@ -459,7 +459,7 @@ export interface NodeStore {
   /** Reports that this node is alive. Returns the epochs of the jobs that the node holds, by query. The node has lost
    * all other jobs. */
   beat(): Promise<ReadonlyMap<string, number>>;
-  /** Leaves a job to any node, after a pause. Has no effect if this node no longer holds the job. */
+  /** Leaves a job to any node, after `afterMs` milliseconds. Has no effect if this node no longer holds the job. */
   release(job: Pick<ClaimedJob, "queryId" | "epoch">, afterMs?: number): Promise<void>;
   settled(queryId: string): void;
   withdraw(queryId: string): Promise<boolean>;

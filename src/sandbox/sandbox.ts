@@ -75,7 +75,7 @@ export interface BlockRun {
   readonly iteration: number;
   readonly index: number;
   readonly deadlineMs: number;
-  /** Aborting cancels the block, whose outcome is then "cancelled". Variables are kept if the loop can be stopped. */
+  /** Aborting cancels the block, whose outcome is then "cancelled". Variables stay if the child can stop the block. */
   readonly signal?: AbortSignal;
 }
 

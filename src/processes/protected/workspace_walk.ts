@@ -57,7 +57,7 @@ export class WorkspaceWalk {
   readonly #wanted: (first: number, last: number) => boolean;
   readonly #indexes = new GitIndexes();
   readonly #known = new BoundedMap<string, Map<string, KnownFolder>>(MOST_WORKSPACES);
-  /** All entries that were ever found in a workspace and still exist. */
+  /** For each of the last workspaces, the entries that were ever found there and still exist. */
   readonly #found = new BoundedMap<string, SpecialFiles>(MOST_WORKSPACES);
 
   constructor(patterns: readonly string[]) {

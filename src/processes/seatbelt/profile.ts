@@ -75,7 +75,7 @@ const NETWORK_SERVICES = [
 const SHARED_MEMORY = "^/?(psm_|wnsm_|torch_|PostgreSQL\\.)";
 /** Operations that `deny default` leaves open. */
 const LEFT_OPEN = ["process-info*", "nvram*", "iokit-get-properties", "file-map-executable"];
-/** Ways to mount, to get rights, and to make another program act. Some are parts of operations that are allowed. */
+/** Ways to mount, to get rights, and to make another program act. Some of these operations are parts of allowed operations. */
 const NEVER = [
   ...["file-mount", "file-mount-update", "file-unmount", "file-write-mount", "file-write-umount", "file-write-unmount"],
   ...["file-write-setugid", "file-mknod", "file-chroot", "appleevent-send", "lsopen", "job-creation"],

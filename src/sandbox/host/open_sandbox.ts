@@ -313,7 +313,7 @@ class ConfinedSandbox implements Sandbox {
       await active.abortedEnd();
       return this.#read(() => readRunReport(answered, active.observed));
     } catch {
-      // The child has ended, or was killed for its messages. Waiting for the end lets later callers see it.
+      // The child has ended, or was killed for its messages. Waiting for the end lets later callers see the end.
       return active.failed(await this.#link.ended, declaredNames(block.code));
     } finally {
       active.end();
