@@ -122,7 +122,8 @@ export class Checkpoints {
     return found.filter((one) => one !== null);
   }
 
-  /** Removes old and excess changes, oldest first, here and in workspaces that are no longer used. */
+  /** Removes old changes, and the oldest changes beyond the limits. Also removes the data of workspaces that had no
+   * change for as long. */
   async prune(now = Date.now()): Promise<void> {
     const oldest = now - this.#limits.days * DAY_MS;
     let bytes = 0;

@@ -29,7 +29,8 @@ export interface Fetched extends Body {
 const MOST_REDIRECTS = 5, MAX_URL = 8_000;
 const REDIRECTS = [301, 302, 303, 307, 308];
 
-/** Parses an address of a model. Throws Error for an address that must not be reached. */
+/** Parses an address of a model. Throws Error for an invalid address, for a protocol other than http and https, and for
+ * an address with a name or password. */
 export function parseUrl(text: string, base?: URL): URL {
   if (text.length > MAX_URL || !URL.canParse(text, base)) {
     throw new Error("The address is not one such as https://host/path");

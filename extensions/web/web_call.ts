@@ -113,7 +113,7 @@ function typeOf(body: unknown, headers: WebCallOptions["headers"] = {}): Record<
 
 const MAX_CHARS = 400_000, PAGE_BYTES = 4 << 20;
 
-/** Returns the result of `web.readable`: a page as Markdown, or any other text unchanged. */
+/** Returns the result of `web.readable`: a page as Markdown, or any other text. Long texts are cut. */
 export async function readablePage(
   env: EnvironmentView,
   address: string,

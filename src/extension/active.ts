@@ -29,7 +29,7 @@ export interface ActiveExtensions {
   readonly off?: readonly OffPart[];
   /** Returns the faults that extensions threw since the query began. */
   readonly faults?: () => readonly ExtensionFault[];
-  /** `nudge` never rejects. It resolves with null if the extension has no message now. */
+  /** `nudge` never rejects, and resolves with null if the extension has no message now. */
   readonly nudges: readonly { readonly namespace: string; nudge(ctx: NudgeContext): Promise<string | null> }[];
   /** Rejects only with `HostCallError`. */
   call(name: string, args: readonly unknown[], options: FunctionCallOptions): Promise<unknown>;

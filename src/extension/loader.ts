@@ -175,7 +175,7 @@ async function loadFolder(folder: FoundFolder, { folderOptions, ...options }: Lo
   );
 }
 
-/** Vis checks this before the import, so that it does not run the code of other extensions. */
+/** Vis checks the namespace before the import, so that the code of other extensions does not run. */
 function isNamed(namespace: string, { allow = null, deny = [] }: LoadOptions): boolean {
   return !deny.includes(namespace) && (allow === null || allow.includes(namespace));
 }

@@ -225,8 +225,8 @@ const MOST_CHARS = 20_000;
 /** A longer request probably contains the text that it is about. */
 const MOST_LINES = 4, MOST_REQUEST = 1_500;
 
-/** Returns the clause of an answer that claims work in the first person, or null. `given` means that the request
- * brought something that the answer may be about. */
+/** Returns the sentence of an answer that claims work, or null. `given` means that the request brought something that
+ * the answer may be about. */
 export function claimOf(
   answer: string,
   { request, given = false }: { readonly request: string; readonly given?: boolean },

@@ -227,8 +227,8 @@ function likeness(line: string, other: string): number {
   return head + tail;
 }
 
-/** Returns the first character that differs from the wanted line. If `isWhole` is false, the match may begin within the
- * line. */
+/** Describes the first character that differs from the wanted line. If `isWhole` is false, the match may begin within
+ * the line. */
 function difference(wanted: string, line: string, { isWhole }: { readonly isWhole: boolean }): string {
   const has = (part: string): boolean => isWhole ? line.startsWith(part) : line.includes(part);
   let [low, high] = [0, Math.min(wanted.length, MAX_COMPARED)];

@@ -24,7 +24,7 @@ const LINE_FEED = 10;
 /** The number of bytes that is enough to detect the encoding. */
 const HEAD = 64 * 1024;
 
-/** Returns the next lines of a file. The memory holds only these lines, however large the file is. */
+/** Returns the next lines of a file. The size of the file does not affect the memory use. */
 export async function readLines(
   context: FsContext,
   path: string,

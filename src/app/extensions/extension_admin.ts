@@ -495,8 +495,8 @@ async function runExtensionCommand(
   return null;
 }
 
-/** Positional words are the required keys in order. `--key value` sets the other keys. A boolean is a flag without a
- * value. */
+/** Positional words are the required keys in order. `--key value` sets any key by its name. A boolean is a flag without
+ * a value. */
 function readArguments(command: CliCommand, words: readonly string[]): unknown {
   const shape = command.args?.shape ?? {};
   const { required } = commandShape(command);

@@ -70,9 +70,9 @@ async function isOfAnother(model: string, { name, data, models, home }: Resolved
     await ownerOf(model, { providers: others, home }) !== null;
 }
 
-/** Chooses the first candidate that exists. The order is: the named provider, a base URL or a key of VIS_*,
- * "provider/model", the settings, a preset with a key, a local server. Rejects with `ConfigError` that names the
- * setting. */
+/** Chooses the first candidate that exists. The order is: a base URL or the named provider, "provider/model", the
+ * providers of the settings, VIS_API_KEY, a preset with a key, a local server. Rejects with `ConfigError` that names
+ * the setting. */
 async function choose(parts: ChooseParts): Promise<ChosenProviders> {
   const { config, apiKey } = parts.settings;
   const { provider, baseUrl, model, providers } = config;

@@ -38,8 +38,8 @@ const COMMANDS: Readonly<Record<string, (given: Given) => Promise<Told> | Told>>
   usage,
 };
 
-/** Resolves with the reply, or with null if a group's command may be for another bot. A second run after a kill has the
- * same effect. Rejects with `UsageError`, `ConfigError` and `StoreError`. */
+/** Resolves with the reply. Resolves with null without a command, or if a group's command may be for another bot. A
+ * second run after a kill has the same effect. Rejects with `UsageError`, `ConfigError` and `StoreError`. */
 export async function chatCommand(
   message: Incoming,
   rest: Omit<Given, "message">,
@@ -187,8 +187,8 @@ function named({ model, provider }: Pick<Session, "model" | "provider">): string
 
 type Parts = Pick<BotParts, "api" | "inbox" | "sessions">;
 
-/** Returns the chosen conversation of a chat. If the chat has none, or the conversation was deleted, chooses the first
- * conversation of the chat, and creates a missing first conversation. */
+/** Returns the chosen conversation of a chat. If the chat has none, or the conversation was deleted, returns the chat's
+ * first conversation, which Vis creates if necessary. */
 export async function chatConversation(place: ChatPlace, parts: Parts): Promise<Conversation> {
   const { conversations } = await parts.sessions.main();
   const { branchId } = await parts.inbox.chat(chatKey(place));

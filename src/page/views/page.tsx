@@ -126,8 +126,8 @@ function EntryView({ enter }: { readonly enter: (token: string) => void }): JSX.
 const PANELS = { Variables: showVariables, Graph: showGraph };
 const FORMATS = { md: "Export as Markdown", html: "Export as HTML", json: "Export as archive" };
 
-/** The menu of the open conversation. On a narrow screen, it also has the buttons of the header. `fresh` runs after a
- * deletion. */
+/** The menu of the open conversation. On a narrow screen, the menu also has the buttons of the header. `fresh` runs
+ * after a deletion. */
 function ActionsMenu({ fresh }: { readonly fresh: () => void }): JSX.Element {
   const does = (run: () => Promise<void>) => () => void guarded(run);
   return (

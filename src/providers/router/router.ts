@@ -230,8 +230,9 @@ export class Router {
     return gate;
   }
 
-  /** Takes a place at the first route with room. If every rate window is full, waits for the first one with room. Does
-   * not await between finding a place and taking the place, because many callers look for places at once. */
+  /** Takes a place at the first route with room. If every rate window is full, waits for the first one with room, if
+   * the wait is short enough. Otherwise resolves with the error. Does not await between finding a place and taking the
+   * place, because many callers look for places at once. */
   async #enter(left: readonly ModelRoute[], asking: Asking): Promise<Way | ProviderError> {
     const { tokens } = asking;
     for (;;) {

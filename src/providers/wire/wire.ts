@@ -45,15 +45,15 @@ export interface ProviderOptions {
   readonly name: string;
   /** The address with the version path, for example https://api.openai.com/v1. */
   readonly baseUrl: string;
-  /** The key, or "" if the service needs none. Vis calls a function before each HTTP request, so that it can renew
-   * short-lived tokens. The function resolves with null if the service needs no key, and may reject with
+  /** The key, or "" if the service needs none. Vis calls a function before each HTTP request, so that the function can
+   * renew short-lived tokens. The function resolves with null if the service needs no key, and may reject with
    * `ProviderError` of code "auth". */
   readonly token: string | ((signal: AbortSignal) => Promise<string | null>);
   readonly headers?: Readonly<Record<string, string>>;
   readonly defaultModel: string;
   readonly capabilities?: (model: string) => Capabilities;
   readonly advice?: Advice;
-  /** The longest time that a connection stays open after the end of the reply, for late counts (default 30 s). */
+  /** The longest time that a connection stays open after the end of the reply, for late counts (default 5 s). */
   readonly graceMs?: number;
   /** The clock for dates in `retry-after`; by default the real time. */
   readonly now?: () => number;

@@ -6,7 +6,7 @@ const KEPT = 300;
 const MOST_CHARS = 10_000;
 
 /** A file with one line of JSON per entry, which only its owner can read. Several processes append to the file. The
- * methods do not throw: after an error the history is empty. */
+ * methods do not throw. An unreadable file counts as empty. */
 export class InputHistory {
   readonly #path: string;
   #writing: Promise<void> = Promise.resolve();
