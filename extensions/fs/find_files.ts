@@ -138,7 +138,7 @@ export async function missing(
   return new Error(`${base}; the nearest existing folder is ${folder === "." ? "the workspace" : folder}`);
 }
 
-/** Returns up to three paths: the same name elsewhere, or a similar name in the same folder. */
+/** Returns up to three paths: the same or almost the same name elsewhere, or a similar name in the same folder. */
 async function nearest(context: FsContext, path: string): Promise<string[]> {
   const name = path.slice(path.lastIndexOf("/") + 1);
   const parent = dirname(path);

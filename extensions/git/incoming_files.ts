@@ -20,8 +20,8 @@ export type IncomingNames =
   | { readonly each: readonly string[]; readonly reverted?: boolean };
 
 /** Rejects with Error for changes that would overwrite untracked files (ignored ones too), change Vis's folder, or
- * bring a repository. Returns arguments for a merge. With them, the merge follows no renames onto files that git or Vis
- * obey, such as a folder of hooks. */
+ * bring a repository. Returns arguments for a merge. With these arguments, the merge follows no renames onto files that
+ * git or Vis obey, such as a folder of hooks. */
 export async function refuseIncoming(
   git: Git,
   { incoming, base = "HEAD", cannot }: {

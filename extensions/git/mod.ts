@@ -405,7 +405,8 @@ const LOOK_MS = 500;
 /** The size of an index with about 20,000 files. For a larger index, git takes too long. */
 const LOOK_BYTES = 2 << 20;
 
-/** Returns ", on branch main with 2 changed files", or "" if the branch is not clear. Reads the branch without git. */
+/** Returns a text such as ", on branch main with 2 changed files", or "" if the branch is not clear. Reads the branch
+ * without git. */
 async function headOf(path: string, env: EnvironmentView): Promise<string> {
   const folder = await gitFolderOf(dirname(path)).catch(() => null);
   const head = folder === null ? "" : await smallTextFile(join(folder, "HEAD"), { most: 1_000 }) ?? "";

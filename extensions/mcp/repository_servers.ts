@@ -33,8 +33,8 @@ export interface RepositoryServers {
 
 type Place = Pick<EnvironmentView, "workspace" | "root" | "config">;
 
-/** Whether this environment may use a repository's servers at all. Other tenants have no user whom Vis can ask, and the
- * locked profile runs no programs. */
+/** Whether a file of the repository describes servers that this environment may use. Other tenants have no user whom
+ * Vis can ask, and the locked profile runs no programs. */
 export function mayBringServers(env: EnvironmentView): boolean {
   return env.spawn !== undefined && (env.tenant ?? MAIN) === MAIN && fileOf(env) !== null;
 }

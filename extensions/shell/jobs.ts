@@ -66,7 +66,7 @@ export async function writeJob(
   return await readJob(env, id, { waitMs, ...options });
 }
 
-/** Returns the output since the last read, with a hint if the wall may have refused a part of the command. */
+/** Returns the output since the last read, with a hint about a missing program or a refusal of the wall. */
 export async function readJob(
   env: EnvironmentView,
   id: string,

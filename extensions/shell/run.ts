@@ -392,8 +392,8 @@ const TAIL_CHARS = 4_000;
 const REPEATS =
   /^npm (?:error|ERR!) (?:Lifecycle script .*|code (?:ELIFECYCLE|\d+))\n(?:npm (?:error|ERR!).*(?:\n|$))*|^(?:\d+\.\.\d+|[#ℹ] (?:tests|suites|pass|cancelled|skipped|todo|duration_ms) +[\d.]+|[#ℹ] fail +0)(?:\n|$)|^ {1,40}(?:at )?(?:async )?(?:.{1,200}\()?node:[^\s:]{1,200}:\d+:\d+\)?(?:\n|$)/gm;
 
-/** Describes the end of a command in a few words, such as "12 passed, 1 failed · exit code 1". Returns "" if there is
- * nothing to report. A failed test is a failure even if the exit code belongs to another command, as in `npm test |
+/** Describes the end of a command in a few words, such as "12 passed, 1 failed · exit code 1". The text is "" if there
+ * is nothing to report. A failed test is a failure even if the exit code belongs to another command, as in `npm test |
  * tail`. */
 export function commandOutcome(
   { code, codes = [], signal, timedOut, stdout, stderr, hint, whole }: CommandEnd,

@@ -90,7 +90,7 @@ export class SettingsSections {
     return [...PROJECT_KEYS, ...this.#named.flatMap(({ name, project }) => project.map((key) => `${name}.${key}`))];
   }
 
-  /** The keys that a workspace's file must not set, in all their spellings. */
+  /** The keys of extensions that even a trusted workspace's file must not set, in all their spellings. */
   get ownKeys(): readonly string[] {
     return this.all.flatMap(({ namespace, own }) =>
       own.flatMap((key) => this.spellings(`${PLACE}.${namespace}.${key}`))

@@ -50,7 +50,7 @@ function itemOf(item: unknown): Item {
   return typeof item === "object" ? item as Item : {};
 }
 
-/** Returns an item's own name, or else a name derived from its type. */
+/** Returns a name for each item: the item's own name, or else a name derived from its type. */
 function parameterNames(items: readonly Item[]): string[] {
   const names: string[] = [];
   for (const item of items) {

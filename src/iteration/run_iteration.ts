@@ -499,8 +499,7 @@ export async function settleFinal(
   return { kind: "accepted", final: { ...answer, confidence: "low", notes: [verdict.note] } };
 }
 
-/** Returns the first doubt about an acceptable answer: the model cannot have seen the output of a failed command.
- * Otherwise returns null. */
+/** Returns the doubt "output" if the model cannot have seen the output of a failed command, else null. */
 function doubtOf(
   { from }: Candidate,
   { entries }: Executed,

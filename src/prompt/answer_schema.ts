@@ -42,7 +42,7 @@ export class AnswerSchema {
     return this.#refused;
   }
 
-  /** The text for `$schema` if the prompt shows only part of it, else null. */
+  /** The text for `$schema` if the prompt shows only a part of the schema, else null. */
   get variable(): string | null {
     return this.text.length > SHOWN_CHARS ? this.text : null;
   }

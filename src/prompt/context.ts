@@ -356,7 +356,8 @@ function piece(text: string, { cap, all }: Pick<Piece, "cap" | "all">): Piece {
   return { ...cutRaw(text, cap), cap, all };
 }
 
-/** Returns all pieces whole if they fit into `total`. Otherwise cuts the largest pieces, each once. */
+/** Returns the pieces, each within its cap. If all pieces together are still longer than `total`, cuts the largest
+ * pieces further. */
 function cutPieces(pieces: readonly Piece[], total: number): string[] {
   const needs = pieces.map(({ text, cap }) => text.length - cap < LEAST_CUT ? text.length : cap);
   const fits = needs.reduce((sum, need) => sum + need, 0) <= total;
@@ -572,7 +573,7 @@ const FORGOTTEN_CHARS = 1_000;
 const DECLARATIONS = new Set(["const", "let", "var", "function", "class", "enum"]);
 
 /** Renders the body of `<var_index>`: every variable except system ones, newest first, with small values in full.
- * Variables beyond `indexRows` rows and `indexChars` characters are reduced to names. */
+ * Variables beyond `indexRows` rows or `indexChars` characters are reduced to names. */
 export function renderVarIndex(
   variables: readonly IndexedVariable[],
   caps: Pick<ContextCaps, "indexRows" | "indexChars" | "inlineChars">,

@@ -246,8 +246,8 @@ async function prepare(query: BegunQuery): Promise<Prepared> {
  * text. */
 const SHOWN_REQUEST = { limit: 32_000, head: 16_000, tail: 4_000 };
 
-/** Returns the texts before the context. They are byte-identical in all calls of a query, so that a provider's prefix
- * cache stays valid. */
+/** Returns the texts before the context. These texts are byte-identical in all calls of a query, so that a provider's
+ * prefix cache stays valid. */
 function stablePrefix(
   request: string,
   { environment, settings }: Pick<QueryParts, "environment" | "settings">,
@@ -541,7 +541,7 @@ function said({ model, count, fault }: Unusable): string {
 }
 
 /** Returns the messages of the first model call that a request would make now. Needs an environment of its own, because
- * it changes the index. */
+ * this function changes the index. */
 export async function previewCall(
   request: string,
   { parts, extras }: { readonly parts: Omit<QueryParts, "owner">; readonly extras: RequestExtras },

@@ -378,7 +378,8 @@ interface OpenChange extends Checkpoint {
   readonly undone: readonly Checkpoint[];
 }
 
-/** Returns changes that are not undone, oldest first. After a redo, a change can be undone again. */
+/** Returns changes that are not undone or only partly undone, oldest first. After a redo, a change can be undone
+ * again. */
 export function openChanges(all: readonly Checkpoint[]): OpenChange[] {
   const left = new Map<string, (readonly string[])[]>();
   const byId = new Map(all.map((one) => [one.id, one]));

@@ -251,8 +251,7 @@ class FolderEvents {
     return this.#watches.has(folder);
   }
 
-  /** Returns the folders that have changed since the last call. Returns null if the kernel did not report all of
-   * them. */
+  /** Returns the folders that have changed since the last call. Returns null if this list may be incomplete. */
   take(): ReadonlySet<string> | null {
     if (this.#at === null || this.#kernel === null) return null;
     const found = new Set<string>(), bytes = new Uint8Array(READ_BYTES), view = new DataView(bytes.buffer);

@@ -12,8 +12,9 @@ const MAX_LINE = 120;
 /** The limit for the characters of a text of 16 MB, because a character has at least one byte. */
 const MAX_TEXT = 16 << 20;
 
-/** Returns the text after one replacement. If `old` is missing or not unique, rejects with Error that has advice. In
- * both texts of an edit, U+FFFD matches a byte that is not UTF-8, because readers of the file see this character. */
+/** Returns the text after one replacement. If `old` is missing or, without `all`, not unique, rejects with Error that
+ * has advice. In both texts of an edit, U+FFFD matches a byte that is not UTF-8, because readers of the file see this
+ * character. */
 export async function replaceText(
   whole: string,
   edit: TextReplacement,

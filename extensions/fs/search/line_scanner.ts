@@ -147,7 +147,8 @@ export class LineMatcher {
   /** Texts, of which every match contains one. Empty if the pattern implies no text. */
   readonly #needed: readonly string[];
 
-  /** Throws SyntaxError for unsupported syntax, and RangeError for a pattern that is too large. */
+  /** Throws SyntaxError for unsupported syntax. Throws RangeError for a pattern that is empty, has line ends or is too
+   * large. */
   constructor(pattern: string, { ignoreCase = false, literal = false }: MatchOptions) {
     if (pattern === "") throw new RangeError("Cannot search: the pattern is empty");
     if (/[\r\n]/.test(pattern)) {

@@ -136,8 +136,8 @@ interface RuleSet {
   readonly rules: IgnoreList;
 }
 
-/** The `.gitignore` files that apply to one folder, outermost first. The object is immutable. A deeper folder has
- * another object. */
+/** The ignore rules that apply to one folder, outermost first. The object is immutable. A deeper folder has another
+ * object. */
 export class IgnoreRules {
   readonly #tree: Tree;
   readonly #sets: readonly RuleSet[];

@@ -201,8 +201,8 @@ export function loginFetch(server: string): FetchLike {
   };
 }
 
-/** Throws LoginError unless the address has https, or unless both the address and the server are on the loopback
- * interface with http. A server outside must not send Vis to programs of this machine. */
+/** Accepts an https address. If the server is on the loopback interface with http, also accepts an http address there.
+ * Throws LoginError for any other address. A server outside must not send Vis to programs of this machine. */
 export function checkAddress(address: string, server: string): void {
   const { protocol, origin } = new URL(address);
   const isLocal = isSecureUrl(address) && isSecureUrl(server) && new URL(server).protocol === "http:";

@@ -81,7 +81,7 @@ function realPathOf(path: string): string {
 }
 
 /** Windows copies its roaming folder over the network, even a database in use. Vis therefore uses this folder only if
- * its data is already there. */
+ * Vis's data is already there, or if the local folder is unknown. */
 export function visHome(
   env: EnvironmentVariables,
   os: typeof Deno.build.os = Deno.build.os,

@@ -107,8 +107,8 @@ async function editText(text: string, editor: string): Promise<string | null> {
   }
 }
 
-/** Resolves with the branch, and a star for uncommitted changes; "" outside of a repository. Git runs behind the whole
- * wall, may change no file, and runs no hook and no file system monitor of the repository. */
+/** Resolves with the branch, and a star for uncommitted changes; "" outside of a repository and after a failure. Git
+ * runs behind the whole wall, may change no file, and runs no hook and no file system monitor of the repository. */
 async function gitState(
   { root, spawn }: { readonly root: string | null } & Pick<ReturnType<typeof programsOf>, "spawn">,
 ): Promise<string> {

@@ -313,7 +313,7 @@ const KINDS: Readonly<Record<Decision, PermissionOptionKind>> = {
   no: "reject_once",
 };
 
-/** Rejects if the editor does not support permission requests. Vis then refuses the call. */
+/** Returns a function that rejects if the editor does not support permission requests. Vis then refuses the call. */
 function askPermission(client: AgentContext, sessionId: string): Approve {
   return async (question, signal) => {
     const choices = approvalChoices(question);

@@ -53,7 +53,8 @@ export class OwnTerminal extends ProcessTerminal {
 }
 
 /** Before the program takes the terminal, the system turns Enter into a line feed, which means Ctrl-J later. The first
- * chunk of `stdin` has all keys that the user typed before. This chunk arrives while `onInput` handles its keys. */
+ * chunk of `stdin` has all keys that the user typed before. While `onInput` handles the keys of this chunk, `chunks` is
+ * 1. */
 export function typedAhead(
   stdin: { prependOnceListener(event: "data", listener: () => void): unknown },
   onInput: (data: string) => void,

@@ -259,7 +259,8 @@ interface AttachedImage {
 
 const attached = signal<readonly AttachedImage[]>([]);
 
-/** Attaches suitable files and reports why the others are unsuitable. Returns false if no file is an image. */
+/** Attaches the images among the files, and reports an image that is too large. Returns false if no file is an
+ * image. */
 async function attach(files: readonly File[]): Promise<boolean> {
   const images = files.filter(({ type }) => IMAGE_TYPES.split(",").includes(type));
   for (const image of images) {

@@ -65,8 +65,8 @@ export function Question({ question, answer }: {
 }
 
 /** Listens to the letters of an answer. A letter counts only if the question was visible before, and if no other key
- * follows within PAUSE_MS, because the letter may begin a text. If the question is out of sight, the page scrolls to it
- * instead. */
+ * follows within PAUSE_MS, because the letter may begin a text. If the question is out of sight, the page scrolls to
+ * the question instead. */
 function listenTo(letters: ReadonlyMap<string, Decision>, { signal, choose, node }: {
   readonly signal: AbortSignal;
   readonly choose: (decision: Decision) => void;

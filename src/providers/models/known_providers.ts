@@ -218,7 +218,7 @@ export interface LocalAddress {
 const PROBE_MS = 150;
 const MAX_BYTES = 1 << 20;
 
-/** Returns the default ports of Ollama, LM Studio and vLLM on this machine, in this order, or the address that the
+/** Returns the usual addresses of Ollama, LM Studio and vLLM on this machine, in this order, or the address that the
  * environment gives instead. */
 export function usualAddresses(variable: (name: string) => string | null): readonly LocalAddress[] {
   return Object.entries(PRESETS).flatMap(([name, preset]) =>

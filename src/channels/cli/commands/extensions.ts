@@ -67,7 +67,8 @@ export async function removeExtension(name: string, input: Input): Promise<numbe
   return printReport({ folder }, [`Removed ${folder}`], input);
 }
 
-/** Without consent, only lists the extensions. Resolves with 1 if an extension remains untrusted. */
+/** Without consent, only lists the extensions. Resolves with 1 if an extension remains untrusted, except with
+ * `remove`. */
 export async function trustExtensions(
   path: string | undefined,
   input: Input<{ readonly yes: boolean; readonly hash?: string; readonly remove: boolean }>,

@@ -156,8 +156,8 @@ function foldedBlock(
   ];
 }
 
-/** Returns the ended calls of a running block and the running call. These lines describe the work better than the code
- * does. */
+/** Returns lines about the ended calls of a running block, and about the running call. These lines describe the work
+ * better than the code does. */
 function workLines({ code, calling, tally }: StepBlock, width: number): readonly string[] {
   const line = (text: string): string => truncateToWidth(visibleText(text), width, "…");
   if (calling === "" && tally.text === "") return beginsWithPlan(code) ? ["▸ planning the tasks …"] : [];

@@ -5,7 +5,7 @@ const TAB = "    ";
 /** Vis does not count the lines after this many characters if it shows only a few lines. */
 const COUNTED = 20_000;
 
-/** Returns lines without control sequences. `most` is the number of lines. A note counts the omitted lines. */
+/** Returns lines without control sequences. `most` is the limit for the lines. A note counts the omitted lines. */
 export function wrapped(text: string, width: number, { most = Infinity }: { readonly most?: number } = {}): string[] {
   const room = Math.max(1, width);
   const bound = Math.max(COUNTED, most * room * 2);
