@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: a27e9c4f30a5fbb82446c0c963a5dc63af5c754d7e9168d7d5e8b5053f8a8582
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: b9c172888bf68b2f879ef1ed2c515745939cf6e6efc05bf810f20e8b61ca4974
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
