@@ -105,7 +105,7 @@ interface JobQueueOptions {
 }
 
 const UNIQUE = "23505";
-/** A longer request is read in pieces of this length when it begins. */
+/** A longer request is read in pieces of this length when its query begins. */
 const PIECE_BYTES = 1 << 20;
 
 class JobQueue {

@@ -40,7 +40,7 @@ export function plainName(name: string): string {
   return name.normalize("NFKC").toLowerCase();
 }
 
-/** The kernel follows no more links on the way to a path. */
+/** The kernel follows at most this many links on the way to a path. */
 const MOST_FOLLOWED = 40;
 
 interface PathStep {

@@ -262,7 +262,7 @@ class TokenLines implements Sink {
     this.#held = bytes.subarray(bytes.length - kept);
   }
 
-  /** Passes on the bytes that looked like the beginning of a marked line. */
+  /** Passes on the bytes that looked like the beginning of a report. */
   end(): void {
     this.#next.push(this.#held);
     this.#next.end();

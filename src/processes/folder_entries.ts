@@ -35,7 +35,7 @@ interface OtherSystem {
   readonly os?: typeof Deno.build.os;
 }
 
-/** A folder holds more entries than this process removes. */
+/** A folder holds more entries, or a larger file, than this process removes. */
 export class TooMuchToRemove extends Error {}
 
 /** Returns a text that differs once the entry at a path, or the target of a link, has changed; "" if nothing exists. */

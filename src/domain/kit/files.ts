@@ -103,7 +103,6 @@ export async function renameOver(
 export const PLACEHOLDER_MARK = 0o1000;
 const PLACEHOLDER_FOLDER = 0o041755, PLACEHOLDER_FILE = 0o101644;
 
-/** The permission bits of a placeholder. */
 export function placeholderMode(kind: "folder" | "file"): number {
   return (kind === "folder" ? PLACEHOLDER_FOLDER : PLACEHOLDER_FILE) & 0o7777;
 }

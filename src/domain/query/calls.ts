@@ -205,7 +205,6 @@ const BASE: BlockResult = {
   calls: [],
 };
 
-/** Fills the fields that `fields` omits with empty values. */
 export function blockResult(fields: Partial<BlockResult>): BlockResult {
   return { ...BASE, ...fields };
 }

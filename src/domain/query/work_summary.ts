@@ -184,7 +184,6 @@ function unchanged(made: boolean): Changed {
   return { made, done: "", added: 0, removed: 0, more: new Map(), less: new Map() };
 }
 
-/** Removes the matched lines from `kept`. */
 function without(lines: readonly string[], kept: Lines): { readonly rest: readonly string[]; readonly taken: number } {
   const rest = lines.filter((line) => {
     const times = kept.get(line) ?? 0;

@@ -96,8 +96,8 @@ class Rewriter {
     if (inList && this.#js[node.end - 1] !== ";") this.#insert(node.end, ";");
   }
 
-  /** Declares a function at the beginning under another name. The function's own name is the variable's, which a later
-   * block may give another value. */
+  /** Declares a function at the beginning under another name. The function's own name belongs to the
+   * variable, to which a later block may give another value. */
   #function({ id: { name, end } }: FunctionDeclaration): void {
     this.#insert(end, this.#suffix);
     this.header += `${name}=${name}${this.#suffix};made${this.#suffix}(${name},"${name}");`;
