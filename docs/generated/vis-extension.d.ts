@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: b9c172888bf68b2f879ef1ed2c515745939cf6e6efc05bf810f20e8b61ca4974
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 535caceadd982cf945cbf2114e8817863755d8258cae06e8791278105b20ea6f
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
