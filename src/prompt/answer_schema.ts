@@ -142,7 +142,7 @@ const NUMBER = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "m
 const TYPES = ["null", "boolean", "integer", "number", "string", "array", "object"];
 const BEYOND = ["unevaluatedProperties", "unevaluatedItems", "$dynamicRef", "$recursiveRef"];
 
-/** Reads a JSON Schema: draft-07, or draft 2020-12 or 2019-09 without the keywords that depend on the results of other
+/** Reads a JSON Schema: draft-07 or draft-06, or draft 2020-12 or 2019-09 without the keywords that depend on the results of other
  * keywords. Throws `UsageError` that names the location and the problem. */
 function checkSchema(document: unknown): CheckedSchema {
   if (typeof document !== "boolean" && !isJsonObject(document)) {
@@ -169,7 +169,7 @@ class Walk {
     this.#root = root;
     const draft = isJsonObject(root) && root["$schema"] !== undefined ? DRAFTS.exec(String(root["$schema"])) : null;
     if (isJsonObject(root) && root["$schema"] !== undefined && !draft) {
-      throw unusable("$schema names an unknown draft (known: 2020-12, 2019-09, draft-07)", "#");
+      throw unusable("$schema names an unknown draft (known: 2020-12, 2019-09, draft-07, draft-06)", "#");
     }
     this.#refAlone = draft?.[2] !== undefined;
   }
