@@ -142,8 +142,8 @@ const NUMBER = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "m
 const TYPES = ["null", "boolean", "integer", "number", "string", "array", "object"];
 const BEYOND = ["unevaluatedProperties", "unevaluatedItems", "$dynamicRef", "$recursiveRef"];
 
-/** Reads a JSON Schema: draft-07 or draft-06, or draft 2020-12 or 2019-09 without the keywords that depend on the results of other
- * keywords. Throws `UsageError` that names the location and the problem. */
+/** Reads a JSON Schema: draft-07 or draft-06, or draft 2020-12 or 2019-09 without the keywords that depend on
+ * the results of other keywords. Throws `UsageError` that names the location and the problem. */
 function checkSchema(document: unknown): CheckedSchema {
   if (typeof document !== "boolean" && !isJsonObject(document)) {
     throw new UsageError("Cannot use the schema: it must be a JSON object, or true or false");

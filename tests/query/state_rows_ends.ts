@@ -198,7 +198,7 @@ export const ENDS: readonly StateRow[] = [
   {
     state: "any",
     event: "the process is lost",
-    next: "ended: `process_lost`, when another process looks at it",
+    next: "ended: `process_lost`, when another process reads the query",
     drive: async () => {
       await using engine = await startEngine([]);
       const { branchId } = engine.branch;

@@ -68,7 +68,7 @@ export const ITERATING: readonly StateRow[] = [
   },
   {
     state: "iterating",
-    event: "the same, and no result supports it",
+    event: "final refused for the same reason twice in a row; no result supports it",
     next: "ended: `unsupported_answer`, with the reason and the answer",
     drive: async () => {
       const failing = replyJson('throw new Error("broken")', { final: "Fine" });
