@@ -174,7 +174,7 @@ export async function allowed(
 }
 
 /** Returns the permissions of the command beyond the usual ones. In one question, the user must approve all that the
- * settings do not give. */
+ * settings do not give. The repository around the workspace has a question of its own. */
 async function approved(
   env: EnvironmentView,
   { shown, argv, network = false, write = [], secrets = [], cwd, env: variables, stdin }: CommandOptions & {
@@ -233,19 +233,16 @@ async function approved(
       },
     });
   }
+  if (needs.length > 0) await ask(env, { needs, shown });
+  // This question has its own answer, since an earlier lasting one would allow the other needs without a question.
   if (asksForAll) {
-    // A lasting approval covers the repository, for every function. For the other needs, a lasting approval covers only
-    // this command.
-    const does = [
-      ...needs.map((need) => need.does),
-      `change files in all of ${root}, the repository around the workspace`,
-    ];
-    const { allowed = false, reason = "no user can answer here" } =
-      await openRoot?.(`let a command ${listed(does)}: ${shown}`) ?? {};
+    const { allowed = false, reason = "no user can answer here" } = await openRoot?.(
+      `let a command change files in all of ${root}, the repository around the workspace: ${shown}`,
+    ) ?? {};
     if (!allowed) {
       throw new Error(`Cannot let a command change ${around.join(", ")}: ${reason}; vis --root allows it`);
     }
-  } else if (needs.length > 0) await ask(env, { needs, shown });
+  }
   all ||= asksForAll;
   if (found && JSON.stringify(await look()) !== JSON.stringify(found)) {
     throw new Error("Cannot run the command: its program or folder changed after the question; run it again");
