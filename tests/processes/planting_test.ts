@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { LinuxWall } from "../../src/processes/linux/linux_wall.ts";
+import { until } from "../helpers/until.ts";
 import { mayMake, missing, OWNER, type Owner } from "./_place.ts";
 import {
   asUser,
@@ -15,6 +16,7 @@ import {
   uses,
   WORKS,
 } from "./_planting.ts";
+import { wallProcess } from "./_wall_process.ts";
 
 const hasGit = missing === "" && await Deno.stat("/usr/bin/git").then(() => true, () => false);
 const ignore = !mayMake || !hasGit;
@@ -173,6 +175,21 @@ Deno.test("a running command cannot change files that git brings meanwhile, and 
   assert.equal((await whileRunning(false)).found, true, "without a pause, it can");
 });
 
+Deno.test("a running command ends if Vis cannot search the files that git brings", { ignore }, async () => {
+  await planted("a repository", async (place) => {
+    const { workspace } = place, wall = wallOf(place), begun = Promise.withResolvers<void>();
+    const running = wall.spawn(workspace, ["/bin/sh", "-c", "echo up; exec sleep 600"], {
+      title: "npm run dev",
+      onOutput: () => begun.resolve(),
+    }).then(({ signal }) => `ended by ${signal}`, String);
+    await begun.promise;
+    const odd = `d=$(printf 'odd\\377'); mkdir -p $d/objects $d/refs; echo ref: refs/heads/main > $d/HEAD`;
+    const options = { write: [workspace, join(workspace, ".git")], pauses: true };
+    await assert.rejects(wall.spawn(workspace, ["/bin/sh", "-c", odd], options), /a name that is not UTF-8/);
+    assert.match(await running, /^Error: Cannot continue npm run dev: Vis could not search the files/);
+  });
+});
+
 /** Runs `flock` as another Vis would around a command (`shared`) or git; `end` ends it. */
 async function otherVis(
   workspace: string,
@@ -214,6 +231,45 @@ Deno.test("git brings no files while a command of another Vis runs, which it can
     assert.equal((await bring()).code, 0);
     stop.abort();
     await running;
+  });
+});
+
+/** Runs a command until the file `end` exists and, once the file `go` exists, git beside it. */
+const COMMAND_AND_GIT = `
+const [workspace, name] = Deno.args, stop = new AbortController(), begun = Promise.withResolvers();
+const command = ["/bin/sh", "-c", "echo up; exec sleep 600"];
+const running = wall.spawn(workspace, command, { stop: stop.signal, onOutput: begun.resolve });
+await begun.promise;
+console.log("up");
+const until = async (name) => {
+  while (!await Deno.stat(workspace + "/" + name).catch(() => null)) await new Promise((go) => setTimeout(go, 5));
+};
+await until("go");
+const git = ["git", "checkout", "-q", "-b", name], write = [workspace, workspace + "/.git"];
+console.log(await wall.spawn(workspace, git, { write, pauses: true }).then(({ code }) => "code " + code, String));
+await until("end");
+stop.abort();
+await running;
+`;
+
+Deno.test("git brings no files in two Vis at once, each of which runs a command", { ignore }, async () => {
+  await planted("a repository", async ({ workspace }) => {
+    const both = await Promise.all(["one", "two"].map(async (name) => {
+      const process = await wallProcess(COMMAND_AND_GIT, [workspace, name]);
+      const said = { text: "" }, output = process.stdout.pipeThrough(new TextDecoderStream());
+      const read = (async () => {
+        for await (const text of output) said.text += text;
+      })();
+      await until(() => said.text.startsWith("up\n"));
+      return { said, ended: Promise.all([read, process.status, process.stderr.cancel()]) };
+    }));
+    await Deno.writeTextFile(join(workspace, "go"), "");
+    await Promise.all(both.map(({ said }) => until(() => said.text.endsWith("\n") && said.text !== "up\n")));
+    await Deno.writeTextFile(join(workspace, "end"), "");
+    await Promise.all(both.map(({ ended }) => ended));
+    for (const { said } of both) {
+      assert.match(said.text, /^up\nError: Cannot change files in \S+ while (?:a command|git) of another Vis/);
+    }
   });
 });
 

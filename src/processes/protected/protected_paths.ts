@@ -193,14 +193,21 @@ export class ProtectedPaths {
       const before = await this.#exposed(place, found);
       const result = await run(found).then((spawned) => ({ spawned }), (error: unknown) => ({ error }));
       const notes: string[] = [];
-      for (const [running, paths] of await this.#exposed(place, await this.look(root))) {
-        const path = paths.find((one) => !before.get(running)?.includes(one));
-        if (path === undefined) continue;
-        const why = `it could have changed ${path}, which is new and obeyed by git or Vis; start it again`;
-        running.end.abort(new Error(`Cannot continue ${running.title}: ${why}`));
-        notes.push(`Ended ${running.title}: ${why}`);
+      const end = async (running: RunningCommand, why: string): Promise<void> => {
+        running.end.abort(new Error(`Cannot continue ${running.title}: ${why}; start it again`));
+        notes.push(`Ended ${running.title}: ${why}; start it again`);
         goOn.delete(running);
         await running.left.promise;
+      };
+      const after = await this.look(root).then((now) => this.#exposed(place, now)).catch(async (error: unknown) => {
+        for (const running of [...goOn.keys()]) await end(running, "Vis could not search the files that git brought");
+        throw error;
+      });
+      for (const [running, paths] of after) {
+        const path = paths.find((one) => !before.get(running)?.includes(one));
+        if (path !== undefined) {
+          await end(running, `it could have changed ${path}, which is new and obeyed by git or Vis`);
+        }
       }
       if ("error" in result) throw result.error;
       return { ...result.spawned, notes: [...result.spawned.notes, ...notes] };

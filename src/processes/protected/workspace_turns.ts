@@ -2,6 +2,7 @@ import { dirname, join } from "node:path";
 import { REAL_CLOCK, Semaphore } from "../../domain/kit/concurrency.ts";
 import { isWithin } from "../../domain/kit/files.ts";
 import { Libc } from "../../sandbox/confine/libc.ts";
+import { GIT } from "./repositories.ts";
 
 /** A command that can change files of a workspace while it runs. */
 export class RunningCommand {
@@ -117,11 +118,23 @@ class WorkspaceTurns {
     return leave;
   }
 
-  /** Brings files while no command of this process begins. Throws Error while a command of another process runs. */
+  /** Brings files while no command of this process begins. Throws Error while a command or git of another process
+   * runs. */
   async alone<T>(folder: string, bring: () => Promise<T>): Promise<T> {
     const work = async (): Promise<T> => {
-      const unlock = await this.#lockAlone(folder);
-      return await bring().finally(unlock);
+      // A failed attempt at the lock of the folder loses the shared lock of this process's commands. Meanwhile, the lock
+      // of the repository keeps git of other processes out.
+      const cannot = `Cannot change files in ${folder} while`;
+      const leave = await this.#lockAlone(
+        join(folder, GIT),
+        `${cannot} git of another Vis changes files there: try again`,
+      );
+      try {
+        const unlock = await this.#lockAlone(folder, `${cannot} a command of another Vis runs there: stop it first`);
+        return await bring().finally(unlock);
+      } finally {
+        await leave();
+      }
     };
     return await this.#turnsIn(folder).runAmount(MOST_PROGRAMS, { work, signal: undefined });
   }
@@ -132,18 +145,17 @@ class WorkspaceTurns {
     return turns;
   }
 
-  async #lockAlone(folder: string): Promise<() => Promise<void>> {
-    const held = this.#open(folder);
-    held.isAlone = await this.#until(() => this.#lock(folder, LOCK_ALONE), { most: ALONE_TRIES });
+  async #lockAlone(path: string, fault: string): Promise<() => Promise<void>> {
+    const held = this.#open(path);
+    held.isAlone = await this.#until(() => this.#lock(path, LOCK_ALONE), { most: ALONE_TRIES });
     const leave = async (): Promise<void> => {
       held.isAlone = false;
-      // A failed attempt has lost the shared lock, too.
-      if (held.shares > 0) await this.#until(() => this.#lock(folder, LOCK_SHARED));
-      this.#close(folder);
+      if (held.shares > 0) await this.#until(() => this.#lock(path, LOCK_SHARED));
+      this.#close(path);
     };
     if (held.isAlone) return leave;
     await leave();
-    throw new Error(`Cannot change files in ${folder} while a command of another Vis runs there: stop it first`);
+    throw new Error(fault);
   }
 
   #open(folder: string) {
