@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { readFile, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { relative, resolve } from "node:path";
 /* The runtime of one live conversation. The layers above use `Environment`; `environment_parts.ts` lists the parts
  * of an environment, and the parts of a running query.
@@ -14,6 +14,7 @@ import { relative, resolve } from "node:path";
 
 import { Cancelled, HostCallError, SandboxEnded } from "../domain/errors.ts";
 import { BoundedMap } from "../domain/kit/bounded_map.ts";
+import { plainTextFile } from "../domain/kit/files.ts";
 import { newId } from "../domain/kit/ids.ts";
 import { SYSTEM_VARIABLES, type VariableImage } from "../domain/query/variable.ts";
 import type { ActiveExtensions, ExtensionFault } from "../extension/active.ts";
@@ -407,7 +408,9 @@ export class Environment {
       const image = fresh.get(name) ?? this.#session.unsaved(name) ??
         (await this.store.variableVersions(branchId, name, { newest: 1 })).at(-1)?.image;
       const text = image?.kind === "data" && image.bytes.length <= 2 * MAX_COMPARED_BYTES ? valueOf(image) : null;
-      if (typeof text !== "string" || await readFile(file, "utf8").catch(() => null) !== text) continue;
+      if (typeof text !== "string") continue;
+      const now = await plainTextFile(file, { most: MAX_COMPARED_BYTES, exact: true }).catch(() => null);
+      if (now !== text) continue;
       this.index.equalsFile(name, path, state);
       equal.set(name, { [path]: state });
     }

@@ -1,6 +1,6 @@
 import { fileFault, messageOf } from "../domain/errors.ts";
 import { inputFault } from "../domain/input_fault.ts";
-import { ensureFolder, firstEntries, plainTextFile, replaceFile } from "../domain/kit/files.ts";
+import { ensureFolder, firstEntries, plainFile, plainTextFile, replaceFile } from "../domain/kit/files.ts";
 import { createHash } from "node:crypto";
 import { dirname, join } from "node:path";
 import { z } from "zod";
@@ -81,7 +81,7 @@ class FolderReader {
     if (this.#bytes > MAX_BYTES) {
       throw refused(this.#root, `it is larger than ${MAX_BYTES / 1024 / 1024} MiB, the limit`);
     }
-    this.files.set(inside, await Deno.readFile(join(this.#root, inside)));
+    this.files.set(inside, await plainFile(join(this.#root, inside), { links: false, most: MAX_BYTES }));
   }
 }
 

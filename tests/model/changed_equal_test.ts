@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import fs from "../../extensions/fs/mod.ts";
+import { openStore } from "../../src/persistence/open_store.ts";
+import type { Store } from "../../src/persistence/store.ts";
 import { startEngine } from "../helpers/engine.ts";
 import { final, replyJson } from "../helpers/scripted_provider.ts";
 import { withFolder } from "../helpers/with_folder.ts";
@@ -54,5 +56,32 @@ Deno.test("a variable that equals its file is not marked as changed, whoever wro
     await using later = await startEngine([final("Seen"), final("Seen")], { extensions: [fs], workspace, path });
     await later.ask("Look");
     assert.deepEqual(marked(later, 0), ["a"], "the program that wrote the file is another one");
+  });
+});
+
+Deno.test("a file that becomes a pipe while its text is compared stops no request", async () => {
+  await withFolder(async (folder) => {
+    const workspace = join(folder, "workspace"), path = join(folder, "vis.db"), file = join(workspace, "a.ts");
+    await Deno.mkdir(workspace);
+    await Deno.writeTextFile(file, "one\n".repeat(300));
+    {
+      const replies = [replyJson(['const a = await fs.readFile("a.ts")']), final("Read")];
+      await using engine = await startEngine(replies, { extensions: [fs], workspace, path });
+      await engine.ask("Read it");
+    }
+    await Deno.writeTextFile(file, "two\n".repeat(300));
+    const store = await openStore({ path }), swapped: string[] = [];
+    const variableVersions: Store["variableVersions"] = async (branch, name, options) => {
+      if (name === "a") {
+        await Deno.remove(file);
+        const { code } = await new Deno.Command("mkfifo", { args: [file] }).output();
+        swapped.push(`code ${code}`);
+      }
+      return await store.variableVersions(branch, name, options);
+    };
+    const swapping: Store = Object.create(store, { variableVersions: { value: variableVersions } });
+    await using later = await startEngine([final("Seen")], { extensions: [fs], workspace, store: swapping });
+    assert.equal((await later.ask("Look")).answer, "Seen");
+    assert.deepEqual(swapped, ["code 0"]);
   });
 });
