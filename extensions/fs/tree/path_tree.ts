@@ -44,15 +44,16 @@ export class PathTree implements Tree, Disposable {
   }
 
   open(path: string): OpenFile {
-    const real = this.#unlinked(path), file = openPlainFile(real);
+    // Facts that are older than the text make a change fail, if another program replaces the file meanwhile.
+    const real = this.#unlinked(path), info = Deno.lstatSync(real), file = openPlainFile(real);
     if (file === null) {
-      throw Deno.lstatSync(real).isFile
+      throw info.isFile
         ? new Deno.errors.PermissionDenied("not readable")
         : new Deno.errors.IsADirectory("not a regular file");
     }
     let at = 0;
     return {
-      facts: factsOf(Deno.lstatSync(real)),
+      facts: factsOf(info),
       read: (into) => {
         const count = readSync(file, into, 0, into.length, at);
         at += count;
