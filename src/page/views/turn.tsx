@@ -547,7 +547,7 @@ const DIFF = /(?:"""\n)?--- .*\n\+\+\+ .*\n(?:@@ .*(?:\n[ +\\-].*)*\n?)+(?:"""|)
 /** Matches a text of several lines, which Vis quotes for the model. */
 const QUOTED = /^"""\n([^]*)\n"""$/;
 /** Matches the result of an edit whose change the page draws. Its other keys repeat the change. */
-const ONLY_CHANGE = /^(?:[\s[\]{},]|path: ".*"|bytes: [\d_,]+|(?:diff: )?\(see above\))*$/;
+const ONLY_CHANGE = /^(?:[\s[\]{},]|path: "[^"\n]*"|bytes: [\d_]+|(?:diff: )?\(see above\))*$/;
 
 /** With `isMarked`, the result has its own mark; otherwise the result is the value of marked calls. With `drawn`, the
  * page has drawn the changes above. */

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { type EnvironmentView, type Extension, fn, z } from "../../../src/extension/mod.ts";
 import { replyJson } from "../../helpers/scripted_provider.ts";
 import { ask, inBrowser, inPage } from "./_browser.ts";
 
@@ -53,6 +54,34 @@ inBrowser("shows hostile code, results, thinking and answers as text", {
   // deno-lint-ignore no-control-regex
   assert.doesNotMatch(shown, /[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2066-\u2069]|[\u{e0000}-\u{e007f}]/u);
   assert.ok(shown.includes("\u241b[31mred") && shown.includes("U+202E"));
+});
+
+const EDITING: Extension = {
+  namespace: "test.editing",
+  doc: "Edits.",
+  version: "0.1.0",
+  alias: { ns: "test.ext.editing", alias: "editing" },
+  symbols: [
+    fn("edit", ({ changedFile }: EnvironmentView) => {
+      changedFile?.("--- a/a.ts\n+++ b/a.ts\n@@ -1 +1 @@\n-one\n+two\n");
+      return Promise.resolve([...Array(32).fill({ bytes: 1, path: "a.ts" }), { more: 1 }]);
+    }, {
+      doc: "Edits a file.",
+      args: z.tuple([]),
+      returns: "unknown",
+      action: { doing: "editing", done: "edited", things: "files" },
+    }),
+  ],
+};
+
+inBrowser("is not held up by a result that is almost only a change", {
+  rig: { engine: { extensions: [EDITING] } },
+  replies: [replyJson("await editing.edit()"), final("Edited")],
+}, async ({ page }) => {
+  await ask(page, "Edit it");
+  await page.locator(".answer", { hasText: "Edited" }).waitFor();
+  await page.locator(".work > summary").click();
+  await page.locator(".step .result", { hasText: "more: 1" }).waitFor();
 });
 
 inBrowser("is not held up or widened by huge texts", {
