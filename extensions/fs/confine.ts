@@ -165,7 +165,7 @@ function plainName(name: string): string {
 
 const NAMES = [".git", ".vis"];
 const MAX_KNOWN = 10_000;
-/** Entries of a repository. They decide which files git runs and where it looks for them. */
+/** Entries of a repository. These entries decide which programs git runs and where git looks for files. */
 const OF_REPOSITORY: ReadonlySet<string> = new Set(
   "head commondir objects refs config config.worktree hooks info modules worktrees packed-refs index".split(" "),
 );

@@ -131,8 +131,8 @@ export class FsPlaces {
   }
 }
 
-/** Opens the files of a workspace in the safest way that the system supports. `root` is its real path, and `top` the
- * real path of the repository around it. */
+/** Opens the files of a workspace in the safest way that the system supports. `root` is the real path of the workspace,
+ * and `top` the real path of the repository around it. */
 export function treeOf(root: string, top = root): Tree {
   const kernel = Kernel.shared(), below = relative(top, root).replaceAll(sep, "/");
   return kernel ? new KernelTree(kernel, top, { below }) : new PathTree(top, { below });

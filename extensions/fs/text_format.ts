@@ -4,8 +4,8 @@ export const UTF_8: TextFormat = { encoding: "utf-8", hasMark: false, isGuess: f
 const MARK = "\uFEFF";
 
 export interface FileFormat extends TextFormat {
-  /** The bytes of the file that are not UTF-8. In the text, the first of them is U+DC00, the next U+DC01, and so on.
-   * UTF-8 text cannot contain these characters. */
+  /** The bytes of the file that are not UTF-8. In the text, the first of these bytes is U+DC00, the next U+DC01, and so
+   * on. UTF-8 text cannot contain these characters. */
   readonly strays?: readonly Uint8Array[];
 }
 

@@ -13,8 +13,8 @@ const NONE = "000000", SUBMODULE = "160000";
 export type IncomingNames =
   /** The files of a commit, or the files at its `paths`, that the index lacks. `carries` keeps uncommitted changes. */
   | { readonly commit: string; readonly carries?: boolean; readonly paths?: readonly string[] }
-  /** The files that changed from the first commit to the second. With `sinceFork`, the changes begin at their common
-   * ancestor. */
+  /** The files that changed from the first commit to the second. With `sinceFork`, the changes begin at the common
+   * ancestor of both commits. */
   | { readonly from: string; readonly to: string; readonly sinceFork?: boolean }
   /** The files that each of these commits changes, or restores if it is reverted. */
   | { readonly each: readonly string[]; readonly reverted?: boolean };

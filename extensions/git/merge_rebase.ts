@@ -32,7 +32,7 @@ export interface PickOptions extends Steps {
 }
 
 interface Sequenced extends GitState {
-  /** The commit of the branch before the whole operation. `git.reset({to: was})` returns to it. */
+  /** The commit of the branch before the whole operation. `git.reset({to: was})` returns to this commit. */
   readonly was: string;
   readonly why?: string;
   readonly saved?: string;

@@ -1,5 +1,5 @@
-/** Settings that override the settings of the repository. With them, the repository can name no program and contact no
- * other machine, and git's output has the format that Vis parses. */
+/** Settings that override the settings of the repository. With these settings, the repository can name no program and
+ * contact no other machine, and git's output has the format that Vis parses. */
 const SETTINGS: readonly (readonly [name: string, value: string])[] = [
   ["core.fsmonitor", "false"],
   ["core.hooksPath", "/dev/null"],
@@ -104,8 +104,8 @@ const OVERRIDDEN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   hook: { enabled: "false" },
 };
 
-/** Returns variables that override subsections, whatever their names are. Vis passes them in the environment, since a
- * name may contain `=`. */
+/** Returns variables that override subsections, whatever their names are. Vis passes these variables in the
+ * environment, since a name may contain `=`. */
 export function overridesOf(names: readonly string[]): Readonly<Record<string, string>> {
   const overrides = names.flatMap((name): readonly (readonly [string, string])[] => {
     const [section = ""] = name.split(".", 1);
@@ -129,8 +129,8 @@ export function overridesOf(names: readonly string[]): Readonly<Record<string, s
 /** A setting that exists only if git reads settings from the environment (2.31 and later). */
 export const MARK = "vis.mark";
 
-/** Sections without subsections that name a program or include another file. Vis overrides their keys that name
- * programs. */
+/** Sections without subsections that name a program or include another file. Of these sections, Vis overrides the keys
+ * that name programs. */
 const PLAIN_SECTIONS = new Set([
   "branch",
   "color",

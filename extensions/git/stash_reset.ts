@@ -15,7 +15,7 @@ export interface ResetOptions {
 }
 
 interface Reset extends GitState {
-  /** The earlier commit of the branch. `git.reset({to: was})` returns to it. */
+  /** The earlier commit of the branch. `git.reset({to: was})` returns to this commit. */
   readonly was: string;
   readonly undone: number;
   readonly lost: readonly string[];
@@ -137,7 +137,7 @@ export interface StashOptions {
 
 interface Stashes extends GitState {
   readonly stashes: readonly { readonly hash: string; readonly message: string; readonly date: Date }[];
-  /** The hash of a stash that is no longer in the list. `{apply: hash}` still restores its changes. */
+  /** The hash of a stash that is no longer in the list. `{apply: hash}` still restores the changes of this stash. */
   readonly dropped?: string;
 }
 
@@ -286,8 +286,8 @@ export async function uncommitted(git: Git, paths?: string | readonly string[]):
   return files.filter(({ untracked }) => !untracked);
 }
 
-/** Keeps the uncommitted changes of tracked files in a commit without a branch, in the form of a stash. Returns its
- * hash, or undefined if there are no changes. Rejects with Error if git cannot keep the changes. */
+/** Keeps the uncommitted changes of tracked files in a commit without a branch, in the form of a stash. Returns the
+ * hash of the commit, or undefined if there are no changes. Rejects with Error if git cannot keep the changes. */
 export async function saveWork(
   git: Git,
   files: readonly FileStatus[],

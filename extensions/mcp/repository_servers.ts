@@ -148,8 +148,8 @@ function whyNot(error: unknown): string {
 
 const ANSWERS = new Map<string, { readonly about: string; readonly answer: Promise<Approval> }>();
 
-/** Resolves when the user has allowed the servers. Rejects with `ServerError` if the user refuses them or Vis may not
- * use them. */
+/** Resolves when the user has allowed the servers. Rejects with `ServerError` if the user refuses the servers or Vis
+ * may not use them. */
 export async function askForServers(
   env: EnvironmentView,
   { server, found }: { readonly server: string; readonly found: RepositoryServers },

@@ -16,8 +16,8 @@ const WHOLE = "whole";
 /** Makes the messages of a server readable for the library, which refuses a whole message for one null or one excess
  * key.
  *
- * The result of a tool call bypasses its checks. The tool has run, and a refusal would make the model call it again.
- * `whole` returns that result. */
+ * The result of a tool call bypasses the checks of the library. The tool has run, and a refusal would make the model
+ * call it again. `whole` returns that result. */
 export class ServerMessages {
   readonly #waiting = new BoundedMap<string, Asked>(MOST_WAITING);
   /** The results of tool calls that the library has received, but its caller has not read. */

@@ -88,7 +88,7 @@ export function checkVariables(name: string, config: ServerConfig): void {
   }
 }
 
-/** The error for an unusable server. Its message names the server and contains no secrets. */
+/** The error for an unusable server. The message names the server and contains no secrets. */
 export class ServerError extends Error {
   override readonly name = "ServerError";
   /** `wants` is the part that the user can still provide. */

@@ -182,7 +182,7 @@ export class LineSplitter {
     this.#maxUnasked = maxUnasked;
   }
 
-  /** The caller calls this when it has sent a request, because the next line may be the response. */
+  /** The caller calls `asked` when it has sent a request, because the next line may be the response. */
   asked(): void {
     this.#unasked = 0;
   }

@@ -10,7 +10,7 @@ interface Part {
 
 /** Matches a line that may end with 0 although a part of the line failed. */
 const HIDES = /(?<!\|)\|(?!\|)|[;\n]\s*\S/;
-/** The descriptor to which the shell reports. Ordinary lines do not use it. */
+/** The descriptor to which the shell reports. Ordinary lines do not use this descriptor. */
 const REPORTS = 87;
 const MOST_PARTS = 8, COMMAND_CHARS = 200;
 export const SIGPIPE = 141;

@@ -51,7 +51,7 @@ export async function run(
   };
 }
 
-/** The variable with the output of the last failed command. Its older versions have earlier outputs. */
+/** The variable with the output of the last failed command. Older versions of the variable have earlier outputs. */
 const KEPT = "failedOutput";
 const LONG = { lines: 8, chars: 1_000 }, MAX_KEPT = 256 * 1024;
 

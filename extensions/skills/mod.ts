@@ -26,7 +26,7 @@ const FOUND = new WeakMap<EnvironmentView, Promise<Found>>();
 const KNOWN = new BoundedMap<string, Map<string, string>>(64);
 const MOST_KNOWN = 20, MOST_KNOWN_CHARS = 24_000;
 
-/** The running searches, by their places. Queries that start during a search share its result. */
+/** The running searches, by their places. Queries that start during a search share the result of the search. */
 const READING = new Map<string, Promise<Found>>();
 
 export default defineExtension({

@@ -138,8 +138,8 @@ export async function readablePage(
 }
 
 const NAME = /^[\w!#$%&'*+.^`|~-]{1,100}$/;
-/** Matches headers that a call cannot set. Vis sets some of them, others would switch the protocol, and Vis does not
- * support cookies. */
+/** Matches headers that a call cannot set. Vis sets some of these headers, other headers would switch the protocol, and
+ * Vis does not support cookies. */
 const OWN =
   /^(?:host|connection|content-length|transfer-encoding|accept-encoding|te|trailer|upgrade|expect|keep-alive|cookie2?|proxy-.*|sec-.*|http2-settings)$/;
 const MOST = 50, MAX_VALUE = 8_000;

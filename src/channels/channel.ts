@@ -187,7 +187,7 @@ export interface ConfigAdmin {
   distrust(path: string): Promise<boolean>;
 }
 
-/** The services that a channel can request. `app.ts` builds them. */
+/** The services that a channel can request. `app.ts` builds the services. */
 export interface Services {
   readonly version: VersionFacts;
   /** Rejects with `ConfigError`, `UsageError` (for an invalid folder) or `StoreError`. */

@@ -6,7 +6,7 @@ import { parseJsonc } from "./jsonc.ts";
 import { type ConfigFile, type ConfigLayer, type ProjectFile, SettingsSections, valueAt } from "./layers.ts";
 import { type Config, ConfigSchema } from "./schema.ts";
 
-/** Settings of earlier versions. A file with one of them still loads. */
+/** Settings of earlier versions. A file with such a setting still loads. */
 const RETIRED = ["title", "autoForget"];
 
 /** Rejects with `SettingError` that names the file and the key, for an invalid value and for a key that a project must

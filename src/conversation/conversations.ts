@@ -73,7 +73,7 @@ interface Common {
   readonly exports: Exports;
 }
 
-/** Owns the environments of its conversations. `closeAll` ends them, but does not close the store. */
+/** Owns the environments of its conversations. `closeAll` ends these environments, but does not close the store. */
 export class Conversations {
   readonly stored: StoredView;
   readonly records: Records;
@@ -407,7 +407,7 @@ export interface SharedQueries {
   follow(queryId: string, signal: AbortSignal): Promise<SharedRun | null>;
   load(): Promise<{ readonly depth: number; readonly oldestMs: number; readonly takeovers: number }>;
   /** Takes no more requests. Leaves running queries to other nodes: each before its next iteration, or at once when the
-   * time is up. `ask` continues to wait. An abort of its signal then ends only the wait. */
+   * time is up. `ask` continues to wait. An abort of the signal of `ask` then ends only the wait. */
   drain(graceMs: number): Promise<void>;
 }
 

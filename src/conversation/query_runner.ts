@@ -331,7 +331,8 @@ export interface PooledChild {
 }
 
 interface ChildPoolOptions {
-  /** The limit for children, from before their start until they are reaped. Simultaneous queries can exceed it. */
+  /** The limit for children, from before their start until they are reaped. Simultaneous queries can exceed the
+   * limit. */
   readonly live: number;
   readonly idleMs: number;
   /** Calls `f` once after `ms`, unless the caller first calls the returned function. */
@@ -388,8 +389,8 @@ export class ChildPool {
     }
   }
 
-  /** Called when a query has ended. If its child has run a block, the child waits for the next query. Otherwise the
-   * pool stops the child. */
+  /** Called when a query has ended. If the child of the query has run a block, the child waits for the next query.
+   * Otherwise the pool stops the child. */
   rest(id: string, resident: PooledChild): void {
     this.forget(id);
     if (!resident.used) return this.#stop(resident);

@@ -37,7 +37,8 @@ export class Records {
     this.#own = own;
   }
 
-  /** The stored states of channels. Their namespaces contain a slash, so extensions cannot use these namespaces. */
+  /** The stored states of channels. The namespaces of channels contain a slash, so extensions cannot use these
+   * namespaces. */
   get states(): StateStore {
     return this.#own.states;
   }

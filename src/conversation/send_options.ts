@@ -41,7 +41,7 @@ export interface AskOptions extends KeyedRequest {
   readonly refuseWhenBusy?: boolean;
   readonly label?: string | undefined;
   readonly images?: readonly Image[] | undefined;
-  /** The value of the variable `context`. The model sees its type, its size and its beginning. */
+  /** The value of the variable `context`. The model sees the type, the size and the beginning of this value. */
   readonly context?: VariableSource | undefined;
   readonly variables?: Readonly<Record<string, VariableSource>> | undefined;
   readonly given?: readonly VariableImage[];

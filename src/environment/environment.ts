@@ -53,8 +53,8 @@ import {
 /** Limits of a text that Vis compares with its file, and of the variables whose last comparison Vis remembers. */
 const MAX_COMPARED_BYTES = 1 << 20, MAX_KNOWN = 1_000;
 
-/** The runtime of one live conversation: its sandbox, variables and active extensions. The conversation layer owns it
- * and closes it, but not the store. */
+/** The runtime of one live conversation: its sandbox, variables and active extensions. The conversation layer owns and
+ * closes the environment. An environment does not close the store. */
 export class Environment {
   readonly envId = newId();
   readonly branch: Branch;
@@ -72,7 +72,7 @@ export class Environment {
   readonly #parts: EnvironmentParts;
   readonly #session: SandboxSession;
   readonly #system = new Map<string, string>();
-  /** Host calls wait until this promise settles. Null if they have no row to wait for. */
+  /** Host calls wait until this promise settles. Null without such a promise. */
   #stored: Promise<unknown> | null = null;
   readonly #scopes: ScopeChanges;
   readonly #lost = new MissingVariableNotes();
@@ -302,7 +302,7 @@ export class Environment {
   }
 
   /** Returns the scope changes since the last stored snapshot, for storing with the new versions. The caller calls
-   * `done` when it has stored them. Changes after the snapshot belong to the next snapshot. */
+   * `done` when the changes are stored. Changes after the snapshot belong to the next snapshot. */
   storing(): { readonly scopes: ScopesNow; done(): void } {
     const [images, scopes] = [this.#session.unsavedNow, this.#scopes.now];
     const done = (): void => {
@@ -362,8 +362,7 @@ export class Environment {
     view: () => this.view(),
   });
 
-  /** Takes variables out of scope. When the change is stored, it is permanent. The store keeps the versions of the
-   * variables. */
+  /** Takes variables out of scope. A stored change is permanent. The store keeps the versions of the variables. */
   async forget(names: readonly string[]): Promise<{ forgotten: string[] }> {
     const known = names.filter((name) => this.index.get(name)?.scope === "live");
     await this.#session.forget(known);
@@ -504,7 +503,7 @@ export function boundText(active: ActiveExtensions): string {
 class RealmModules {
   readonly #log: Log;
   readonly #conversationId: string;
-  /** Scripts that ended a child. Vis gives them to no other child. */
+  /** Scripts that ended a child. Vis gives such a script to no other child. */
   readonly #fatal = new Set<string>();
   readonly #reported = new Set<string>();
   readonly #notes: string[] = [];

@@ -36,8 +36,8 @@ export interface EnvironmentParts {
   ) => Promise<Sandbox>;
   /** Whether a query may start a child before a block needs one. If absent, every query may. */
   readonly mayStartEarly?: () => boolean;
-  /** Runs a program behind the command wall, or by the user's decision if the wall is incomplete. Extensions call it as
-   * `env.spawn`. With null as the caller, the user named the program. */
+  /** Runs a program behind the command wall, or by the user's decision if the wall is incomplete. Extensions call
+   * `spawn` as `env.spawn`. With null as the caller, the user named the program. */
   readonly spawn?: (
     workspace: string,
     argv: readonly string[],

@@ -215,8 +215,8 @@ export interface ShownInput {
   readonly whole: string | null;
 }
 
-/** The input variables of a query. Vis stores them with the row of its next iteration, and describes them in each of
- * its model calls. */
+/** The input variables of a query. Vis stores new variables with the row of the next iteration. Each model call of the
+ * query has descriptions of the variables. */
 export class InputVariables {
   #unstored: readonly InputVariable[] = [];
   #shown: readonly ShownInput[] = [];

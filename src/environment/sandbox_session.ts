@@ -308,7 +308,7 @@ async function restoreRows(sandbox: Sandbox, rows: FormerResults): Promise<void>
  * and of the running iteration. */
 class ShownRows {
   readonly #stored: () => Promise<readonly FormerResult[]>;
-  /** The rows of the last iteration. Null while only the store has them. */
+  /** The rows of the last iteration. Null while only the store has the rows. */
   #shown: readonly FormerResult[] | null = null;
   #running: FormerResult[] = [];
   #iteration = -1;

@@ -305,8 +305,8 @@ export class VariableIndex {
   }
 }
 
-/** Returns the names that a block may use: the names in its code and in the functions and classes that the block uses,
- * directly or not. A block with `globalThis` may use all names. */
+/** Returns the names that a block may use: the names in its code, and in all functions and classes that this code uses.
+ * A block with `globalThis` may use all names. */
 export function namesOf(
   code: string,
   { names, index }: { readonly names: ReadonlySet<string>; readonly index: VariableIndex },
@@ -348,8 +348,8 @@ export interface ScopesNow {
   readonly live: readonly string[];
 }
 
-/** The changes of scope since the last stored iteration. One transaction stores them with the next iteration, so an
- * interrupted iteration changes no scope. */
+/** The changes of scope since the last stored iteration. One transaction stores these changes with the next iteration,
+ * so an interrupted iteration changes no scope. */
 export class ScopeChanges {
   readonly #index: VariableIndex;
   readonly #forgotten = new Set<string>();
@@ -416,7 +416,7 @@ export class ScopeChanges {
 
 const MAX_STATEMENT = 120;
 
-/** The notes for the model on variables that were not restored. The notes report a variable once, until it has a new
+/** The notes for the model on variables that were not restored. The notes report a variable only once for each
  * version. */
 export class MissingVariableNotes {
   readonly #notes: string[] = [];

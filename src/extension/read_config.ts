@@ -62,7 +62,8 @@ function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null ? value as Record<string, unknown> : {};
 }
 
-/** The meaning of a setting for Vis. `.meta({ … })` sets it on the type, and docs/extend/spec.md lists the marks. */
+/** The meaning of a setting for Vis. `.meta({ … })` sets this mark on the type, and docs/extend/spec.md lists the
+ * marks. */
 interface SettingMark {
   readonly name: typeof SETTING_MARKS[number];
   readonly value: unknown;

@@ -67,9 +67,9 @@ export class ExtensionRegistry {
     this.#options = options;
   }
 
-  /** Adds an extension, or replaces the extension with its namespace. Queries that start later see it. Throws TypeError
-   * for an invalid extension and `SettingError` for an invalid section of its settings. Throws Error if another
-   * extension has its alias or a module's name. */
+  /** Adds an extension, or replaces the extension with its namespace. Queries that start later see the extension.
+   * Throws TypeError for an invalid extension and `SettingError` for an invalid section of its settings. Throws Error
+   * if another extension has its alias or a module's name. */
   register(extension: Extension): void {
     this.#add(extension, this.#extensions);
     this.#order = null;
@@ -543,7 +543,8 @@ async function pipeline(invocation: Invocation): Promise<unknown> {
   return Object.hasOwn(changes, "result") ? changes.result : outcome.result;
 }
 
-/** Calls the function. If it fails, onError decides: a fallback, another error, one retry, or the same error. */
+/** Calls the function. If the function fails, onError decides: a fallback, another error, one retry, or the same
+ * error. */
 async function run(invocation: Invocation, call: Call): Promise<{ readonly call: Call; readonly result: unknown }> {
   try {
     return { call, result: await call.fn(call.env, ...call.args) };

@@ -22,7 +22,7 @@ export interface SpawnOptions {
   readonly guessEncoding?: boolean;
   /** Ends the program like the time limit. `spawn` then rejects with the reason. */
   readonly signal?: AbortSignal;
-  /** Sends SIGTERM, and kills the program two seconds later. `spawn` resolves with its end. */
+  /** Sends SIGTERM, and kills the program two seconds later. `spawn` then resolves with the result of the program. */
   readonly stop?: AbortSignal;
   /** Receives output as it arrives, in addition to the output that the result keeps. Must not throw. The callee owns
    * the bytes. */
@@ -79,7 +79,7 @@ export interface Spawned {
    * repository. */
   readonly obeyed?: readonly string[];
   /** Folders below the repository of the workspace that became repositories while the program ran. `git add -A` would
-   * add them. */
+   * add these repositories. */
   readonly repositories?: readonly string[];
 }
 

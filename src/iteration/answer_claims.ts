@@ -125,7 +125,8 @@ const LANGUAGES: readonly Language[] = [
     bare: /已(?:经)?(?:成功)?(?:修复|修正|修改|更新|添加|创建|删除|重命名)/u,
   },
   {
-    // In this language, a claim has no person. It counts only at the beginning of an answer to a request for work.
+    // In this language, a claim has no person. Such a claim counts only at the beginning of an answer to a request for
+    // work.
     changed: /(?!)/,
     ran: /(?!)/,
     bare:

@@ -128,7 +128,7 @@ export type IterationResult =
   })
   | {
     readonly kind: "cancelled";
-    /** The stored step if the query was cancelled while its blocks ran. Null if its model call was cancelled. */
+    /** The stored step if the query was cancelled while its blocks ran. Null if the model call was cancelled. */
     readonly begun: { readonly thinking: string } | null;
   };
 

@@ -138,7 +138,7 @@ interface Open {
   readonly inlines: MarkdownInline[];
 }
 
-/** Returns the inlines of a paragraph. Their texts have passed `clean`. */
+/** Returns the inlines of a paragraph. The texts of these inlines have passed `clean`. */
 function inlinesOf(tokens: readonly Token[], clean: Clean): readonly MarkdownInline[] {
   const open: Open[] = [{ token: null, inlines: [] }];
   let left = 0;

@@ -32,7 +32,7 @@ export interface ContextParts {
       readonly diff?: string;
       /** The output of blocks and calls that still ran when the request ended. */
       readonly printed?: string;
-      /** Whether the query ended without an accepted answer. `answer` is then the text that its user read instead. */
+      /** Whether the query ended without an accepted answer. `answer` is then the text that the user read instead. */
       readonly unfinished?: boolean;
     }
     | null;
@@ -67,8 +67,8 @@ const MAX_NOTES = 50;
 const OLDER_THINKING = 'older: await varHistory("$reasoning")';
 const CLOSING = "Reply now with one JSON object.";
 
-/** Renders the message that changes with each iteration. The caps bound its size. No part can imitate the frame of the
- * message: see `framed`. */
+/** Renders the message that changes with each iteration. The caps bound the size of the message. No part can imitate
+ * the frame of the message: see `framed`. */
 export function renderContext(parts: ContextParts): string {
   const { caps } = parts;
   const journalOf = parts.journalIteration;
@@ -208,7 +208,7 @@ const LEAST_CUT = 300;
 /** The reserve of a cut journal for pieces that would lose fewer than `LEAST_CUT` characters. */
 const SLACK = 1_200;
 
-/** A part of a row that is safe to show. It has the whole text unless the text is far longer than its cap. */
+/** A part of a row that is safe to show. The piece has the whole text unless the text is far longer than its cap. */
 interface Piece extends RawCut {
   readonly cap: number;
 }
@@ -293,8 +293,8 @@ function sizeOf(entries: readonly JournalEntry[], caps: JournalCaps): number {
   return Math.min(caps.journalChars, sizes.reduce((sum, size) => sum + size, 0));
 }
 
-/** Renders the rows of one iteration, within `journalChars`. Rows of an earlier iteration begin with its number, since
- * `results` and `printed` do not have these rows. */
+/** Renders the rows of one iteration, within `journalChars`. Rows of an earlier iteration begin with the number of that
+ * iteration, since `results` and `printed` do not have these rows. */
 function renderJournal(entries: readonly JournalEntry[], caps: JournalCaps, earlier: number | null = null): string {
   const gap = Math.max(0, entries.length - MAX_ROWS);
   const first = gap > 0 ? MAX_ROWS / 2 : entries.length;

@@ -3,8 +3,8 @@ import { oneLine } from "../domain/kit/text.ts";
 import type { BlockResult } from "../domain/query/query_schemas.ts";
 import { createHash } from "node:crypto";
 
-/* Nudges are lines of the context that give a model facts before it continues. Vis has its own, and extensions add
- * more. */
+/** Nudges are lines of the context that give a model facts before it continues. Vis has built-in nudges, and extensions
+ * add more. */
 
 const PREFIX = "[system_nudge]";
 const MAX_CHARS = 200;
@@ -174,8 +174,8 @@ export class Repetition {
   }
 }
 
-/** Whether the block may have changed something. A command counts only if it changed files, because Vis watches these
- * changes. */
+/** Whether the block may have changed something. Vis watches the changes of a command, so only a command that changed
+ * files counts. */
 function hasChanged({ calls }: BlockResult): boolean {
   return calls.some(({ changes, exitCode }) => changes === "files" || changes !== undefined && exitCode === undefined);
 }

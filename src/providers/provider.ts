@@ -18,7 +18,7 @@ export type ReasoningLevel = "quick" | "balanced" | "deep";
 export interface ModelRequest {
   readonly messages: readonly ModelMessage[];
   readonly model: string;
-  /** The requested reasoning. Models without native reasoning ignore it. */
+  /** The requested reasoning. Models without native reasoning ignore this level. */
   readonly reasoning: ReasoningLevel;
   readonly signal: AbortSignal;
   /** Called when bytes of the reply arrive, even bytes without text, because all bytes show that the service is

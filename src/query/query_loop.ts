@@ -206,7 +206,7 @@ export class QueryLoop {
     return claimOf(text, { request, given: extras.images.length + given.shown.length > 0 });
   }
 
-  /** Returns the user's messages since the last call. Stores them before a call shows them. */
+  /** Returns the user's messages since the last call. Stores these messages before a call shows them. */
   async #steered(): Promise<readonly string[]> {
     const { parts, frame, state } = this.#prepared;
     const iteration = state.position + 1;

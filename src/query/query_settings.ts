@@ -37,7 +37,7 @@ export function withBudget(settings: QuerySettings, budget: number): QuerySettin
   return { ...settings, budget, ceiling: settings.operatorCeiling ?? null, extending: false };
 }
 
-/** The parts of a query. The caller owns them. */
+/** The parts of a query. The caller owns these parts. */
 export interface QueryParts extends
   Pick<
     EnvironmentParts,
@@ -61,7 +61,7 @@ export interface QueryParts extends
   readonly now: () => number;
   readonly steering?: Steering;
   /** Resolves with notes for the next model call. The call waits for this promise until the signal aborts. */
-  /** Lists the recorded file changes of a conversation. Resolves with null if no extension records them. */
+  /** Lists the recorded file changes of a conversation. Resolves with null if no extension records changes. */
   readonly fileChanges?: ListFileChanges | undefined;
   readonly between?: (signal: AbortSignal) => Promise<readonly string[]>;
 }

@@ -293,7 +293,7 @@ async function current(context: Pick<FsContext, "tree" | "signal">, path: string
 
 type Place = Pick<FsContext, "tree" | "guard" | "checkpoints">;
 
-/** Reverts unfinished changes of ended processes. Returns their number. */
+/** Reverts unfinished changes of ended processes. Returns the number of these changes. */
 export async function recover(context: Place): Promise<number> {
   const { checkpoints } = context;
   const abandoned = await checkpoints?.abandoned() ?? [];

@@ -13,7 +13,7 @@ const MAX_SHOWN = 5;
  * with Error that shows the nearest place.
  *
  * A hunk of a git diff has the file's line endings and byte order mark, and its new lines are inserted unchanged. A
- * hunk of a model lacks both, and its new lines get the endings of the file. */
+ * hunk of a model lacks the endings and the mark, and its new lines get the endings of the file. */
 export async function applyHunks(
   text: string,
   hunks: readonly PatchHunk[],

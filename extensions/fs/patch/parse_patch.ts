@@ -565,7 +565,7 @@ function nameIn(text: string, { hasTime = true }: { readonly hasTime?: boolean }
 
 const ESCAPES: Readonly<Record<string, number>> = { a: 7, b: 8, t: 9, n: 10, v: 11, f: 12, r: 13, '"': 34, "\\": 92 };
 
-/** Returns a quoted name as text. Git writes its bytes as `\303`. */
+/** Returns a quoted name as text. Git writes the bytes of such a name as `\303`. */
 function unquoted(text: string): string {
   const [, inner] = /^"((?:[^"\\]|\\.)*)"/.exec(text) ?? [];
   if (inner === undefined) throw new Error(`Cannot apply the patch: the quotes of the name ${text} do not end`);

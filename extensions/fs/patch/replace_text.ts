@@ -90,7 +90,8 @@ function excerpt(text: string): string {
   return JSON.stringify(line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line);
 }
 
-/** The limit of comparisons for the engine's own search. Its worst case is the product of the two lengths. */
+/** The limit of comparisons for the engine's own search. The worst case of this search is the product of the two
+ * lengths. */
 const MAX_PRODUCT = 20_000_000;
 const SLICE = 1 << 15;
 const MAX_PLACES = 1_000_000;

@@ -149,8 +149,8 @@ interface LineChange {
   readonly newTo: number;
 }
 
-/** The limit for removed and added lines. Above it, texts count as entirely different, because the time grows with the
- * square. */
+/** The limit for removed and added lines. Above this limit, texts count as entirely different, because the time grows
+ * with the square. */
 const MAX_DISTANCE = 1_000;
 
 /** Returns the minimal changes from one list of lines to the other, in order and in bounded time. Lists that differ too

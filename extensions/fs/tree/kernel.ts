@@ -314,7 +314,7 @@ export class Kernel {
     return this.#symbols.numbers(this.#calls.fchown, descriptor, uid, gid) === 0;
   }
 
-  /** Whether any process has locked a file. The path may lead anywhere, because it is not below a folder. */
+  /** Whether any process has locked a file. The path may lead anywhere, because the path is not below a folder. */
   isLocked(path: string): boolean {
     const file = this.#open(AT_FDCWD, path, { flags: 0, resolve: 0n });
     try {

@@ -86,7 +86,7 @@ export class ServerLogin implements AuthProvider {
 }
 
 export interface Login {
-  /** The address of the server. Its tokens go to no other address. */
+  /** The address of the server. The tokens of this server go to no other address. */
   readonly url: string;
   readonly authorizationServer: string;
   readonly metadata: AuthorizationServerMetadata;

@@ -176,7 +176,7 @@ function limitsOf({ requestsPerMinute: perMinute, burst, bodyMiB, shutdownMs }: 
   return { ...LIMITS, chunked, perToken: rate, perAddress: rate, bodyBytes: bodyMiB * 1024 * 1024, shutdownMs };
 }
 
-/** The kernel's tables of its connections. The second file is missing without IPv6. */
+/** The kernel's tables of connections. */
 const TABLES = ["/proc/net/tcp", "/proc/net/tcp6"];
 
 /** Returns null if the system has no such table. Since 2.8, Deno does not abort the signal of a request whose body

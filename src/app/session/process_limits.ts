@@ -10,7 +10,7 @@ const LEAST = [
 class ProcessLimits {
   #held: { readonly ignoresHangup: boolean } | null = null;
 
-  /** Sets the limits of the process once. The caller calls this before it listens for signals and before work that
+  /** Sets the limits of the process once. The caller calls `hold` before it listens for signals and before work that
    * needs many files or writes large ones. Throws `ConfigError` if a limit is too low. A write beyond a limit of the
    * file size then fails instead of ending the process. An ignored SIGHUP stays ignored, which the runtime would
    * undo. */

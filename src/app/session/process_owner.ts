@@ -108,8 +108,8 @@ export function thisProcess(): ProcessOwner {
   return SELF.owner;
 }
 
-/** A part of this process that works on its own conversations. After `close`, its owner counts as gone, and other
- * processes may continue its unfinished work. */
+/** A part of this process that works on its own conversations. After `close`, the owner counts as gone, and other
+ * processes may continue unfinished work of this part. */
 export function ownSession(): { readonly owner: ProcessOwner; close(): void } {
   return SELF.begin();
 }

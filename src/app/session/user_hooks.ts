@@ -19,8 +19,8 @@ interface HookParts {
   readonly spawn: Spawn;
 }
 
-/** Runs the user's own commands when a request begins, after file changes, and at the end. The model reads the end of
- * their output before its next call, and the user reads it next to the answer. */
+/** Runs the user's own commands when a request begins, after file changes, and at the end. Before the next model call,
+ * the model gets the end of the commands' output. The user sees this output next to the answer. */
 export function userHooks(parts: HookParts): Around {
   return async (emit, run) => {
     const hooks = new QueryHooks(parts);

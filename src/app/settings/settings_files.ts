@@ -60,7 +60,7 @@ export class ConfigTrust {
     this.#path = home === null ? null : join(home, "trusted-configs.json");
   }
 
-  /** Loads the list only when it is needed, because its code has a schema and most starts do not need it. */
+  /** Loads the list on demand, because its code has a schema and most starts do not need the list. */
   #list(): Promise<TrustList> | null {
     const path = this.#path;
     if (path === null) return null;

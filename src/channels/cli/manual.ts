@@ -89,7 +89,7 @@ export interface DescribedCommand {
   readonly group: string;
 }
 
-/** Returns the commands in the order of the help. A group has an entry only if it has notes. */
+/** Returns the commands in the order of the help. A group without notes has no entry. */
 export function describedCommands(program: Command): readonly DescribedCommand[] {
   return shownBelow(program).flatMap((command) => described(command, command.helpGroup() || "Commands:"));
 }

@@ -54,7 +54,7 @@ const OF_FAULTS: Readonly<Record<FaultKind, number>> = {
   cancelled: 130,
 };
 
-/** Returns 0 for a query with an answer, 3 if Vis could not store the end of the query, 130 after a cancellation, and
+/** Returns 0 for an answered query, 3 if Vis could not store the end of the query, 130 after a cancellation, and
  * otherwise 1. */
 export function exitCodeOf(result: QueryResult): number {
   if (result.status === "done") return 0;

@@ -55,7 +55,7 @@ export interface HttpParts {
   readonly tokens: TokenSource;
   readonly usedToday?: readonly LabelUse[];
   readonly hosts: readonly string[];
-  /** The addresses and networks of reverse proxies. Vis trusts their X-Forwarded-For. */
+  /** The addresses and networks of reverse proxies. Vis trusts the X-Forwarded-For of these proxies. */
   readonly proxies: readonly string[];
   readonly limits: HttpLimits;
   readonly ownConnections?: OwnConnections | null;

@@ -9,7 +9,8 @@ import type { HttpParts } from "./env.ts";
 import { Problem } from "./problem.ts";
 import type { LiveRun, Runs } from "./runs.ts";
 
-/** The header that names the branch of a query in responses. Clients of OpenAI's APIs send it in requests too. */
+/** The header that names the branch of a query in responses. Clients of OpenAI's APIs send this header in requests
+ * too. */
 export const CONVERSATION_HEADER = "x-vis-conversation";
 
 export interface FollowedEvent {
@@ -31,7 +32,7 @@ interface Found {
 }
 
 /** A query that any process runs or ran. `FollowedQuery` yields the events of the run that this process or another node
- * keeps. If neither keeps them, yields events from the rows. */
+ * keeps. If no process keeps these events, yields events from the rows. */
 export class FollowedQuery {
   readonly #found: Found;
 
@@ -72,8 +73,8 @@ export class FollowedQuery {
     this.#found.leaving.abort();
   }
 
-  /** Resolves after the query has ended. Rejects like its run. If another process runs the query, also rejects when the
-   * client leaves first. */
+  /** Resolves after the query has ended. Rejects like the run of the query. If another process runs the query, also
+   * rejects when the client leaves first. */
   async result(): Promise<QueryResult> {
     const { run, shared } = this.#found;
     if (run) return await run.ended;

@@ -5,7 +5,7 @@ import type { QueryResult } from "../../domain/query/query_schemas.ts";
 import type { LabelUse } from "../../domain/records/conversations.ts";
 import { Problem, unauthorized } from "./problem.ts";
 
-/** `write` includes `read`. `admin` includes both. */
+/** `write` includes `read`. `admin` includes `write` and `read`. */
 export type TokenScope = "read" | "write" | "admin";
 
 /** The value null means no limit. A day begins at midnight UTC. A running query may exceed the daily cost. After that,

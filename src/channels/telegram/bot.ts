@@ -154,7 +154,7 @@ class TelegramBot {
     return this.#ended = ended;
   }
 
-  /** Gives running queries `shutdownMs` to end. The bot continues an interrupted query at its next start. */
+  /** Gives running queries `shutdownMs` to end. At the next start of the bot, interrupted queries continue. */
   async close(): Promise<void> {
     const { parts: { clock }, shutdownMs, abort } = this.#options;
     this.#polling.abort();

@@ -125,7 +125,8 @@ export class BotApi {
 }
 
 /** `token`: Telegram refuses the token. `conflict`: another program polls for the bot, or a webhook is set. `flood`:
- * wait. `refused`: Telegram refuses the call itself, and would refuse it again. `network`: any temporary failure. */
+ * Vis must wait. `refused`: Telegram refuses the call itself, and would refuse it again. `network`: any temporary
+ * failure. */
 type TelegramErrorCode = "token" | "conflict" | "flood" | "refused" | "network";
 
 /** The cases that Telegram distinguishes only by its message. `gone`: the message no longer exists, or the bot may no

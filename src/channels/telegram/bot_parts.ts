@@ -16,7 +16,7 @@ export interface BotParts {
   readonly access: UserAccess;
   readonly clock: BotClock;
   readonly log: Log;
-  /** Aborts when running queries must end. Their messages stay in the inbox. */
+  /** Aborts when running queries must end. The messages of these queries stay in the inbox. */
   readonly closing: AbortSignal;
   readonly quota: { readonly queriesPerDay: number | null; readonly costUsdPerDay: number | null };
   /** If an answer took longer, the bot sends it as a new message, since Telegram sends no notification of edits. */

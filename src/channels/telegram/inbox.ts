@@ -2,7 +2,7 @@ import type { JsonValue } from "../../domain/kit/json.ts";
 import type { StatePlace, StateStore } from "../../domain/records/extension_state.ts";
 import type { Incoming } from "./read_update.ts";
 
-/** A message without an answer. The bot stores it before each action that must not happen twice. */
+/** A message without an answer. The bot stores this message before each action that must not happen twice. */
 export interface PendingMessage {
   readonly message: Incoming;
   readonly branchId?: string;
@@ -41,7 +41,7 @@ interface Mark {
   readonly at: number;
   /** The most recently accepted updates. A webhook may deliver updates in any order and repeatedly. */
   readonly recent: readonly number[];
-  /** The messages of the last accepted batch. `accept` copies each of them to its own row. */
+  /** The messages of the last accepted batch. `accept` copies each message to its own row. */
   readonly entries: readonly PendingMessage[];
 }
 

@@ -15,7 +15,8 @@ export interface IncomingFile {
 }
 
 export interface Incoming {
-  /** The number of the update. An album has several updates; their number is the one of the first message. */
+  /** The number of the update. For an album, which has several updates, this is the number of the update with the first
+   * message. */
   readonly updateId: number;
   readonly chat: ChatPlace;
   readonly messageId: number;

@@ -121,7 +121,7 @@ export const FOCUS = { in: "\x1b[I", out: "\x1b[O" } as const;
 
 export const TERMINAL_CODES = {
   bell: "\x07",
-  /** Saves the title of the shell. `shellTitle` restores it. */
+  /** Saves the title of the shell. `shellTitle` restores the title. */
   keepTitle: "\x1b[22;0t",
   shellTitle: "\x1b[23;0t",
   mouseOn: "\x1b[?1000h\x1b[?1002h\x1b[?1006h",

@@ -36,7 +36,8 @@ export function isCommand(text: string): boolean {
   return /^!\s*\S/.test(text);
 }
 
-/** Runs commands that the user types after `!`. The next request of the conversation gets their output as variables. */
+/** Runs commands that the user types after `!`. The next request of the conversation gets the output of these commands
+ * as variables. */
 export class UserCommands {
   readonly #parts: UserCommandsParts;
   #running: AbortController | null = null;

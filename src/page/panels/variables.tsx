@@ -136,7 +136,7 @@ function objectIn(text: string): Readonly<Record<string, unknown>> {
     const value: unknown = text.startsWith("{") ? JSON.parse(text) : {};
     return asRecord(value);
   } catch {
-    return {}; // The text is cut, so it is not JSON.
+    return {}; // A text that was cut is no JSON.
   }
 }
 

@@ -78,7 +78,7 @@ export function Pre({ label, text, show, ...given }: {
   );
 }
 
-/** Returns the end of a growing text. The page shows the whole text when it is complete. */
+/** Returns the end of a growing text. When the text is complete, the page shows the whole text. */
 export function endOfText(text: string): string {
   return text.length > 2 * SHOWN_CHARS ? `… ${text.slice(-SHOWN_CHARS)}` : text;
 }

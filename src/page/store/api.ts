@@ -249,7 +249,7 @@ export interface TurnEnd extends Readonly<Pick<QueryRow, Ending>> {
   readonly usage: Pick<Usage, "input" | "output" | "estimated">;
   readonly notes: readonly string[];
   readonly work?: Pick<Work, "files" | "added" | "removed" | "text"> | undefined;
-  /** The tree of an answer in Markdown. Absent until the page has fetched it. */
+  /** The tree of an answer in Markdown. Absent until the page has fetched the tree. */
   readonly answerTree?: readonly MarkdownBlock[] | null;
 }
 

@@ -72,7 +72,7 @@ export class Turn {
     this.only = only;
   }
 
-  /** Makes the turn of an ended query. The page fetches its steps when the user opens them. */
+  /** Makes the turn of an ended query. The page fetches the steps when the user opens the steps. */
   static ended(
     conversation: string,
     query: TurnEnd & Pick<ApiQuery, "text" | "queryId" | "steered" | "only">,
@@ -270,7 +270,7 @@ function endOf(outcome: string, ms: number): string {
 
 /** A step of a running query: the facts from `QueryProgress`, and a line about its activity. */
 export class LiveStep {
-  /** The number of changes. Components read it, because the step object itself stays the same. */
+  /** The number of changes. Components read this number, because the step object itself stays the same. */
   readonly changes = signal(0);
   readonly #step: Step;
   readonly #nudges: string[] = [];

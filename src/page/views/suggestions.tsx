@@ -20,7 +20,7 @@ interface Shown {
 }
 
 const shown = signal<Shown | null>(null);
-/** The user's own prompts. The page reads them once for each typed name. */
+/** The user's own prompts. The page reads the prompts once for each typed name. */
 const opened: { prompts: Promise<readonly Prompt[]> | null } = { prompts: null };
 
 const COMMANDS: readonly Prompt[] = [

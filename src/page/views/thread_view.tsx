@@ -103,7 +103,7 @@ function Hello(): JSX.Element {
 
 const NEAR = 80;
 
-/** Keeps the end of a scrolling element in view while the user is there, and offers a way back to it. */
+/** Keeps the end of a scrolling element in view while the user is there, and offers a way back to the end. */
 class End {
   readonly away = signal(false);
   readonly node: HTMLElement;

@@ -360,8 +360,8 @@ function factsOf({ status, reason, ms, usage, costUsd, confidence, iterations }:
   return parts.join(" · ");
 }
 
-/** Shows the steps of a query. Ended steps far from the viewport are empty boxes of their height. The page fetches
- * their contents when they come near. */
+/** Shows the steps of a query. Ended steps far from the viewport are empty boxes of their height. When a box comes near
+ * the viewport, the page fetches its steps. */
 function Steps({ turn }: { readonly turn: Turn }): JSX.Element {
   const live = useRef<HTMLDivElement>(null);
   const count = turn.live.value.length;
@@ -378,7 +378,7 @@ function Steps({ turn }: { readonly turn: Turn }): JSX.Element {
   );
 }
 
-/** Shows a live step. Draws it again only after events of this step. */
+/** Shows a live step. Draws the step again only after events of this step. */
 function Live({ live, turn }: { readonly live: LiveStep; readonly turn: Turn }): JSX.Element {
   void live.changes.value;
   return <StepView step={live.shown} turn={turn} />;
@@ -546,7 +546,7 @@ const DIFF = /(?:"""\n)?--- .*\n\+\+\+ .*\n(?:@@ .*(?:\n[ +\\-].*)*\n?)+(?:"""|)
 
 /** Matches a text of several lines, which Vis quotes for the model. */
 const QUOTED = /^"""\n([^]*)\n"""$/;
-/** Matches the result of an edit whose change the page draws. Its other keys repeat the change. */
+/** Matches the result of an edit whose change the page draws. The other keys of the result repeat the change. */
 const ONLY_CHANGE = /^(?:[\s[\]{},]|path: "[^"\n]*"|bytes: [\d_]+|(?:diff: )?\(see above\))*$/;
 
 /** With `isMarked`, the result has its own mark; otherwise the result is the value of marked calls. With `drawn`, the

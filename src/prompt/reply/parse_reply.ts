@@ -19,8 +19,8 @@ const START =
 const ESCAPED_START = /\{\s*\\"(?:thinking|code|final|answer|expr)\\"\s*:/i;
 const MAX_STARTS = 40;
 const MAX_OTHER_STARTS = 8;
-/** The limit for the characters that Vis parses for all candidates of a reply together. With it, a hostile reply costs
- * no more than a large one. */
+/** The limit for the characters that Vis parses for all candidates of a reply together. With this limit, a hostile
+ * reply costs no more than a large reply. */
 const MAX_WORK = 2_500_000;
 const MAX_LIBRARY = 2;
 const TOOL_CALL =
@@ -411,8 +411,8 @@ function repairStrings(text: string): string {
   });
 }
 
-/** The names of fields that precede a value. `closing` uses them to distinguish the end of a string from a quote inside
- * the string. */
+/** The names of fields that precede a value. `closing` uses these names to distinguish the end of a string from a quote
+ * inside the string. */
 const NAMES = "thinking|code|next|final|expr|time_?ms|model|reasoning|answer|answer_?type|confidence";
 const ENDS = new RegExp(
   `"\\s{0,99}(?:[}\\]]\\s{0,99}(?:[,}\\]]|$)|,\\s{0,99}(?:"(?:${NAMES})"\\s{0,9}:|\\{\\s{0,99}")|$)`,

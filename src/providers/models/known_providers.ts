@@ -179,7 +179,7 @@ export function environmentAddress(
   }
   if (from === "OLLAMA_HOST") url.hostname = REACHED[url.hostname] ?? url.hostname;
   const path = url.pathname.replace(/\/+$/, "");
-  // Some clients expect the version in the variable. Others append it.
+  // Some clients expect the version in the variable. Other clients append the version.
   url.pathname = /\/v\d+\w*$/.test(path) ? path : path + versionPath;
   return { baseUrl: url.href.replace(/\/$/, ""), from };
 }

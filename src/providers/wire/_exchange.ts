@@ -231,8 +231,8 @@ export class HttpExchange {
     return body.getReader();
   }
 
-  /** Sends the HTTP request so that the bytes of its reply stay unchanged. Works only on this machine, since it uses no
-   * proxy. */
+  /** Sends the HTTP request so that the bytes of its reply stay unchanged. Works only on this machine, since this HTTP
+   * request uses no proxy. */
   async #asSent(): Promise<Response> {
     const { url, init } = this.#sent;
     const { request } = await import("node:http");

@@ -242,8 +242,8 @@ interface Said {
 const REPLY = ["choices", "candidates", "promptFeedback", "content", "output", "delta", "response", "item", "part"];
 const FINE = new Set(["", "0", "200", "ok", "success"]);
 
-/** Whether JSON of a reply is an error instead. Most services wrap the error. Others name it in `object`, `detail`,
- * `errors` or `message`. */
+/** Whether JSON of a reply is an error instead. Most services wrap the error. Other services name the error in
+ * `object`, `detail`, `errors` or `message`. */
 export function isError(body: unknown): boolean {
   const value = asRecord(body);
   const { error, object, detail, errors, message, msg, code, type, success } = value;

@@ -11,7 +11,8 @@ const MAX_CALL = 300;
 /** If the reply so far is at least this long and a piece begins with the whole reply, the piece repeats the reply. */
 const SURELY_REPEATED = 16;
 
-/** The reply so far, independent of the service's format. The wire format writes it, and the provider reads it. */
+/** The reply so far, independent of the service's format. The wire format writes this reply, and the provider reads the
+ * reply. */
 export class ReplyBuilder {
   model: string;
   finish: string | null = null;

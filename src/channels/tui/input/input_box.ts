@@ -21,7 +21,7 @@ const NARROWEST = 12;
 
 const BACK: readonly KeyId[] = ["backspace", "ctrl+w", "alt+backspace"];
 
-/** Keys that delete several characters. After them, the editor would keep its list of completions open. */
+/** Keys that delete several characters. After such a key, the editor would keep its list of completions open. */
 const CUTS: readonly KeyId[] = ["ctrl+w", "alt+backspace", "ctrl+u", "ctrl+k", "alt+d"];
 
 const COMMAND = /^\/[a-z]+(?:\s|$)/;
@@ -356,7 +356,7 @@ function sizeOf(chars: number): string {
   return chars < 1_000_000 ? `${Math.round(chars / 1_000)} kB` : `${(chars / 1_000_000).toFixed(1)} MB`;
 }
 
-/** The images of a message. Vis sends an image if its chip is intact. */
+/** The images of a message. Vis sends each image whose chip is intact. */
 class ImageChips {
   readonly #images = new Map<string, AttachedImage>();
 

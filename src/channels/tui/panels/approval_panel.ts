@@ -144,7 +144,8 @@ export class ApprovalPanel extends BasePanel {
   #page = 1;
   #more = false;
   #follow = false;
-  /** The number of rows of the question that have been on the screen. `#asked` is the number of all its rows. */
+  /** The number of rows of the question that have been on the screen. `#asked` is the number of all rows of the
+   * question. */
   #seen = 0;
   #asked = Infinity;
   #rows: readonly PanelRow[] = [];

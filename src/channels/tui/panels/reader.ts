@@ -134,8 +134,8 @@ export class TextView {
     this.#top = { line: 0, row: 0 };
   }
 
-  /** Shows a text that has grown. If its end was visible, the new end is visible too. Otherwise the visible rows stay
-   * in place. */
+  /** Shows a text that has grown. If the old end was visible, the new end is visible too. Otherwise the visible rows
+   * stay in place. */
   grow(parts: readonly TextPart[]): void {
     const [top, pinned] = [this.#top, this.#pinned];
     const atEnd = !pinned && !isBehind(this.#last(), top);

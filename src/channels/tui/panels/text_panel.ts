@@ -117,7 +117,7 @@ export class CommandPanel extends TextPanel {
   }
 }
 
-/** A question whose query changes no file. Vis keeps neither the question nor its answer. */
+/** A question whose query changes no file. Vis does not keep the question and the answer. */
 export class SideQuestion extends TextPanel {
   readonly #question: string;
   readonly #progress = new QueryProgress();
