@@ -15,7 +15,7 @@ import { defineExtension, type EnvironmentView, fn, z } from "@vis/extension";
 
 const places = new FsPlaces();
 
-/** The memory for 16 MB of text, as bytes and as a string. A change holds the text before and after. */
+/** The memory for 16 MB of text, as bytes and as a string. A change needs the text before and after. */
 const READ_ROOM = 32 << 20, CHANGE_ROOM = 96 << 20;
 
 const path = z.string().min(1).describe("path");

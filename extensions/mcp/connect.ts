@@ -92,8 +92,9 @@ export function httpStatusOf(error: unknown): number | null {
   return error instanceof SdkHttpError ? error.status ?? null : null;
 }
 
-/** Whether the session has ended. The protocol requires status 404 for this, but many servers respond with 400 or 410.
- * A status 400 counts unless its body has the id of a request, because such an error is a response to the request. */
+/** Whether the session has ended. The protocol requires status 404 after the end, but many servers respond with 400 or
+ * 410. A status 400 counts unless its body has the id of a request, because such an error is a response to the
+ * request. */
 function isSessionFault(error: unknown): boolean {
   const status = httpStatusOf(error);
   if (status === 404 || status === 410) return true;

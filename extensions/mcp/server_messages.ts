@@ -150,8 +150,8 @@ type ToolResultPart =
 const PROTOCOL_KEYS = ["content", "structuredContent", "isError", "_meta", "resultType"];
 
 /** Returns the data of a result: `structuredContent`, else its text (parsed if it is JSON), else a list of its parts.
- * If the result has structured data and a part that is not text, returns both. Ignores an empty object next to text.
- * Without any of these, returns the server's own data. */
+ * If the result has structured data and a part that is not text, returns both. Ignores an empty object next to text. If
+ * the result has none of these parts, returns the server's own data. */
 export function toolData(result: unknown): unknown {
   const { content, structuredContent, ...rest } = fields(result);
   const data = structuredContent ?? undefined;

@@ -195,8 +195,8 @@ const TAKEN = "taken over";
 /** Imports notes that an earlier version kept in files, once for each scope and database. After a kill, the import
  * begins again, and stores the same notes.
  *
- * The import holds the earlier version's lock, so that neither that version nor another process changes notes
- * meanwhile. Rejects for a file that holds no notes. */
+ * The import takes the earlier version's lock, so that neither that version nor another process changes notes
+ * meanwhile. Rejects for a file without notes. */
 async function takeOver(place: Place, scope: NoteScope): Promise<void> {
   const { store } = place;
   const where = { scope: storedIn(scope) };

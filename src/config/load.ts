@@ -19,7 +19,7 @@ export interface ConfigFlags {
   readonly maxIterations?: number | undefined;
   readonly maxCostUsd?: number | undefined;
   readonly timeoutMs?: number | undefined;
-  /** Extensions that Vis excludes in addition to those in `extensions.deny`. */
+  /** Extensions that Vis excludes in addition to the extensions in `extensions.deny`. */
   readonly noExtension?: readonly string[] | undefined;
 }
 

@@ -729,7 +729,7 @@ function makePart(extension: NormalExtension, prompt: string): OwnPart {
 
 /** The default of `shown`. */
 const SHOWN = 12;
-/** Vis adds examples to a block while the block has fewer characters than this. */
+/** Vis adds examples to a block up to this number of characters of the block. */
 const EXAMPLE_BUDGET = 1_000;
 const MAX_INLINE = 80;
 

@@ -8,7 +8,8 @@ export interface SpawnOptions {
    * the workspace. Null means the temporary home folder of the program. PATH and the variables of toolchains then omit
    * folders of the workspace. */
   readonly cwd?: string | null;
-  /** Environment variables of the program, added to PATH, HOME, TMPDIR, the locale, TZ and those of toolchains. */
+  /** Environment variables of the program. The program also gets PATH, HOME, TMPDIR, the locale, TZ and variables of
+   * toolchains. */
   readonly env?: Readonly<Record<string, string>>;
   /** Standard input; empty if absent. A stream is read as fast as the program consumes it. The input ends with the
    * stream. */

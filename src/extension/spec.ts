@@ -195,7 +195,7 @@ export interface ConversationKeys {
   /** Binds data to a variable: in the sandbox immediately, in the database with the current iteration or else the next
    * one. */
   readonly bindVar?: (name: string, value: unknown) => Promise<void>;
-  /** Rebuilds the index for the next model call. `bindVar` does this automatically. */
+  /** Rebuilds the index for the next model call. `bindVar` rebuilds the index automatically. */
   readonly bumpVarIndex?: () => void;
   /** Vis's own folder, one for each tenant; null without such a folder. */
   readonly home?: string | null;
@@ -218,8 +218,8 @@ export interface ConversationKeys {
   readonly networkScopes?: (argv: readonly string[], options: SpawnOptions) => Promise<NetworkScopes>;
   /** Patterns of files that may hold keys, for `isSecretFile`. Reading such a file needs the user's approval. */
   readonly secrets?: readonly string[];
-  /** From the given paths, returns those that git or Vis would later run or read as settings. Paths are relative to the
-   * workspace and have no links. Changing such a file needs the user's approval. */
+  /** Returns the given paths that git or Vis would later run or read as settings. Paths are relative to the workspace
+   * and have no links. Changing such a file needs the user's approval. */
   readonly obeyedPaths?: (paths: readonly string[]) => Promise<readonly ObeyedPath[]>;
   /** Whether the conversation is closed after this query, as for `vis run` and sub-queries. */
   readonly endsWithQuery?: boolean;

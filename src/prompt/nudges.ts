@@ -108,7 +108,7 @@ const MAX_COMPARED = 4_000;
 const TELLING_RESULT = 40;
 
 /** Counts repetitions within one query: the same code with the same result, the same error, or the same result from
- * code with other names. Bounded maps hold the hashes and lines. */
+ * code with other names. The maps of hashes and lines are bounded. */
 export class Repetition {
   readonly #counts = new BoundedMap<string, number>(MAX_KEYS);
   readonly #lines = new BoundedMap<string, true>(MAX_LINES);

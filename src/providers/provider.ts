@@ -37,7 +37,7 @@ export type ModelEvent =
     readonly type: "end";
     readonly usage: Usage;
     readonly model: string;
-    /** "stop", or "length" if the model reached its limit. Otherwise the service's own value. */
+    /** The value is "stop", or "length" if the model reached its limit. In any other case, the service's own value. */
     readonly finish: string;
     /** The name of a tool call in the reply and the beginning of its arguments, although Vis offered no tools. */
     readonly toolCall?: string;

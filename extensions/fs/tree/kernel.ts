@@ -197,7 +197,7 @@ export class Kernel {
     return bytes;
   }
 
-  /** Returns a struct statx, which the next call overwrites. With null as `path`, the facts are those of the
+  /** Returns a struct statx, which the next call overwrites. With null as `path`, returns the facts of the
    * descriptor. */
   stat(folder: number, path: string | null): DataView {
     const flags = path === null ? AT_EMPTY_PATH : AT_SYMLINK_NOFOLLOW;

@@ -152,7 +152,7 @@ async function ofFile(path: string): Promise<string> {
   }
 }
 
-/** If the list of allowed users is older than this, Vis reads it again. */
+/** The age from which Vis reads the list of allowed users again. */
 const ALLOWED_MS = 1_000;
 
 interface BotParts {

@@ -299,7 +299,7 @@ const BY_ANYONE = 0o002;
  *
  * The user chose the folder, but not its parents. A `.git` in a parent would open this parent to the model. The search
  * therefore ends at another file system and at a folder of another user, as git's own does. The search also ends at a
- * folder that everybody may write, that contains a closed folder, or that holds settings in the home folder. */
+ * folder that everybody may write, that contains a closed folder, or that has settings in the home folder. */
 export function repositoryRoot(
   folder: string,
   { closed, user = Deno.build.os === "windows" ? null : Deno.uid() }: {

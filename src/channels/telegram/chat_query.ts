@@ -144,7 +144,7 @@ export class ChatQuery {
       } catch (error) {
         if (!(error instanceof BusyError)) throw error;
       }
-      // Another process holds the conversation or runs this query.
+      // Another process has the lock of the conversation, or runs this query.
       await this.#parts.clock.sleep(LOOK_AGAIN_MS, this.#signal);
     }
   }

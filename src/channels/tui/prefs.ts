@@ -46,7 +46,7 @@ const CHOICES: Readonly<Record<Exclude<keyof Prefs, "keys">, readonly unknown[]>
 
 type Kept = Readonly<Record<string, unknown>>;
 
-/** Writes a file that only its owner can read. A write keeps unknown keys, such as those of a newer version. */
+/** Writes a file that only its owner can read. A write keeps unknown keys, such as keys of a newer version. */
 export class PrefsFile implements PrefsKeeper {
   readonly #path: string;
   #prefs: Prefs;

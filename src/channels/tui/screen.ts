@@ -566,7 +566,7 @@ export class Screen implements PanelActions {
     return this.chat.running === null ? "Ask anything" : "Add to the running request";
   }
 
-  /** Adds the commands of extensions after the start, because Vis has to load some extensions for this. */
+  /** Adds the commands of extensions after the start. To find these commands, Vis has to load some extensions. */
   async #addCommands(): Promise<void> {
     try {
       const admin = await this.#parts.extensions();

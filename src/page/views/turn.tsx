@@ -289,7 +289,7 @@ function namedFiles(paths: readonly string[]): string {
   return `${paths.slice(0, MOST_NAMED).join(", ")}${more}`;
 }
 
-/** If a query has more steps than this, a field finds a step by its number. */
+/** Above this number of steps, the page has a field that finds a step by its number. */
 const MANY_STEPS = 40;
 
 const WHY: Readonly<Partial<Record<QueryReason, string>>> = {

@@ -43,7 +43,7 @@ const OPENAI = {
   data: "openai",
 } as const;
 
-/** Vis looks for keys in this order. The addresses are those in the documentation of the services (2026). */
+/** Vis looks for keys in this order. The addresses come from the documentation of the services (2026). */
 export const PRESETS: Readonly<Record<string, Preset>> = {
   "openai": { ...OPENAI, protocol: "openai-chat", byKey: true },
   "openai-responses": { ...OPENAI, title: "OpenAI (Responses API)", protocol: "openai-responses", byKey: false },

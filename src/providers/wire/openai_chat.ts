@@ -82,7 +82,7 @@ function readChoice(choice: JsonFields, model: unknown, reply: ReplyBuilder): vo
   const { error, delta, message } = choice;
   const finish = choice.finish_reason ?? choice.finishReason;
   if (error !== undefined && error !== null) reply.failure = { error };
-  // Some servers send pieces as whole messages. Others send the whole message so far.
+  // Some servers send pieces as whole messages. Other servers send the whole message so far.
   const isMessage = (delta ?? null) === null;
   const { content, refusal, ...others } = asRecord(delta ?? message);
   const reasoning = [others.reasoning_content, others.reasoning, others.reasoning_text, others.thinking];
