@@ -331,7 +331,7 @@ interface CommandRules {
 
 /** Returns the reason why a rule refuses a command, or null. Patterns match the text of the model, with a list of
  * arguments joined by blanks. Each part of a command line between `;`, `&`, `|` and line breaks must pass separately.
- * These rules are for honest commands. The wall confines dishonest ones. */
+ * These rules are for honest commands. The wall confines dishonest commands. */
 export function refusedBy(rules: CommandRules | undefined, command: string | readonly string[]): string | null {
   if (!rules || rules.allow.length + rules.deny.length === 0) return null;
   for (const part of partsOf(command)) {

@@ -76,8 +76,8 @@ export interface Spawned {
   readonly truncated: boolean;
   /** Sentences about actions of Vis, such as ended leftover processes or a guessed encoding. */
   readonly notes: readonly string[];
-  /** Files that git runs or obeys after the program, but did not before. Only for a program that could change the
-   * repository. */
+  /** Files that git runs or obeys after the program, but did not before. The field is set only for a program that could
+   * change the repository. */
   readonly obeyed?: readonly string[];
   /** Folders below the repository of the workspace that became repositories while the program ran. `git add -A` would
    * add these repositories. */

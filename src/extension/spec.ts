@@ -280,8 +280,8 @@ export interface FileWatcher {
   report(): Promise<FileChanges | null>;
 }
 
-/** Files, links and empty folders, without entries that `.gitignore` excludes. The lists are bounded; `files` counts
- * all. */
+/** The changed files, links and empty folders, without entries that `.gitignore` excludes. The lists are bounded.
+ * `files` is the full number of changes. */
 export interface FileChanges {
   readonly files: number;
   readonly added: readonly string[];

@@ -24,7 +24,7 @@ const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
 const RESULT_NAME = /^[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*$/;
 const COMMAND = /^[a-z][a-z0-9-]*$/;
 const VERSION = /^\d+\.\d+\.\d+(?:[-+][\w.+-]+)?$/;
-/** `then` would turn the alias into a promise. JavaScript gives the other names a meaning. */
+/** `then` would turn the alias into a promise. JavaScript itself uses the other four names. */
 const UNUSABLE_SYMBOLS = ["then", "constructor", "prototype", "__proto__", "toJSON"];
 const isFunction = (value: unknown): boolean => typeof value === "function";
 const func = z.custom<(...args: unknown[]) => unknown>(isFunction, "must be a function");
