@@ -125,7 +125,9 @@ export async function changeBranch(
     if (!there) throw await refError(git, { cannot: `Cannot delete ${name}`, stderr: null, refs: [name] });
     await runBranch(git, ["branch", "--quiet", force ? "-D" : "-d", "--", name], `Cannot delete ${name}`);
   } else if (there && (from !== undefined || !goes)) {
-    const hint = goes || from !== undefined ? "" : "; pass {switch: true} to switch to it";
+    const hint = from === undefined
+      ? "; pass {switch: true} to switch to it"
+      : `; choose another name, or omit from${goes ? "" : " and pass {switch: true}"} to switch to it`;
     throw new Error(`Cannot make branch ${name}: it already exists${hint}`);
   } else if (goes) await goTo(git, { to: name, create: !there, ...(from === undefined ? {} : { from }) });
   else await runBranch(git, ["branch", "--quiet", "--no-track", name, ...start], `Cannot make ${name}`, start);

@@ -213,7 +213,7 @@ export class Conversations {
     const query = await this.#store.query(queryId);
     if (!query) {
       throw new UsageError(
-        `Cannot retry request ${queryId}: no request has this id; vis conversations show lists the ids`,
+        `Cannot retry request ${queryId}: no request has this id; vis conversations show --json lists the ids`,
       );
     }
     const branch = await this.byId(query.branchId);

@@ -209,14 +209,14 @@ function checked(given: ApprovalRequest): CheckedRequest {
   const { what, why, scope, lasting = true, scopes = [scope] } = given;
   const texts = [["what", what], ["why", why], ["scope", scope], ...scopes.map((one) => ["scope", one])] as const;
   for (const [key, text] of texts as readonly (readonly [keyof typeof LONGEST, unknown])[]) {
-    if (typeof text !== "string") throw new TypeError(`Cannot ask the user: ${key} must be text`);
+    if (typeof text !== "string") throw new TypeError(`Cannot ask the user: "${key}" must be text`);
     const most = LONGEST[key];
     if (text.length > most) {
-      throw new TypeError(`Cannot ask the user: ${key} has ${text.length} characters; the limit is ${most}`);
+      throw new TypeError(`Cannot ask the user: "${key}" has ${text.length} characters; the limit is ${most}`);
     }
   }
   if (what === "" || scope === "" || scopes.includes("")) {
-    throw new TypeError("Cannot ask the user: what and scope must not be empty");
+    throw new TypeError('Cannot ask the user: "what" and "scope" must not be empty');
   }
   if (scopes.length > MOST_SCOPES || lasting && scopes.length === 0) {
     throw new TypeError(`Cannot ask the user: there are ${scopes.length} scopes; the limit is 1 to ${MOST_SCOPES}`);

@@ -34,7 +34,7 @@ export const ITERATING: readonly StateRow[] = [
   {
     state: "iterating",
     event: "final refused",
-    next: "iterating; budget +1, the reason in notes",
+    next: "iterating; used +1, the reason in notes",
     drive: () =>
       play([MISSING, ANSWERS], ({ engine, header }) => {
         assert.equal(header(1), "2/4");
@@ -45,7 +45,7 @@ export const ITERATING: readonly StateRow[] = [
   {
     state: "iterating",
     event: "final refused, every block failed",
-    next: "iterating; budget unchanged, errors +1, the reason in notes",
+    next: "iterating; used unchanged, errors +1, the reason in notes",
     drive: () =>
       play([replyJson('throw new Error("broken")', { final: "Fine" }), ANSWERS], ({ engine, header, reasoning }) => {
         assert.deepEqual([header(1), reasoning(1)], ["1/4", "deep"]);
@@ -89,7 +89,7 @@ export const ITERATING: readonly StateRow[] = [
   {
     state: "iterating",
     event: "a fifth reply without a result",
-    next: "iterating; budget +1",
+    next: "iterating; used +1",
     drive: () =>
       play(
         [...Array(5).fill(FAILS), ANSWERS],
@@ -99,7 +99,7 @@ export const ITERATING: readonly StateRow[] = [
   {
     state: "iterating",
     event: "final refused for a different reason, or not in a row",
-    next: "iterating; budget +1, the reason in notes",
+    next: "iterating; used +1, the reason in notes",
     drive: async () => {
       const placeholder = replyJson([], { final: "done" });
       await play([MISSING, placeholder, ANSWERS], ({ engine }) => assert.match(engine.context(2), /placeholder/));
@@ -109,7 +109,7 @@ export const ITERATING: readonly StateRow[] = [
   {
     state: "iterating",
     event: "the answer does not fit the caller's schema",
-    next: "iterating; budget +1, the errors in notes, without a limit of refusals",
+    next: "iterating; used +1, the errors in notes, without a limit of refusals",
     drive: () =>
       play([COUNT("none"), COUNT("none"), COUNT("none"), COUNT(3)], ({ engine, result, header }) => {
         ended(result, "answered", /3/);
@@ -120,7 +120,7 @@ export const ITERATING: readonly StateRow[] = [
   {
     state: "iterating",
     event: "blocks ran, at least one succeeded",
-    next: "iterating; budget +1, errors 0",
+    next: "iterating; used +1, errors 0",
     drive: () =>
       play([FAILS, replyJson(["1 + 1", 'throw new Error("x")']), ANSWERS], ({ header, reasoning }) => {
         assert.deepEqual([reasoning(1), header(2), reasoning(2)], ["deep", "2/4", "balanced"]);
@@ -129,7 +129,7 @@ export const ITERATING: readonly StateRow[] = [
   {
     state: "iterating",
     event: "every block failed",
-    next: "iterating; budget unchanged, errors +1",
+    next: "iterating; used unchanged, errors +1",
     drive: () =>
       play([FAILS, ANSWERS], ({ engine, header, reasoning }) => {
         assert.deepEqual([header(1), reasoning(1)], ["1/4", "deep"]);
@@ -139,7 +139,7 @@ export const ITERATING: readonly StateRow[] = [
   {
     state: "iterating",
     event: "neither code nor final",
-    next: "iterating; budget +1, errors unchanged, the journal kept",
+    next: "iterating; used +1, errors unchanged, the journal kept",
     drive: () =>
       play([WORKS, FAILS, EMPTY, ANSWERS], async ({ engine, result, header, reasoning }) => {
         assert.deepEqual([header(3), reasoning(3)], ["3/4", "deep"]);
@@ -150,7 +150,7 @@ export const ITERATING: readonly StateRow[] = [
   {
     state: "iterating",
     event: "no usable reply",
-    next: "iterating; budget unchanged, errors +1, the reason in notes, the journal kept",
+    next: "iterating; used unchanged, errors +1, the reason in notes, the journal kept",
     drive: () =>
       play([WORKS, PROSE, ANSWERS], ({ engine, header, reasoning }) => {
         assert.deepEqual([header(2), reasoning(2)], ["2/4", "deep"]);
@@ -160,7 +160,7 @@ export const ITERATING: readonly StateRow[] = [
   {
     state: "iterating",
     event: "the provider refused the content of the call",
-    next: "iterating; budget unchanged, errors +1, the provider's words in notes",
+    next: "iterating; used unchanged, errors +1, the provider's words in notes",
     drive: () =>
       play([callError(400), ANSWERS], async ({ engine, result, header, reasoning }) => {
         assert.deepEqual([header(1), reasoning(1)], ["1/4", "deep"]);

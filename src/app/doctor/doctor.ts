@@ -197,7 +197,7 @@ async function exists(path: string): Promise<boolean> {
 }
 
 const REACH_MS = 5_000;
-/** The age from which prices count as old, since services change their prices a few times a year. */
+/** Older prices count as old, since services change their prices a few times a year. */
 const OLD_DAYS = 180;
 const NO_PROVIDER =
   "Log in with vis auth login, or set VIS_BASE_URL and VIS_MODEL for an OpenAI-compatible server; vis " +

@@ -190,7 +190,7 @@ function startsWith(bytes: Uint8Array, mark: readonly number[]): boolean {
   return mark.every((byte, at) => bytes[at] === byte);
 }
 
-/** The number of bytes from which the encoding of a longer text is detected. */
+/** Vis detects the encoding of a longer text from its first bytes, this many. */
 const HEAD_BYTES = 1 << 20;
 
 type Bytes = Uint8Array<ArrayBuffer>;

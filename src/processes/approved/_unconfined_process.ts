@@ -6,7 +6,8 @@ import type { Spawned, SpawnOptions } from "../../extension/spawn_types.ts";
 const DEFAULT_PATH = Deno.build.os === "windows" ? "" : "/usr/bin:/bin";
 /** The wait for outputs that a process outside the group holds open. */
 const DRAIN_MS = 500;
-/** Environment variables that programs inherit from Vis; others, such as keys, do not reach them. */
+/** The variables that programs inherit from Vis besides `PATH`. Other variables, such as keys, reach a program only if
+ * the caller passes them. */
 const INHERITED =
   "HOME USER LOGNAME LANG LC_ALL LC_CTYPE TZ TMPDIR SystemRoot SystemDrive windir ComSpec PATHEXT USERPROFILE APPDATA LOCALAPPDATA ProgramFiles TEMP TMP"
     .split(" ");

@@ -67,7 +67,7 @@ export const CALLS: readonly StateRow[] = [
   {
     state: "iterating",
     event: "a reply broke off after Vis showed a part",
-    next: "iterating; budget unchanged, errors +1, the part stored, the reason in notes",
+    next: "iterating; used unchanged, errors +1, the part stored, the reason in notes",
     drive: () =>
       paused([WORKS, SHOWN, ANSWERS], async (played) => {
         const { engine, result, header, reasoning } = played;
@@ -112,7 +112,7 @@ export const CALLS: readonly StateRow[] = [
   },
   {
     state: "waiting for the model",
-    event: "the patience is used up",
+    event: "no provider responded within `retry.patienceMs`",
     next: "ended: `provider`",
     drive: () =>
       paused([WORKS, ...Array.from({ length: 40 }, () => OUT)], ({ engine, result }, clock) => {

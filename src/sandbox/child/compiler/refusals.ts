@@ -196,8 +196,8 @@ function onlyFunction({ body }: Program): FunctionExpression | null {
 }
 
 /** Returns why the source of a stored variable must not be evaluated, or null. The source may come from an untrusted
- * file. The code for the engine is parsed: the code must give the variable one function or class, as a block declares
- * it, without forbidden syntax. A class may still run code when it is evaluated. */
+ * file. The script that the engine would run must define one function or class with the name of the variable, without
+ * forbidden syntax. The evaluation of a class may still run code. */
 export function restoredFault(image: RestoredSource): string | null {
   if (isFixedName(image.name)) return "no block may declare its name";
   const js = restoredScript(image);
