@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: a652c1624e09ac39c3fc773558eb85731db8f8f95e6a2a149b6ba00713565a0e
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: d1eb6eb4160acc4f08ec8237188074d264a5ba1cfd041477384badd55ecdbbd4
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
