@@ -1,14 +1,14 @@
 /** The types of `@vis/extension/testing`, which `src/extension/testing.ts` implements. */
 import type { EnvironmentView, Extension, NudgeContext } from "@vis/extension";
 
-/** Registers a test for `vis extensions test` and for `deno test`. It fails if `run` throws or rejects. */
+/** Registers a test for `vis extensions test` and for `deno test`. The test fails if `run` throws or rejects. */
 export declare function test(name: string, run: () => unknown): void;
 
 /** Registers an extension as a session would. Rejects if the extension or its section of the settings is invalid. */
 export declare function testExtension(extension: Extension, options?: TestOptions): Promise<TestedExtension>;
 
 export interface TestOptions {
-  /** Keys of the environment. By default, they describe a conversation in the folder "/". */
+  /** Keys of the environment. By default, the keys describe a conversation in the folder "/". */
   readonly env?: Partial<EnvironmentView>;
   /** The extension's section of the settings. */
   readonly config?: unknown;

@@ -9,13 +9,13 @@ async function makefile({ workspace }: EnvironmentView): Promise<string | null> 
 export default defineExtension({
   namespace: "example.activate",
   alias: { ns: "vis.ext.make", alias: "make" },
-  doc: "Knows the targets of the Makefile.",
+  doc: "Lists the targets of the Makefile.",
   version: "1.0.0",
   activate: async (env) => await makefile(env) !== null,
   symbols: [
     fn("targets", async (env: EnvironmentView) => {
       const lines = (await makefile(env) ?? "").split("\n");
       return lines.flatMap((line) => /^([\w-]+):/.exec(line)?.[1] ?? []);
-    }, { doc: "Names of all targets.", args: z.tuple([]), returns: "string[]" }),
+    }, { doc: "Returns the names of all targets.", args: z.tuple([]), returns: "string[]" }),
   ],
 });

@@ -6,11 +6,11 @@ const Arguments = z.object({ text: z.string(), times: z.number().int().min(1).ma
 export default defineExtension({
   namespace: "example.cli",
   alias: { ns: "vis.ext.shout", alias: "shout" },
-  doc: "Prints loudly.",
+  doc: "Adds the command vis shout.",
   version: "1.0.0",
   cli: [{
     name: "shout",
-    doc: "Prints a text in capitals.",
+    doc: "Prints a text in capital letters.",
     args: Arguments,
     run: ({ text, times }: z.infer<typeof Arguments>, { print }) => {
       for (let at = 0; at < times; at++) print(`${text.toUpperCase()}!\n`);

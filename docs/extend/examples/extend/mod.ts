@@ -7,11 +7,11 @@ function folder(name: string): Extension {
   return defineExtension({
     namespace: `example.extend.${name}`,
     alias: { ns: `vis.ext.${name}`, alias: name },
-    doc: `Knows the folder ${name}.`,
+    doc: `Returns the path of the folder ${name}.`,
     version: "1.0.0",
     symbols: [
       fn("place", ({ workspace }: EnvironmentView) => `${workspace}/${name}`, {
-        doc: "Where it is.",
+        doc: "Returns the path of the folder.",
         args: z.tuple([]),
         returns: "string",
       }),
@@ -22,7 +22,7 @@ function folder(name: string): Extension {
 export default defineExtension({
   namespace: "example.extend",
   alias: { ns: "vis.ext.folders", alias: "folders" },
-  doc: "Aliases by settings.",
+  doc: "Adds an alias for each folder in the settings.",
   version: "1.0.0",
   config: Config,
   extend: ({ config }: EnvironmentView) => Config.parse(config).folders.map(folder),

@@ -10,11 +10,11 @@ export default defineExtension({
   prompt: "Temperatures in reports are in Fahrenheit.",
   symbols: [
     fn("celsius", (_env, fahrenheit: number) => celsius(fahrenheit), {
-      doc: "Degrees Celsius, one digit.",
+      doc: "Converts Fahrenheit to Celsius, with one decimal.",
       args: z.tuple([z.number().describe("fahrenheit")]),
       returns: "number",
       examples: ["await weather.celsius(98.6)"],
     }),
-    value("freezing", 32, { doc: "Where water freezes, in Fahrenheit." }),
+    value("freezing", 32, { doc: "The freezing point of water in Fahrenheit." }),
   ],
 });

@@ -6,7 +6,7 @@ const STOCK: Readonly<Record<string, number>> = { apple: 3, pear: 0 };
 export default defineExtension({
   namespace: "example.hooks",
   alias: { ns: "vis.ext.stock", alias: "stock" },
-  doc: "Looks up what is in stock.",
+  doc: "Counts goods in stock.",
   version: "1.0.0",
   symbols: [
     fn("count", (_env, name: string) => {
@@ -14,7 +14,7 @@ export default defineExtension({
       if (found === undefined) throw new Error(`Cannot count ${name}: it is not sold here`);
       return found;
     }, {
-      doc: "How many there are.",
+      doc: "Returns the number of pieces in stock.",
       args: z.tuple([z.string().describe("name")]),
       returns: "{name: string, count: number}",
       before: ({ args }) => ({ args: args.map((one) => typeof one === "string" ? one.trim().toLowerCase() : one) }),

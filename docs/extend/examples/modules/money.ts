@@ -1,4 +1,4 @@
-/** A default export becomes the value of the name itself. */
+/** The name `Money` in the sandbox has the default export of this module. */
 export default class Money {
   readonly cents: number;
 

@@ -1,4 +1,4 @@
-/** The sandbox evaluates this module, so it cannot import others. */
+/** The sandbox evaluates this module, so this module cannot import other modules. */
 export function mean(all: readonly number[]): number {
   return all.reduce((sum, one) => sum + one, 0) / all.length;
 }

@@ -1,10 +1,10 @@
-/** `nudge`: one line for the model when there is a reason. */
+/** `nudge`: a line for the model after a slow block. */
 import { defineExtension, type NudgeContext } from "@vis/extension";
 
 export default defineExtension({
   namespace: "example.nudge",
   alias: { ns: "vis.ext.hurry", alias: "hurry" },
-  doc: "Says when blocks are slow.",
+  doc: "Warns the model about slow blocks.",
   version: "1.0.0",
   nudge: ({ prevExpressions }: NudgeContext) => {
     const slow = prevExpressions?.find(({ executionTimeMs }) => executionTimeMs > 10_000);

@@ -4,7 +4,7 @@ import { defineExtension } from "@vis/extension";
 export default defineExtension({
   namespace: "example.requires",
   alias: { ns: "vis.ext.climate", alias: "climate" },
-  doc: "Adds a rule to the temperatures.",
+  doc: "Adds a rule about temperatures to the prompt.",
   version: "1.0.0",
   requires: ["example.functions"],
   prompt: "Report temperatures in both units: weather.celsius converts.",

@@ -6,7 +6,7 @@ const Rows = z.array(z.record(z.string(), z.unknown()), "must be a list of objec
 export default defineExtension({
   namespace: "example.variables",
   alias: { ns: "vis.ext.table", alias: "table" },
-  doc: "Tables that never cross into a call.",
+  doc: "Reads columns of tables.",
   version: "1.0.0",
   symbols: [
     fn("column", async (env: EnvironmentView, from: string, column: string, to: string) => {
@@ -14,7 +14,7 @@ export default defineExtension({
       await env.bindVar?.(to, rows.map((row) => row[column] ?? null));
       return { name: to, rows: rows.length };
     }, {
-      doc: "Makes a variable of one column of another variable.",
+      doc: "Stores a column of a table in a variable. Tables are lists of objects.",
       args: z.tuple([z.string().describe("from"), z.string().describe("column"), z.string().describe("to")]),
       returns: "{name, rows}",
       examples: ['await table.column("people", "age", "ages"); ages.length'],
