@@ -396,7 +396,7 @@ export default defineExtension({
 });
 
 export function hasGit(programs: readonly string[] = PROGRAMS): boolean {
-  // Unlike Deno.statSync, existsSync makes no error for a missing file.
+  // For a missing file, existsSync creates no error, unlike Deno.statSync.
   return programs.some((path) => existsSync(path));
 }
 

@@ -249,7 +249,7 @@ export interface QueryKeys {
   readonly openRoot?: (what: string | null) => Promise<Approval>;
   /** Adds a note to the next message for the model, once, besides the result of a call. Present in calls. */
   readonly note?: (text: string) => void;
-  /** Reports a file that the call changed to the query, as a unified diff, besides the key `diff` of its result.
+  /** Reports to the query, as a unified diff, that the call changed a file. A key `diff` in the result does the same.
    * Present in calls. */
   readonly changedFile?: (diff: string) => void;
   /** Shows the last lines of this output to users who watch the call. Vis stores the lines only if the call is

@@ -172,7 +172,7 @@ async function realFolders(paths: readonly string[]): Promise<readonly string[]>
 
 function limitsOf({ requestsPerMinute: perMinute, burst, bodyMiB, shutdownMs }: Config["server"]) {
   const rate = { perMinute, burst };
-  const chunked = runtimeSince("2.8.0"); // Earlier versions hide a Content-Length after Transfer-Encoding.
+  const chunked = runtimeSince("2.8.0"); // Earlier versions of Deno hide a Content-Length after Transfer-Encoding.
   return { ...LIMITS, chunked, perToken: rate, perAddress: rate, bodyBytes: bodyMiB * 1024 * 1024, shutdownMs };
 }
 

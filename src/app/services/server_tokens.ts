@@ -117,7 +117,8 @@ async function make(path: string): Promise<ServerToken> {
     await Deno.link(draft, path);
     return { token, from: path, notes: [] };
   } catch (error) {
-    if (error instanceof Deno.errors.AlreadyExists) return await read(path); // Another start was faster.
+    // Another process has made the token meanwhile.
+    if (error instanceof Deno.errors.AlreadyExists) return await read(path);
     throw unusable(path, error);
   } finally {
     await Deno.remove(draft).catch(() => {});

@@ -214,9 +214,9 @@ const MOST = 64;
 
 interface OpenedNode {
   readonly parts: Required<Pick<ConversationParts, "shared">>;
-  /** The caller has given `shared` to the conversations before. */
+  /** Before this call, the caller gives `shared` to the conversations. */
   start(): Promise<void>;
-  /** The caller has ended the queries on this node before. */
+  /** Before this call, the caller ends the queries on this node. */
   close(): Promise<void>;
 }
 
