@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: d1eb6eb4160acc4f08ec8237188074d264a5ba1cfd041477384badd55ecdbbd4
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 545f1604fae38ed110bb0ca742e6174e3e5b0254be58bf054d8cd04e3abd65a9
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -638,7 +638,7 @@ export interface QueryKeys {
   readonly openRoot?: (what: string | null) => Promise<Approval>;
   /** Adds a note to the next message for the model, once, besides the result of a call. Present in calls. */
   readonly note?: (text: string) => void;
-  /** Reports a file that the call changed to the query, as a unified diff, besides the key `diff` of its result.
+  /** Reports to the query, as a unified diff, that the call changed a file. A key `diff` in the result does the same.
    * Present in calls. */
   readonly changedFile?: (diff: string) => void;
   /** Shows the last lines of this output to users who watch the call. Vis stores the lines only if the call is
