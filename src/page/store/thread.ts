@@ -122,7 +122,7 @@ class Thread {
       );
     });
     this.#newest = items.at(-1)?.queryId ?? null;
-    void changes.look(id);
+    void this.#showChanges(id);
     await drawn();
     this.scroller?.toEnd();
     await placed();
@@ -301,16 +301,15 @@ class Thread {
     ask: () => Promise<Response>,
   ): Promise<void> {
     if (shown === this.#shown) this.#busy(true);
-    try {
-      const response = await ask();
-      tellTabs();
-      this.#changed();
-      if (shown !== this.#shown) return await response.body?.cancel();
-      await this.#follow(text, { response }, { only });
-      tellTabs();
-    } finally {
+    const response = await ask().catch((error: unknown) => {
       if (shown === this.#shown) this.#busy(false);
-    }
+      throw error;
+    });
+    tellTabs();
+    this.#changed();
+    if (shown !== this.#shown) return await response.body?.cancel();
+    await this.#follow(text, { response }, { only });
+    tellTabs();
     await this.#changedElsewhere(); // The conversation may have a title now. A message that came too late is a request.
   }
 
@@ -363,21 +362,28 @@ class Thread {
         this.#newest = turn.queryId;
         this.scroller?.keepEnd();
       }
-      await this.#drawAnswer(turn);
     } finally {
       if (shown === this.#shown) this.#busy(false);
     }
+    await this.#drawAnswer(turn);
   }
 
   async #drawAnswer(turn: Turn): Promise<void> {
     const shown = this.#shown;
     const { conversation } = turn;
-    const [{ items }] = await Promise.all([storedQueries(conversation, { limit: 1 }), changes.look(conversation)]);
-    const { queryId, answerTree = null } = items.at(-1) ?? {};
-    if (shown !== this.#shown || queryId !== turn.queryId || answerTree === null) return;
+    const [{ items }] = await Promise.all([storedQueries(conversation, { limit: 2 }), this.#showChanges(conversation)]);
+    const { answerTree = null } = items.find(({ queryId }) => queryId === turn.queryId) ?? {};
+    if (shown !== this.#shown || answerTree === null) return;
     turn.drawAnswer(answerTree);
     await drawn();
     this.scroller?.keepEnd();
+  }
+
+  /** If no undo shows the changes of the newest turn, as after a commit, they come from its steps. */
+  async #showChanges(conversation: string): Promise<void> {
+    await changes.look(conversation);
+    const turn = this.turns.value.at(-1);
+    if (turn?.end.value?.work?.files && changes.of(turn) === null) await turn.loadDiffs().catch(() => {});
   }
 
   #busy(running: boolean): void {
@@ -423,6 +429,13 @@ async function look(conversation: string): Promise<void> {
   await load(conversation).catch(() => latest.value = null);
 }
 
+/** Returns the changes of a turn that can be undone; null unless they are the latest. */
+function of({ queryId }: Turn): UndoPreview | null {
+  const { value } = latest;
+  if (value === null || value.fault !== null || value.files.length === 0) return null;
+  return value.changes[0]?.queryId === queryId ? value : null;
+}
+
 type Undone = Pick<UndoPreview, "files" | "kept">;
 
 async function undo(conversation: string, { changes }: UndoPreview): Promise<Undone> {
@@ -439,7 +452,7 @@ async function change(conversation: string, body: unknown): Promise<Undone> {
   return done;
 }
 
-export const changes = { latest, load, look, undo, redo };
+export const changes = { latest, load, look, of, undo, redo };
 
 /** Resolves when signals have made the condition true. The caller checks the condition again, because another signal
  * may have made the condition false. */

@@ -5,6 +5,7 @@ import { BlockTally } from "../../domain/query/calls.ts";
 import type { ReadingMode } from "../../domain/query/outcomes.ts";
 import { isChild, isEnd } from "../../domain/query/query_event.ts";
 import {
+  blockLine,
   LOST_BLOCKS,
   QueryProgress,
   type Step,
@@ -17,6 +18,8 @@ import { type ApiMarkdown, type ApiQuery, inApi, type Iteration, json, request, 
 import { DraftAnswer } from "./draft_answer.ts";
 
 const STEP_PX = 180;
+/** The number of steps that are fetched at once for their file changes. */
+const DIFF_STEPS = 100;
 
 const made = { count: 0 };
 
@@ -50,6 +53,8 @@ export class Turn {
   readonly end = signal<TurnEnd | null>(null);
   readonly boxes = signal<readonly StepBox[]>([]);
   readonly live = signal<readonly LiveStep[]>([]);
+  /** The file changes of an ended query; null until they are fetched. */
+  readonly diffs = signal<readonly string[] | null>(null);
   readonly key = made.count++;
   node: HTMLElement | null = null;
   #progress = new QueryProgress();
@@ -140,6 +145,18 @@ export class Turn {
     });
   }
 
+  async loadDiffs(): Promise<void> {
+    if (this.diffs.value !== null) return;
+    const found: string[] = [];
+    for (let after = 0;;) {
+      const items = await this.#load(after, DIFF_STEPS);
+      found.push(...items.flatMap(({ metadata }) => (metadata.diffs ?? []).map(({ diff }) => diff)));
+      after = items.at(-1)?.iteration ?? after;
+      if (items.length < DIFF_STEPS) break;
+    }
+    this.diffs.value = found;
+  }
+
   /** Removes the earliest live steps, which were drawn `height` pixels high, from the page. */
   putAway(height: number): void {
     const [first] = this.live.value;
@@ -212,7 +229,6 @@ export function storedSteps({ iterations, reason }: Pick<TurnEnd, "iterations" |
 
 export interface ShownStep {
   readonly number: number;
-  readonly nudges: readonly string[];
   readonly thinking: string;
   readonly blocks: readonly {
     readonly code: string;
@@ -250,9 +266,9 @@ export function shownStored({ iteration, status, thinking, blocks, traces, metad
       ...ended,
       ...lost.map((code) => ({ ...STORED, code, result: null, diffs: [], tally: new BlockTally() })),
     ],
-    ...{ nudges: [], children: storedChildren({ ...metadata }), asked: storedAsked({ ...metadata }) },
+    ...{ children: storedChildren({ ...metadata }), asked: storedAsked({ ...metadata }) },
     ...{ reason: lost.length > 0 ? LOST_BLOCKS : error, live: false, ended: true },
-    line: endOf(outcome, ms),
+    line: endOf(outcome, ended, ms),
   };
 }
 
@@ -263,8 +279,11 @@ const OUTCOME_WORDS: Readonly<Record<string, string>> = {
   empty: "empty reply",
 };
 
-function endOf(outcome: string, ms: number): string {
-  const word = OUTCOME_WORDS[outcome] ?? outcome;
+/** A step in which only calls failed that the user refused is no failure. */
+function endOf(outcome: string, blocks: readonly Parameters<typeof blockLine>[0][], ms: number): string {
+  const isRefused = outcome === "failed" && blocks.some(({ tally }) => tally.refused) &&
+    blocks.every((block) => block.result?.ok || blockLine(block).refused);
+  const word = isRefused ? "refused by you" : OUTCOME_WORDS[outcome] ?? outcome;
   return outcome === "running" || ms === 0 ? word : `${word} · ${durationText(ms)}`;
 }
 
@@ -273,7 +292,6 @@ export class LiveStep {
   /** The number of changes. Components read this number, because the step object itself stays the same. */
   readonly changes = signal(0);
   readonly #step: Step;
-  readonly #nudges: string[] = [];
   readonly #whole = new Set<number>();
   #line = "";
   #waits = false;
@@ -292,7 +310,7 @@ export class LiveStep {
     // The blocks already show their errors.
     const reason = outcome === "failed" && blocks.length > 0 ? null : this.#step.reason;
     const ended = outcome !== null;
-    const made = { number, nudges: this.#nudges, thinking, blocks, children, asked, line: this.#line };
+    const made = { number, thinking, blocks, children, asked, line: this.#line };
     return { ...made, reason, live: true, ended };
   }
 
@@ -305,8 +323,7 @@ export class LiveStep {
     this.#waits = waits;
     if (event.type === "block_started" || event.type === "block_finished") this.#whole.add(event.block);
     if (event.type === "block_finished") this.#line = "";
-    if (event.type === "nudge") this.#nudges.push(event.lines.join("\n").replaceAll("[system_nudge] ", ""));
-    if (event.type === "iteration_finished") this.#line = endOf(event.outcome, event.ms);
+    if (event.type === "iteration_finished") this.#line = endOf(event.outcome, this.#step.blocks, event.ms);
   }
 }
 

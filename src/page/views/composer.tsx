@@ -43,6 +43,7 @@ export function Composer({ children }: { readonly children: ComponentChildren })
       <div class="told">
         {!bad && <Activity />}
         <p id="status" role="status" aria-live="polite" class={bad ? "bad" : running ? "unseen" : ""}>{text}</p>
+        <OptionsButton />
       </div>
       <AttachedImages />
       <div class="row">
@@ -301,10 +302,31 @@ const LIMITS: readonly (readonly [LimitName, string, number])[] = [
   ["timeoutMs", "Minutes", 60_000],
 ];
 
+const optionsShown = signal(false);
+
+/** Shows and hides the options on a narrow screen, which has no room for them, and names the chosen ones. */
+function OptionsButton(): JSX.Element {
+  const { plan, model, reasoning, limits } = choices;
+  const set = Object.keys(limits.value).length;
+  const level = LEVELS.find(([value]) => value !== "" && value === reasoning.value)?.[1] ?? "";
+  const parts = [plan.value ? "Plan only" : "", model.value, level, set === 0 ? "" : plural(set, "limit")];
+  return (
+    <Button
+      id="options"
+      class="quiet"
+      aria-expanded={optionsShown.value}
+      aria-controls="request-options"
+      run={() => optionsShown.value = !optionsShown.value}
+    >
+      {parts.filter(Boolean).join(" · ") || "Options"}
+    </Button>
+  );
+}
+
 function RequestOptions(): JSX.Element {
   const { plan } = choices;
   return (
-    <div class="hint">
+    <div id="request-options" class={optionsShown.value ? "hint shown" : "hint"}>
       <label title="Only reads, and answers with a plan">
         <input type="checkbox" id="plan" checked={plan.value} onChange={() => plan.value = !plan.value} /> Plan only
       </label>

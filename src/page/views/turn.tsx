@@ -15,7 +15,7 @@ import { inspect } from "../panels/inspector.tsx";
 import { showVariable } from "../panels/variables.tsx";
 import { Button, Copyable, CopyButton } from "../parts/controls.tsx";
 import { coloured, DiffView, endOfText, LongText, Markdown, plural, Pre } from "../parts/texts.tsx";
-import type { TurnEnd, UndoPreview } from "../store/api.ts";
+import type { TurnEnd } from "../store/api.ts";
 import { choices, drawn, elements, guarded, say } from "../store/state.ts";
 import { changes, thread } from "../store/thread.ts";
 import {
@@ -201,32 +201,30 @@ const SHORT_LINES = 12;
 
 /** Shows the files that a query changed. If these changes are the latest, offers to undo them. */
 function Changes({ turn }: { readonly turn: Turn }): JSX.Element | null {
-  const value = changesOf(turn);
-  useLayoutEffect(() => thread.scroller?.keepEnd(), [value]);
-  if (value === null) return null;
-  const counts = countsOf(value);
+  const value = changes.of(turn);
+  const diffs = value?.files.map(({ diff }) => diff) ?? turn.diffs.value;
+  useLayoutEffect(() => {
+    if (value !== null) turn.diffs.value = diffs; // A later change takes the undo away, and not the diff.
+    thread.scroller?.keepEnd();
+  }, [value]);
   const said = saidByChanges(turn) ? turn.end.value?.work?.text : null;
+  if (value === null && !said) return null;
+  const counts = countsOf(diffs ?? []);
+  const isShort = diffs !== null && counts.lines <= SHORT_LINES && !isUndone(turn);
   return (
     <div class="changes">
-      <details open={counts.lines <= SHORT_LINES}>
-        <summary>{said ?? `${plural(value.files.length, "file")} changed ${diffCounts(counts)}`}</summary>
-        {value.files.map(({ path, diff }) => <DiffView key={path} text={diff} />)}
+      <details open={isShort} onToggle={({ currentTarget }) => currentTarget.open && void guarded(() => turn.loadDiffs())}>
+        <summary>{said ?? `${plural(value?.files.length ?? 0, "file")} changed ${diffCounts(counts)}`}</summary>
+        {diffs?.map((diff, at) => <DiffView key={at} text={diff} />)}
       </details>
-      {value.kept.length > 0 && <p>{keptText(value, "Undo keeps")}</p>}
-      <Button aria-label="Undo these changes" run={() => guarded(() => undo(turn))}>Undo</Button>
+      {value !== null && value.kept.length > 0 && <p>{keptText(value, "Undo keeps")}</p>}
+      {value !== null && <Button aria-label="Undo these changes" run={() => guarded(() => undo(turn))}>Undo</Button>}
     </div>
   );
 }
 
-/** Returns the changes of a turn that the user can undo. Returns null if other changes are newer. */
-function changesOf({ queryId }: Turn): UndoPreview | null {
-  const { value } = changes.latest;
-  if (value === null || value.fault !== null || value.files.length === 0) return null;
-  return value.changes[0]?.queryId === queryId ? value : null;
-}
-
-function countsOf({ files }: UndoPreview): Readonly<Record<"added" | "removed" | "lines", number>> {
-  const read = files.flatMap(({ diff }) => parseDiff(diff));
+function countsOf(diffs: readonly string[]): Readonly<Record<"added" | "removed" | "lines", number>> {
+  const read = diffs.flatMap(parseDiff);
   const sum = (count: (file: DiffFile) => number): number => read.reduce((all, file) => all + count(file), 0);
   return {
     added: sum(({ added }) => added),
@@ -235,13 +233,20 @@ function countsOf({ files }: UndoPreview): Readonly<Record<"added" | "removed" |
   };
 }
 
-/** Whether an undo would revert all changes of the turn. The line with the undo then also describes the changes. */
+/** Whether the line above the changes describes all that the turn did. An undo may revert only a part of it. */
 function saidByChanges(turn: Turn): boolean {
-  const value = changesOf(turn);
+  const value = changes.of(turn);
   const { work } = turn.end.value ?? {};
-  if (value === null || work === undefined || work.text === "" || work.files !== value.files.length) return false;
-  const { added, removed } = countsOf(value);
+  if (work === undefined || work.text === "" || work.files === 0) return false;
+  if (value === null) return true;
+  if (work.files !== value.files.length) return false;
+  const { added, removed } = countsOf(value.files.map(({ diff }) => diff));
   return added === work.added && removed === work.removed;
+}
+
+function isUndone({ queryId }: Turn): boolean {
+  const { undone = [], undoneQueryId = null } = changes.latest.value ?? {};
+  return undone.length > 0 && undoneQueryId !== null && undoneQueryId === queryId;
 }
 
 async function undo(turn: Turn): Promise<void> {
@@ -268,12 +273,12 @@ function ofRequest(turn: Turn): string {
   return ` by request ${before + at + 1} of ${before + turns.length}, “${oneLine(turn.request, REQUEST_CHARS)}”`;
 }
 
-function Undone({ turn: { conversation, queryId } }: { readonly turn: Turn }): JSX.Element | null {
-  const { undone = [], undoneQueryId = null } = changes.latest.value ?? {};
-  if (undone.length === 0 || undoneQueryId === null || undoneQueryId !== queryId) return null;
+function Undone({ turn }: { readonly turn: Turn }): JSX.Element | null {
+  if (!isUndone(turn)) return null;
+  const { conversation } = turn;
   return (
     <p class="undone">
-      <span>{`The changes of ${namedFiles(undone)} are undone.`}</span>
+      <span>{`The changes of ${namedFiles(changes.latest.value?.undone ?? [])} are undone.`}</span>
       <Button run={() => guarded(() => redo(conversation))}>Redo</Button>
     </p>
   );
@@ -421,7 +426,7 @@ export async function revealStep(turn: Turn, number: number): Promise<void> {
 }
 
 function StepView({ step, turn }: { readonly step: ShownStep; readonly turn: Turn }): JSX.Element {
-  const { number, nudges, thinking, blocks, children, asked, line, reason, live, ended } = step;
+  const { number, thinking, blocks, children, asked, line, reason, live, ended } = step;
   const fork = () => guarded(() => thread.fork(turn, number));
   return (
     <section class="step" data-step={number}>
@@ -437,7 +442,6 @@ function StepView({ step, turn }: { readonly step: ShownStep; readonly turn: Tur
           </>
         )}
       </header>
-      {nudges.map((text) => <p class="nudge">{`Nudge: ${text}`}</p>)}
       {thinking !== "" && <p class="thinking">{live ? endOfText(thinking) : <LongText text={thinking} />}</p>}
       {blocks.map((block, at) => <Block key={at} number={at + 1} block={block} step={step} turn={turn} />)}
       {children.map((child) => <p class="child">{childText(child)}</p>)}
@@ -471,6 +475,7 @@ function Block({ number, block, step: { ended }, turn }: BlockProps): JSX.Elemen
   const now = result !== null ? "" : calling === "" && beginsWithPlan(code) ? "planning the tasks" : calling;
   const isFolded = now !== "" || !isCode;
   const isPlan = result !== null && !isCode && tally.text === "";
+  const told = !isCode && !isPlan && !refused && result?.ok === true;
   const shownCode = (
     <Copyable what={`block ${number}`}>
       <pre tabIndex={0} aria-label={`Code of block ${number}`}>
@@ -481,14 +486,13 @@ function Block({ number, block, step: { ended }, turn }: BlockProps): JSX.Elemen
   return (
     <>
       {!isFolded && shownCode}
-      {!isCode && <Calls tally={tally} text={text} />}
+      {!isCode && <Calls tally={tally} text={text} ms={told ? result.ms : null} />}
       {now !== "" && <p class="now">{`${now} …`}</p>}
       {diffs.map((diff, at) => <DiffView key={at} text={diff} />)}
       {result === null && printing !== "" && <Pre class="printing" label="Output so far" text={printing} />}
-      {result && !refused && !isPlan && (
-        <Result result={result} isMarked={isCode || !result.ok} drawn={diffs.length > 0} />
-      )}
+      {result && !refused && !isPlan && !told && <Result result={result} drawn={diffs.length > 0} />}
       <div class="more-of">
+        {told && <CallsResult result={result} drawn={diffs.length > 0} />}
         {isFolded && (
           <details class="code">
             <summary>{plural(code.trimEnd().split("\n").length, "line")} of code</summary>
@@ -526,18 +530,21 @@ function Names({ names, turn: { conversation } }: {
   );
 }
 
-function Calls({ tally: { output, failed, refused }, text }: {
+function Calls({ tally: { output, failed, refused }, text, ms }: {
   readonly tally: BlockTally;
   readonly text: string;
+  readonly ms: number | null;
 }): JSX.Element {
   const [mark, word] = failed ? ["✗", "failed"] : refused ? ["–", "refused"] : ["✓", "succeeded"];
+  const kind = failed ? "bad" : refused ? "refused" : "";
   return (
-    <div class={failed ? "result bad calls" : "result calls"}>
+    <div class={`result calls ${kind}`}>
       <span class="mark" role="img" aria-label={word}>{mark}</span>
       <div>
         <Pre label="Calls" text={text} />
         {output !== "" && <Pre class="printed" label="Output of failed calls" text={output.trimEnd()} />}
       </div>
+      {ms !== null && <span class="time">{durationText(ms)}</span>}
     </div>
   );
 }
@@ -548,27 +555,73 @@ const DIFF = /(?:"""\n)?--- .*\n\+\+\+ .*\n(?:@@ .*(?:\n[ +\\-].*)*\n?)+(?:"""|)
 const QUOTED = /^"""\n([^]*)\n"""$/;
 /** Matches the result of an edit whose change the page draws. The other keys of the result repeat the change. */
 const ONLY_CHANGE = /^(?:[\s[\]{},]|path: "[^"\n]*"|bytes: [\d_]+|(?:diff: )?\(see above\))*$/;
+/** Matches the result of a command, which is an object for the model. A person reads the output in it. */
+const OF_COMMAND = /^\{\s+code: (?:\d+|null),\s+signal: /;
+const OUTPUTS = /(?<=[\s{])std(?:out|err): (?:"""\n([^]*?)\n"""|("(?:[^"\\\n]|\\.)*"))/g;
+/** The page folds a result with more lines. */
+const FOLDED_LINES = 8;
+/** Matches a value that the page shows beside its calls. The page folds other values. */
+const SHORT_VALUE = /^[^[{\n].{0,99}$/;
 
-/** With `isMarked`, the result has its own mark; otherwise the result is the value of marked calls. With `drawn`, the
- * page has drawn the changes above. */
-function Result({ result, isMarked, drawn }: {
-  readonly result: BlockResult;
-  readonly isMarked: boolean;
-  readonly drawn: boolean;
-}): JSX.Element | null {
-  const { ok, preview, stdout, stderr, error, ms, outcome, dropped } = result;
-  const shown = error ? `${blockFailure(result)}\n${error.excerpt}` : preview;
+interface ResultText {
+  readonly text: string;
+  readonly isOutput: boolean;
+}
+
+/** With `drawn`, the page has drawn the changes above. */
+function resultText(result: BlockResult, drawn: boolean): ResultText {
+  const { preview, stdout, stderr, error, dropped } = result;
+  const isOutput = error === null && OF_COMMAND.test(preview);
+  const shown = error ? `${blockFailure(result)}\n${error.excerpt}` : isOutput ? outputIn(preview) : preview;
   const left = dropped > 0 ? `… ${dropped} more characters of output were dropped` : "";
   const whole = [stdout.trimEnd(), shown, stderr, left].filter((part) => part.trim() !== "").join("\n");
-  const text = (drawn ? whole.replace(DIFF, "(see above)") : whole).replace(QUOTED, "$1");
-  if (!isMarked && (text === "" || drawn && ONLY_CHANGE.test(text))) return null;
+  return { text: (drawn ? whole.replace(DIFF, "(see above)") : whole).replace(QUOTED, "$1"), isOutput };
+}
+
+function outputIn(preview: string): string {
+  const parts = [...preview.matchAll(OUTPUTS)].map(([, lines, quoted = '""']) => lines ?? textIn(quoted));
+  return parts.filter((part) => part !== "").join("\n").trimEnd();
+}
+
+function textIn(quoted: string): string {
+  try {
+    return JSON.parse(quoted);
+  } catch {
+    return quoted; // The quotes of the sandbox allow more escapes than JSON.
+  }
+}
+
+/** Shows the result of a block without calls, or its error. */
+function Result({ result, drawn }: { readonly result: BlockResult; readonly drawn: boolean }): JSX.Element {
+  const { ok, ms, outcome } = result;
+  const told = resultText(result, drawn);
   return (
     <div class={ok ? "result" : "result bad"}>
-      {isMarked
-        ? <span class="mark" role="img" aria-label={ok ? "succeeded" : outcome}>{ok ? "✓" : "✗"}</span>
-        : <span class="mark value" role="img" aria-label="value">→</span>}
-      <Pre label="Result" text={text || "(no value)"} />
+      <span class="mark" role="img" aria-label={ok ? "succeeded" : outcome}>{ok ? "✓" : "✗"}</span>
+      {ok && linesOf(told) > FOLDED_LINES
+        ? <FoldedResult told={told} />
+        : <Pre label="Result" text={told.text || "(no value)"} />}
       <span class="time">{durationText(ms)}</span>
     </div>
   );
+}
+
+/** Shows the value of a block whose calls tell the work: a short value at once, and a longer one folded. */
+function CallsResult({ result, drawn }: { readonly result: BlockResult; readonly drawn: boolean }): JSX.Element | null {
+  const told = resultText(result, drawn);
+  if (told.text === "" || drawn && ONLY_CHANGE.test(told.text)) return null;
+  return SHORT_VALUE.test(told.text) ? <span class="value">{`→ ${told.text}`}</span> : <FoldedResult told={told} />;
+}
+
+function FoldedResult({ told }: { readonly told: ResultText }): JSX.Element {
+  return (
+    <details class="code">
+      <summary>{`${plural(linesOf(told), "line")} of ${told.isOutput ? "output" : "result"}`}</summary>
+      <Pre label="Result" text={told.text} />
+    </details>
+  );
+}
+
+function linesOf({ text }: ResultText): number {
+  return text.split("\n").length;
 }

@@ -59,6 +59,8 @@ async function walk(page: Page, colours: readonly Scheme[]): Promise<void> {
   await page.locator("svg.graph").waitFor();
   await check("graph");
   await page.keyboard.press("Escape");
+  const options = page.locator("#options"); // Only a narrow window folds the options.
+  if (await options.isVisible()) await options.click();
   await page.locator("#limits > summary").click();
   await check("limits");
   await page.keyboard.press("Escape");

@@ -81,7 +81,7 @@ inBrowser("is not held up by a result that is almost only a change", {
   await ask(page, "Edit it");
   await page.locator(".answer", { hasText: "Edited" }).waitFor();
   await page.locator(".work > summary").click();
-  await page.locator(".step .result", { hasText: "more: 1" }).waitFor();
+  await page.locator(".step .code pre", { hasText: "more: 1" }).waitFor({ state: "attached" }); // It is folded.
 });
 
 inBrowser("is not held up or widened by huge texts", {

@@ -11,3 +11,4 @@ import "./records_suite.ts";
 import "./reference_page_suite.ts";
 import "./stream_suite.ts";
 import "./use_suite.ts";
+import "./work_suite.ts";

@@ -1,0 +1,118 @@
+import assert from "node:assert/strict";
+import { type EnvironmentView, type Extension, fn, z } from "../../../src/extension/mod.ts";
+import { final, replyJson } from "../../helpers/scripted_provider.ts";
+import { accessible } from "./_axe.ts";
+import { ask, inBrowser, inPage } from "./_browser.ts";
+
+const DIFF = "--- a/a.ts\n+++ b/a.ts\n@@ -1 +1 @@\n-const a = 1;\n+const a = 2;\n";
+const LINES = Array.from({ length: 30 }, (_, at) => `ok ${at}`).join("\n");
+
+const WORKING: Extension = {
+  namespace: "test.working",
+  alias: { ns: "test.ext.working", alias: "working" },
+  doc: "Works.",
+  version: "0.1.0",
+  symbols: [
+    fn("run", () => ({ code: 0, signal: null, stdout: `${LINES}\n`, stderr: "a warning", ms: 5, timedOut: false }), {
+      doc: "Runs.",
+      untimed: true,
+      action: { doing: "running", done: "ran", things: "commands" },
+      args: z.tuple([z.string()]),
+      returns: "unknown",
+    }),
+    fn("count", () => 42, {
+      doc: "Counts.",
+      untimed: true,
+      action: { doing: "counting", done: "counted", things: "lines" },
+      args: z.tuple([]),
+      returns: "number",
+    }),
+    fn("edit", (_env: EnvironmentView, path: string) => ({ path, diff: DIFF }), {
+      doc: "Edits.",
+      untimed: true,
+      action: { doing: "editing", done: "edited", things: "files" },
+      args: z.tuple([z.string()]),
+      returns: "unknown",
+    }),
+    fn("open", async ({ approve }: EnvironmentView) => {
+      const { allowed = false } = await approve?.({ what: "open doors", why: "", scope: "doors" }) ?? {};
+      if (!allowed) throw new Error("Cannot open the doors: the user said no");
+    }, {
+      doc: "Opens.",
+      untimed: true,
+      action: { doing: "opening", done: "opened", things: "doors" },
+      args: z.tuple([]),
+      returns: "void",
+    }),
+  ],
+};
+const rig = { engine: { extensions: [WORKING] } };
+
+inBrowser("shows the output of a command instead of its object, folded, and a short value at once", {
+  rig,
+  replies: [
+    replyJson(["const ran = await working.run('tests')", "await working.count()"]),
+    replyJson("Array.from({ length: 20 }, (_, id) => ({ id }))"),
+    final("Done"),
+  ],
+}, async ({ page }) => {
+  await ask(page, "Run the tests");
+  await page.locator(".done > footer > span").waitFor();
+  await page.locator(".work > summary").click();
+  const step = page.locator("[data-step='1']");
+  await step.locator("pre", { hasText: "ran tests" }).waitFor();
+  await step.getByText("→ 42").waitFor();
+  const output = step.locator("details", { hasText: "31 lines of output" });
+  assert.ok(await output.locator("pre").isHidden());
+  await output.locator("summary").click();
+  assert.equal(await output.locator("pre").innerText(), `${LINES}\na warning`);
+  const value = page.locator("[data-step='2'] .result details");
+  assert.match(await value.locator("summary").innerText(), /^\d+ lines of result$/);
+  assert.ok(await value.locator("pre").isHidden());
+  await accessible(page, "folded results");
+});
+
+inBrowser("a step whose call the user refused is no failure", {
+  rig,
+  replies: [replyJson("await working.open()"), final("They stay shut")],
+}, async ({ page }) => {
+  await ask(page, "Open the doors");
+  await page.locator(".question").getByRole("button", { name: /^No$/ }).click();
+  await page.locator(".done > footer > span").waitFor();
+  await page.locator(".work > summary").click();
+  const step = page.locator("[data-step='1']");
+  await step.locator(".line", { hasText: "refused by you" }).waitFor();
+  assert.equal(await step.locator(".bad").count(), 0);
+});
+
+const undo = { error: "Cannot undo: a.ts went into a git commit since" };
+
+inBrowser("keeps the changes of a request below its answer when no undo can revert them", {
+  rig: { ...rig, undo: () => Promise.resolve(undo) },
+  replies: [replyJson("await working.edit('a.ts')"), final("It is 2"), final("Nothing to do")],
+}, async ({ page }) => {
+  const changes = page.locator(".turn").first().locator(".changes");
+  const change = changes.locator(".d-added", { hasText: "const a = 2" });
+  await ask(page, "Make it 2");
+  await change.waitFor();
+  assert.match(await changes.locator("summary").innerText(), /^1 file changed \+1 −1 \(a\.ts\)/);
+  assert.equal(await changes.getByRole("button", { name: "Undo" }).count(), 0);
+  await ask(page, "And now?");
+  await page.locator(".turn.last .answer", { hasText: "Nothing to do" }).waitFor();
+  assert.ok(await change.isVisible());
+  await page.reload();
+  await changes.locator("summary").click();
+  await change.waitFor();
+  await accessible(page, "changes that no undo reverts");
+});
+
+inBrowser("asks for the token without scrolling, also on a phone", {
+  context: { viewport: { width: 390, height: 560 }, hasTouch: true, isMobile: true },
+}, async ({ page }) => {
+  await inPage(page, "void sessionStorage.clear()");
+  await page.goto(page.url().replace(/#.*/, ""));
+  await page.reload();
+  await page.locator("#token").waitFor();
+  assert.ok(await inPage<boolean>(page, "document.documentElement.scrollHeight <= innerHeight"));
+  await accessible(page, "the token");
+});
