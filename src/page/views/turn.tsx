@@ -213,7 +213,10 @@ function Changes({ turn }: { readonly turn: Turn }): JSX.Element | null {
   const isShort = diffs !== null && counts.lines <= SHORT_LINES && !isUndone(turn);
   return (
     <div class="changes">
-      <details open={isShort} onToggle={({ currentTarget }) => currentTarget.open && void guarded(() => turn.loadDiffs())}>
+      <details
+        open={isShort}
+        onToggle={({ currentTarget }) => currentTarget.open && void guarded(() => turn.loadDiffs())}
+      >
         <summary>{said ?? `${plural(value?.files.length ?? 0, "file")} changed ${diffCounts(counts)}`}</summary>
         {diffs?.map((diff, at) => <DiffView key={at} text={diff} />)}
       </details>

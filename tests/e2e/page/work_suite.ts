@@ -52,7 +52,7 @@ inBrowser("shows the output of a command instead of its object, folded, and a sh
   rig,
   replies: [
     replyJson(["const ran = await working.run('tests')", "await working.count()"]),
-    replyJson("Array.from({ length: 20 }, (_, id) => ({ id }))"),
+    replyJson("Array.from({ length: 40 }, (_, id) => ({ id, text: `row ${id}` }))"),
     final("Done"),
   ],
 }, async ({ page }) => {
