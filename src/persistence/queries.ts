@@ -24,6 +24,7 @@ import { titleFromRequest } from "./conversations.ts";
 import { Damage, type Database, fromJson, insertRow, namedQuery, searchText, toJson, updateRow } from "./database.ts";
 import { endIteration, readIterations } from "./iterations.ts";
 import {
+  changeQueryMetadata,
   checkFence,
   dropLease,
   type IsAlive,
@@ -816,6 +817,10 @@ export async function takeOverRun(
   }
   const spent = await spentOf(tx, run);
   const { branchId } = run;
+  // No user answers the question of the lost process any more.
+  if (run.facts.question) {
+    await changeQueryMetadata(tx, { queryId, cell: row.metadata, change: () => ({ question: "" }) });
+  }
   await interruptIterations(await runningIterations(tx, { queryId }), { db: tx, now });
   await dropLease(tx, branchId);
   await putLease(tx, { branchId, owner, now });

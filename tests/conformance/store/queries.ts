@@ -155,6 +155,18 @@ export const storeQueryCases: readonly StoreCase[] = [
     },
   },
   {
+    name: "takeOver() withdraws the question of the lost process",
+    async run(store) {
+      const { queryId } = await begun(store);
+      await store.setQuestion(queryId, "Allow it?");
+      const question = async () => (await store.query(queryId) as { readonly question?: string } | null)?.question;
+      assert.equal(await question(), "Allow it?");
+      assert.notEqual(await store.takeOver(queryId, { ...OWNER, pid: 1 }), null);
+      assert.equal(await question(), undefined);
+      assert.equal((await store.query(queryId))?.running, true);
+    },
+  },
+  {
     name: "sweepLost() ends only the queries whose process is gone",
     async run(store, clock) {
       const { queryId } = await begun(store, { text: "lost" });
