@@ -118,6 +118,8 @@ export class Screen implements PanelActions {
   #following: Promise<void> = Promise.resolve();
   /** Keys that arrived before the screen was complete; null afterwards. */
   #early: string[] | null = [];
+  /** The lines that wait for the files of prompts. */
+  #submitting: Promise<void> | null = null;
 
   constructor(parts: ScreenParts, session: Session) {
     this.#parts = parts;
@@ -556,8 +558,13 @@ export class Screen implements PanelActions {
         send: (one) => this.chat.send(one),
         ...{ giveBack: (one) => this.#input.giveBack(one), tell: (told) => this.tell(told) },
       });
-    if (!isOfFile(text, this.#commands)) return submit();
-    void Promise.all([this.#freshCommands(), this.#addCommands()]).catch(() => {}).then(submit);
+    const fresh = isOfFile(text, this.#commands) ? [this.#freshCommands(), this.#addCommands()] : [];
+    if (fresh.length === 0 && this.#submitting === null) return submit();
+    // Later lines wait for earlier ones.
+    const submitting = Promise.all([this.#submitting, ...fresh]).catch(() => {}).then(submit).finally(() => {
+      if (this.#submitting === submitting) this.#submitting = null;
+    });
+    this.#submitting = submitting;
   }
 
   #placeholder(): string {

@@ -122,6 +122,21 @@ Deno.test("a prompt of the workspace is a command that sends its text", async ()
   });
 });
 
+Deno.test("a line after the name of a prompt is sent after the prompt", async () => {
+  await withFolder(async (workspace) => {
+    await Deno.mkdir(join(workspace, ".vis/prompts"), { recursive: true });
+    await Deno.writeTextFile(join(workspace, ".vis/prompts/review.md"), "Review $ARGUMENTS carefully.");
+    const replies = [final("ok: reviewed"), final("ok: more"), final("ok: last")];
+    await withScreen(replies, { session: { workspace } }, async ({ screen, engine }) => {
+      screen.type(`/review a.ts${ENTER}`);
+      screen.type(`second${ENTER}`);
+      await screen.until(/ok: \w+/);
+      assert.match(engine.provider.requests[0]?.texts.join("\n") ?? "", /Review a\.ts carefully\./);
+      await screen.until((text) => !text.includes("Esc cancels"));
+    });
+  });
+});
+
 Deno.test("prompts and skills that are written while the screen is open are listed, and run as they are now", async () => {
   await withFolder(async (workspace) => {
     const skills: { name: string; doc: string; text: string }[] = [];
