@@ -32,6 +32,10 @@ interface Application {
 
 type Place = Pick<FsContext, "tree" | "guard">;
 
+/** The limit for folders that stay open during a change, so that temporary files are removed even if another program
+ * moves their folders. */
+const MOST_HELD = 100;
+
 /** Returns temporary names for the files that Vis replaces as a whole. If a rename would lose attributes of a file, the
  * file gets no temporary name. */
 export function temporaryNames(context: Place, items: readonly ChangeItem[]): ReadonlyMap<string, string> {
@@ -70,7 +74,7 @@ export function isOnlyRenamed({ from, after }: ChangeItem, items: readonly Chang
 export async function applyItems(context: Place, application: Application): Promise<void> {
   const { items, moves = [], temporary } = application;
   context.guard.note(context.tree);
-  const pace = new Pace();
+  const pace = new Pace(), held = new Map<string, OpenFolder>();
   try {
     for (const { path, before, after } of items) {
       if (pace.due) await pace.rest();
@@ -82,17 +86,26 @@ export async function applyItems(context: Place, application: Application): Prom
     for (const { path, after } of items) {
       const name = temporary.get(path);
       if (after?.kind !== "file" || name === undefined) continue;
-      using folder = openFolder(context, name, path);
-      await folder.create(lastOf(name), after).catch((error: unknown) => {
-        throw named(path, error);
-      });
+      const folder = openFolder(context, name, path);
+      if (held.size < MOST_HELD) held.set(name, folder);
+      try {
+        await folder.create(lastOf(name), after).catch((error: unknown) => {
+          throw named(path, error);
+        });
+      } finally {
+        if (held.get(name) !== folder) folder[Symbol.dispose]();
+      }
     }
     await rearrange(context, application);
   } catch (error) {
     for (const name of temporary.values()) {
-      quietly(() => inFolderOf(context, name, (folder, own) => folder.remove(own)));
+      const folder = held.get(name);
+      if (folder) quietly(() => folder.remove(lastOf(name)));
+      else quietly(() => inFolderOf(context, name, (one, own) => one.remove(own)));
     }
     throw error;
+  } finally {
+    for (const folder of held.values()) folder[Symbol.dispose]();
   }
 }
 

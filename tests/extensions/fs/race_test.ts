@@ -93,6 +93,8 @@ for (const [name, turn] of Object.entries(TURNS)) {
     }, () => done > 0);
     assert.ok(done > 0, "no call ever got through");
     assert.deepEqual(await facts(workspace.outside), before);
+    const left = (await facts(workspace.root)).filter((fact) => /\.vis-[\w-]+\.tmp/.test(fact));
+    assert.deepEqual(left, [], "no temporary file stays");
   });
 }
 
