@@ -134,8 +134,8 @@ function careServices(extensions: Extensions): Care {
       const { database } = await settingsOf(request);
       if (isPostgres(database)) {
         throw new UsageError(
-          "Cannot run this command on PostgreSQL: only vis db copy works there; back up with pg_dump and check " +
-            "with amcheck",
+          "Cannot maintain a PostgreSQL database: of vis db, only copy works there; back up with pg_dump, and check " +
+            "with pg_amcheck",
         );
       }
       return new SqliteMaintenance({ path: database });
@@ -227,8 +227,7 @@ function defect(
 ): number {
   const message = messageOf(error);
   io.stderr(
-    `vis: Cannot continue after an internal error: ${message}; run again with VIS_LOG=debug to see where ` +
-      "(stored data is not affected)\n",
+    `vis: Cannot continue after an internal error: ${message}; run again with VIS_LOG=debug to see the stack\n`,
   );
   if (env["VIS_LOG"] && error instanceof Error) io.stderr(`${error.stack}\n`);
   return 1;

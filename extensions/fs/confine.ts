@@ -62,7 +62,7 @@ export function movedMeanwhile(path: string): RangeError {
 }
 
 const OF_EXTENSIONS =
-  "; write the extension to a folder outside, and ask the user to move it to .vis/extensions/ and run vis extensions trust";
+  "; write the extension to a folder outside .vis/, and ask the user to move it to .vis/extensions/ and run vis extensions trust";
 
 function refuseFixed(place: WorkspacePath): WorkspacePath {
   for (const parts of [place.path.split("/"), place.real.split("/")]) {

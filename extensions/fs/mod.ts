@@ -348,7 +348,9 @@ async function edit(
 ) {
   if (typeof where !== "string") {
     if (edits !== undefined) {
-      throw new TypeError("Cannot edit: neither a path with edits nor one list of {path, old, new} is given");
+      throw new TypeError(
+        "Cannot edit: the first argument is already a list of {path, old, new}; leave out the second one",
+      );
     }
     return await places.change(env, (at) => editFiles(at, where, options));
   }

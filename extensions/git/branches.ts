@@ -117,7 +117,7 @@ export async function changeBranch(
   checkedRef(name);
   const start = from === undefined ? [] : [checkedRef(from)];
   if (remove && (goes || from !== undefined)) {
-    throw new TypeError("Cannot change the branch: delete excludes going to it; use only one of them");
+    throw new TypeError(`Cannot delete branch ${name}: \`delete\` excludes \`switch\` and \`from\`; omit them`);
   }
   const git = await Git.of(env, ["branch", name, options]);
   const there = await isBranch(git, name);
@@ -287,11 +287,15 @@ export async function changeWorktree(
   const refs = [branch, from].filter((ref) => ref !== undefined).map((ref) => checkedRef(ref));
   const [dashes = "--", place = ""] = pathArguments(path);
   if (remove && refs.length > 0) {
-    throw new TypeError("Cannot remove the worktree: a branch or a commit does not name it; pass its path");
+    throw new TypeError(`Cannot remove worktree ${path}: \`remove\` excludes \`branch\` and \`from\`; omit them`);
   }
   const target = resolve(env.workspace, place);
   if (!isBelow(target, env.workspace) || isWithin(target, resolve(env.workspace, ".git"))) {
-    throw new Error(`Cannot make a worktree in ${path}: it is not a folder in the workspace, such as .worktrees/x`);
+    throw new Error(
+      `Cannot ${
+        remove ? "remove" : "make"
+      } worktree ${path}: the path is not below the workspace, such as .worktrees/x`,
+    );
   }
   const git = await Git.of(env, ["worktree", path, options]);
   if (!remove) {

@@ -18,7 +18,7 @@ export async function init(
   const there = closestRepository(env.workspace);
   if (there !== null) {
     const where = there === env.workspace
-      ? "the workspace has one already"
+      ? "the workspace already has one"
       : `the workspace is in the repository of ${there}`;
     throw new Error(`Cannot make a repository: ${where}`);
   }
@@ -98,8 +98,8 @@ function refuseRepositories(git: Git, files: readonly FileStatus[], list: readon
   }
   if (found.size === 0) return;
   throw new Error(
-    `Cannot add ${named([...found])}: it is another repository; name other paths, add it to .gitignore, ` +
-      "or remove its .git to add its files",
+    `Cannot add ${named([...found])}: another repository is there; name other paths, add the folder to ` +
+      ".gitignore, or remove .git from the folder",
   );
 }
 
@@ -231,7 +231,7 @@ async function commitError(git: Git, stdout: string, stderr: string): Promise<Er
   }
   const names = files.map(({ path }) => path);
   if (names.length === 0) return new Error("Cannot commit: no file has changed");
-  return new Error(`Cannot commit: no file is staged; call git.add with the changed files: ${named(names)}`);
+  return new Error(`Cannot commit: no file is staged; call git.add with the changed files (${named(names)})`);
 }
 
 /** Returns the files that may have keys and that the last commit lacks. The index does not count, because a command may

@@ -63,7 +63,11 @@ export const PATCH_ARGUMENTS: readonly string[] = [
 export async function diff(env: EnvironmentView, options: DiffOptions = {}): Promise<Diff> {
   const { from, to, staged = false, paths, context = 3, maxChars = MAX_CHARS } = options;
   if (to !== undefined && (from === undefined || staged)) {
-    throw new TypeError("Cannot compare: to needs from, and excludes staged");
+    throw new TypeError(
+      staged
+        ? "Cannot compare: `to` and `staged` exclude each other; pass only one of them"
+        : "Cannot compare: `to` needs `from`; pass both",
+    );
   }
   const refs = [from, to].filter((ref) => ref !== undefined).map((ref) => checkedRef(ref));
   const git = await Git.of(env);

@@ -201,7 +201,7 @@ export class Git {
     }
     const { code, stdout, stderr } = await this.run(["config", "--list", "-z", "--includes"], { env: overridesOf([]) });
     const listed = stdout.split("\0").map((one) => one.split("\n", 1)[0] ?? "");
-    if (code !== 0) throw new Error(`Cannot use git: Vis cannot read its settings: ${plainReason(stderr)}`);
+    if (code !== 0) throw new Error(`Cannot use git: Vis cannot read its settings (${plainReason(stderr)})`);
     if (!listed.includes(MARK)) {
       const section = texts.map((text) => text && specialSection(text)).find((name) => name) ?? null;
       const cause = section === null ? "a link or a large file in" : `the section [${section}] in`;
@@ -256,7 +256,7 @@ export async function askToChange(
   if (allowed) return;
   throw new Error(
     `Cannot call git.${name}: ${reason}; Vis asks before each change, because the wall of git is ` +
-      `incomplete (${unwalled.reason}); vis doctor tells how to complete it`,
+      `incomplete (${unwalled.reason}); vis doctor shows how to complete the wall`,
   );
 }
 

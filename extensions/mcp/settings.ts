@@ -33,7 +33,7 @@ export const Http = z.strictObject({
   headers: values.describe("Headers of each request"),
   ...limits,
 });
-const Server = z.union([Stdio, Http], "needs either a command or a url, and no key that neither has");
+const Server = z.union([Stdio, Http], "must have either a command or a url, and only keys that belong to it");
 export const NAME = /^[A-Za-z][\w-]{0,40}$/;
 
 function apart(servers: Readonly<Record<string, unknown>>): boolean {
@@ -42,8 +42,11 @@ function apart(servers: Readonly<Record<string, unknown>>): boolean {
 }
 
 export default z.strictObject({
-  servers: z.record(z.string().regex(NAME, "must be letters, digits, - and _"), Server)
-    .refine(apart, "has two names of which one alias would be made, such as a-b and a_b").default({})
+  servers: z.record(
+    z.string().regex(NAME, "must begin with a letter and have at most 41 letters, digits, - and _"),
+    Server,
+  )
+    .refine(apart, "has two names that give the same alias, such as a-b and a_b").default({})
     .describe("Names of servers, each with a program or an address").meta({ offered: "mcpServers" }),
   variables: values.describe("Variables that the servers of a repository's .mcp.json may use, by name"),
 }).prefault({});

@@ -170,7 +170,7 @@ export class JobInput {
     const bytes = new TextEncoder().encode(text);
     if (this.#controller === null) return "its input has ended";
     if (bytes.length > (this.#controller.desiredSize ?? 0)) {
-      return `it has not read the earlier input, and Vis keeps at most ${UNREAD_BYTES >> 20} MB`;
+      return `it has not read the earlier input, and Vis keeps at most ${UNREAD_BYTES >> 20} MiB`;
     }
     if (bytes.length > 0) this.#controller.enqueue(bytes);
     return null;

@@ -98,8 +98,11 @@ async function read(
   const skill = skills.find((one) => one.name === name);
   if (!skill) {
     throw new Error(
-      `Cannot read skill ${name}: no skill has this name; choose one of ` +
-        `${skills.map((one) => one.name).join(", ") || "none"}`,
+      skills.length === 0
+        ? `Cannot read skill ${name}: there are no skills here`
+        : `Cannot read skill ${name}: no skill has this name; choose one of ${
+          skills.map((one) => one.name).join(", ")
+        }`,
     );
   }
   const file = await readProjectFile(skill.folder, { path, maxChars: MAX_CHARS, secrets: env.secrets });

@@ -27,7 +27,10 @@ const ModelSchema = z.strictObject({
 });
 
 const ProviderSchema = z.strictObject({
-  name: z.string().regex(/^[A-Za-z0-9][\w.-]*$/, "must be a name of letters, digits, dots and dashes")
+  name: z.string().regex(
+    /^[A-Za-z0-9][\w.-]*$/,
+    "must be letters, digits, dots, dashes and underscores, and begin with a letter or digit",
+  )
     .describe("Name that --provider and provider/model use"),
   preset: z.string().min(1).optional().describe(
     "Preset that supplies omitted values; by default, the preset of the same name",
@@ -36,7 +39,7 @@ const ProviderSchema = z.strictObject({
     .describe("Wire format of the service"),
   baseUrl: z.url({ protocol: /^https?$/ }).optional().describe("Address of the service with its version path"),
   keyEnv: z.string().regex(/^[A-Za-z_]\w*$/, "must be the name of a variable").optional()
-    .describe("Environment variable that contains the key; this file never contains a key"),
+    .describe("Environment variable that contains the key of the service"),
   models: z.array(ModelSchema).default([]).describe(
     "Models in order of preference; values here override the built-in data",
   ),
@@ -100,7 +103,7 @@ export const ConfigSchema = z.strictObject({
       "Maximum number of steps of a request, regardless of their progress; null for no limit. At the limit, the model gets one last call, and the request ends as max_iterations",
     ),
     costUsd: z.number().positive().nullable().default(null).describe(
-      "Maximum cost of a request in US dollars. At the limit, Vis makes no further call, and the request ends as limit_cost; a model with an unknown price is refused before the first call",
+      "Maximum cost of a request in US dollars. At the limit, Vis makes no further call, and the request ends as limit_cost; running calls are finished and may exceed the limit. Vis refuses a model with an unknown price before the first call",
     ),
     tokens: positive.nullable().default(null).describe(
       "Maximum number of tokens of a request, input and output. At the limit, Vis makes no further call, and the request ends as limit_tokens; running calls are finished and may exceed the limit",

@@ -326,8 +326,8 @@ export class Conversations {
     }
     if (options.refuseWhenBusy && this.#runner.isBusy(branch.branchId)) {
       throw new BusyError(
-        `Cannot start the request: conversation ${branch.conversationId} already runs one; wait for its end ` +
-          "or cancel it",
+        `Cannot start the request: conversation ${branch.conversationId} already runs another ` +
+          "request; wait until it ends, or cancel it",
       );
     }
     return await this.#runner.run(branch, request, options);
@@ -367,8 +367,8 @@ async function notFound(id: string, store: Pick<ConversationStore, "listConversa
   const start = id.toLowerCase();
   if (start.length < FEWEST) {
     return new UsageError(
-      `Cannot find conversation ${id}: an id has at least ${FEWEST} characters; vis conversations list ` +
-        "shows the ids",
+      `Cannot find conversation ${id}: the beginning of an id must have at least ${FEWEST} characters; ` +
+        "vis conversations list shows the ids",
     );
   }
   const listed = await store.listConversations({ limit: NEWEST });

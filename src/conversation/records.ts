@@ -62,7 +62,7 @@ export class Records {
     const found = await this.#store.findQuery(id);
     if (found === null) {
       throw new UsageError(
-        `Cannot find request ${id}: no request or several have an id that starts with it; write the whole id`,
+        `Cannot find request ${id}: not exactly one request has an id that begins like this; write the whole id`,
       );
     }
     return found;

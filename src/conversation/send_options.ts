@@ -73,7 +73,8 @@ export function checkRequest(request: string): void {
   }
   if (request.length <= MAX_REQUEST_CHARS) return;
   throw new UsageError(
-    `Cannot run the request: it has ${request.length} characters; the limit is ${MAX_REQUEST_CHARS}`,
+    `Cannot run the request: it has ${request.length} characters; the limit is ${MAX_REQUEST_CHARS}; put the text ` +
+      "into a file, and name the file in the request",
   );
 }
 
@@ -102,8 +103,8 @@ export async function checkedExtras(
   if (images.length > 0 && !routes.some(({ provider, model }) => provider.capabilities(model).images)) {
     const names = routes.map(({ provider, model }) => `${model} of ${provider.name}`).join(", ");
     throw new UsageError(
-      `Cannot send images: ${names} does not accept images; choose another model, or set "images": true ` +
-        "for this model in the settings",
+      `Cannot send images: no configured model accepts them (${names}); choose another model, or set ` +
+        '"images": true for a model in the settings',
     );
   }
   if (responseSchema === undefined) return { images, answerSchema: null };

@@ -53,9 +53,11 @@ export const ProvidersReportSchema = z.object({
     model: z.string().nullable(),
     root: z.boolean().describe("Whether queries currently use it"),
     key: KeyReportSchema,
-    reach: z.object({ ok: z.boolean(), found: z.string() }).nullable().describe("Null if it was not checked"),
+    reach: z.object({ ok: z.boolean(), found: z.string() }).nullable().describe(
+      "Null if Vis did not check the provider",
+    ),
   })),
-  problem: z.string().describe('Why no query can run; "" if one can'),
+  problem: z.string().describe('Reason why no query can run; "" if queries can run'),
   notes: z.array(z.string()),
 });
 
@@ -79,7 +81,9 @@ export const ModelsReportSchema = z.object({
     name: z.string(),
     contextTokens: z.number().nullable(),
     price: rates.extend({
-      above: rates.extend({ tokens: z.number() }).optional().describe("Prices of a call with more tokens of input"),
+      above: rates.extend({ tokens: z.number() }).optional().describe(
+        "Prices of a call with more than this number of tokens of input",
+      ),
     }).nullable().describe("US dollars per million tokens"),
     reasoning: z.boolean(),
     images: z.boolean(),
@@ -93,7 +97,7 @@ export const RefreshReportSchema = z.object({
   from: z.string().describe("The address of the catalogue"),
   date: z.string(),
   providers: z.array(z.object({ name: z.string(), models: z.number() })),
-  missing: z.array(z.string()).describe("Providers that the catalogue lacks; their data stays"),
+  missing: z.array(z.string()).describe("Providers that the catalogue lacks; Vis keeps their earlier data"),
 });
 
 export type RefreshReport = Frozen<z.infer<typeof RefreshReportSchema>>;
@@ -115,7 +119,7 @@ export const ExtensionSchema = z.object({
   alias: z.string(),
   doc: z.string(),
   path: z.string(),
-  reason: z.string().describe('Why it is not loaded; "" if it is'),
+  reason: z.string().describe('Reason why the extension is not loaded; "" for a loaded one'),
   commands: z.array(z.string()),
 });
 
@@ -211,7 +215,7 @@ export const SettingFactsSchema = z.object({
   where: z.string().describe('A path, a variable or a flag; "" for a default'),
   doc: z.string(),
   type: z.string(),
-  project: z.boolean().describe("Whether the file of a workspace may set it"),
+  project: z.boolean().describe("Whether the file of a workspace may set this setting"),
   layers: z.array(z.object({ layer: z.string(), where: z.string(), value: z.unknown() })),
 });
 
@@ -222,7 +226,7 @@ export const SettingChangeSchema = z.object({
   path: z.string(),
   value: z.unknown(),
   changed: z.boolean(),
-  overruled: z.string().describe('What overrides the setting; "" if nothing does'),
+  overruled: z.string().describe('Variable, flag or file that overrides the setting; "" if none does'),
 });
 
 export type SettingChange = Frozen<z.infer<typeof SettingChangeSchema>>;

@@ -252,7 +252,7 @@ export async function callBuiltin(
   if (!builtin) {
     throw refused(
       call.name,
-      `Cannot call ${call.name}: no function has this name; vars() and doc() list the names in scope`,
+      `Cannot call ${call.name}: no function has this name; doc("words") finds functions by words`,
     );
   }
   return await builtin.run(call, source, scope);

@@ -284,7 +284,7 @@ export class Environment {
       });
     } catch (error) {
       if (!(error instanceof SandboxEnded)) throw error;
-      return { ok: false, reason: `Cannot resolve the answer: the sandbox ended: ${error.why}` };
+      return { ok: false, reason: `Cannot resolve the answer: the sandbox ended (${error.why})` };
     }
   }
 
@@ -565,7 +565,7 @@ export async function forkVariables(names: readonly string[], source: ForkSource
   for (let at = 0; at < wanted.length; at++) {
     const name = wanted[at] ?? "";
     if (images.has(name) || copies.has(name)) continue;
-    if (SYSTEM.includes(name)) throw refused(name, "a sub-query has its own");
+    if (SYSTEM.includes(name)) throw refused(name, "a sub-query has its own variable of this name");
     const head = source.index.get(name);
     const isCode = head?.kind === "function" || head?.kind === "class" || head?.kind === "instance";
     const image = isCode ? await source.stored(name) : await dataImage(name, source) ?? await source.stored(name);

@@ -297,7 +297,7 @@ export class BoundVariables {
     }
     const [report] = await session.restore(image);
     if (report?.how === "lost") {
-      throw new Error(`Cannot bind ${name}: its value could not be restored: ${report.reason}`);
+      throw new Error(`Cannot bind ${name}: its value could not be restored (${report.reason})`);
     }
     scopes.restore(name, { image, older: true });
     index.bump();
@@ -339,7 +339,8 @@ function absent(name: string): ReferenceError {
 }
 
 function tooLarge(name: string, bytes: number): RangeError {
-  return new RangeError(`Cannot read ${name}: it is larger than ${bytes} bytes, the limit; raise maxBytes`);
+  const advice = bytes < MAX_BYTES ? "; raise maxBytes" : "";
+  return new RangeError(`Cannot read ${name}: it is larger than ${bytes} bytes, the limit${advice}`);
 }
 
 function imageOf(name: string, { value, doc }: { readonly value: unknown; readonly doc: string }): VariableImage {
@@ -417,7 +418,7 @@ export class ExtensionStore implements OwnStore {
     for (const [path, value] of Object.entries(where)) {
       if (value !== null && typeof value === "object") {
         throw new TypeError(
-          `Cannot find states by ${path}: its value is an object; compare with text, a number, a boolean or null`,
+          `Cannot find states by ${path}: its value is an object or a list; compare with text, a number, a boolean or null`,
         );
       }
     }
@@ -462,7 +463,11 @@ export class ExtensionStore implements OwnStore {
 
 function checkedReference(reference: unknown): string {
   if (typeof reference === "string" && /^sha256:[0-9a-f]{64}$/.test(reference)) return reference;
-  throw new TypeError(`Cannot use the reference ${JSON.stringify(reference)}: putBytes did not return it`);
+  throw new TypeError(
+    `Cannot use the reference ${
+      JSON.stringify(reference)
+    }: it does not have the form sha256:HASH that putBytes returns`,
+  );
 }
 
 function checkedKey(key: unknown): string {
@@ -603,7 +608,7 @@ export class StoredHistory implements history.HistoryReader {
 
   async iterations(queryId: string): Promise<readonly history.PastIteration[]> {
     if (await this.#store.query(queryId) === null) {
-      throw new UsageError(`Cannot find query ${queryId}: this conversation has no query with this id`);
+      throw new UsageError(`Cannot find query ${queryId}: no query has this id`);
     }
     const found = await this.#store.iterations(queryId);
     return found.map(({ iterationId: id, position, status, thinking, traces, blocks }) => ({

@@ -90,7 +90,7 @@ async function large(
       chars += text.length;
       if (chars > MAX_CHARS) {
         throw new UsageError(
-          `Cannot use ${source.label}: it has more than ${MAX_CHARS} characters, the limit; split the file`,
+          `Cannot use ${source.label}: it has more than ${MAX_CHARS} characters, the limit; split the text`,
         );
       }
       yield piece;

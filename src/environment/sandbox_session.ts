@@ -95,7 +95,8 @@ export class SandboxSession {
         if (!(error instanceof SandboxEnded)) throw error;
         return {
           sandbox,
-          failed: `Cannot load ${name} into the sandbox: ${error.why}; sandbox.memoryMiB sets its memory`,
+          failed:
+            `Cannot load ${name} into the sandbox: ${error.why}; sandbox.memoryMiB sets the memory of the sandbox`,
         };
       }
       this.#unloaded.delete(name);

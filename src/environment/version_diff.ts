@@ -44,8 +44,10 @@ function lineDiff(
 ): string {
   if (before.length + after.length > MAX_DIFF_CHARS) {
     throw new HostCallError(
-      `Cannot compare the versions of ${name}: they have ${before.length} and ${after.length} characters, ` +
-        `and together the limit is ${MAX_DIFF_CHARS}; compare parts with varHistory`,
+      `Cannot compare the versions of ${name}: together they have ${
+        before.length + after.length
+      } characters; the limit ` +
+        `is ${MAX_DIFF_CHARS}; compare parts with varHistory`,
       { namespace: "vis", symbol: "varDiff" },
     );
   }

@@ -2,12 +2,12 @@ import { messageOf } from "../domain/errors.ts";
 import { type Clock, REAL_CLOCK } from "../domain/kit/concurrency.ts";
 import type { LeftOut } from "../domain/admin_reports.ts";
 import type { Log } from "../logging/log.ts";
-import { answerInTime, messageWithLine } from "./active.ts";
+import { answerInTime, messageWithLine, TookTooLong } from "./active.ts";
 import { type FoundFolder, isWanted, type Wants } from "./discover.ts";
 import { type ExtensionFolder, type ManifestEntry, readExtensionFolder, type TrustList } from "./folder.ts";
 import { installOrder } from "./registry.ts";
 import type { Extension } from "./spec.ts";
-import { asFunction, defineExtension, type NormalExtension, REALM_SCRIPTS } from "./validate.ts";
+import { asFunction, defineExtension, ExtensionFault, type NormalExtension, REALM_SCRIPTS } from "./validate.ts";
 import { basename, dirname, join, posix } from "node:path";
 import { pathToFileURL } from "node:url";
 
@@ -145,7 +145,7 @@ async function loadOne(
   try {
     return { name, extension: realmScripts(defineExtension((await load()).default), realm[name] ?? {}) };
   } catch (error) {
-    return failed({ name }, messageOf(error));
+    return thrown({ name }, error, messageOf(error));
   }
 }
 
@@ -169,7 +169,7 @@ async function loadFolder(folder: FoundFolder, { folderOptions, ...options }: Lo
       try {
         return { name: entry.namespace, folder, extension: await importExtension(read, entry, folderOptions) };
       } catch (error) {
-        return failed({ name: entry.namespace, folder }, messageWithLine(error));
+        return thrown({ name: entry.namespace, folder }, error, messageWithLine(error));
       }
     }),
   );
@@ -178,6 +178,11 @@ async function loadFolder(folder: FoundFolder, { folderOptions, ...options }: Lo
 /** Vis checks the namespace before the import, so that the code of other extensions does not run. */
 function isNamed(namespace: string, { allow = null, deny = [] }: LoadOptions): boolean {
   return !deny.includes(namespace) && (allow === null || allow.includes(namespace));
+}
+
+function thrown(of: Pick<Found, "name" | "folder">, error: unknown, message: string): Skipped {
+  const skipped = failed(of, message);
+  return error instanceof ExtensionFault || error instanceof TookTooLong ? { ...skipped, reason: message } : skipped;
 }
 
 function failed({ name, folder }: Pick<Found, "name" | "folder">, why: string): Skipped {
@@ -228,7 +233,7 @@ async function importExtension(
   const module = await importModule(folder, entry.entry, { ...options, roots, shims: FOR_EXTENSIONS });
   const extension = defineExtension(Reflect.get(Object(module), "default"));
   const fault = differenceOf(extension, entry);
-  if (fault !== null) throw new Error(`Cannot use extension ${entry.namespace}: ${fault}`);
+  if (fault !== null) throw new ExtensionFault(`Cannot use extension ${entry.namespace}: ${fault}`);
   const { readRealmModule: read } = options;
   if (!extension.modules || !read) return extension;
   const place = (path: string): string => posix.join(posix.dirname(entry.entry), path);
@@ -358,11 +363,11 @@ function placeOf(specifier: string, path: string, { folder: { files }, shims }: 
     const why = Object.hasOwn(SHIMS, specifier)
       ? "only tests may import it, such as mod_test.ts; run them with vis extensions test"
       : "an extension may import @vis/extension, node: modules and its own files; bundle packages into it";
-    throw new Error(`Cannot import ${specifier} in ${path}: ${why}`);
+    throw new ExtensionFault(`Cannot import ${specifier} in ${path}: ${why}`);
   }
   const target = targetOf(specifier, path);
   if (!files.has(target)) {
-    throw new Error(`Cannot import ${specifier} in ${path}: the extension's folder has no such file`);
+    throw new ExtensionFault(`Cannot import ${specifier} in ${path}: the extension's folder has no such file`);
   }
   return CODE.test(target) ? `${specifier}.mjs` : specifier;
 }
@@ -384,13 +389,13 @@ export function withScripts(
 ): NormalExtension {
   const { namespace, modules = {} } = extension;
   const scripts = Object.entries(modules).map(([name, path]) => {
-    const fail = (why: string): Error => new Error(`Cannot use extension ${namespace}: modules.${name}: ${why}`);
+    const fail = (why: string): Error => new ExtensionFault(`Cannot use extension ${namespace}: ${why}`);
     const text = textOf(path);
-    if (text === null) throw fail(`the extension's folder has no ${path}`);
+    if (text === null) throw fail(`modules.${name} is ${path}, but the folder has no such file`);
     try {
       return [name, read(text, path)] as const;
     } catch (error) {
-      throw fail(messageOf(error));
+      throw fail(`its module ${name} (${path}) is not usable, because ${messageOf(error)}`);
     }
   });
   return realmScripts(extension, Object.fromEntries(scripts));

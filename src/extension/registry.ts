@@ -322,14 +322,14 @@ export function installOrder(extensions: readonly NormalExtension[]): readonly N
     const path = [...chain, extension.namespace];
     if (chain.includes(extension.namespace)) {
       const circle = path.slice(path.indexOf(extension.namespace)).join(" → ");
-      throw new Error(`Cannot install extension ${extension.namespace}: its requirements form a circle: ${circle}`);
+      throw new Error(`Cannot install extension ${extension.namespace}: its requirements form the circle ${circle}`);
     }
     for (const name of extension.requires) {
       const required = known.get(name);
       if (!required) {
         throw new Error(
-          `Cannot install extension ${path[0]}: a requirement is missing: ${[...path, name].join(" → ")}; ` +
-            `load ${name}, too, such as with --extension FOLDER`,
+          `Cannot install extension ${path[0]}: a required extension is missing (${[...path, name].join(" → ")}); ` +
+            `load ${name}, such as with --extension FOLDER`,
         );
       }
       visit(required, path);
@@ -635,7 +635,7 @@ function hookError(
   { why, cause }: { readonly why: string; readonly cause?: unknown },
 ): HostCallError {
   return new HostCallError(
-    `Cannot finish ${extension.alias.alias}.${symbol.name}: its ${name} hook failed: ${why}`,
+    `Cannot finish ${extension.alias.alias}.${symbol.name}: its ${name} hook failed (${why})`,
     { namespace: extension.namespace, symbol: symbol.name },
     { cause },
   );

@@ -115,12 +115,15 @@ const ExtensionShape = z.strictObject({
 
 const switchOf = (onByDefault: boolean) => z.strictObject({ enabled: z.boolean().default(onByDefault) }).prefault({});
 
+/** The message names the extension or the file, so a caller puts nothing before it. */
+export class ExtensionFault extends TypeError {}
+
 /** Validates the parts of an extension that do not depend on other extensions, and fills in its optional keys. Throws
  * TypeError that names the key and the extension. */
 export function defineExtension(spec: Extension): NormalExtension {
   const checked = ExtensionShape.safeParse(spec, { error: inputFault });
   const found = checked.success ? faultOf(spec) : describe(checked.error, spec);
-  if (found !== null) throw new TypeError(`Cannot use extension ${nameOf(spec)}: ${found}`);
+  if (found !== null) throw new ExtensionFault(`Cannot use extension ${nameOf(spec)}: ${found}`);
   const group = spec.group ?? "general";
   return {
     ...spec,
@@ -245,5 +248,7 @@ export function scriptsOf(extension: Extension): Readonly<Record<string, string>
   const scripts: Readonly<Record<string, string>> = Reflect.get(extension, REALM_SCRIPTS) ?? {};
   const absent = Object.keys(modules).find((name) => !Object.hasOwn(scripts, name));
   if (absent === undefined) return scripts;
-  throw new Error(`Cannot register extension ${namespace}: modules.${absent} is a file; load its folder (env.load)`);
+  throw new Error(
+    `Cannot register extension ${namespace}: modules.${absent} is a file; load the folder of the extension with env.load`,
+  );
 }

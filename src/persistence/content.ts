@@ -256,7 +256,7 @@ export function checkOf(bytes: Uint8Array): ValueCheck {
 }
 
 export function compareValue(bytes: Uint8Array, { crc }: ValueCheck, what: string): void {
-  if (crc !== undefined && crc32(bytes) !== crc) throw new Damage(`${what} is not the stored one`);
+  if (crc !== undefined && crc32(bytes) !== crc) throw new Damage(`${what} has changed since Vis stored it`);
 }
 
 type PieceRow = Pick<DatabaseSchema["content"], "hash" | "encoding" | "bytes">;
@@ -357,7 +357,7 @@ function listOf(bytes: Uint8Array): readonly string[] {
 }
 
 function changed(hash: string): Damage {
-  return new Damage(`content ${PREFIX}${hash} is not the stored one`);
+  return new Damage(`content ${PREFIX}${hash} has changed since Vis stored it`);
 }
 
 export async function encodingOf(db: Database, reference: string): Promise<"raw" | "chunks" | "delta" | null> {

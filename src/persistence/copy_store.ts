@@ -238,7 +238,9 @@ async function advance(
   const { numAffectedRows } = await sql`UPDATE copy_progress SET mark = ${JSON.stringify(now)}
     WHERE mark = ${JSON.stringify(before)}`.execute(tx);
   if (numAffectedRows !== 1n) {
-    throw new UsageError("Cannot copy the database: another process copies into the same one; wait for its end");
+    throw new UsageError(
+      "Cannot copy the database: another process copies to the same database; wait until that copy ends",
+    );
   }
 }
 
@@ -438,7 +440,7 @@ async function verifyRows(
 function unlike(what: string): StoreError {
   return new StoreError(
     `Cannot finish the copy: ${what} differs in the source, which changed after the copy began; end the ` +
-      "processes that use it, remove the unfinished copy and start again",
+      "processes that use the source, remove the unfinished copy and start again",
     "unavailable",
   );
 }

@@ -312,7 +312,7 @@ function contentsByHash(contents: ConversationArchive["contents"]): ContentSourc
       : new Uint8Array(Buffer.concat(one.base64.map((piece) => Buffer.from(piece, "base64"))));
     if (createHash("sha256").update(bytes).digest("hex") !== one.sha256) {
       throw new UsageError(
-        `Cannot import the conversation: text ${one.sha256} was changed, because its hash does not match`,
+        `Cannot import the conversation: the hash of text ${one.sha256} does not match, so the text was changed`,
       );
     }
     found.set(one.sha256, bytes);

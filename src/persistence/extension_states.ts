@@ -164,7 +164,7 @@ export class ExtensionStates implements StateStore {
     if (await keysIn(tx, place) < MAX_KEYS) return;
     const where = place.branchId === null ? "globally" : "in this conversation";
     throw new UsageError(
-      `Cannot store another state of ${place.namespace}: it has ${MAX_KEYS} keys ${where}, the limit; delete some`,
+      `Cannot store another state of ${place.namespace}: it has ${MAX_KEYS} keys ${where}, the limit; delete some keys`,
     );
   }
 }

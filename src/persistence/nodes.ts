@@ -129,7 +129,7 @@ class JobQueue {
       ]);
       if (isBusy) {
         throw new BusyError(
-          `Cannot start the request: branch ${branchId} already runs one; wait for its end or cancel it`,
+          `Cannot start the request: branch ${branchId} already runs another request; wait until it ends, or cancel it`,
         );
       }
       if (known !== null && known.queryId !== replaces) {
@@ -502,7 +502,7 @@ export class PostgresListener {
   async #ask(client: Client, text: string): Promise<void> {
     const answer = client.query(text);
     if (!await settledWithin(answer, this.#options.answerMs)) {
-      throw new Error("Cannot read events: the server did not answer");
+      throw new Error(`Cannot read events: the server did not answer within ${this.#options.answerMs} ms`);
     }
     await answer;
   }

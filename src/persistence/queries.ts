@@ -157,7 +157,7 @@ async function anotherRun(
   const { runId, soulId, runs, version, status } = branch;
   if (runId !== retryOf || soulId === null || runs === null || version === null) {
     throw new UsageError(
-      `Cannot retry query ${retryOf}: it is not the last one of its branch; fork the conversation before it`,
+      `Cannot retry query ${retryOf}: it is not the last query of its branch; fork the conversation before it`,
     );
   }
   if (status === "running") {

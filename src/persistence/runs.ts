@@ -96,8 +96,8 @@ export async function takeLease(
     if (isBusy) {
       const { pid, host } = holder;
       throw new BusyError(
-        `Cannot start the request: another process (${pid} on ${host}) runs one in this conversation; wait ` +
-          "for its end or cancel it there",
+        `Cannot start the request: another process (${pid} on ${host}) runs another request in this ` +
+          "conversation; wait until it ends, or cancel it there",
       );
     }
     await endLeft({ owner: holder, gone });

@@ -38,11 +38,13 @@ export function refusePrivate(open: readonly GrantedPath[], { home, visHome }: P
   for (const { path } of open) {
     const opened = [home, visHome].find((folder) => folder !== null && isWithin(folder, path));
     if (opened) {
-      throw new Error(`Cannot run commands: ${path} would give them access to ${opened}; remove it from the settings`);
+      throw new Error(
+        `Cannot run commands: ${path} would give them access to ${opened}; leave this path out of the settings or the call`,
+      );
     }
     if (visHome !== null && isWithin(path, visHome)) {
       throw new Error(
-        `Cannot run commands: ${path} is inside ${visHome}, the folder of Vis; remove it from the settings`,
+        `Cannot run commands: ${path} is inside ${visHome}, the folder of Vis; leave this path out of the settings or the call`,
       );
     }
   }
@@ -166,8 +168,8 @@ function namedPath(path: string): GrantedPath {
   const found = isAbsolute(path) ? realEntry(path) : null;
   if (found) return found;
   throw new Error(
-    `Cannot run commands: the setting to read ${path} does not name an absolute path of an existing file ` +
-      "or folder; vis config list shows it",
+    `Cannot run commands: ${path}, which a setting lets commands read, is not an absolute path of an existing ` +
+      "file or folder; vis config list shows the setting",
   );
 }
 

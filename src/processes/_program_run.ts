@@ -44,13 +44,19 @@ interface EndedProcess extends Pick<Spawned, "stdout" | "stderr" | "ms" | "timed
 export function checkCall(argv: readonly string[], { timeoutMs = 1, maxBytes = 1, env = {} }: SpawnOptions): void {
   if (!argv[0]) throw new TypeError("Cannot run a command: it is empty; name a program");
   if ([...argv, ...Object.entries(env).flat()].some((text) => text.includes("\0"))) {
-    throw new TypeError("Cannot run a command: it contains a NUL character; remove it");
+    throw new TypeError(
+      "Cannot run a command: an argument or a variable contains a NUL character; remove the character",
+    );
   }
   if (!(timeoutMs > 0 && timeoutMs <= MAX_TIMEOUT_MS)) {
-    throw new RangeError(`Cannot run a command for ${timeoutMs} ms: the limit is ${MAX_TIMEOUT_MS} ms`);
+    throw new RangeError(
+      `Cannot run a command for ${timeoutMs} ms: the time must be above 0, and at most ${MAX_TIMEOUT_MS} ms`,
+    );
   }
   if (!(maxBytes > 0 && maxBytes <= LARGEST_BYTES)) {
-    throw new RangeError(`Cannot keep ${maxBytes} bytes of a command's output: the limit is ${LARGEST_BYTES}`);
+    throw new RangeError(
+      `Cannot keep ${maxBytes} bytes of a command's output: the number must be above 0, and at most ${LARGEST_BYTES}`,
+    );
   }
 }
 

@@ -196,7 +196,9 @@ class Removal {
       throw new TooMuchToRemove(`Cannot remove the folder: it has more than ${this.#most} names, the limit`);
     }
     if (!isFolder && this.#most < Infinity && FOLDERS.size(folder, name) > LARGE_BYTES) {
-      throw new TooMuchToRemove("Cannot remove the folder: it contains a file that is too large");
+      throw new TooMuchToRemove(
+        `Cannot remove the folder: it contains a file of more than ${LARGE_BYTES} bytes, the limit`,
+      );
     }
     const isGone = !isFolder && FOLDERS.remove(folder, name, 0n) || FOLDERS.remove(folder, name, AT_REMOVEDIR);
     if (isGone) this.changes++;

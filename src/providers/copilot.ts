@@ -154,7 +154,9 @@ export class CopilotTokens {
     } catch (error) {
       const reason = error instanceof Error ? error.name : "unknown";
       throw new ProviderError(
-        `Cannot reach ${new URL(exchange).origin} for a Copilot token: ${reason}; check the network`,
+        `Cannot reach ${
+          new URL(exchange).origin
+        } for a Copilot token: the connection failed (${reason}); check the network`,
         {
           code: "network",
           retryable: true,
@@ -190,18 +192,23 @@ export class CopilotTokens {
 }
 
 function refusal(status: number, answer: Readonly<Record<string, unknown>>): ProviderError {
-  const words = typeof answer.message === "string" ? `: ${answer.message.slice(0, 200)}` : "";
+  const words = typeof answer.message === "string" ? `, ${answer.message.slice(0, 200)}` : "";
   if (status === 401) {
-    const message = `Cannot get a Copilot token (401): the login has expired; run vis auth login github-copilot`;
+    const message = `Cannot get a Copilot token: the login has expired (status 401); run vis auth login github-copilot`;
     return new ProviderError(message, { code: "auth", retryable: false, status });
   }
   if (status === 403 || status === 404) {
-    const message = `Cannot get a Copilot token (${status}): this account has no access to GitHub Copilot${words}`;
+    const message =
+      `Cannot get a Copilot token: this account has no access to GitHub Copilot (status ${status}${words})`;
     return new ProviderError(message, { code: "auth", retryable: false, status });
   }
   const code = status === 429 ? "rate" : "server";
   const retryable = status === 429 || status >= 500;
-  return new ProviderError(`Cannot get a Copilot token (${status})${words}`, { code, retryable, status });
+  return new ProviderError(`Cannot get a Copilot token: GitHub refused the HTTP request (status ${status}${words})`, {
+    code,
+    retryable,
+    status,
+  });
 }
 
 function unusable(why: string): ProviderError {
@@ -285,10 +292,13 @@ async function post(
   } catch (error) {
     if (signal.aborted) throw new Cancelled("Cancelled");
     const reason = error instanceof Error ? error.name : "unknown";
-    throw new ProviderError(`Cannot reach ${new URL(url).origin} to log in: ${reason}; check the network`, {
-      code: "network",
-      retryable: true,
-    });
+    throw new ProviderError(
+      `Cannot reach ${new URL(url).origin} to log in: the connection failed (${reason}); check the network`,
+      {
+        code: "network",
+        retryable: true,
+      },
+    );
   }
   const answer = asRecord(await response.json().catch(() => null));
   if (response.ok || "error" in answer) return answer;

@@ -64,7 +64,9 @@ export class Credentials {
       using file = await Deno.open(this.#path);
       const { mode, isFile } = await file.stat();
       if (!isFile) {
-        throw new ConfigError(`Cannot read the keys in ${this.#path}: it is not a file; remove it and log in again`);
+        throw new ConfigError(
+          `Cannot read the keys in ${this.#path}: it is not a regular file; remove it and log in again`,
+        );
       }
       refuseShared(this.#path, mode);
       text = await new Response(file.readable).text();
@@ -72,7 +74,7 @@ export class Credentials {
       if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return {};
       if (error instanceof ConfigError) throw error;
       throw new ConfigError(
-        `Cannot read the keys in ${this.#path}: ${error instanceof Error ? error.name : "unknown"}`,
+        `Cannot read the keys in ${this.#path}: ${fileFault(error, error instanceof Error ? error.name : "unknown")}`,
       );
     }
     return parse(text, this.#path);

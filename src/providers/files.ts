@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { Cancelled, ConfigError, messageOf, ProviderError } from "../domain/errors.ts";
+import { Cancelled, ConfigError, fileFault, ProviderError } from "../domain/errors.ts";
 import {
   type Capabilities,
   estimatedUsage,
@@ -19,7 +19,7 @@ export async function filesProvider(folder: string): Promise<Provider> {
   try {
     await Deno.mkdir(folder, { recursive: true });
   } catch (error) {
-    throw new ConfigError(`Cannot use the folder ${folder} for requests and replies: ${messageOf(error)}`);
+    throw new ConfigError(`Cannot use the folder ${folder} for requests and replies: ${fileFault(error)}`);
   }
   return {
     name: "files",
@@ -36,7 +36,7 @@ async function* exchange(folder: string, { messages, model, signal }: ModelReque
   try {
     number = await writeRequest(folder, requestText(messages));
   } catch (error) {
-    throw new ProviderError(`Cannot write the request to ${folder}: ${messageOf(error)}`, {
+    throw new ProviderError(`Cannot write the request to ${folder}: ${fileFault(error)}`, {
       code: "refused",
       retryable: false,
     });
@@ -87,7 +87,7 @@ async function completeReply(path: string, signal: AbortSignal): Promise<string>
   for (let before = "";;) {
     const text = await Deno.readTextFile(path).catch((error: unknown) => {
       if (error instanceof Deno.errors.NotFound) return "";
-      throw new ProviderError(`Cannot read the reply ${path}: ${messageOf(error)}`, {
+      throw new ProviderError(`Cannot read the reply ${path}: ${fileFault(error)}`, {
         code: "refused",
         retryable: false,
       });

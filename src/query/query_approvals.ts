@@ -215,9 +215,8 @@ function checked(given: ApprovalRequest): CheckedRequest {
       throw new TypeError(`Cannot ask the user: "${key}" has ${text.length} characters; the limit is ${most}`);
     }
   }
-  if (what === "" || scope === "" || scopes.includes("")) {
-    throw new TypeError('Cannot ask the user: "what" and "scope" must not be empty');
-  }
+  if (what === "") throw new TypeError('Cannot ask the user: "what" must not be empty');
+  if (scope === "" || scopes.includes("")) throw new TypeError('Cannot ask the user: "scope" must not be empty');
   if (scopes.length > MOST_SCOPES || lasting && scopes.length === 0) {
     throw new TypeError(`Cannot ask the user: there are ${scopes.length} scopes; the limit is 1 to ${MOST_SCOPES}`);
   }

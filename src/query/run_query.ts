@@ -513,7 +513,7 @@ function headline(query: Unanswered): string {
     case "unusable_replies":
       return unusable ? said(unusable) : "The model gave no usable reply.";
     case "unsupported_answer":
-      return "No answer: the model repeated one that nothing it computed supports.";
+      return "No answer: the model repeated an answer that none of its results supports.";
     case "limit_cost":
       return `No answer: the cost limit was reached after ${done}.`;
     case "limit_tokens":

@@ -77,10 +77,10 @@ export function frameHead({ header, payloadBytes }: { readonly header: Header; r
   const json = encode(encoder, intrinsics.stringify(header));
   const jsonBytes = viewLength(json);
   if (jsonBytes > MAX_HEADER_BYTES) {
-    throw new Range(`Cannot send a frame: its header has ${jsonBytes} bytes, over the limit`);
+    throw new Range(`Cannot send a frame: its header has ${jsonBytes} bytes; the limit is ${MAX_HEADER_BYTES}`);
   }
   if (payloadBytes > MAX_PAYLOAD_BYTES) {
-    throw new Range(`Cannot send a frame: its payload has ${payloadBytes} bytes, over the limit`);
+    throw new Range(`Cannot send a frame: its payload has ${payloadBytes} bytes; the limit is ${MAX_PAYLOAD_BYTES}`);
   }
   const head = new BytesOf(FIXED_BYTES + jsonBytes);
   setUint32(head, 0, jsonBytes);

@@ -133,7 +133,7 @@ Deno.test("loadConfig() reads providers, and refuses invalid ones", async () => 
     rateLimit: { requests: 3, perMs: 60_000 },
   });
   const cases: [string, RegExp][] = [
-    ['[{ "name": "a/b" }]', /providers\.0\.name must be a name of letters, digits, dots and dashes/],
+    ['[{ "name": "a/b" }]', /providers\.0\.name must be letters, digits, dots, dashes and underscores/],
     ['[{ "name": "" }]', /providers\.0\.name/],
     ['[{ "name": "x" }, { "name": "x" }]', /providers has two entries named x; rename one of them$/],
     ['[{ "name": "x", "protocol": "smoke" }]', /providers\.0\.protocol/],

@@ -53,7 +53,7 @@ Deno.test("Conversations.ask() refuses a busy conversation if requested, and onl
     assert.ok(error instanceof BusyError);
     assert.match(
       error.message,
-      /^Cannot start the request: conversation .* already runs one; wait for its end or cancel it/,
+      /^Cannot start the request: conversation .* already runs another request; wait until it ends, or cancel it/,
     );
     return true;
   });
@@ -194,6 +194,6 @@ Deno.test("byId() reports that the beginning of an id is ambiguous", async () =>
   );
   await assert.rejects(
     conversations.byId("fff"),
-    /^UsageError: Cannot find conversation fff: an id has at least 8 characters; vis conversations list shows the ids$/,
+    /^UsageError: Cannot find conversation fff: the beginning of an id must have at least 8 characters; vis conversations list shows the ids$/,
   );
 });

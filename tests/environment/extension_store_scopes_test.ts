@@ -47,7 +47,7 @@ Deno.test("env.store: bytes of any size are read back unchanged, and are removed
       assert.ok(equal(await read(own, other), bytes), String(size));
       await own.dropBytes(other);
     }
-    await assert.rejects(own.dropBytes("x"), /putBytes did not return it/);
+    await assert.rejects(own.dropBytes("x"), /it does not have the form sha256:HASH/);
     const { problems, contents } = await new SqliteMaintenance({ path }).check();
     assert.deepEqual([problems, contents], [[], 0]);
   }));

@@ -35,8 +35,8 @@ Deno.test("installOrder() puts required extensions first and keeps the order els
 Deno.test("installOrder() names the chain of a missing requirement", async () => {
   const { registry } = registryOf(named("a", { requires: ["test.b"] }), named("b", { requires: ["test.gone"] }));
   const expected = {
-    message: "Cannot install extension test.a: a requirement is missing: test.a → test.b → test.gone; " +
-      "load test.gone, too, such as with --extension FOLDER",
+    message: "Cannot install extension test.a: a required extension is missing (test.a → test.b → test.gone); " +
+      "load test.gone, such as with --extension FOLDER",
   };
   assert.throws(() => registry.installOrder(), expected);
   await assert.rejects(registry.activate(VIEW), expected);
@@ -49,7 +49,7 @@ Deno.test("installOrder() names the circle", () => {
     named("b", { requires: ["test.a"] }),
   );
   assert.throws(() => registry.installOrder(), {
-    message: "Cannot install extension test.a: its requirements form a circle: test.a → test.b → test.a",
+    message: "Cannot install extension test.a: its requirements form the circle test.a → test.b → test.a",
   });
 });
 

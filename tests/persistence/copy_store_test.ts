@@ -256,7 +256,7 @@ test("a damaged copy is not finished, and the error is about the copy", async ({
   });
   await assert.rejects(damaging, {
     code: "corrupt",
-    message: /^Cannot finish the copy: it is damaged \(content \S+ is not the stored one\); remove the unfin/,
+    message: /^Cannot finish the copy: it is damaged \(content \S+ has changed since Vis stored it\); remove the unfin/,
   });
   await assert.rejects(stat(back));
 });

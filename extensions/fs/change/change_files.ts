@@ -197,7 +197,9 @@ export async function takeSnapshot(
   using file = context.tree.open(path);
   const bytes = await readWhole(file, { size: file.facts.size, most: MAX_KEPT, signal: context.signal });
   if (bytes !== null) return { kind: "file", bytes, mode, owner: { uid, gid }, attributes: file.attributes() };
-  throw new RangeError(`Cannot change ${path}: its ${sizeText(facts.size)} are more than undo can keep`);
+  throw new RangeError(
+    `Cannot change ${path}: it has ${sizeText(facts.size)}; undo keeps at most ${MAX_KEPT >> 20} MiB`,
+  );
 }
 
 function look({ tree }: Pick<FsContext, "tree">, path: string) {

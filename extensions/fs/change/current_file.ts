@@ -27,7 +27,7 @@ export async function currentFile(
   const bytes = await readWhole(file, { size, most, signal: context.signal });
   if (bytes === null) {
     throw new RangeError(
-      `Cannot ${action} ${place.path}: it has ${sizeText(size)}; the limit is ${most / 1024 / 1024} MB`,
+      `Cannot ${action} ${place.path}: it has ${sizeText(size)}; the limit is ${most / 1024 / 1024} MiB`,
     );
   }
   const current: CurrentFile = {
@@ -98,7 +98,7 @@ export function newBytes(
     );
   }
   if (bytes.length <= MAX_WRITE) return bytes;
-  throw new RangeError(`Cannot ${action} ${path}: it would have ${sizeText(bytes.length)}; the limit is 16 MB`);
+  throw new RangeError(`Cannot ${action} ${path}: it would have ${sizeText(bytes.length)}; the limit is 16 MiB`);
 }
 
 export interface Written {

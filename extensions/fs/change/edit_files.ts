@@ -78,7 +78,7 @@ function refuseSum(drafts: ReadonlyMap<string, Draft>): void {
   for (const { text } of drafts.values()) sum += text.length;
   if (sum > MAX_SUM) {
     throw new RangeError(
-      "Cannot edit the files: together they have more than 32 MB, the limit; edit them in several calls",
+      `Cannot edit the files: together they have more than ${MAX_SUM} characters, the limit; edit them in several calls`,
     );
   }
 }

@@ -127,7 +127,7 @@ async function snapshotOf(
   if (info.size > left) {
     throw new RangeError(
       `Cannot ${action} ${path}: with the other paths it has ${sizeText(info.size)} or more, and undo ` +
-        "keeps at most 64 MB",
+        "keeps at most 64 MiB",
     );
   }
   const place = confineEntryForWrite(context, path);

@@ -124,7 +124,7 @@ function refuseSum(drafts: ReadonlyMap<string, Draft>): void {
   for (const { after } of drafts.values()) sum += after?.kind === "file" ? after.bytes.length : 0;
   if (sum > 2 * MAX_WRITE) {
     throw new RangeError(
-      "Cannot patch the files: together they have more than 32 MB, the limit; patch them one by one",
+      "Cannot patch the files: together they have more than 32 MiB, the limit; patch them one by one",
     );
   }
 }
@@ -167,7 +167,11 @@ async function changedBy(
   const { path } = place;
   if (isWhole) return null;
   if (hunks.length > 0 && old !== null && (old.kind === "link") !== isLink) {
-    throw new Error(`Cannot patch ${path}: it is ${isLink ? "not a link" : "a link"}, but the patch says otherwise`);
+    throw new Error(
+      `Cannot patch ${path}: it is ${
+        isLink ? "not a link, but the patch changes a link" : "a link, but the patch changes a file"
+      }`,
+    );
   }
   if (to !== null && hunks.length === 0 && old?.kind === "link") return old;
   const kept = old?.kind === "file" ? old : null;

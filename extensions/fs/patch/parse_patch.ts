@@ -346,7 +346,7 @@ class PatchReader {
   #unreadable(at: number, reason: string): Error {
     const line = this.#line(at);
     const shown = JSON.stringify(line.length > MAX_SHOWN ? `${line.slice(0, MAX_SHOWN)}…` : line);
-    return new Error(`Cannot apply the patch: line ${at + 1} is not valid: ${shown}; ${reason}`);
+    return new Error(`Cannot apply the patch: line ${at + 1} (${shown}) is not valid; ${reason}`);
   }
 }
 
@@ -483,7 +483,7 @@ class FileHead {
     if (this.#values.has("similarity index")) throw this.#fault("its lines of rename or copy are missing");
     const { from, to } = this.#names ?? { from: this.#git?.name, to: this.#git?.name };
     if (from === undefined || to === undefined) {
-      throw this.#fault("its two names differ, and no line tells which is the old one");
+      throw this.#fault("its two names differ, and no line names the old one");
     }
     const isMade = this.#values.has("new file mode"), isGone = this.#values.has("deleted file mode");
     if (this.#names !== null && (isMade && from !== null || isGone && to !== null)) {
@@ -512,7 +512,9 @@ class FileHead {
 
   #fault(reason: string): Error {
     const name = this.shown === "" ? "" : ` (${this.shown})`;
-    return new Error(`Cannot apply the patch: the file of line ${this.#at + 1}${name} is incomplete: ${reason}`);
+    return new Error(
+      `Cannot apply the patch: the file of line ${this.#at + 1}${name} is incomplete, because ${reason}`,
+    );
   }
 }
 

@@ -39,7 +39,7 @@ export async function replaceText(
   const size = text.length + places.length * (wanted.new.length - wanted.old.length);
   if (size > MAX_TEXT) {
     throw new RangeError(
-      `Cannot edit ${path}: it would have ${size} characters; the limit is 16 MB; replace less, or write ` +
+      `Cannot edit ${path}: it would have ${size} characters; the limit is ${MAX_TEXT}; replace less, or write ` +
         "several files",
     );
   }

@@ -89,7 +89,7 @@ async function readWideLines(
     }
     if (size > MAX_READ_BYTES || rest.length > 16 * MAX_READ_BYTES) {
       throw new RangeError(
-        `Cannot read lines ${from} to ${to} of ${place.path}: they have more than 1 MB, the limit; ask for fewer`,
+        `Cannot read lines ${from} to ${to} of ${place.path}: they have more than 1 MiB, the limit; ask for fewer`,
       );
     }
   }
@@ -136,7 +136,7 @@ async function readLines(file: OpenFile, range: LineRange): Promise<Uint8Array> 
     size += cut.part.length;
     if (size > MAX_READ_BYTES) {
       throw new RangeError(
-        `Cannot read lines ${from} to ${to} of ${place.path}: they have more than 1 MB, the limit; ask for fewer`,
+        `Cannot read lines ${from} to ${to} of ${place.path}: they have more than 1 MiB, the limit; ask for fewer`,
       );
     }
     if (cut.part.length > 0) kept.push(cut.part);
@@ -180,7 +180,7 @@ function numbered(text: string, from: number): string {
 
 function tooLarge(place: WorkspacePath, size: number): RangeError {
   return new RangeError(
-    `Cannot read all of ${place.path}: it has ${sizeText(size)}; the limit is 1 MB; read lines with ` +
+    `Cannot read all of ${place.path}: it has ${sizeText(size)}; the limit is 1 MiB; read lines with ` +
       `fs.readFile(${JSON.stringify(place.path)}, {from: 1, to: 2000}), or search with fs.grep`,
   );
 }
@@ -212,7 +212,7 @@ export async function readFiles(
     entries.push(
       total <= MAX_TOTAL
         ? entry
-        : { path: entry.path, error: "Cannot read this file: the call has reached 16 MB of text, the limit" },
+        : { path: entry.path, error: `Cannot read this file: the call has reached ${MAX_TOTAL} characters, the limit` },
     );
   }
   return entries;

@@ -55,7 +55,7 @@ export async function readLines(
     if (!more && lines < count && end < used) [end, lines] = [used, lines + 1];
     if (used - end > MAX_LINE_BYTES) {
       throw new RangeError(
-        `Cannot read ${place.path} from byte ${at + end}: a line there is longer than 16 MB, the limit`,
+        `Cannot read ${place.path} from byte ${at + end}: a line there is longer than 16 MiB, the limit`,
       );
     }
   }

@@ -249,7 +249,7 @@ class HitTally {
     for (const text of [hit.text, ...hit.before ?? []]) this.#chars += text.length;
     if (this.#chars <= MAX_CHARS) return;
     throw new RangeError(
-      `Cannot list ${this.#kept.length} hits: their text has more than 16 MB; set a lower limit, or search ` +
+      `Cannot list ${this.#kept.length} hits: their text has more than ${MAX_CHARS} characters, the limit; set a lower limit, or search ` +
         "path by path",
     );
   }

@@ -67,7 +67,7 @@ export function checkRuntime(
   if (runtimeSince("2.8.1", deno) || walls.some(({ name, state }) => name === "wall: kernel" && state === "ok")) {
     return { name: "runtime", state: "ok", found, fix: "" };
   }
-  const fix = "Runtimes before 2.8.1 have known permission bypasses. The other walls are not affected; " +
+  const fix = "Runtimes before 2.8.1 have known permission bypasses, which do not affect the other walls; " +
     (Deno.build.standalone
       ? "vis update installs a newer build"
       : "start Vis with bin/vis, which installs its runtime");
@@ -248,7 +248,7 @@ async function rootOf(settings: Settings): Promise<CheckResult> {
         name,
         state: "warn",
         found: `${found}: the server does not list this model`,
-        fix: `The server lists ${known}`,
+        fix: `Choose a model that the server lists, such as ${known}`,
       };
     } catch (error) {
       const why = messageOf(error);
@@ -281,7 +281,7 @@ async function othersOf(settings: Settings): Promise<readonly CheckResult[]> {
     const at = `provider: ${name}`;
     if (key.fix !== "") return { name: at, state: "warn", found: "it has no key", fix: key.fix };
     if (reach?.ok) return { name: at, state: "ok", found: reach.found, fix: "" };
-    const fix = `Requests work without it; check its address and key: vis auth login ${name}`;
+    const fix = `Requests work without this provider; check its address, or save its key with vis auth login ${name}`;
     return { name: at, state: "warn", found: reach?.found ?? "not checked", fix };
   });
 }
@@ -305,10 +305,10 @@ async function diagnoseExtensions(settings: Settings, parts: SessionParts): Prom
         state: "warn",
         found: one.reason,
         fix: one.state === "untrusted"
-          ? "Review it, then run vis extensions trust"
+          ? "Review the extension, then run vis extensions trust"
           : one.state === "misconfigured"
-          ? "vis config explain extensions.config shows its settings"
-          : `vis extensions check ${one.path}; or exclude it: vis config set extensions.deny ${one.name}`,
+          ? "Correct its settings; vis config explain extensions.config shows them"
+          : `Run vis extensions check ${one.path}, or add ${one.name} to extensions.deny`,
       })),
       ...unknown.map((found): CheckResult => (
         { name, state: "warn", found, fix: "Correct extensions.allow or extensions.deny with vis config set" }
@@ -316,7 +316,7 @@ async function diagnoseExtensions(settings: Settings, parts: SessionParts): Prom
     ];
   } catch (error) {
     if (!(error instanceof ConfigError) && !(error instanceof UsageError)) throw error;
-    return [{ name, state: "fail", found: error.message, fix: "vis extensions list shows each of them" }];
+    return [{ name, state: "fail", found: error.message, fix: "Run vis extensions list, which shows each extension" }];
   }
 }
 

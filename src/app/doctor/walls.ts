@@ -34,8 +34,8 @@ export async function diagnoseSandbox(
     probes = await probeWalls({ launcher, signal });
   } catch (error) {
     const fix = launcher.length > 0
-      ? "No block can run until sandbox.launcher is corrected; vis config explain sandbox.launcher shows its value"
-      : "No block can run until the sandbox starts; vis logs shows its messages";
+      ? "No block can run until sandbox.launcher is corrected; vis config explain sandbox.launcher shows this setting"
+      : "No block can run until the sandbox starts; vis logs shows the messages of the sandbox";
     return [{ name, state: "fail", found: `${carrier(launcher)}${messageOf(error)}`, fix }];
   }
   const walls = wallChecks(probes, { require, os: Deno.build.os });
@@ -47,7 +47,7 @@ export async function diagnoseSandbox(
     return [{ name, state: "ok", found, fix: "" }, ...walls];
   } catch (error) {
     const fix = error instanceof ConfigError
-      ? "Correct that wall, or remove it from sandbox.require"
+      ? "Activate the missing wall, or remove it from sandbox.require"
       : "No block can run until the sandbox starts; vis config list shows the settings sandbox.*";
     return [{ name, state: "fail", found: messageOf(error), fix }, ...walls];
   }
@@ -138,7 +138,7 @@ export async function diagnoseCommands(
 }
 
 const UNWALLED: Readonly<Record<UnwalledMode, string>> = {
-  ask: "you are asked before each",
+  ask: "Vis asks you before each command",
   run: "they run without a question, because shell.unwalled is run",
   off: "Vis runs none of them, because shell.unwalled is off or sandbox.require names kernel",
 };
@@ -162,7 +162,7 @@ function socketsOf({ loopback, unix, hides }: ProgramWalls): string {
 async function faultOf(spawn: NonNullable<DoctorContext["spawn"]>): Promise<string | null> {
   try {
     const { code, signal } = await spawn(["/bin/sh", "-c", "exit 0"], { loopback: "doctor" });
-    return code === 0 ? null : `Cannot run commands: /bin/sh ended with ${signal ?? code}`;
+    return code === 0 ? null : `Cannot run commands: /bin/sh ended with ${signal ?? `exit code ${code}`}`;
   } catch (error) {
     return messageOf(error);
   }
@@ -188,7 +188,7 @@ async function askExtensions(
       const asked = () => doctor?.({ config: registry.configOf(namespace), ...spawns, ...place });
       return await answerInTime(asked, { ms: EXTENSION_MS, clock: REAL_CLOCK }) ?? [];
     } catch (error) {
-      const fix = "The extension has a fault; exclude it with vis config set extensions.deny NAME";
+      const fix = "The extension has a fault; add its name to extensions.deny";
       return [{ name: `extension: ${namespace}`, state: "warn", found: messageOf(error), fix }];
     }
   });
@@ -255,10 +255,11 @@ export function wholeWallFix(
     const flags = isRoot
       ? "--cap-add SYS_ADMIN --security-opt apparmor=unconfined"
       : "--security-opt seccomp=unconfined --security-opt apparmor=unconfined --security-opt systempaths=unconfined";
-    const unasked = "; if it is thrown away afterwards, vis config set shell.unwalled run asks nothing";
+    const unasked =
+      "; in a container that you delete afterwards, vis config set shell.unwalled run turns the questions off";
     return `Start the container with ${flags}${mode === "ask" ? unasked : ""}`;
   }
-  if (isRoot) return "Give Vis the capability CAP_SYS_ADMIN, or run it as an ordinary user";
+  if (isRoot) return "Give Vis the capability CAP_SYS_ADMIN, or run Vis as an ordinary user";
   if (read(`${SYSCTL}/user/max_user_namespaces`) === "0") return lasting("user.max_user_namespaces", `${NAMESPACES}`);
   if (read(`${SYSCTL}/kernel/unprivileged_userns_clone`) === "0") {
     return lasting("kernel.unprivileged_userns_clone", "1");

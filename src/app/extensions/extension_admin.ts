@@ -96,7 +96,7 @@ export class AppExtensionAdmin implements ExtensionAdmin {
     const active = await registry.activate({ envId: "", conversationId: "", branchId: "", depth: 0, workspace });
     const docs = (found.symbols ?? []).map((symbol) => active.doc(`${alias}.${symbol.name}`) ?? "");
     const text = active.doc(alias) ??
-      "It is not active outside a conversation; vis prompt shows the prompt of a request";
+      "The extension is not active outside a conversation; vis prompt shows the prompt of a request";
     const modules = Object.keys(found.modules ?? {});
     const names = modules.length > 0 ? [`In the sandbox by bare names: ${modules.join(", ")}`] : [];
     const from = [found.author, found.license].filter((one) => one !== undefined).join(", ");
@@ -136,8 +136,8 @@ export class AppExtensionAdmin implements ExtensionAdmin {
     const taken = folder.entries.find(({ namespace }) => shipped.has(namespace));
     if (taken) {
       throw new UsageError(
-        `Cannot add ${from}: a shipped extension has the namespace ${taken.namespace}; rename this one, or use it with ` +
-          "vis run --extension, which replaces the shipped one",
+        `Cannot add ${from}: a shipped extension has the namespace ${taken.namespace}; choose another ` +
+          "namespace, or load the folder with vis run --extension, which replaces the shipped extension",
       );
     }
     const target = join(this.#own(), first?.namespace ?? basename(from));
@@ -168,7 +168,7 @@ export class AppExtensionAdmin implements ExtensionAdmin {
       await Deno.remove(found.path, { recursive: true });
       return found.path;
     }
-    const there = own.length === 0 ? "" : `; the folder has ${own.map(({ path }) => basename(path)).join(", ")}`;
+    const there = own.length === 0 ? "" : `; choose one of ${own.map(({ path }) => basename(path)).join(", ")}`;
     const why = short.length > 1
       ? `several extensions in ${this.#own()} have this name`
       : `no extension in ${this.#own()} has this name`;
@@ -276,7 +276,7 @@ export class AppExtensionAdmin implements ExtensionAdmin {
     const { home } = this.#settings;
     if (home === null) {
       throw new ConfigError(
-        "Cannot add extensions: Vis has no home folder; set VIS_HOME to a folder that Vis may write",
+        "Cannot find the folder of your extensions: Vis has no home folder; set VIS_HOME to a folder that Vis may write",
       );
     }
     return join(home, "extensions");
@@ -396,7 +396,7 @@ export async function fetchPackage(ref: string, env: EnvironmentVariables): Prom
   }
   const registry = (env["npm_config_registry"] || await askNpm()).replace(/\/+$/, "");
   const facts = Version.safeParse(parsed(await get(`${registry}/${name.replace("/", "%2f")}/${version}`)));
-  if (!facts.success) throw new UsageError(`Cannot add ${ref}: the registry gives no download address for it`);
+  if (!facts.success) throw new UsageError(`Cannot add ${ref}: the registry gives no download address and checksum`);
   const { tarball, integrity } = facts.data.dist;
   const bytes = await get(tarball);
   const hash = `sha512-${createHash("sha512").update(bytes).digest("base64")}`;
@@ -413,7 +413,7 @@ async function askNpm(): Promise<string> {
   const address = await registryOfNpm().catch(() => "");
   if (URL.canParse(address)) return address;
   throw new UsageError(
-    "Cannot find a package registry: npm has none configured; set npm_config_registry to its address",
+    "Cannot find a package registry: `npm config get registry` gave no URL; set npm_config_registry to the URL of a registry",
   );
 }
 

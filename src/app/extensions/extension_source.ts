@@ -106,7 +106,7 @@ async function loadOne(
   if (extension && found.loaded.length === 1) return extension;
   throw new Error(
     found.skipped[0]?.reason ??
-      `Cannot load extensions from ${ref}: its folder has ${found.loaded.length} extensions, but must have 1`,
+      `Cannot load an extension from ${ref}: the folder has ${found.loaded.length} extensions, but must have 1`,
   );
 }
 

@@ -148,7 +148,7 @@ export function unpricedRoot(
 }
 
 function unknownModel(model: string, { name }: ResolvedProvider): string {
-  return `${model} is not a known model: no price, images or reasoning are assumed (describe it in providers of config.jsonc; ` +
+  return `${model} is not a known model, so Vis assumes no price, no images and no reasoning (describe the model in providers of config.jsonc; ` +
     `vis models --provider ${name} lists models)`;
 }
 

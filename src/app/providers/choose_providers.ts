@@ -45,7 +45,7 @@ export async function chooseProviders(parts: ChooseParts): Promise<ChosenProvide
   const choice = await choose({ ...parts, settings: { ...parts.settings, config } }).catch((error: unknown) => {
     throw fault ?? error;
   });
-  const why = fault === null ? "no key serves it here" : fault.advice || fault.problem;
+  const why = fault === null ? "Vis has no key for its provider" : fault.advice || fault.problem;
   return {
     ...choice,
     notes: [...choice.notes, `the workspace prefers ${preferred.model}, but Vis does not use it: ${why}`],
@@ -127,7 +127,7 @@ function plainProvider({ settings: { config, apiKey, variable, home = null } }: 
     addressFrom: place.from,
     addressNote: mayGo || apiKey === null
       ? ""
-      : `OPENAI_API_KEY is not sent to ${hostOf(config.baseUrl)}: VIS_API_KEY is the key of VIS_BASE_URL`,
+      : `Vis does not send OPENAI_API_KEY to ${hostOf(config.baseUrl)}: VIS_API_KEY is the key of VIS_BASE_URL`,
     headers: {},
     need: "optional",
     keyNames: ["VIS_API_KEY", "OPENAI_API_KEY"],
@@ -254,8 +254,8 @@ async function local(parts: ChooseParts): Promise<ChosenProviders> {
   if (model !== null && !server.models.includes(model)) {
     const there = server.models.slice(0, 5).join(", ");
     throw new ConfigError(
-      `Cannot use model ${model}: no provider is configured, and ${server.title} here has only ${there}; ` +
-        "choose one of these with --model",
+      `Cannot use model ${model}: no provider is configured, and ${server.title} here does not have this model; ` +
+        `choose one of its models with --model, such as ${there}`,
       { code: "unserved" },
     );
   }
@@ -423,7 +423,7 @@ function presetOf(
   const what = entry === undefined ? `provider ${asked}` : `preset ${asked} of provider ${name}`;
   if (WITHOUT_SERVICE.includes(asked)) {
     throw new ConfigError(
-      `Cannot use ${what}: it needs no key, and has no models or address; use --provider ${asked}`,
+      `Cannot use ${what}: it is not a service with an address and a key; choose it with --provider ${asked}`,
     );
   }
   const presets = Object.keys(PRESETS);
@@ -458,7 +458,7 @@ function addressFor(
   }
   const baseUrl = saved ?? preset.baseUrl;
   const isOther = given !== null && given.baseUrl !== baseUrl;
-  const note = isOther ? `${given.from} is ignored: the key in use belongs to ${URL.parse(baseUrl)?.host}` : "";
+  const note = isOther ? `${given.from} has no effect: the key in use belongs to ${URL.parse(baseUrl)?.host}` : "";
   return { baseUrl, from: "", note };
 }
 

@@ -149,7 +149,7 @@ export class AppProviderAdmin implements ProviderAdmin {
     const api = new BotApi({ token, root: this.#settings.config.telegram.apiUrl.replace(/\/+$/, "") });
     try {
       const { username } = await api.call((wire, own) => wire.getMe(own), { signal, timeoutMs: TRY_MS });
-      return { state: "works", found: `it is of @${username}` };
+      return { state: "works", found: `it belongs to @${username}` };
     } catch (error) {
       const isWrong = error instanceof Error && "code" in error && error.code === "token";
       return isWrong

@@ -109,7 +109,7 @@ async function refuseExposed(
   const folder = folders.find((one) => isBelow(real, one));
   if (folder === undefined) return;
   throw new ConfigError(
-    `Cannot use the tokens in ${path}: requests can read the files of ${folder}; move the file out of this folder`,
+    `Cannot use the tokens in ${path}: requests can read the files of ${folder}; move the token file out of this folder`,
   );
 }
 
@@ -211,6 +211,6 @@ function wholeOf(path: string, files: { readWhole(path: string): string }): stri
 export function openNotes(host: string): readonly string[] {
   if (isLoopback(host)) return [];
   return [
-    `other machines can reach ${host}, and Vis sends tokens and texts unencrypted: put a proxy with TLS in front`,
+    `other machines can reach ${host}, and Vis sends tokens and texts unencrypted: put a proxy with TLS in front of the server`,
   ];
 }

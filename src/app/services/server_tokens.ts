@@ -45,7 +45,7 @@ async function ownTokens(
   const path = resolve(named);
   const list = await TokenList.open(path, { quota: server.quota, now: Date.now, log: createLog("http") });
   const open = await sharedFileNotes(path);
-  const unused = env["VIS_TOKEN"] ? [`VIS_TOKEN is ignored: tokens come from ${path}`] : [];
+  const unused = env["VIS_TOKEN"] ? [`Vis ignores VIS_TOKEN, because its tokens come from ${path}`] : [];
   return { source: list, token: null, from: path, notes: [...open, ...unused] };
 }
 

@@ -89,7 +89,7 @@ export class TokenList implements TokenSource {
       const [open = ""] = await sharedFileNotes(this.#path);
       this.#note(open === "" ? null : { isUnread: false, why: open, shown: "other users can read the token file" });
     } catch (error) {
-      const shown = "the token file cannot be used; the previous tokens stay valid";
+      const shown = "Vis cannot use the token file; the previous tokens stay valid";
       this.#note({ isUnread: true, why: messageOf(error), shown });
     }
   }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { z } from "zod";
-import { ConfigError, messageOf } from "../../domain/errors.ts";
+import { ConfigError, fileFault } from "../../domain/errors.ts";
 import { ensureFolder, plainTextFile, replaceFile } from "../../domain/kit/files.ts";
 import { DEFAULT_TENANT } from "../../domain/kit/ids.ts";
 import type { ApprovalAdmin, ApprovalRules } from "../../domain/query/approval.ts";
@@ -49,7 +49,7 @@ export class ApprovalFolder implements ApprovalRules {
       await ensureFolder(this.#folder);
       await replaceFile(this.#pathOf(idOf(rule)), `${text}\n`);
     } catch (error) {
-      throw new ConfigError(`Cannot save your answer in ${this.#folder}: ${messageOf(error)}`);
+      throw new ConfigError(`Cannot save your answer in ${this.#folder}: ${fileFault(error)}`);
     }
   }
 

@@ -311,7 +311,7 @@ export async function startSandbox(
   if (readOnly && write.length > 0) {
     throw new ConfigError(
       `Cannot run blocks: an extension requests to write ${write[0]}, but the workspace is read-only; ` +
-        "exclude it with extensions.deny",
+        "exclude the extension with extensions.deny",
     );
   }
   const limited: SandboxOptions = { ...options, launcher: config.sandbox.launcher, limits: limitsOf(config) };
@@ -322,7 +322,7 @@ export async function startSandbox(
   const why = sandbox.walls.failed.length > 0 ? ` (${sandbox.walls.failed.join("; ")})` : "";
   throw new ConfigError(
     `Cannot run blocks: sandbox.require names walls that are not active: ${missing.join(", ")}${why}; ` +
-      "vis doctor tells how to activate them",
+      "vis doctor shows how to activate them",
   );
 }
 

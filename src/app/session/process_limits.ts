@@ -21,7 +21,7 @@ class ProcessLimits {
       const limit = Number(new RegExp(`^${name}\\s+(\\d+)`, "m").exec(limits)?.[1] ?? Infinity);
       if (limit >= least || "notRoot" in rest && Deno.uid() === 0) continue;
       throw new ConfigError(
-        `Cannot work with ulimit ${flag} ${limit}: Vis needs at least ${least}; raise it with ulimit ${flag} ${least}`,
+        `Cannot start with ulimit ${flag} ${limit}: Vis needs at least ${least}; raise the limit with ulimit ${flag} ${least}`,
       );
     }
     this.#held = { ignoresHangup: ignoresHangup() };

@@ -311,6 +311,7 @@ export class AppConfigAdmin implements ConfigAdmin {
         problem ??= error;
       }
     }
+    if (problem instanceof RangeError) throw new UsageError(problem.message);
     if (!(problem instanceof SettingError)) throw new UsageError(`Cannot set ${key}: ${problem?.message}`);
     const wrong = this.#sections.path(problem.key);
     const place = at.every((one, index) => wrong[index] === one)

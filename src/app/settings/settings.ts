@@ -3,7 +3,7 @@ import { basename, dirname, join, relative, resolve } from "node:path";
 import type { OpenRequest } from "../../channels/channel.ts";
 import { SettingsSections } from "../../config/layers.ts";
 import { loadConfig, type LoadedConfig } from "../../config/load.ts";
-import { ConfigError, messageOf, UsageError } from "../../domain/errors.ts";
+import { ConfigError, fileFault, UsageError } from "../../domain/errors.ts";
 import { isPostgres, percentDecoded } from "../../domain/kit/addresses.ts";
 import { isWithin } from "../../domain/kit/files.ts";
 import type { SettingsSection } from "../../domain/settings.ts";
@@ -106,10 +106,10 @@ export async function realFolder(path: string): Promise<string> {
   try {
     const real = await Deno.realPath(path);
     if ((await Deno.stat(real)).isDirectory) return real;
-  } catch {
-    throw new UsageError(`Cannot use workspace ${path}: the folder does not exist; name another with --cwd`);
+  } catch (error) {
+    throw new UsageError(`Cannot use workspace ${path}: ${fileFault(error)}; name another folder with --cwd`);
   }
-  throw new UsageError(`Cannot use workspace ${path}: it is not a folder; name a folder with --cwd`);
+  throw new UsageError(`Cannot use workspace ${path}: it is a file; name a folder with --cwd`);
 }
 
 export async function databaseOf({ flag, setting, env, home }: {
@@ -138,9 +138,12 @@ async function passwordIn(path: string | undefined): Promise<string> {
   try {
     return (await Deno.readTextFile(path)).trimEnd();
   } catch (error) {
-    throw new ConfigError(`Cannot read the password of the database from ${path}: ${messageOf(error)}`, {
-      code: "access",
-    });
+    throw new ConfigError(
+      `Cannot read the password of the database from ${path}: ${fileFault(error)}; correct VIS_DATABASE_PASSWORD_FILE`,
+      {
+        code: "access",
+      },
+    );
   }
 }
 

@@ -68,7 +68,7 @@ export class DenoIo implements Io {
       size += bytes.length;
       if (size > MAX_STDIN_BYTES) {
         throw new UsageError(
-          `Cannot read stdin: it has more than ${MAX_STDIN_BYTES >> 20} MB, the limit; write the input to a file`,
+          `Cannot read stdin: it has more than ${MAX_STDIN_BYTES >> 20} MiB, the limit; write the input to a file`,
         );
       }
       parts.push(decoder.decode(bytes, { stream: true }));

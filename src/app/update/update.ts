@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { createHash, createPublicKey, verify } from "node:crypto";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { z } from "zod";
 import type { Config } from "../../config/schema.ts";
 import { Cancelled, ConfigError, fileFault, reasonOf, UsageError } from "../../domain/errors.ts";
@@ -174,7 +174,7 @@ async function replaceProgram(
   } catch (error) {
     await Deno.remove(fresh).catch(() => {});
     if (error instanceof UsageError) throw error;
-    throw new UsageError(`Cannot replace ${path}: ${fileFault(error)}; let Vis write the folder`);
+    throw new UsageError(`Cannot replace ${path}: ${fileFault(error)}; Vis must be able to write in ${dirname(path)}`);
   }
 }
 

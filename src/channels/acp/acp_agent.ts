@@ -134,7 +134,7 @@ async function run(
   const controller = new AbortController();
   if (entry.running) {
     throw new BusyError(
-      `Cannot start the request: session ${branch.conversationId} already runs one; wait for its end or cancel it`,
+      `Cannot start the request: session ${branch.conversationId} already runs another request; wait until it ends, or cancel it`,
     );
   }
   entry.running = controller;

@@ -157,8 +157,9 @@ Getting started:
 
 vis help COMMAND explains a command. vis without a command starts interactive
 mode on a terminal; its options are -c, --conversation ID, --model, --provider,
---db, --cwd, --root and --shell. vis "…" asks there, in a pipe like vis run;
--p means vis run everywhere. Also known: login, logout, history, export,
+--db, --cwd, --root and --shell. vis "…" starts it with this request; without a
+terminal, vis "…" is vis run "…". -p always means vis run. Also known: login,
+logout, history, export,
 resume [ID].`;
 
 const GROUPS: readonly CommandGroup[] = [ASK, REVIEW, SET_UP, SERVE, HELP];

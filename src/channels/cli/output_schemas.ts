@@ -47,12 +47,14 @@ const iteration = z.object({
   iterationId: z.string(),
   number: count.describe("1-based"),
   status: z.enum(["done", "error", "interrupted", "running"]),
-  outcome: z.string().describe('executed, empty, failed, refused, final; "" while unknown, and if it was interrupted'),
+  outcome: z.string().describe(
+    'executed, empty, failed, refused or final; "" for an iteration that runs or was interrupted',
+  ),
   thinking: z.string(),
   nativeReasoning: z.string(),
   response: z.string().describe("The raw reply"),
   ending: z.enum(["cut", "broken"]).optional().describe(
-    "cut: at the length limit of the model; broken: the connection ended",
+    "Present if the reply ended early. cut: at the length limit of the model; broken: by the end of the connection",
   ),
   error: z.string().nullable(),
   notes: z.array(z.string()),
@@ -64,7 +66,7 @@ const iteration = z.object({
 
 const recordedQuery = QueryResultSchema.omit({ answerType: true, conversationId: true, value: true }).extend({
   status: z.enum(["done", "error", "interrupted", "running"]),
-  reason: QueryResultSchema.shape.reason.nullable().describe("Reason of the end; null while it runs"),
+  reason: QueryResultSchema.shape.reason.nullable().describe("Reason of the end; null while the query runs"),
   text: z.string(),
   running: z.boolean(),
   createdAt: time,
@@ -73,7 +75,7 @@ const recordedQuery = QueryResultSchema.omit({ answerType: true, conversationId:
   context: z.object({ label: z.string(), json: z.boolean() }).nullable(),
   iterations: z.array(iteration),
   steered: z.array(z.object({ text: z.string(), iteration: count.describe("1-based"), at: time })).describe(
-    "Messages that the user sent while it ran, and the iteration that showed them to the model",
+    "Messages that the user sent while the query ran, each with the iteration that showed the message to the model",
   ),
 });
 
@@ -114,7 +116,7 @@ const queryOutputs = {
 const branch = z.object({
   branchId: z.string(),
   parentBranchId: z.string().nullable(),
-  fork: z.looseObject({}).nullable().describe("Point at which it branches off from its parent"),
+  fork: z.looseObject({}).nullable().describe("Point at which the branch leaves its parent"),
   title: z.string(),
   queries: count,
   createdAt: time,
@@ -125,9 +127,9 @@ const conversation = z.object({
   title: z.string(),
   workspace: z.string(),
   queries: count,
-  running: z.boolean().describe("Whether any process runs a query in it"),
+  running: z.boolean().describe("Whether any process runs a query in the conversation"),
   createdAt: time,
-  activeAt: time.describe("Start of the newest request, or else the time of creation"),
+  activeAt: time.describe("Start of the newest query; without a query, the time of creation"),
   branches: z.array(branch),
 });
 
@@ -138,8 +140,8 @@ const head = z.object({
   kind,
   versions: count,
   scope: z.enum(["live", "forgotten", "system"]),
-  reason: z.string().describe('Why it is lost; "" if it is not'),
-  code: z.string().describe("Code of the block that defined it"),
+  reason: z.string().describe('Reason why the value is lost; "" if it is not lost'),
+  code: z.string().describe("Code of the block that defined the variable"),
   createdAt: time,
   declaration: z.string(),
   type: z.string(),
@@ -184,13 +186,15 @@ const storedOutputs = {
       at: time,
       paths: z.array(z.string()),
       undone: z.boolean().optional().describe("With --list"),
-      kept: z.array(z.string()).optional().describe("With --list: files that its undo did not change"),
-      committed: z.array(z.string()).optional().describe("With --list: files that went into a git commit since"),
+      kept: z.array(z.string()).optional().describe("With --list: files that the undo of this change left unchanged"),
+      committed: z.array(z.string()).optional().describe(
+        "With --list: files of this change that are in a later git commit",
+      ),
     })).optional(),
     files: z.array(z.looseObject({ path: z.string(), diff: z.string() })).optional(),
     kept: z.array(z.object({ path: z.string(), reason: z.string() })).optional()
       .describe(
-        "Files that were not restored, for example because they were changed again since; the exit code is then 1",
+        "Files that undo left unchanged, for example because they were changed later; the exit code is then 1",
       ),
   }),
   "search": z.array(SearchHitSchema),
@@ -229,7 +233,7 @@ const setupOutputs = {
   "approvals remove": z.array(KeptRuleSchema),
   "providers": ProvidersReportSchema,
   "models": z.union([z.array(ModelsReportSchema), RefreshReportSchema]).describe(
-    "The models of each provider; with --refresh, what was renewed",
+    "The models of each provider; with --refresh, a report of the renewed data",
   ),
   "auth status": z.array(KeyReportSchema),
   "config list": z.array(SettingFactsSchema),
@@ -241,7 +245,9 @@ const setupOutputs = {
   "config schema": z.looseObject({}).describe("A JSON Schema"),
   "config trust": ConfigTrustSchema.nullable(),
   "extensions list": z.array(ExtensionSchema),
-  "extensions show": ExtensionSchema.extend({ text: z.string().describe("Text that the model reads about it") }),
+  "extensions show": ExtensionSchema.extend({
+    text: z.string().describe("Text that the model reads about the extension"),
+  }),
   "extensions check": z.array(ExtensionCheckSchema),
   "extensions test": z.array(ExtensionCheckSchema),
   "extensions new": folder,
@@ -256,6 +262,6 @@ const setupOutputs = {
   })),
   "version": VersionFactsSchema,
   "error": z.object({ error: z.object({ code: count.describe("The exit code"), message: z.string() }) }).describe(
-    "Printed by any command that fails",
+    "Output of a command with JSON output that ends with an error",
   ),
 } as const;

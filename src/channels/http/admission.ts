@@ -55,21 +55,25 @@ export function guard(request: Request, limits: GuardLimits, hosts: ReadonlySet<
   const host = (request.headers.get("host") ?? "").toLowerCase();
   if (!isKnown(host, hosts)) {
     throw new Problem(
-      `Cannot serve host ${host.slice(0, 100) || "without a name"}: the server does not have this name; ` +
-        "add it to server.hosts",
+      host === ""
+        ? "Cannot serve the request: it has no Host header; send one"
+        : `Cannot serve host ${host.slice(0, 100)}: the server does not have this name; add the name to server.hosts`,
       { kind: "misdirected" },
     );
   }
   const origin = request.headers.get("origin");
   if (origin !== null && !isSameOrigin(origin, host)) {
-    throw new Problem(`Cannot serve a page of ${origin.slice(0, 100)}: its origin is not the one of this server`, {
-      kind: "forbidden",
-    });
+    throw new Problem(
+      `Cannot serve a page of ${origin.slice(0, 100)}: the server accepts only pages of its own origin`,
+      {
+        kind: "forbidden",
+      },
+    );
   }
   const site = request.headers.get("sec-fetch-site");
   const isVisit = request.method === "GET" && request.headers.get("sec-fetch-mode") === "navigate";
   if ((site === "cross-site" || site === "same-site") && !isVisit) {
-    throw new Problem("Cannot serve the page: its origin is not the one of this server", { kind: "forbidden" });
+    throw new Problem("Cannot serve the request: a page of another origin sent it", { kind: "forbidden" });
   }
 }
 
@@ -78,12 +82,15 @@ function checkFraming({ headers }: Request, { chunked }: GuardLimits): void {
   const coding = headers.get("transfer-encoding")?.toLowerCase();
   if (coding === undefined) return;
   if (headers.has("content-length")) {
-    throw new Problem("Cannot read the body: the request has both Content-Length and Transfer-Encoding", {
-      kind: "bad-request",
-    });
+    throw new Problem(
+      "Cannot read the body: the request has both Content-Length and Transfer-Encoding; send only one",
+      {
+        kind: "bad-request",
+      },
+    );
   }
   if (coding === "chunked" && !chunked) {
-    throw new Problem("Cannot read the body: the request has no Content-Length", LENGTH_REQUIRED);
+    throw new Problem("Cannot read the body: the request has no Content-Length; send one", LENGTH_REQUIRED);
   }
   if (coding === "chunked") return;
   const detail = `Cannot read the body: its transfer encoding is ${coding.slice(0, 50)}; send it without an encoding`;
@@ -187,8 +194,8 @@ export function rateLimiter(
     if (!isEmpty) return;
     const seconds = Math.max(1, Math.ceil(((1 - filled) * 60) / perMinute));
     throw new Problem(
-      `Cannot serve the request: this ${what} has sent ${perMinute} requests within a minute, the limit; ` +
-        "try again later",
+      `Cannot serve the request: this ${what} exceeds the limit of ${perMinute} requests a minute and ${burst} at once; ` +
+        `try again in ${seconds} s`,
       {
         kind: "rate-limited",
         headers: { "retry-after": String(seconds) },

@@ -58,7 +58,9 @@ export function createApp(parts: HttpParts, hosts: ReadonlySet<string>): Hono<En
   app.notFound((c) =>
     failed(
       c,
-      new Problem("Cannot find this path: the server has no such path; GET /docs lists all", { kind: "not-found" }),
+      new Problem("Cannot find this path: the server has no such path; GET /docs lists the paths of the API", {
+        kind: "not-found",
+      }),
     )
   );
   app.onError((error, c) => failed(c, error));
@@ -69,7 +71,7 @@ function onMethodNotAllowed(c: Context, methods: readonly string[]): Response {
   const allowed = methods.filter((method) => method !== "HEAD");
   return failed(
     c,
-    new Problem(`Cannot use this method: the path allows only ${allowed.join(" and ")}`, {
+    new Problem(`Cannot use method ${c.req.method}: the path allows only ${allowed.join(" and ")}`, {
       kind: "method-not-allowed",
       headers: { allow: allowed.join(", ") },
     }),

@@ -53,7 +53,7 @@ interface ServedRequest {
 /** The metrics contain no user text. */
 class Metrics {
   readonly #all = new Registry();
-  readonly #requests = this.#counter("vis_http_requests_total", "Requests by route and status.", [
+  readonly #requests = this.#counter("vis_http_requests_total", "HTTP requests by route and status.", [
     "method",
     "route",
     "status",
@@ -124,9 +124,12 @@ class Metrics {
   }
 
   #showLoad(load: SharedQueries["load"]): void {
-    const depth = this.#gauge("vis_queue_depth", "Requests that wait for a node.");
-    const oldest = this.#gauge("vis_queue_oldest_seconds", "How long the oldest of them has waited.");
-    const takeovers = this.#counter("vis_takeovers_total", "Queries of lost nodes that this one continued.");
+    const depth = this.#gauge("vis_queue_depth", "Queries that wait for a node.");
+    const oldest = this.#gauge(
+      "vis_queue_oldest_seconds",
+      "Seconds that the oldest waiting query has waited for a node.",
+    );
+    const takeovers = this.#counter("vis_takeovers_total", "Queries of lost nodes that this node continued.");
     this.#readLoad = async () => {
       const now = await load();
       depth.set(now.depth);

@@ -44,7 +44,7 @@ export class Idempotency {
   async once(given: string | null, options: OnceOptions): Promise<StartedQuery> {
     if (given === null) return await options.work(undefined);
     if (!/^[\x20-\x7e]{1,255}$/.test(given)) {
-      throw new Problem("Cannot use Idempotency-Key: it does not have 1 to 255 visible characters", {
+      throw new Problem("Cannot use Idempotency-Key: its value is not 1 to 255 printable ASCII characters", {
         kind: "bad-request",
       });
     }
@@ -88,7 +88,7 @@ export class Idempotency {
 
 function sameBody(known: Known, { fingerprint }: RequestKey): Known {
   if (known.fingerprint === fingerprint) return known;
-  throw new Problem("Cannot use Idempotency-Key: another body was sent with it; send a new key", {
+  throw new Problem("Cannot use Idempotency-Key: an earlier request with this key had another body; send a new key", {
     kind: "key-reused",
   });
 }
@@ -109,9 +109,8 @@ export class AbandonedCalls {
     const at = this.#at.get(call);
     if (at === undefined || at < performance.now() - ABANDONED_MS) return;
     throw new Problem(
-      "Cannot repeat the request: your client stopped waiting for it, so Vis cancelled it; raise the " +
-        "client's timeout, or send an Idempotency-Key, so that the request continues and repeating it " +
-        "returns the answer",
+      "Cannot repeat the request: Vis cancelled it when your client stopped waiting; raise the client's timeout, " +
+        "or send an Idempotency-Key",
       { kind: "conflict" },
     );
   }

@@ -30,15 +30,15 @@ interface Described {
 
 const SUCCESS: Readonly<Record<string, string>> = {
   200: "Success",
-  201: "It was created",
+  201: "Created",
   202: "The running query received the message",
-  204: "It was deleted, or the client already has everything",
+  204: "Deleted, or the client already has all events",
 };
 const ERRORS = {
-  409: "A query is running in the conversation, or what is to be changed has changed",
+  409: "A query is running in the conversation, or the resource has changed",
   412: "The conversation does not match If-Match",
   422: "The idempotency key was used with another body",
-  429: "Too many requests, or the quota of the token is exhausted; Retry-After says when to try again",
+  429: "Too many requests, or the quota of the token is exhausted; Retry-After gives the seconds to wait",
 };
 /** The scopes, narrowest first. */
 const SCOPES: readonly TokenScope[] = ["read", "write", "admin"];
@@ -46,7 +46,7 @@ export const EVENT_STREAM = "text/event-stream";
 const EVENTS = {
   $ref: "#/components/schemas/QueryEvent",
   description:
-    "If Accept names text/event-stream, server-sent events: the name of each is the type of a QueryEvent, its data the QueryEvent as JSON",
+    "If Accept names text/event-stream, server-sent events. An event has the type of a QueryEvent as name, and the QueryEvent as JSON as data",
 };
 const OPENAI_EVENTS = { type: "string", description: "With stream, server-sent events as in OpenAI's API" };
 
@@ -122,18 +122,18 @@ export async function existing<T>(what: string, read: () => Promise<T | null | u
     if (!(error instanceof UsageError)) throw error;
   });
   if (found !== null && found !== undefined) return found;
-  throw new Problem(`Cannot find ${what}: the server has none with this id or name`, { kind: "not-found" });
+  throw new Problem(`Cannot find ${what}: the server does not have it`, { kind: "not-found" });
 }
 
 export async function findConversation(conversations: Conversations, id = ""): Promise<Conversation> {
   const isId = /^[0-9a-f-]{8,36}$/.test(id);
-  return await existing(`conversation: ${id.slice(0, 100)}`, async () => isId ? await conversations.byId(id) : null);
+  return await existing(`conversation ${id.slice(0, 100)}`, async () => isId ? await conversations.byId(id) : null);
 }
 
 /** `queryId` is a whole id. The query may be in any branch of the conversation, even if another run has replaced the
  * query. If the branch shows only a part of the query, returns this part. Rejects with `Problem` (404). */
 export async function findQuery(c: Context<Env>, queryId = ""): Promise<StoredQuery> {
-  return await existing(`query: ${queryId.slice(0, 100)}`, async () => {
+  return await existing(`query ${queryId.slice(0, 100)}`, async () => {
     const { conversations } = c.env.parts;
     const query = await conversations.records.query(queryId);
     const branches = query ? await conversations.branches(c.var.conversation.conversationId) : [];
@@ -268,7 +268,10 @@ async function readAll(
   { bodyBytes, bodyMs }: Pick<HttpLimits, "bodyBytes" | "bodyMs">,
 ): Promise<Uint8Array> {
   const late = new AbortController();
-  const tooLate = new Problem("Cannot read the body: it took too long to arrive", { kind: "timeout", headers: CLOSE });
+  const tooLate = new Problem(`Cannot read the body: it did not arrive within ${bodyMs / 1000} s, the limit`, {
+    kind: "timeout",
+    headers: CLOSE,
+  });
   const timer = setTimeout(() => late.abort(tooLate), bodyMs);
   try {
     const tooLarge = () => bodyTooLarge(bodyBytes);

@@ -45,7 +45,12 @@ export function signedTokens(
         : error;
     });
     const { sub = "", exp = 0 } = claims;
-    if (!SUBJECT.test(sub)) throw unauthorized("Cannot accept this token: its claim sub is not a valid name", true);
+    if (!SUBJECT.test(sub)) {
+      throw unauthorized(
+        "Cannot accept this token: its claim sub is not 1 to 255 characters without control characters",
+        true,
+      );
+    }
     const digest = createHash("sha256").update(token).digest();
     // Names of tokens in a list contain no colon, so a listed token cannot have this name.
     const name = `jwt:${sub}`;
@@ -156,13 +161,13 @@ async function discovered(issuer: string): Promise<string> {
   const url = `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
   const found = Discovery.parse(await readJson(url));
   if (found.issuer !== issuer) {
-    throw new Error(`Cannot use ${url}: its issuer is ${found.issuer}, but must be the one of the settings`);
+    throw new Error(`Cannot use ${url}: its issuer is ${found.issuer}, but server.jwt.issuer is ${issuer}`);
   }
   return found.jwks_uri;
 }
 
 async function readJson(url: string): Promise<unknown> {
-  if (!isSecureUrl(url)) throw new Error(`Cannot read ${url}: it does not begin with https`);
+  if (!isSecureUrl(url)) throw new Error(`Cannot read ${url}: it is neither an https address nor on this machine`);
   const signal = AbortSignal.timeout(TIMEOUT_MS);
   const response = await fetch(url, { signal, redirect: "error", headers: { accept: "application/json" } });
   if (!response.ok || response.body === null) {

@@ -35,8 +35,8 @@ export function serveMcp(
   };
 }
 
-const INSTRUCTIONS = "Vis is an agent with its own sandbox and a memory of its own. Use `ask` for a task, `continue` " +
-  "for what follows from it, and `search` and `variables` to look at what was found before: these cost nothing.";
+const INSTRUCTIONS = "Vis is an agent with its own sandbox and a memory of its own. Use `ask` for a task, and " +
+  "`continue` for the next request. `search` and `variables` show earlier work without a model call.";
 
 export function mcpServer({ version, ...parts }: McpParts & { readonly version: string }): McpServer {
   const server = new McpServer({ name: "vis", title: "Vis", version }, { instructions: INSTRUCTIONS });

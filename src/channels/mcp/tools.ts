@@ -71,13 +71,17 @@ export function addAskTools(server: McpServer, parts: McpParts): void {
   });
   server.registerTool("continue", {
     title: "Continue a conversation of Vis",
-    description: "Gives Vis the next request of a conversation. Variables and everything said before are still there.",
+    description: "Gives Vis the next request of a conversation. Variables and earlier requests are still there.",
     inputSchema: Continue,
     outputSchema: Answer,
     annotations: RUNS,
   }, async ({ request, conversation, more = false, ...given }, context) => {
     if (more === (request !== undefined)) {
-      throw new UsageError("Cannot continue the conversation: neither request nor more is given; pass one of them");
+      throw new UsageError(
+        more
+          ? "Cannot continue the conversation: request and more exclude each other; pass only one of them"
+          : "Cannot continue the conversation: neither request nor more is given; pass one of them",
+      );
     }
     const opened = await parts.open();
     const target = await conversationOf(conversation, opened);
@@ -233,7 +237,8 @@ function addConversations(server: McpServer, parts: McpParts): void {
 function addVariables(server: McpServer, parts: McpParts): void {
   server.registerTool("variables", {
     title: "Read variables of Vis",
-    description: "Without a name: the variables that a conversation has kept. With a name: its newest versions with " +
+    description:
+      "Without a name: the variables that a conversation has kept. With a name: the newest versions of this variable with " +
       "their values and the code that made them.",
     inputSchema: z.strictObject({
       conversation,
@@ -276,7 +281,7 @@ async function conversationOf(
 ): Promise<Conversation> {
   const found = id === undefined ? await conversations.latest(workspace) : await conversations.byId(id);
   if (found) return found;
-  throw new UsageError(`Cannot find a conversation in ${workspace}: it has none yet; ask a question first`);
+  throw new UsageError(`Cannot find a conversation in ${workspace}: it has none yet; begin one with the tool ask`);
 }
 
 /** The text repeats the facts, for clients that read only text. */

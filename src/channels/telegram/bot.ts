@@ -110,10 +110,7 @@ async function introduce(api: BotApi, options: OpenTelegramOptions): Promise<Me>
   };
   return await untilReached(identified, options).catch((error: unknown) => {
     if (!(error instanceof TelegramError)) throw error;
-    const why = error.code === "token"
-      ? "Telegram refused its token; set another with vis auth login telegram or VIS_TELEGRAM_TOKEN"
-      : error.message;
-    throw new ConfigError(`Cannot use the bot: ${why}`);
+    throw new ConfigError(error.code === "token" ? REFUSED_TOKEN : error.message);
   });
 }
 
@@ -305,19 +302,19 @@ class TelegramBot {
   }
 }
 
+const REFUSED_TOKEN =
+  "Cannot use the bot: Telegram refused its token; set another with vis auth login telegram or VIS_TELEGRAM_TOKEN";
+
 function whyEnded(error: unknown): unknown {
   if (error instanceof Cancelled || !(error instanceof TelegramError)) return error;
   if (error.code === "token") {
-    return new ConfigError(
-      "Cannot use the bot: Telegram refused its token; set another with vis auth login telegram or VIS_TELEGRAM_TOKEN",
-      { cause: error },
-    );
+    return new ConfigError(REFUSED_TOKEN, { cause: error });
   }
   if (error.code !== "conflict") return error;
-  const fix = error.detail === "webhook"
-    ? "remove the webhook with vis telegram --delete-webhook"
-    : "stop the other program that reads this bot's updates";
-  return new ConfigError(`Cannot ask for updates: Telegram refused it (${error.message}); ${fix}`);
+  const why = error.detail === "webhook"
+    ? "the bot has a webhook; delete the webhook with vis telegram --delete-webhook"
+    : "another program reads the updates of this bot; stop that program";
+  return new ConfigError(`Cannot ask for updates: ${why}`);
 }
 
 function refusalText(userId: number, place: ChatPlace): string {

@@ -136,7 +136,11 @@ async function chooseModel(
 ): Promise<RichText> {
   const key = chatKey(chat);
   if (asked === "") return await listed((await parts.inbox.chat(key)).model, parts);
-  if (parts.models === null) throw new UsageError("Cannot change the model: the operator of this bot has fixed it");
+  if (parts.models === null) {
+    throw new UsageError(
+      "Cannot change the model: this bot uses the locked profile, which allows only the configured model",
+    );
+  }
   const name = chosen(asked, await parts.models());
   const told = await parts.sessions.use(name, (session) => Promise.resolve(named(session)));
   await parts.inbox.setChat(key, { ...await parts.inbox.chat(key), model: name });

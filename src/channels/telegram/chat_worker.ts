@@ -92,7 +92,7 @@ export class ChatWorker {
     const part = current && [current.message, ...this.#steered.map((one) => one.message)].find(same);
     if (part?.text === message.text) return await inbox.remove(entry);
     if (current && part) {
-      const text = `I have changed what I wrote before; it says now:\n${message.text}`;
+      const text = `I have changed an earlier message; it now says:\n${message.text}`;
       return this.#steer(await this.#placed({ ...entry, message: { ...message, text, edited: false } }), current);
     }
     if (access.mayTell(`edited ${chatKey(message.chat)} ${message.from.id}`, "known")) {

@@ -105,7 +105,7 @@ function isSame(given: string, secret: string): boolean {
 }
 
 async function updateOf(request: Request): Promise<Update | null> {
-  const tooLarge = () => new RangeError("Cannot read an update: it is larger than the limit");
+  const tooLarge = () => new RangeError(`Cannot read an update: it is larger than ${MAX_BYTES} bytes, the limit`);
   const bytes = await readBounded(request.body ?? new Blob().stream(), { maxBytes: MAX_BYTES, tooLarge });
   const value: unknown = readForeignJson(new TextDecoder().decode(bytes));
   return isUpdate(value) ? value : null;

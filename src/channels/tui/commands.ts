@@ -118,10 +118,15 @@ function workCommands(parts: CommandParts): PaletteCommand[] {
       (words) => setBudget(words, parts),
     ),
     item("model", "choose another model or provider", (name) => model(name, panels)),
-    item("btw", "ask something beside the work; it leaves no trace: /btw what is a monad?", (question) => {
-      if (question === "") act.tell("Say the question: /btw what is a monad?");
-      else act.open(new SideQuestion(panels, question));
-    }, { needsWords: true }),
+    item(
+      "btw",
+      "ask something beside the work; Vis keeps neither question nor answer: /btw what is a monad?",
+      (question) => {
+        if (question === "") act.tell("Say the question: /btw what is a monad?");
+        else act.open(new SideQuestion(panels, question));
+      },
+      { needsWords: true },
+    ),
     ...parts.added.some(({ name }) => name === MCP_CHECK)
       ? [item("mcp", "the MCP servers and their states", (words) => added(MCP_CHECK, words, parts))]
       : [],

@@ -99,7 +99,7 @@ async function read(path: string): Promise<Kept> {
   });
   const kept: unknown = JSON.parse(text);
   if (typeof kept === "object" && kept !== null && !Array.isArray(kept)) return { ...kept };
-  throw new Error(`Cannot read ${path}: it is not a JSON object`);
+  throw new Error("it is not a JSON object");
 }
 
 function keysOf(kept: unknown): Prefs["keys"] {

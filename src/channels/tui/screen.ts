@@ -545,7 +545,7 @@ export class Screen implements PanelActions {
     if (isCommand(text) && text.includes("\n")) {
       this.#input.giveBack(outgoing);
       return this.tell(
-        "Cannot run the command: it has several lines, and a command after ! has one; join them with &&",
+        "Cannot run the command: it has several lines, but may have only one; join the lines with &&",
       );
     }
     const typed = typedText(outgoing);

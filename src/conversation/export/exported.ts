@@ -143,7 +143,7 @@ class Spool {
       for (let at = 0; at < bytes.length;) at += await this.#file.write(bytes.subarray(at));
       this.#inFile += bytes.length;
     } catch (error) {
-      throw new UsageError(`Cannot export the conversation: Vis cannot write its temporary file: ${fileFault(error)}`);
+      throw new UsageError(`Cannot write the temporary file of the export: ${fileFault(error)}`);
     }
     this.#kept = [];
     this.#keptBytes = 0;

@@ -80,7 +80,7 @@ export class Node implements SharedQueries {
         if (isOwnEnd(event)) return event.result;
       }
       throw new Cancelled(
-        "Cannot wait for the answer: this server is shutting down, and another one continues the request",
+        "Cannot wait for the answer: this server is shutting down, and another server continues the request",
       );
     } finally {
       for (const controller of open.values()) controller.abort();

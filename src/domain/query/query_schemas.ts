@@ -19,7 +19,7 @@ const UsageSchema = z.object({
   reasoning: count.describe("Part of output that was reasoning"),
   calls: count,
   estimated: count.optional().describe(
-    "Number of calls whose input or output is estimated from their texts, since the provider did not count it",
+    "Number of calls whose input or output is estimated from their texts, because the provider did not count the tokens",
   ),
 }).describe("Tokens as counted by the provider, or estimated");
 
@@ -27,11 +27,11 @@ export type Usage = Frozen<z.infer<typeof UsageSchema>>;
 
 const WorkSchema = z.object({
   files: count.describe("Number of files that were changed"),
-  added: count.describe("Lines that were added to them"),
-  removed: count.describe("Lines that were removed from them"),
+  added: count.describe("Lines that were added to files"),
+  removed: count.describe("Lines that were removed from files"),
   commands: z.array(z.object({ command: z.string(), exitCode: whole.nullable(), outcome: z.string() }))
     .describe(
-      "Outcome of the last run of each command; the newest 20. If its own code hides that a part failed, exitCode is that of the part",
+      "Outcome of the last run of each command; the newest 20. If the exit code of a command hides that a part failed, exitCode is the exit code of this part",
     ),
   others: z.array(z.string()).describe("Other changes, in words; the newest 20"),
   text: z.string().describe("All facts in one line for people; empty if there are none"),
@@ -45,10 +45,10 @@ export type Work = Frozen<z.infer<typeof WorkSchema>>;
 export const QueryResultSchema = z.object({
   status: z.enum(QUERY_STATUSES),
   reason: z.enum(QUERY_REASONS).describe("Reason of the end"),
-  answer: z.string().describe("The answer, or the reason why it is missing; never empty"),
+  answer: z.string().describe("The answer, or the reason why the answer is missing; never empty"),
   answerType: z.enum(["text", "markdown"]),
   confidence: z.enum(["high", "medium", "low"]).nullable()
-    .describe("The model's own value, or low for an answer that Vis doubts; null if there is no answer"),
+    .describe("Confidence that the model states, or low for an answer that Vis doubts; null without an answer"),
   queryId: z.string(),
   conversationId: z.string(),
   iterations: z.number().int().min(0),
@@ -60,13 +60,13 @@ export const QueryResultSchema = z.object({
     "Present if `answer` contains only the reason why the answer is missing",
   ),
   temporary: z.literal(true).optional().describe(
-    "Present if the cause is temporary, so that the same request may succeed later",
+    "Present if the cause of the failure is temporary, so that the same request may succeed later",
   ),
-  work: WorkSchema.optional().describe("Absent if it was not recorded"),
+  work: WorkSchema.optional().describe("Absent if Vis did not record the work"),
   only: z.enum(READING_MODES).optional().describe(
     "Present if calls that could change something were refused: a plan, a review, or a question beside the work",
   ),
-  value: (z.unknown() as z.ZodType<JsonValue>).optional().describe("The answer as data, if a schema was given"),
+  value: (z.unknown() as z.ZodType<JsonValue>).optional().describe("The answer as data, if the request had a schema"),
 }).describe("Result of a query");
 
 export type QueryResult = Frozen<z.infer<typeof QueryResultSchema>>;
@@ -79,17 +79,19 @@ export type AnswerType = QueryResult["answerType"];
 export type Confidence = QueryResult["confidence"];
 
 const callOk = z.boolean().describe(
-  "False if it threw, its command or tests failed, its page had status 400 or more, or its sub-query has no answer",
+  "False if the call threw, its command or tests failed, its page had status 400 or more, or its sub-query has no answer",
 );
 export const toldOfCall = {
   action: z.object({ doing: z.string(), done: z.string(), things: z.string(), subject: z.string() }).optional()
     .describe("Words for the call, such as reading, read, files, src/app.ts"),
   outcome: z.string().optional().describe("Outcome in a few words, such as 12 passed"),
-  refusedByUser: z.boolean().optional().describe("True if it failed because the user refused it"),
-  output: z.string().optional().describe("The end of its output, if it failed"),
-  exitCode: z.number().int().nullable().optional().describe("The exit code of its command; null if it has none"),
+  refusedByUser: z.boolean().optional().describe("True if the call failed because the user refused it"),
+  output: z.string().optional().describe("The end of the output, if the call failed"),
+  exitCode: z.number().int().nullable().optional().describe(
+    "The exit code of the command that the call ran; null for a command without an exit code",
+  ),
   changes: z.enum(["files", "other"]).optional()
-    .describe("Present if it may have changed files or other lasting things"),
+    .describe("Present if the call may have changed files or other lasting things"),
 };
 
 export const BlockResultSchema = z.object({
@@ -147,7 +149,7 @@ function event<T extends string, S extends z.ZodRawShape>(type: T, body: S) {
 }
 
 export const ApprovalQuestionSchema = z.object({
-  id: z.string().describe("Id that the answer names"),
+  id: z.string().describe("Id of the question, which the answer names"),
   extension: z.string().describe("Namespace of the extension that asks"),
   what: z.string().describe("The planned action as a phrase, such as run npm ci with network"),
   why: z.string(),
@@ -165,9 +167,11 @@ export type PlanItem = Frozen<z.infer<typeof PlanItemSchema>>;
 
 export const KeptRuleSchema = z.object({
   id: z.string(),
-  tenant: z.string().describe("Tenant whose conversations it concerns"),
+  tenant: z.string().describe("Tenant whose conversations the permission concerns"),
   workspace: z.string(),
-  conversationId: z.string().nullable().describe("The conversation to which it is limited"),
+  conversationId: z.string().nullable().describe(
+    "The only conversation of the permission; null for all conversations of the workspace",
+  ),
   extension: z.string().describe("Namespace"),
   scope: z.string().describe("The permission as a phrase"),
   at: z.string().describe("ISO 8601"),
@@ -198,12 +202,14 @@ export const QueryEventSchema = z.discriminatedUnion("type", [
     diffs: z.array(z.string()).optional().describe("File changes, each as a unified diff"),
   }),
   event("plan", { items: z.array(PlanItemSchema) }).describe(
-    "A block has changed $plan, the list of tasks that the model keeps; it replaces the list before",
+    "A block has changed $plan, the list of tasks that the model keeps; this list replaces the earlier list",
   ),
   event("call_output", {
     block,
-    output: z.string().describe("The newest lines, 5 at most; each event replaces the one before"),
-  }).describe("A call has run for a second and prints. Sent up to five times a second and not stored"),
+    output: z.string().describe("The newest lines, 5 at most; each event replaces the earlier lines"),
+  }).describe(
+    "Output of a call that has run for a second. Vis sends this event up to five times a second, and does not store it",
+  ),
   /** `approval_answered` with the same id follows, unless the query ends first. */
   event("approval_requested", ApprovalQuestionSchema.shape),
   event("approval_answered", {
@@ -221,7 +227,7 @@ export const QueryEventSchema = z.discriminatedUnion("type", [
   event("waiting", {
     model: z.string().describe("The model that has not begun to reply"),
     waitedMs: z.number().describe("Time that the call has waited"),
-    limitMs: z.number().describe("Time after which the call is given up"),
+    limitMs: z.number().describe("Time after which Vis gives up the call"),
   }),
   event("usage", { usage: UsageSchema }),
   event("iteration_finished", {
@@ -232,18 +238,18 @@ export const QueryEventSchema = z.discriminatedUnion("type", [
   event("answer_draft", {
     delta: z.string(),
     again: z.boolean().optional().describe(
-      "Whether the draft so far is withdrawn, because the reply is requested again",
+      "Whether Vis withdraws the draft so far, because it requests the reply again",
     ),
   }).describe(
-    "A piece of an answer while the model writes it. The draft is withdrawn when its iteration finishes with another " +
-      "outcome than final; answer_delta replaces it",
+    "A piece of an answer while the model writes it. If the iteration finishes with another " +
+      "outcome than final, Vis withdraws the draft; answer_delta replaces the draft",
   ),
   /** Sent only for the accepted answer, never for a refused one. */
   event("answer_delta", { delta: z.string() }),
   event("final", { result: QueryResultSchema }),
   event("failed", { result: QueryResultSchema }),
   event("cancelled", { result: QueryResultSchema }),
-]).describe("Exactly one final, failed or cancelled event ends a query");
+]).describe("Event of a query; at most one event of a query is final, failed or cancelled, and this event is the last");
 
 /** An event of a query, the same for every channel. `--output jsonl` and server-sent events carry the event
  * unchanged. */

@@ -58,7 +58,9 @@ export class DraftAnswer {
 
   async #grow(text: string): Promise<void> {
     const from = this.#finished;
-    if (text.length - from > MAX_CHARS) throw new Error("Cannot draw the draft: it is longer than the limit");
+    if (text.length - from > MAX_CHARS) {
+      throw new Error(`Cannot draw the draft: it has more than ${MAX_CHARS} new characters, the limit`);
+    }
     const end = finishedLength(text, from);
     const [made = [], rest = []] = await this.#parse([text.slice(from, end), text.slice(end)]);
     if (from !== this.#finished || !this.text.value.startsWith(text)) return;

@@ -225,7 +225,10 @@ export class Server {
     const timers: ReturnType<typeof setTimeout>[] = [];
     const within = (limit: number): void => {
       timers.push(
-        setTimeout(() => reject(new ConnectionLost("Cannot wait for the server: it did not answer in time")), limit),
+        setTimeout(
+          () => reject(new ConnectionLost(`Cannot wait for the server: it did not answer within ${limit} ms`)),
+          limit,
+        ),
       );
     };
     const begin = (): void => within(LAST_MS);
@@ -343,7 +346,7 @@ export class Server {
     );
     try {
       if (!await settledWithin(asked, this.#silentMs / 2)) {
-        throw new ConnectionLost("Cannot wait for the server: it did not answer in time");
+        throw new ConnectionLost(`Cannot wait for the server: it did not answer within ${this.#silentMs / 2} ms`);
       }
       const [{ rows: [[own, isWorking] = []] } = NOTHING] = [await asked].flat();
       // Behind a pooler, only the pooler knows the backend.

@@ -108,8 +108,12 @@ function hashes(db: DatabaseSync): { readonly contents: number; readonly bad: re
 }
 
 function badContents(db: DatabaseSync, bad: readonly string[]): string[] {
-  const named = bad.slice(0, TOLD).map((one) => `The content ${one} is not the stored one${contentUsers(db, one)}`);
-  return bad.length > TOLD ? [...named, `${bad.length - TOLD} more contents are not the stored ones`] : named;
+  const named = bad.slice(0, TOLD).map((one) =>
+    `The content ${one} has changed since Vis stored it${contentUsers(db, one)}`
+  );
+  return bad.length > TOLD
+    ? [...named, `${bad.length - TOLD} more contents have changed since Vis stored them`]
+    : named;
 }
 
 function values(db: DatabaseSync): string[] {
@@ -120,9 +124,9 @@ function values(db: DatabaseSync): string[] {
     if (result instanceof Uint8Array && crc32(result) !== Number(crc)) bad.push(String(id));
   }
   const named = bad.slice(0, TOLD).map((id) =>
-    `The value ${id} is not the stored one${rowPlace(db, { table: "expressionState", id })}`
+    `The value ${id} has changed since Vis stored it${rowPlace(db, { table: "expressionState", id })}`
   );
-  return bad.length > TOLD ? [...named, `${bad.length - TOLD} more values are not the stored ones`] : named;
+  return bad.length > TOLD ? [...named, `${bad.length - TOLD} more values have changed since Vis stored them`] : named;
 }
 
 type Row = Readonly<Record<string, unknown>>;

@@ -293,7 +293,7 @@ function compare(db: DatabaseSync, { made, table }: { readonly made: DatabaseSyn
 
 function unlike(what: string): StoreError {
   return new StoreError(
-    `Cannot vacuum the database: the new file differs from the old one (${what}), and the old file stays`,
+    `Cannot vacuum the database: the new file differs from the old one (${what}), and Vis keeps the old file`,
     "corrupt",
   );
 }

@@ -88,7 +88,9 @@ export function foundSchema(db: DatabaseSync, { files, path }: Known): FoundSche
   }
   const done = db.prepare("SELECT version, name, sha256 FROM schema_migration ORDER BY version").all();
   const odd = done.find((row) => isOdd(row, files));
-  if (odd) throw damaged(path, { what: `row ${String(odd.version)} of schema_migration is not the stored one` });
+  if (odd) {
+    throw damaged(path, { what: `row ${String(odd.version)} of schema_migration has changed since Vis stored it` });
+  }
   const version = Number(done.at(-1)?.version ?? 0);
   if (done[0]?.sha256 === FORMER_FIRST) {
     if (FORMER_SCHEMAS.has(version)) return { version, former: true };
@@ -109,7 +111,7 @@ export function foundSchema(db: DatabaseSync, { files, path }: Known): FoundSche
   if (changed === undefined) return { version, former: false };
   throw refused(
     path,
-    `its schema ${String(changed.name)} differs from the one of this Vis; use the Vis that created it, ` +
+    `its schema ${String(changed.name)} differs from the same schema of this Vis; use the Vis that created it, ` +
       "or choose another file with --db",
   );
 }

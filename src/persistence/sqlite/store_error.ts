@@ -67,7 +67,7 @@ const RULES: readonly Rule[] = [
   [
     /constraint failed/,
     "unavailable",
-    "a row would break a rule of the schema; vis db check tells whether the file is damaged",
+    "a row would break a rule of the schema; vis db check shows whether the file is damaged",
   ],
   [/not open|already been destroyed/, "unavailable", "it is closed"],
 ];

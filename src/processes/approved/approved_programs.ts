@@ -132,7 +132,7 @@ export class AskedPrograms {
     });
     const { allowed, reason } = await caller.ask?.(request) ?? { allowed: false, reason: "no user can answer here" };
     if (!allowed) {
-      throw new Error(`Cannot run ${clipped(name)}: ${reason} (Vis asks before each command: ${state.reason})`);
+      throw new Error(`Cannot run ${clipped(name)}: ${reason} (Vis asks before each command, because ${state.reason})`);
     }
     const now = await look();
     if (JSON.stringify(now) === JSON.stringify(shown)) return now.cwd;
@@ -246,7 +246,7 @@ function questionOf(
   if (what.length > LONGEST_QUESTION) {
     throw new Error(
       `Cannot ask for this command: with its variables and input it has ${what.length} characters; the ` +
-        `limit is ${LONGEST_QUESTION}; write them to a file`,
+        `limit is ${LONGEST_QUESTION}; write the input to a file`,
     );
   }
   const scopes = "never" in found ? [] : found.scopes;

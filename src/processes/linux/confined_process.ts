@@ -122,7 +122,7 @@ export class ConfinedProcess {
     const failed = this.#said.get(SAID.failed);
     if (failed !== undefined) throw new Error(failed);
     if (this.#said.has(SAID.begun) || this.#tries > 0) return;
-    const why = this.#said.get(SAID.noNamespaces) ?? (stderr.trim() || `its launcher ended with ${code}`);
+    const why = this.#said.get(SAID.noNamespaces) ?? (stderr.trim() || `its launcher ended with exit code ${code}`);
     if (this.#options.whole) throw new NoNamespaces(why);
     throw new Error(`Cannot run ${this.#name}: ${why}`);
   }

@@ -41,7 +41,7 @@ export class Placeholders {
       }
       libc.closeDescriptor(descriptor);
     }
-    throw new Error(`Cannot run the command: it could make ${path}, which git or Vis would obey`);
+    throw new Error(`Cannot run the command: it could create ${path}, which git or Vis would obey`);
   }
 }
 

@@ -185,7 +185,9 @@ export class ProtectedPaths {
         if (one.pid === 0) continue; // The command belongs to another workspace, and is about to begin.
         const go = await pauseProgram(one.pid);
         if (go === null) {
-          throw new Error(`Cannot change files while ${one.title} runs: that command does not pause; stop it first`);
+          throw new Error(
+            `Cannot change files while ${one.title} runs: that command does not pause; stop that command first`,
+          );
         }
         goOn.set(one, go);
       }

@@ -311,7 +311,7 @@ function refuseOdd(paths: readonly string[], kind: string): void {
   if (odd === undefined) return;
   throw new Error(
     `Cannot run commands: ${kind} ${odd.toWellFormed()} has a name that is not UTF-8, so Vis cannot ` +
-      "protect it; rename it",
+      "protect it; change the name",
   );
 }
 

@@ -264,7 +264,9 @@ async function runProgram(
   if (left > 0 && !isExpected) notes.push(`Vis ended ${left} processes that were left running`);
   if (!hasBegun && !isExpected) {
     throw new Error(
-      `Cannot run ${name}: ${run.stderr.trim() || `sandbox-exec ended with ${status.signal ?? status.code}`}`,
+      `Cannot run ${name}: ${
+        run.stderr.trim() || `sandbox-exec ended with ${status.signal ?? `exit code ${status.code}`}`
+      }`,
     );
   }
   return { code: status.code, signal: status.signal, ...run, notes };

@@ -259,5 +259,5 @@ async function probe({ preset, baseUrl }: LocalAddress, probeMs: number): Promis
 }
 
 function tooLarge(): RangeError {
-  return new RangeError("Cannot read a list of models: its text is longer than the limit");
+  return new RangeError(`Cannot read a list of models: it is larger than ${MAX_BYTES} bytes, the limit`);
 }

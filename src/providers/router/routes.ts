@@ -64,7 +64,7 @@ export function fittingRoutes(
   if (seeing.length === 0) {
     const names = routes.map(({ model }) => model).join(", ");
     throw new ProviderError(
-      `Cannot send images: ${names} does not accept images; choose another model (vis models)`,
+      `Cannot send images: no model of this call accepts them (${names}); choose another model (vis models)`,
       {
         code: "refused",
         retryable: false,

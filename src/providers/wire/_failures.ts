@@ -140,7 +140,7 @@ export class Failures {
     const shown = this.#facts.endpoint.clean(excerpt).slice(0, 160);
     return new ProviderError(
       `Cannot read the reply of ${this.#facts.endpoint.base}: it does not have the format of ` +
-        `${this.#facts.api}: ${shown}`,
+        `${this.#facts.api} (${shown})`,
       { code: "server", retryable: true },
     );
   }

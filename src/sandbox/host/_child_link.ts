@@ -223,7 +223,9 @@ export class Requests {
     if (!request) throw new ProtocolError("Cannot accept an answer: no request waits for it");
     request.bytes += payload.length;
     if (request.bytes > MAX_ANSWER_BYTES) {
-      throw new ProtocolError(`Cannot accept an answer: it has ${request.bytes} bytes, over the limit`);
+      throw new ProtocolError(
+        `Cannot accept an answer: it has ${request.bytes} bytes; the limit is ${MAX_ANSWER_BYTES}`,
+      );
     }
     request.payloads.push(payload);
     if (fields.flag("more")) return;
@@ -398,7 +400,7 @@ export function readRunReport({ payloads, header }: AnswerFrames, observed: Obse
   });
   const value = fields.nullable("value", (name) => fields.bytes(name));
   if (value && value.length > MAX_VALUE_BYTES) {
-    throw new ProtocolError(`Cannot accept a value: it has ${value.length} bytes, over the limit`);
+    throw new ProtocolError(`Cannot accept a value: it has ${value.length} bytes; the limit is ${MAX_VALUE_BYTES}`);
   }
   return {
     result,
@@ -428,7 +430,9 @@ function madeFrom(value: unknown): NonNullable<RunReport["madeFrom"]> {
   const fields = new FrameFields(value, "madeFrom");
   const keys = Object.keys(fields.value);
   if (keys.length > NAMES.items) {
-    throw new ProtocolError(`Cannot accept the variables of a block: there are ${keys.length}, over the limit`);
+    throw new ProtocolError(
+      `Cannot accept the variables of a block: there are ${keys.length}; the limit is ${NAMES.items}`,
+    );
   }
   return new Map(keys.map((name) => [checkedName(name), names(fields, name)]));
 }

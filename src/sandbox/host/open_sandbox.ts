@@ -299,7 +299,7 @@ class ConfinedSandbox implements Sandbox {
     try {
       code = encode(block.code, { maxBytes: MAX_PAYLOAD_BYTES });
     } catch {
-      return refusedRun(`Cannot run a block: it has ${block.code.length} characters, over the limit`);
+      return refusedRun(`Cannot run a block: it is larger than ${MAX_PAYLOAD_BYTES} bytes, the limit`);
     }
     const { id, answer } = this.#requests.begin();
     const active = this.#activate(id, block);
@@ -664,14 +664,18 @@ export class BlockOutput {
   receive({ header, payload }: Frame): void {
     const stream = new FrameFields(header, "output").oneOf("stream", [1, 2]);
     if (payload.length > MAX_OUTPUT_BYTES) {
-      throw new ProtocolError(`Cannot accept output: a message has ${payload.length} bytes, over the limit`);
+      throw new ProtocolError(
+        `Cannot accept output: a message has ${payload.length} bytes; the limit is ${MAX_OUTPUT_BYTES}`,
+      );
     }
     const seconds = (performance.now() - this.#begun) / 1000;
     const most = BURST + this.#cap / SMALLEST_FULL_FRAME + seconds * OUTPUT_FRAMES_PER_SECOND;
     if (++this.#frames > most) throw new ProtocolError("Cannot accept output: the block sent too many messages");
     const text = new TextDecoder().decode(payload);
     this.#chars += text.length;
-    if (this.#chars > this.#cap) throw new ProtocolError("Cannot accept output: it is more than a block may keep");
+    if (this.#chars > this.#cap) {
+      throw new ProtocolError(`Cannot accept output: it has more than ${this.#cap} characters, the limit`);
+    }
     const clean = cleanText(text);
     this.#texts[stream] += clean;
     this.#onOutput?.({ stream, text: clean });

@@ -26,11 +26,9 @@ export function realmModuleReader(): (source: string, path: string) => string {
   const stripTypes = typeStripper();
   return (source, path) => {
     if (source.length > MAX_MODULE_CHARS) {
-      throw new Error(
-        `Cannot use module ${path}: it has ${source.length} characters; the limit is ${MAX_MODULE_CHARS}`,
-      );
+      throw new Error(`it has ${source.length} characters; the limit is ${MAX_MODULE_CHARS}`);
     }
-    return moduleScript(stripTypes(source, path), path);
+    return moduleScript(stripTypes(source, path));
   };
 }
 
@@ -112,14 +110,14 @@ const DEFAULT = "default\u200d";
  * prototype of its named exports. Line numbers do not change, except after an export that spans several
  * lines. Throws Error if the module imports, awaits at its top
  * level, has no exports, or has both default and named exports. */
-function moduleScript(code: string, path: string): string {
+function moduleScript(code: string): string {
   const program = parse(code, { ecmaVersion: "latest", sourceType: "module", allowHashBang: true });
   const fault = faultOf(program);
-  if (fault !== null) throw new Error(`Cannot use module ${path}: ${fault}`);
+  if (fault !== null) throw new Error(fault);
   const exports = new Exports();
   for (const node of program.body) exports.take(node);
   const { text } = applyEdits(code.replace(/^#!/, "//"), exports.edits);
-  if (exports.fault !== null) throw new Error(`Cannot use module ${path}: ${exports.fault}`);
+  if (exports.fault !== null) throw new Error(exports.fault);
   return `(function () { "use strict"; ${text}\nreturn (${exports.value});\n})()`;
 }
 

@@ -152,7 +152,7 @@ Deno.test("doctor() asks every configured provider without showing a key", () =>
       assert.doesNotMatch(JSON.stringify([...broken.values()]), /471[12]/);
       const other = await check({ FIRST: "key-4711-4711-4711", VIS_MODEL: "mock-9" });
       const { state, found, fix } = other.get("provider") ?? assert.fail();
-      assert.deepEqual([state, fix], ["warn", "The server lists mock-1"]);
+      assert.deepEqual([state, fix], ["warn", "Choose a model that the server lists, such as mock-1"]);
       assert.match(found, /does not list this model$/);
     } finally {
       await mock.close();
@@ -195,7 +195,7 @@ Deno.test("doctor() explains why an extension is excluded", () =>
     await write("home/extensions/bad/vis.json", "{");
     const { state, fix } = (await check()).get("extension: bad") ?? assert.fail();
     assert.equal(state, "warn");
-    assert.match(fix, /^vis extensions check .*bad; or exclude it: vis config set extensions\.deny bad$/);
+    assert.match(fix, /^Run vis extensions check .*bad, or add bad to extensions\.deny$/);
   }));
 
 Deno.test("doctor() ends at its signal although a service does not answer", () =>

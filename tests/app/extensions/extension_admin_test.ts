@@ -197,7 +197,7 @@ Deno.test("an extension loads next to its tests, and a file without an import do
   });
   assert.match(
     reached,
-    /test\.a: Cannot load test\.a: Cannot import.* as mod_test\.ts; run them with vis extensions test/,
+    /test\.a: Cannot import.* as mod_test\.ts; run them with vis extensions test/,
   );
 });
 

@@ -118,7 +118,7 @@ Deno.test("a saved key, and one of keyEnv, do not follow the address of the envi
   // Without an address of its own, VIS_PROVIDER=openai takes the saved key.
   assert.deepEqual([saved.to, saved.key], ["https://api.openai.com/v1", "own-key-1"]);
   assert.deepEqual(saved.notes.filter((note) => note.includes("OPENAI_BASE_URL")), [
-    "OPENAI_BASE_URL is ignored: the key in use belongs to api.openai.com",
+    "OPENAI_BASE_URL has no effect: the key in use belongs to api.openai.com",
   ]);
   const config = { providers: [{ name: "work", preset: "anthropic", keyEnv: "WORK_KEY", models: [{ name: "m" }] }] };
   const named = await sent({ ANTHROPIC_BASE_URL: GATE, WORK_KEY: "work-key" }, { config });
@@ -135,7 +135,7 @@ Deno.test("OPENAI_API_KEY goes to OpenAI, and to a server of VIS_BASE_URL only o
   assert.equal(other.key, null);
   assert.match(
     other.notes.join(),
-    /OPENAI_API_KEY is not sent to other\.example: VIS_API_KEY is the key of VIS_BASE_URL/,
+    /Vis does not send OPENAI_API_KEY to other\.example: VIS_API_KEY is the key of VIS_BASE_URL/,
   );
   const takes = async (env: Readonly<Record<string, string>>) => (await sent({ OPENAI_API_KEY: "k", ...env })).key;
   assert.equal(await takes({ VIS_BASE_URL: "http://127.0.0.1:9/v1" }), "k");
@@ -157,7 +157,7 @@ Deno.test("a key that is saved while the environment gives an address goes there
       assert.equal(
         key?.address,
         "ANTHROPIC_BASE_URL" in env
-          ? "ANTHROPIC_BASE_URL is ignored: the key in use belongs to gate.example"
+          ? "ANTHROPIC_BASE_URL has no effect: the key in use belongs to gate.example"
           : undefined,
       );
     }

@@ -99,7 +99,7 @@ Deno.test("buildRouter() reports an unknown model once", async () => {
   const env = { ANTHROPIC_API_KEY: "k" };
   const { notes } = await buildRouter(await settingsOf({ config: { model: "claude-new" }, env }));
   assert.equal(notes.length, 1);
-  assert.match(notes[0] ?? "", /^claude-new is not a known model: /);
+  assert.match(notes[0] ?? "", /^claude-new is not a known model, so Vis assumes no price/);
   assert.deepEqual((await buildRouter(await settingsOf({ env }))).notes, []);
 });
 

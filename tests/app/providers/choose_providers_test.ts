@@ -229,7 +229,7 @@ Deno.test("chooseProviders() finds a server on this machine if nothing is config
   assert.equal(named.model, "llama3:8b");
   assert.match(
     await refusal({ config: { ...on, model: "gpt-9" }, addresses }),
-    /^Cannot use model gpt-9: .* Ollama here has only qwen3:8b, llama3:8b; choose one of these with --model$/,
+    /^Cannot use model gpt-9: .* Ollama here does not have this model; choose one of its models with --model, such as qwen3:8b, llama3:8b$/,
   );
 });
 
@@ -291,7 +291,7 @@ Deno.test("chooseProviders() takes the model of a workspace for a preference: wi
   assert.deepEqual([named.root, named.model], ["openai", "gpt-5.4"]);
   assert.match(
     named.notes.join(),
-    /prefers anthropic\/claude-sonnet-5, but Vis does not use it: no key serves it here/,
+    /prefers anthropic\/claude-sonnet-5, but Vis does not use it: Vis has no key for its provider/,
   );
   const bare = await inWorkspace("claude-sonnet-5", { user: own, env: keys });
   assert.deepEqual([bare.root, bare.model], ["openai", "gpt-5.4"]);

@@ -62,7 +62,7 @@ Deno.test("tryKey() asks Telegram about the token of a bot, and shows no part of
         : Response.json({ ok: false, error_code: 401, description: "Unauthorized" }, { status: 401 }));
     const telegram = { apiUrl: `http://127.0.0.1:${server.addr.port}` };
     const admin = new AppProviderAdmin(await settingsOf({ home, config: { telegram } }));
-    assert.deepEqual(await admin.tryKey("telegram", right, ALWAYS), { state: "works", found: "it is of @b_bot" });
+    assert.deepEqual(await admin.tryKey("telegram", right, ALWAYS), { state: "works", found: "it belongs to @b_bot" });
     const refused = await admin.tryKey("telegram", `2:${"w".repeat(30)}`, ALWAYS);
     assert.deepEqual([refused?.state, refused?.found.includes("www")], ["refused", false]);
   }));

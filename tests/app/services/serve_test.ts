@@ -191,7 +191,7 @@ Deno.test("serve() a list of tokens replaces the single one", async () => {
     assert.equal(server.token, null);
     assert.equal((await read(server, "/api/v1")).status, 401, "VIS_TOKEN does not count");
     assert.equal((await read(server, "/api/v1", entry.token)).status, 200);
-    assert.match(server.notes.join("\n"), /other users can read [\s\S]*VIS_TOKEN is ignored/);
+    assert.match(server.notes.join("\n"), /other users can read [\s\S]*Vis ignores VIS_TOKEN/);
     assert.equal(server.tokenFrom, tokens);
   } finally {
     await server.close();
@@ -203,7 +203,8 @@ Deno.test("serve() refuses tokens in a folder that requests can read", async () 
   const entry = { name: "reader", token: "reader-token-0123456789", scope: "read" };
   const tokens = join(at.workspace, "tokens.json");
   await Deno.writeTextFile(tokens, JSON.stringify({ tokens: [entry] }), { mode: 0o600 });
-  const why = /Cannot use the tokens in .*: requests can read the files of .*work; move the file out of this folder/;
+  const why =
+    /Cannot use the tokens in .*: requests can read the files of .*work; move the token file out of this folder/;
   await assert.rejects(at.serve({ tokens, token: undefined }), why);
   const link = join(at.workspace, "..", "tokens.json");
   await Deno.symlink(tokens, link);

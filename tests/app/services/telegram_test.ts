@@ -82,7 +82,11 @@ Deno.test("telegram() in the locked profile answers behind every wall, and lets 
       api.say("/model policies");
       api.say("Define a function that formats cents as euros, and show 123456 cents with it.");
       await until(() => api.shown().some((text) => text.includes("€1,234.56")), () => JSON.stringify(api.shown()));
-      assert.ok(api.shown().includes("⚠️ Cannot change the model: the operator of this bot has fixed it"));
+      assert.ok(
+        api.shown().includes(
+          "⚠️ Cannot change the model: this bot uses the locked profile, which allows only the configured model",
+        ),
+      );
     } finally {
       await bot.close();
     }

@@ -146,7 +146,9 @@ Deno.test("TokenList notices who may read the file, and logs a fault once with t
   assert.equal(await later(), "");
   const kept = `${at.path}.kept`;
   await Deno.rename(at.path, kept);
-  for (let time = 0; time < 3; time++) assert.match(await later(), /cannot be used; the previous tokens stay valid$/);
+  for (let time = 0; time < 3; time++) {
+    assert.match(await later(), /cannot use the token file; the previous tokens stay valid$/);
+  }
   assert.deepEqual(await names(list), ["first"]);
   assert.equal(at.logged.filter((line) => line.startsWith("tokens_not_loaded")).length, 1);
   await Deno.rename(kept, at.path);

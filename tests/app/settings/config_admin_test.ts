@@ -301,7 +301,7 @@ Deno.test("AppConfigAdmin.set() checks a section of an extension as the extensio
     assert.equal(config.offered("nothing"), null);
     const refused: readonly (readonly [string, object, RegExp])[] = [
       ["a/b", { command: "x" }, /Cannot set .*a\/b: servers\.a\/b has a key that is not valid/],
-      ["b", { comand: "x" }, /servers\.b needs either a command or a url, and no key that neither has/],
+      ["b", { comand: "x" }, /servers\.b must have either a command or a url, and only keys that belong to it/],
     ];
     for (const [name, server, why] of refused) {
       await assert.rejects(config.set(`${key}.${name}`, { words: [JSON.stringify(server)], ...own }), why);

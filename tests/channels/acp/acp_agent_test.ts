@@ -108,7 +108,7 @@ Deno.test("cancelling ends the prompt, and another one continues in the same ses
       await until(() => updates.some(({ sessionUpdate }) => sessionUpdate === "tool_call"));
       await assert.rejects(
         context.request(of.session.prompt, { sessionId, prompt: [text("b")] }),
-        /Invalid request: Cannot start the request: session .* already runs one; wait for its end or cancel it/i,
+        /Invalid request: Cannot start the request: session .* already runs another request; wait until it ends, or cancel it/i,
       );
       await context.notify(of.session.cancel, { sessionId });
       assert.deepEqual(await running, { stopReason: "cancelled" });

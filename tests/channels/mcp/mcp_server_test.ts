@@ -148,7 +148,7 @@ Deno.test("an impossible request is an error of the call that names the fault", 
         ["ask", { request: "x", more: 1 }, /more/],
         ["ask", { request: "x", schema: { type: "nothing" } }, /schema/i],
         ["continue", { request: "x", conversation: "00000000" }, /Cannot find conversation 00000000/],
-        ["variables", {}, /it has none yet; ask a question first/],
+        ["variables", {}, /it has none yet; begin one with the tool ask/],
         ["variables", { name: "gone", conversation: branch.conversationId }, /gone/],
         ["search", { text: "x", limit: 1000 }, /limit/],
       ] as const
@@ -166,9 +166,14 @@ Deno.test("continue with more resumes a request that stopped at its step limit",
     const done = await client.callTool({ name: "continue", arguments: { conversation, more: true } });
     assert.deepEqual([done.isError, textOf(done)], [false, "whole 1"]);
     assert.match(engine.context(2), /^\[iter 1\/10\]/);
-    for (const given of [{ conversation }, { conversation, more: true, request: "x" }]) {
+    for (
+      const [given, why] of [
+        [{ conversation }, /neither request nor more is given/],
+        [{ conversation, more: true, request: "x" }, /request and more exclude each other/],
+      ] as const
+    ) {
       const refused = await client.callTool({ name: "continue", arguments: given });
-      assert.match(textOf(refused) ?? "", /neither request nor more is given/);
+      assert.match(textOf(refused) ?? "", why);
     }
   }));
 

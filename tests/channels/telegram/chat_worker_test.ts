@@ -280,7 +280,7 @@ Deno.test("a message that is edited while its query runs reaches the query, only
     [
       replyJson("await new Promise((r) => setTimeout(r, 400)); const a = 1"),
       (request) =>
-        answer(/changed what I wrote before; it says now:\s+say Berlin/.test(request.context) ? "new" : "old"),
+        answer(/changed an earlier message; it now says:\s+say Berlin/.test(request.context) ? "new" : "old"),
     ],
     async ({ api, engine, until }) => {
       api.say("say Paris", { message_id: 55 });

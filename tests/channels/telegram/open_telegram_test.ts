@@ -116,7 +116,7 @@ Deno.test("TelegramBot ends with a sentence where another program polls, and whe
     api.say("x");
     await assert.rejects(bot.ended, (error: Error) => {
       assert.equal(error.name, "ConfigError");
-      assert.match(error.message, /409 Conflict.*stop the other program/);
+      assert.match(error.message, /another program reads the updates of this bot; stop that program/);
       return true;
     });
   });

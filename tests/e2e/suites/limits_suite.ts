@@ -215,7 +215,7 @@ export function limitsSuite(launcher: Launcher): void {
           assert.ok(allowed >= 3 && allowed < 8, `${allowed} requests`);
           await refused(
             await ask("/api/v1/conversations"),
-            /^Cannot serve the request: this address has sent 1 requests within a minute, the limit/,
+            /^Cannot serve the request: this address exceeds the limit of 1 requests a minute/,
           );
         },
       ),

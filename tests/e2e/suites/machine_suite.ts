@@ -40,7 +40,7 @@ export function machineSuite(launcher: Launcher): void {
       "the schema is too large": holds(limited("-f 200"), size),
       "too few open files": says(
         limited("-n 32"),
-        /^vis: Cannot work with ulimit -n 32: Vis needs at least 64; raise it with ulimit -n 64\n$/,
+        /^vis: Cannot start with ulimit -n 32: Vis needs at least 64; raise the limit with ulimit -n 64\n$/,
       ),
       ...(launcher.name === "source"
         ? {
@@ -177,6 +177,10 @@ export function machineSuite(launcher: Launcher): void {
     for (const name of ["home", "work space", "tmp"]) await Deno.chmod(user.path(name), 0o777);
     const nobody = "setpriv --reuid=54321 --regid=54321 --clear-groups";
     const few = await user.run(["run", "x"], { shell: `exec ${nobody} prlimit --nproc=20 "$@"` });
-    refused(user, few, /^vis: Cannot work with ulimit -u 20: Vis needs at least 32; raise it with ulimit -u 32\n$/);
+    refused(
+      user,
+      few,
+      /^vis: Cannot start with ulimit -u 20: Vis needs at least 32; raise the limit with ulimit -u 32\n$/,
+    );
   });
 }

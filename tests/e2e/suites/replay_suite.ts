@@ -86,7 +86,7 @@ export function replaySuite(launcher: Launcher): void {
     assert.equal(missing.code, 2);
     assert.match(
       missing.stderr,
-      /^vis: Cannot use workspace .*gone: the folder does not exist; name another with --cwd\n$/,
+      /^vis: Cannot use workspace .*gone: there is no such file or folder; name another folder with --cwd\n$/,
     );
   });
 

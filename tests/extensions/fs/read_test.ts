@@ -60,12 +60,15 @@ Deno.test("fs.readFile() names the size of a file over 1 MB and streams a range 
   const message = await workspace.refusal("readFile", "big.log");
   assert.match(
     message,
-    /Cannot read all of big\.log: it has 3\.5 MB; the limit is 1 MB; read lines with fs\.readFile\("big\.log", \{from: 1, to: 2000\}\)/,
+    /Cannot read all of big\.log: it has 3\.5 MB; the limit is 1 MiB; read lines with fs\.readFile\("big\.log", \{from: 1, to: 2000\}\)/,
   );
   assert.equal(await workspace.call("readFile", "big.log", { from: 250_000, to: 250_001 }), "line 250000\nline 250001");
   assert.equal(await workspace.call("readFile", "big.log", { from: 300_000 }), "line 300000");
   assert.match(await workspace.refusal("readFile", "big.log", { from: 300_001 }), /it has 300000 lines/);
-  assert.match(await workspace.refusal("readFile", "big.log", { from: 1 }), /more than 1 MB, the limit; ask for fewer/);
+  assert.match(
+    await workspace.refusal("readFile", "big.log", { from: 1 }),
+    /more than 1 MiB, the limit; ask for fewer/,
+  );
 });
 
 Deno.test("fs.readFile() takes one megabyte exactly", async () => {
@@ -76,7 +79,7 @@ Deno.test("fs.readFile() takes one megabyte exactly", async () => {
   assert.equal((await workspace.call("readFile", "a.txt")).length, 1024 * 1024);
   assert.match(
     await workspace.refusal("readFile", "b.txt"),
-    /it has 1\.0 MB; the limit is 1 MB; read lines with fs\.readFile\("b\.txt", \{from: 1, to: 2000\}\), or search with fs\.grep/,
+    /it has 1\.0 MB; the limit is 1 MiB; read lines with fs\.readFile\("b\.txt", \{from: 1, to: 2000\}\), or search with fs\.grep/,
   );
 });
 
@@ -164,7 +167,7 @@ Deno.test("fs.readFiles() stops at the total limit and reports it for each omitt
   const entries = await workspace.call("readFiles", "*.txt");
   assert.equal(entries.length, 18);
   assert.equal(entries.filter((entry: { text?: string }) => entry.text !== undefined).length, 16);
-  assert.match(entries[17].error, /16 MB of text/);
+  assert.match(entries[17].error, /16777216 characters, the limit/);
 });
 
 Deno.test("fs.stat() returns facts, and null for a missing path", async () => {

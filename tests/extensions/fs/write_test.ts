@@ -162,7 +162,7 @@ Deno.test("fs.edit() refuses argument lists that mean nothing", async () => {
   assert.match(await workspace.refusal("edit", "a.txt"), /the edits are missing/);
   assert.match(
     await workspace.refusal("edit", [{ path: "a.txt", old: "one", new: "1" }], { old: "a", new: "b" }),
-    /one list of/,
+    /the first argument is already a list of/,
   );
   assert.match(await workspace.refusal("edit", "a.txt", { old: "one" }), /usage: fs\.edit/);
   assert.match(await workspace.refusal("edit", "a.txt", []), /usage: fs\.edit/);
@@ -277,7 +277,7 @@ Deno.test("fs computes sizes before it builds texts, and names an alternative", 
   const grown = { old: "a", new: "x".repeat(1e6), all: true };
   assert.match(
     await workspace.refusal("edit", "a.txt", grown),
-    /it would have 420000000 characters; the limit is 16 MB/,
+    /it would have 420000000 characters; the limit is 16777216/,
   );
   assert.match(
     await workspace.refusal("edit", Array(2_000).fill({ path: "a.txt", old: "a", new: "b" })),

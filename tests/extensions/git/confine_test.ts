@@ -156,8 +156,8 @@ Deno.test("git.* treats paths literally, and accepts none outside", { ignore }, 
     await assert.rejects(add(env, "../outside"), /outside/);
     await assert.rejects(diff(env, { paths: "/etc/passwd" }), /outside/);
     await assert.rejects(blame(env, "../outside/x"), /outside/);
-    await assert.rejects(changeWorktree(env, "../outside/w"), /is not a folder in the workspace/);
-    await assert.rejects(changeWorktree(env, ".git/w"), /is not a folder in the workspace/);
+    await assert.rejects(changeWorktree(env, "../outside/w"), /the path is not below the workspace/);
+    await assert.rejects(changeWorktree(env, ".git/w"), /the path is not below the workspace/);
     await assert.rejects(diff(env, { paths: "a\0b" }), /is not a path/);
   });
 });

@@ -82,7 +82,7 @@ Deno.test("history reads conversations, queries, iterations and variables", asyn
     message: /Cannot find nothing: conversation .* has no such variable/,
   });
   await assert.rejects(call("iterations", "nowhere"), {
-    message: "Cannot find query nowhere: this conversation has no query with this id",
+    message: "Cannot find query nowhere: no query has this id",
   });
   await store.close();
 });

@@ -295,7 +295,7 @@ Deno.test("mcp is inactive without servers, and names the fault of a server", as
     /extensions\.config\.vis\.mcp\.servers/,
   );
   const both = { "a-b": { command: "x" }, "a_b": { command: "x" } };
-  await assert.rejects(withServers(both, async () => {}), /two names of which one alias/);
+  await assert.rejects(withServers(both, async () => {}), /two names that give the same alias/);
   await withServers(
     { console: { command: "x" }, "my-fs": { command: "x" }, fs: { command: "x" } },
     async ({ call }) => {

@@ -145,17 +145,17 @@ for (
     [
       "a raw content was changed",
       "UPDATE content SET bytes = zeroblob(9) WHERE rowid = 1",
-      /content .* is not the stored one/,
+      /content .* has changed since Vis stored it/,
     ],
     [
       "the base of a difference was changed",
       "UPDATE content SET bytes = zeroblob(length(bytes)) WHERE hash = (SELECT base FROM content WHERE base IS NOT NULL)",
-      /is not the stored one/,
+      /has changed since Vis stored it/,
     ],
     [
       "a piece is missing",
       "DELETE FROM content WHERE hash = (SELECT json_extract(CAST(bytes AS TEXT), '$[0]') FROM content WHERE encoding = 'chunks')",
-      /is not the stored one[^]*references of .* name missing content/,
+      /has changed since Vis stored it[^]*references of .* name missing content/,
     ],
     [
       "a text is missing",

@@ -36,7 +36,7 @@ Deno.test("toStoreError() a broken rule may be damage, and the error names the c
   assert.ok(error instanceof StoreError);
   assert.match(
     error.message,
-    /: a row would break a rule of the schema; vis db check tells whether the file is damaged$/,
+    /: a row would break a rule of the schema; vis db check shows whether the file is damaged$/,
   );
 });
 

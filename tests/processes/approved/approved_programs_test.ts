@@ -132,7 +132,8 @@ Deno.test("no program runs after a refusal, without a user to ask, or if it cann
   };
   await at(
     SOME,
-    async (place) => await refused(place, /^Error: Cannot run ls: the user said no \(Vis asks before each command:/),
+    async (place) =>
+      await refused(place, /^Error: Cannot run ls: the user said no \(Vis asks before each command, because/),
     {
       answer: () => NO,
     },
@@ -141,7 +142,7 @@ Deno.test("no program runs after a refusal, without a user to ask, or if it cann
     answer: null,
   });
   await at(SOME, async (place) => {
-    await refused(place, /has 50\d\d characters; the limit is 4000; write them to a file/, {
+    await refused(place, /has 50\d\d characters; the limit is 4000; write the input to a file/, {
       input: "x".repeat(5_000),
     });
     await refused(place, /has 50\d\d characters/, { env: { A: "x".repeat(5_000) } });

@@ -38,7 +38,9 @@ export async function authLogin(
   io.stderr(`vis: saved the key of ${name} in ${visibleText(path)}\n`);
   const used = (await (await services.providerAdmin({})).keys()).find((one) => one.provider === name)?.from ?? "";
   if (used !== "" && used !== "auth.json") {
-    io.stderr(`vis: ${used} is set, and is used instead of the saved key; unset it to use ${name} with this key\n`);
+    io.stderr(
+      `vis: ${used} is set, and Vis uses it instead of the saved key; unset the variable to use ${name} with this key\n`,
+    );
   }
   if (!keyStdin) await sayNext(name, { admin, services, io });
   return 0;
@@ -48,7 +50,7 @@ export async function authStatus(
   { services, io, flags }: CommandInput<{ readonly output: "text" | "json" }>,
 ): Promise<number> {
   const keys = await (await services.providerAdmin({})).keys();
-  const none = "No provider is configured, and Vis found no key that chooses one. Add one with: vis auth login";
+  const none = "No provider is configured, and Vis found no key. Add a provider with: vis auth login";
   return printReport(keys, keys.length === 0 ? [none] : keys.map(line), { io, flags });
 }
 
@@ -157,7 +159,9 @@ async function sayNext(provider: string, { admin, services, io }: Login): Promis
     const named = (await reports(await services.providerAdmin({ provider }))).find(({ name }) => name === provider);
     if (named?.baseUrl !== own?.baseUrl) {
       return io.stderr(
-        `vis: VIS_BASE_URL or baseUrl is set, so requests go to ${visibleText(first)}; unset it to use ${provider}\n`,
+        `vis: VIS_BASE_URL or baseUrl is set, so model calls go to ${
+          visibleText(first)
+        }; unset the address to use ${provider}\n`,
       );
     }
   }
@@ -258,7 +262,9 @@ async function address(io: Io): Promise<string> {
     const text = (await io.askLine("Address, such as http://127.0.0.1:8080/v1: ")).trim().replace(/\/+$/, "");
     if (URL.canParse(text) && /^https?:/.test(text)) return text;
     if (time === TRIES) {
-      throw new UsageError("Cannot add a server: its address is empty; write one such as http://127.0.0.1:8080/v1");
+      throw new UsageError(
+        "Cannot add a server: its address is not an http or https URL; write one such as http://127.0.0.1:8080/v1",
+      );
     }
     io.stderr("vis: an address starts with http:// or https://\n");
   }
@@ -336,7 +342,9 @@ export async function modelsCommand(
 
 function refreshed({ from, date, providers, missing }: RefreshReport): readonly string[] {
   const counts = providers.map(({ name, models }) => `${name} ${models}`).join(", ");
-  const kept = missing.length === 0 ? [] : [`The catalogue lacks ${missing.join(", ")}: the data of these stays`];
+  const kept = missing.length === 0
+    ? []
+    : [`The catalogue lacks ${missing.join(", ")}; Vis keeps its earlier data of these providers`];
   return [`Models of ${date} from ${from}: ${counts}`, ...kept];
 }
 

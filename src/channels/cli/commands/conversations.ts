@@ -129,10 +129,10 @@ export async function deleteConversation(
     const branch = await conversations.byId(id);
     const branches = await conversations.branches(branch.conversationId);
     const queries = branches.reduce((sum, one) => sum + one.queries, 0);
-    const what = `conversation ${branch.conversationId} "${visibleText(branch.title)}": ` +
-      `${queries} ${queries === 1 ? "request" : "requests"}, ${branches.length} ${
+    const what = `conversation ${branch.conversationId} "${visibleText(branch.title)}" ` +
+      `(${queries} ${queries === 1 ? "request" : "requests"}, ${branches.length} ${
         branches.length === 1 ? "branch" : "branches"
-      }`;
+      })`;
     if (!flags.yes) throw new UsageError(`Cannot delete ${what}: you cannot undo the deletion; confirm it with --yes`);
     await conversations.delete(branch);
     // A PostgreSQL server frees the space itself.

@@ -64,7 +64,9 @@ export async function dbPrune(
   return printReport(report, [
     ...listed,
     `Deleted ${what}, ${size(contentBytes)} of ${counted(contents, "content")} no longer needed`,
-    ...(everything ? [] : ["Vis is in use: content stored during the last day is checked at the next run"]),
+    ...(everything
+      ? []
+      : ["Another process uses the database, so a later vis db prune checks the content of the last day"]),
     "vis db vacuum returns the space to the disk",
   ], input);
 }

@@ -58,8 +58,8 @@ export async function addMcpServer(
   if (answered?.state === "failed") {
     const download = DOWNLOADS.test(command) && !flags.network ? "; add --network to let it download its program" : "";
     throw new UsageError(
-      `Cannot add server ${name}: it did not start (${answered.found})${download}; --no-check adds it ` +
-        "without a start",
+      `Cannot add server ${name}: its check failed (${answered.found})${download}; --no-check adds the server ` +
+        "without a check",
     );
   }
   const done = await put(true);
@@ -107,7 +107,11 @@ export async function mcpLoginCommand(
     ask: (question) => io.askLine(question),
     signal: interrupted.signal,
   });
-  if (code === null) throw new UsageError("Cannot log in to servers: no extension uses them");
+  if (code === null) {
+    throw new UsageError(
+      "Cannot log in to MCP servers: the extension that uses them is disabled; allow it in the settings",
+    );
+  }
   return code;
 }
 
@@ -131,7 +135,11 @@ function stateOf(answered: Answered | undefined): Pick<Answered, "state" | "foun
 async function settings({ services, flags }: Input): Promise<{ readonly admin: ConfigAdmin; readonly key: string }> {
   const admin = await services.configAdmin({ cwd: flags.cwd });
   const key = admin.offered("mcpServers");
-  if (key === null) throw new UsageError("Cannot set up servers: no extension uses them");
+  if (key === null) {
+    throw new UsageError(
+      "Cannot set up MCP servers: the extension that uses them is disabled; allow it in the settings",
+    );
+  }
   return { admin, key };
 }
 

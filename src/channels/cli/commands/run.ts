@@ -74,7 +74,9 @@ function checkWhere({ continue: newest, conversation, fork, ...flags }: RunFlags
   ].filter(Boolean);
   if (flags.more && others.length > 0) {
     throw new UsageError(
-      `Cannot use ${others.join(" and ")} with --more: the last request continues unchanged; leave out one of them`,
+      `Cannot use ${
+        others.join(" and ")
+      } with --more: the last request continues unchanged; leave out --more or the others`,
     );
   }
   const given = [newest ? "-c" : null, conversation && "--conversation", fork && "--fork"].filter(Boolean);
@@ -132,7 +134,9 @@ async function announce(
   if (last?.running) progress.line("The last request is still running in another process");
   if (last?.reason === "process_lost") {
     const replies = await session.conversations.iterations(last.queryId);
-    const again = replies.length === 0 ? " It had no reply yet: pass --context again if you used it." : "";
+    const again = replies.length === 0
+      ? " The model had not replied yet: if the request had --context, pass --context again."
+      : "";
     progress.line(`The last request was interrupted: ${oneLine(last.answer, 200)}${again}`);
   }
   if (flags.continue && resumed.length === 0) progress.line(await nothingToContinue(session));
@@ -179,8 +183,9 @@ export async function retryCommand(
 export async function readContextArgument(
   path: string,
 ): Promise<(signal: AbortSignal | undefined) => NonNullable<AskOptions["context"]>> {
-  const found = await Deno.stat(path).catch(() => null);
-  if (!found) throw new UsageError(`Cannot use --context ${path}: the file does not exist`);
+  const found = await Deno.stat(path).catch((error: unknown) => {
+    throw new UsageError(`Cannot use --context ${path}: ${fileFault(error)}; name another file`);
+  });
   if (found.isDirectory) throw new UsageError(`Cannot use --context ${path}: it is a folder; name a file`);
   return (signal) => ({ label: basename(path), json: /\.json$/i.test(path), pieces: untilAborted(path, signal) });
 }

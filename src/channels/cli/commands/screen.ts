@@ -6,7 +6,7 @@ import { FLAGS, refuseEmpty } from "../program/command.ts";
 
 const SCREEN_FLAGS = [
   ["-c, --continue", "continue the latest conversation in this workspace"],
-  ["--conversation <id>", "continue this conversation; a unique prefix is enough"],
+  ["--conversation <id>", "continue this conversation; a unique prefix of 8 characters is enough"],
   FLAGS.model,
   FLAGS.provider,
   FLAGS.db,

@@ -25,7 +25,7 @@ function addRun(program: Command, { services, io, finish }: Context): void {
     .description("run one request: the answer goes to stdout, progress to stderr; reads piped input")
     .argument("[prompt...]", "the request in plain words; piped input is appended")
     .option("-c, --continue", "continue the latest conversation in this workspace")
-    .option("--conversation <id>", "continue this conversation; a unique prefix is enough")
+    .option("--conversation <id>", "continue this conversation; a unique prefix of 8 characters is enough")
     .option("--fork <id>", "continue in a new branch from ID or ID@STEP; the original is unchanged");
   run.option("--more", `continue the last request, which stopped at its step limit: ${MORE_TEXT}`, false)
     .option("--plan", 'only read, and answer with a plan; -c "go" carries it out', false);
@@ -76,7 +76,7 @@ function addOutput(run: Command): void {
   )
     .option(
       "--trace",
-      "print thinking, calls and tokens of each step on stderr; with --output json, add them as trace",
+      "print thinking, calls and tokens of each step on stderr; with --output json, add all steps as trace",
       false,
     )
     .option("-q, --quiet", "print no progress on stderr", false)
@@ -97,7 +97,7 @@ function addLimits(run: Command): void {
     )
     .option(
       "--max-cost <usd>",
-      "stop before the request costs more US dollars than this, such as 0.50 (default: budget.costUsd)",
+      "call no model again once the request has cost this many US dollars, such as 0.50 (default: budget.costUsd)",
       parseDollars,
     )
     .option("--timeout <time>", "stop after this time, such as 90s, 10m or 1h (default: budget.wallMs)", duration);

@@ -28,7 +28,10 @@ function addConversations(program: Command, context: Context): void {
     .action(action(context, async () => (await import("../commands/conversations.ts")).printConversations));
   group.command("show")
     .description("show a conversation: requests, thinking, code, results, answers")
-    .argument("[id]", "conversation id; a unique prefix is enough (default: the latest one of this workspace)")
+    .argument(
+      "[id]",
+      "conversation id; a unique prefix of 8 characters is enough (default: the latest one of this workspace)",
+    )
     .option("--query <n>", "only this request, counted from 1", positiveInteger)
     .addOption(output())
     .option(...FLAGS.storedDb)
@@ -39,7 +42,7 @@ function addConversations(program: Command, context: Context): void {
     .description(
       "run the recorded replies of a conversation again in a copy of the workspace, and list differences",
     )
-    .argument("<id>", "conversation id; a unique prefix is enough")
+    .argument("<id>", "conversation id; a unique prefix of 8 characters is enough")
     .option("--query <n>", "compare only this request, counted from 1; earlier ones run too", positiveInteger)
     .option("--in-place", "run the code in the workspace itself, which it may change", false)
     .option(...FLAGS.json)
@@ -54,15 +57,15 @@ function addConversations(program: Command, context: Context): void {
 
 function addChanges(group: Command, context: Context): void {
   group.command("fork")
-    .description("create a branch that continues from an earlier point; prints its id")
-    .argument("<id>", "id of a conversation, branch or request; a unique prefix is enough")
+    .description("create a branch that continues from an earlier point, and print the id of the branch")
+    .argument("<id>", "id of a conversation, branch or request; a unique prefix of 8 characters is enough")
     .option("--at <iteration>", "step N, or REQUEST.STEP; 0 for the beginning (default: the end)")
     .option(...FLAGS.json)
     .option(...FLAGS.storedDb)
     .action(action(context, async () => (await import("../commands/conversations.ts")).forkConversation));
   group.command("retry")
     .description("run a request again from the state before it; in a new branch if later requests exist")
-    .argument("<id>", "conversation or branch id; a unique prefix is enough")
+    .argument("<id>", "conversation or branch id; a unique prefix of 8 characters is enough")
     .option("--query <n>", "number of the request, counted from 1 (default: the last request)", positiveInteger)
     .option(...FLAGS.model)
     .option(...FLAGS.provider)
@@ -81,13 +84,13 @@ function addChanges(group: Command, context: Context): void {
     .action(action(context, async () => (await import("../commands/run.ts")).retryCommand));
   group.command("rename")
     .description("rename a conversation")
-    .argument("<id>", "conversation or branch id; a unique prefix is enough")
+    .argument("<id>", "conversation or branch id; a unique prefix of 8 characters is enough")
     .argument("<title...>", "new title")
     .option(...FLAGS.storedDb)
     .action(action(context, async () => (await import("../commands/conversations.ts")).renameConversation));
   group.command("delete")
     .description("delete a conversation with all its branches")
-    .argument("<id>", "conversation id; a unique prefix is enough")
+    .argument("<id>", "conversation id; a unique prefix of 8 characters is enough")
     .option("--yes", "confirm the deletion; without this option, Vis deletes nothing", false)
     .option(...FLAGS.storedDb)
     .action(action(context, async () => (await import("../commands/conversations.ts")).deleteConversation));
@@ -104,7 +107,7 @@ function addFiles(group: Command, context: Context): void {
     .option(...FLAGS.storedDb)
     .action(action(context, async () => (await import("../commands/export.ts")).exportCommand));
   group.command("import")
-    .description("import an exported conversation into this workspace under new ids; prints its id, runs nothing")
+    .description("import an exported conversation into this workspace under new ids, print its new id, and run no code")
     .argument("<file>", "JSON file written by vis conversations export")
     .addOption(output())
     .option("--trust", "do not ask about functions and classes in the file", false)
@@ -120,7 +123,7 @@ function output(): Option {
 
 function addVars(program: Command, context: Context): void {
   program.command("vars")
-    .description("show the variables of a conversation, their values and versions; runs nothing")
+    .description("show the variables of a conversation, their values and versions; runs no code")
     .argument("[name...]", "print the values of these variables")
     .option("--conversation <id>", "conversation or branch (default: the latest of this workspace)")
     .option("--at <iteration>", "show the values after a step: N of the conversation, or REQUEST.STEP")
@@ -139,7 +142,7 @@ function addPrompt(program: Command, { services, io, finish }: Context): void {
     .argument("[prompt...]", "the request; piped input is appended")
     .option(
       "--conversation <id>",
-      "show the prompt as the next request of this conversation; without a request, show that of its latest request",
+      "show the prompt of the next request in this conversation; without a request, the prompt of its latest request",
     )
     .option(
       "--iteration <n>",
@@ -183,7 +186,7 @@ function addSearch(program: Command, context: Context): void {
   program.command("search")
     .description("search requests, code and answers of all conversations for all words, best matches first")
     .argument("<text...>", "words to search for")
-    .option("--conversation <id>", "only this conversation; a unique prefix is enough")
+    .option("--conversation <id>", "only this conversation; a unique prefix of 8 characters is enough")
     .addOption(new Option("--kind <kind>", "only this kind of text").choices(["request", "code", "answer"]))
     .option("--since <time>", "only after this time: 2026-11-22, 2026-11-22T10:30 or 3d (ago)", timeArgument)
     .option("--until <time>", "only before this time", timeArgument)
@@ -196,8 +199,8 @@ function addSearch(program: Command, context: Context): void {
     .addOption(
       new Option("--level <level>", "minimum level").choices(LOG_LEVELS).argParser(levelArgument).default("info"),
     )
-    .option("--conversation <id>", "only this conversation; a unique prefix is enough")
-    .option("--query <id>", "only this request; a unique prefix of its id is enough")
+    .option("--conversation <id>", "only this conversation; a unique prefix of 8 characters is enough")
+    .option("--query <id>", "only this request; a unique prefix of 8 characters is enough")
     .option("--since <time>", "only after this time: 2026-11-22, 2026-11-22T10:30 or 3d (ago)", timeArgument)
     .option("--limit <n>", "the newest N entries at most", positiveInteger, 100)
     .option("-f, --follow", "keep printing new entries until Ctrl-C", false)
@@ -215,7 +218,7 @@ function addUndo(program: Command, context: Context): void {
       new Option("--scope <what>", "undo all changes of the latest request, step or call (default: request)")
         .choices(["request", "step", "call"]),
     )
-    .option("--conversation <id>", "only this conversation or branch; a unique prefix is enough")
+    .option("--conversation <id>", "only this conversation or branch; a unique prefix of 8 characters is enough")
     .option("--redo", "reapply the last undo", false)
     .option("--dry-run", "show the changes that would be undone, and change nothing", false)
     .option("--force", "also undo files that changed later, and discard their later changes", false)

@@ -30,7 +30,7 @@ function addServe(program: Command, context: Context): void {
     .option("--tokens <file>", "file with several tokens and their scopes, expiry times and quotas")
     .option(
       "--check",
-      "check a server instead of starting one: exit with 0 if it responds at this host and port, else with 1",
+      "check a server instead of starting one: exit with 0 if a server responds at this host and port, else with 1",
     );
   addServiceFlags(serve.option(...FLAGS.root))
     .addHelpText("after", SERVE_EXAMPLES)
@@ -45,7 +45,7 @@ Examples:
   curl -H "Authorization: Bearer $(cat ~/.vis/server-token)" \\
     http://127.0.0.1:7357/api/v1
 
-Every request to the API needs the token. If you set neither --token,
+All calls of the API except /healthz and /readyz need the token. If you set neither --token,
 --token-file nor VIS_TOKEN, Vis creates a token at the first start and saves it
 in server.tokenFile, or in $VIS_HOME/server-token. /docs describes the API.
 After Ctrl-C or SIGTERM, running requests may finish (server.shutdownMs); a
@@ -67,7 +67,7 @@ function addTelegram(program: Command, context: Context): void {
       "--token-file <file>",
       "file with the bot's token (default: VIS_TELEGRAM_TOKEN, or the token that vis auth login telegram saved)",
     )
-    .option("--delete-webhook", "delete the bot's webhook, which prevents polling");
+    .option("--delete-webhook", "delete the webhook of the bot first, because a webhook prevents polling");
   addServiceFlags(group)
     .addHelpText("after", TELEGRAM_EXAMPLES)
     .action(action(context, async () => (await load()).telegramCommand));
@@ -75,7 +75,7 @@ function addTelegram(program: Command, context: Context): void {
     .description("allow users and groups to use the bot; a running bot applies the change immediately")
     .argument(
       "<id...>",
-      "ids of users and groups; the bot sends a refused user the id. Ids of groups start with -",
+      "ids of users and groups; the bot sends refused users their id. Ids of groups start with -",
       ids,
     )
     .action(action(context, async () => (await load()).allowUsers));
@@ -150,7 +150,7 @@ function addMcpServers(mcp: Command, context: Context): void {
     mcp.command(name).description(description).option(...FLAGS.json);
   sub("add", "add a server for Vis to use: a program or an address")
     .argument("<name>", "letters, digits, - and _")
-    .argument("<command-or-url>", "program on the path or absolute, or an https address")
+    .argument("<command-or-url>", "program in PATH or with an absolute path, or the https address of a server")
     .argument("[args...]", "arguments of the program, after --; ${workspace} is the folder that Vis works in")
     .option(
       "--env <name=value>",
@@ -170,7 +170,7 @@ function addMcpServers(mcp: Command, context: Context): void {
     });
   sub(
     "list",
-    "list the servers that Vis uses, and check whether each responds; exits with 0 in any case",
+    "list the servers that Vis uses, and check whether each responds; a failed check does not change the exit code",
   )
     .option("--no-check", "list the servers without starting them")
     .action(action(context, async () => (await load()).listMcpServers));
@@ -187,7 +187,7 @@ function addMcpLogins(mcp: Command, { services, io, finish }: Context): void {
   mcp.command("login")
     .description("log in to a server with a browser")
     .argument("<name>")
-    .option("--paste", "if the browser runs on another machine, ask for its final address", false)
+    .option("--paste", "ask for the final address of the browser, for a browser on another machine", false)
     .action(async (name: string, { paste }: { readonly paste: boolean }) => {
       await run(["mcp-login", name, ...(paste ? ["--paste"] : [])]);
     });

@@ -119,10 +119,10 @@ function addExtensions(program: Command, context: Context): void {
     .action(action(context, async () => (await load()).showExtension));
   add(
     "check",
-    "load the extensions of a folder, run their parts and its checks.json; without a path, load all extensions",
+    "load the extensions of a folder, run their nudges and the calls of checks.json; without a path, load all extensions",
   )
     .argument("[path]", "folder with a vis.json")
-    .option("--watch", "check the folder again whenever a file of it changes", false)
+    .option("--watch", "check the folder again after each change of a file", false)
     .action(action(context, async () => (await load()).extensionsCheck));
   add("test", "run the tests of an extension's folder")
     .argument("[path]", "folder with a vis.json (default: this one)")
@@ -191,7 +191,7 @@ function addDb(program: Command, context: Context): void {
     .action(action(context, async () => (await load()).dbVacuum));
   group.command("copy")
     .description(
-      "copy everything to a PostgreSQL database or from one, and compare every row; run it again to continue",
+      "copy everything to a PostgreSQL database or from one, and compare every row; the same command continues an interrupted copy",
     )
     .argument("<from>", "source: a file, or postgres://user@host/name")
     .argument("<to>", "target: an empty PostgreSQL database, or a new file")
@@ -228,5 +228,5 @@ Examples:
   vis update --check
   vis update
 
-Vis never checks for updates on its own. The previous executable is kept next
-to the new one as vis.old. If you run from source, use git pull.`;
+Vis never checks for updates on its own. Vis keeps the previous executable next
+to the new one, with the suffix .old. If you run from source, use git pull.`;

@@ -148,7 +148,7 @@ conversations.post(
   "/:id/fork",
   describe(
     "forkConversation",
-    "Create a branch that continues from an earlier point; its branchId can be used as a conversation id",
+    "Create a branch that continues from an earlier point; the branchId also serves as a conversation id",
     { scope: "write", 201: schema.ConversationSchema },
   ),
   validJson(schema.ForkBody),
@@ -164,10 +164,14 @@ conversations.post(
 
 conversations.post(
   "/:id/cancel",
-  describe("cancel", "Cancel what this server and its nodes run in the conversation; completed steps are kept", {
-    scope: "write",
-    200: z.object({ cancelled: z.number().int() }),
-  }),
+  describe(
+    "cancel",
+    "Cancel the queries that this server and its nodes run in the conversation; completed iterations are kept",
+    {
+      scope: "write",
+      200: z.object({ cancelled: z.number().int() }),
+    },
+  ),
   inConversation,
   async (c) => c.json({ cancelled: await c.env.runs.cancel(c.var.conversation.conversationId) }),
 );
@@ -201,9 +205,13 @@ conversations.get(
 
 conversations.get(
   "/:id/undo",
-  describe("previewUndo", "Show the latest file changes that can be undone, those of one query, and the last undo", {
-    200: schema.UndoPreviewSchema,
-  }),
+  describe(
+    "previewUndo",
+    "Show the latest file changes that undo can revert, which are the changes of one query, and the last undo",
+    {
+      200: schema.UndoPreviewSchema,
+    },
+  ),
   inConversation,
   async (c) => {
     const { conversation } = c.var;
@@ -223,7 +231,7 @@ conversations.post(
   "/:id/undo",
   describe(
     "undo",
-    "Undo file changes, except in files that others changed since; those that are undone already are skipped. With redo, reapply the last undo",
+    "Undo file changes, except in files that somebody changed later. Changes that are already undone stay undone. With redo, reapply the last undo",
     {
       scope: "write",
       200: schema.UndoSchema,
@@ -238,7 +246,7 @@ conversations.post(
     const running = await c.env.parts.conversations.records.running(conversationId);
     if (running !== null) {
       throw new BusyError(
-        `Cannot change conversation ${conversationId}: a request is running in it; wait for its end or cancel it`,
+        `Cannot change conversation ${conversationId}: a query is running in it; wait until the query ends, or cancel the query`,
       );
     }
     const { changes: named, redo } = c.req.valid("json");

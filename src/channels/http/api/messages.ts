@@ -20,7 +20,7 @@ const KEY_HEADER = {
 };
 const RESUME_HEADER = {
   "X-Vis-Resume":
-    "true: if the query that the key started was interrupted, resume it; from then on the key refers to " +
+    "true: resume the query that the key started, if this query was interrupted; the key then refers to " +
     "the resumed query",
 };
 const RETRY = "Run a query again from the state before it; the previous run can still be read. The header " +
@@ -106,7 +106,7 @@ messages.get(
   "/queries/:queryId/events",
   describe(
     "followQuery",
-    "Stream the events of a query, from where a client lost them; a stream that begins with started starts over",
+    "Stream the events of a query after the last event that the client received; a stream that begins with started has all events",
     {
       headers: { "Last-Event-ID": "Id of the last event received" },
       200: EVENT_STREAM,
@@ -227,8 +227,8 @@ async function steered(
   const query = running === null ? null : await conversations.records.query(running);
   if (query?.branchId !== conversation.branchId) return false;
   throw new Problem(
-    `Cannot steer the running query with ${more.join(", ")}: only text can be added to it; leave them ` +
-      "out, or use whenBusy: wait",
+    `Cannot steer the running query with ${more.join(", ")}: a message to a running query has only text; ` +
+      "leave the other fields out, or use whenBusy: wait",
     { kind: "bad-request" },
   );
 }

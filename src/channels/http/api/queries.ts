@@ -112,7 +112,7 @@ function variableOf(name: string): string {
 
 queries.get(
   "/graph",
-  describeVariable("getGraph", "Get the variables of the branch and which of them each was computed from", {
+  describeVariable("getGraph", "Get the variables of the branch, each with the variables from which it was computed", {
     200: schema.GraphSchema,
   }),
   inConversation,

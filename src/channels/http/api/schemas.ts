@@ -12,14 +12,14 @@ export function listOf<T extends z.ZodType>(item: T): z.ZodObject<{ items: z.Zod
 
 export const QuerySchema = QueryResultSchema.omit({ value: true }).extend({
   status: z.enum(["done", "error", "interrupted", "running"]),
-  reason: QueryResultSchema.shape.reason.nullable().describe("Reason of the end; null while it runs"),
-  answer: z.string().describe('The answer, or why there is none; "" while it runs'),
+  reason: QueryResultSchema.shape.reason.nullable().describe("Reason of the end; null while the query runs"),
+  answer: z.string().describe('The answer, or the reason why it is missing; "" while the query runs'),
   text: z.string(),
-  running: z.boolean().describe("Whether it runs, in this server or in another process"),
-  question: z.string().optional().describe("The question to the user for which the query waits, while it runs"),
+  running: z.boolean().describe("Whether the query runs, in this server or in another process"),
+  question: z.string().optional().describe("The question to the user whose answer the query waits for"),
   createdAt: time,
   steered: z.array(z.object({ text: z.string(), iteration: z.number().int(), at: time })).describe(
-    "Messages that the user sent while it ran, each with the iteration (1-based) that showed it to the model",
+    "Messages that the user sent while the query ran, each with the iteration (1-based) that showed the message to the model",
   ),
   forkedAt: time.optional().describe(
     "Start of the first iteration that is not shown; set if the branch is a fork that shows only a part of the query",
@@ -39,7 +39,9 @@ export const ConversationListSchema = z.object({
   items: z.array(ConversationSchema.extend({
     queries: z.number().int(),
     running: z.boolean(),
-    activeAt: time.describe("Start of the newest query, or else the time of creation, in milliseconds since the epoch"),
+    activeAt: time.describe(
+      "Start of the newest query in milliseconds since the epoch; without a query, the time of creation",
+    ),
   })),
   next: z.string().nullable().describe("Cursor of the next page; null at the end"),
 });
@@ -47,26 +49,28 @@ export const ConversationListSchema = z.object({
 export const ConversationDetailSchema = ConversationSchema.extend({
   running: z.string().nullable().describe("The running query, in this server or in another process"),
   runningElsewhere: z.boolean().describe(
-    "Whether only another process can cancel the running query or send it messages",
+    "Whether another process runs the query, so that this server can neither cancel it nor send messages to it",
   ),
   branches: z.array(
     ConversationSchema.pick({ branchId: true, title: true, createdAt: true }).extend({
       parentBranchId: z.string().nullable(),
       queries: z.number().int(),
       last: z.object({ text: z.string(), createdAt: time }).nullable()
-        .describe("Its newest query, with the first 100 characters of the request; null if it has none of its own"),
+        .describe(
+          "Newest query of the branch, with the first 100 characters of the request; null for a branch without queries of its own",
+        ),
     }),
   ),
   plan: z.object({ at: time, items: z.array(PlanItemSchema).readonly() }).nullable()
-    .describe("The list of tasks that the model kept last, and the time of its last change; null if there is none"),
+    .describe("The last list of tasks that the model kept, and the time of its last change; null without a list"),
 });
 
 /** Longer texts get no tree, because parsing one blocks other requests. */
 export const MAX_TREE_CHARS = 30_000;
 
 const MarkdownTreeSchema = z.array(z.object({ kind: z.string() }).loose()).readonly().describe(
-  "The blocks of a text in Markdown: paragraph, heading, code, quote, list, table, rule. They contain no markup: " +
-    "HTML in them is text",
+  "The blocks of a text in Markdown: paragraph, heading, code, quote, list, table, rule. The blocks contain " +
+    "no markup: HTML in them is text",
 );
 
 const AnswerTreeSchema = MarkdownTreeSchema.nullable().describe(
@@ -75,7 +79,9 @@ const AnswerTreeSchema = MarkdownTreeSchema.nullable().describe(
 
 export const QueryListSchema = z.object({
   items: z.array(QuerySchema.extend({ answerTree: AnswerTreeSchema.optional() })),
-  before: z.number().int().describe("Number of earlier queries; with it as before, they are returned"),
+  before: z.number().int().describe(
+    "Number of earlier queries. A call with this number in the parameter before returns the earlier queries",
+  ),
 });
 
 export const ServerSchema = z.object({
@@ -88,7 +94,7 @@ export const ServerSchema = z.object({
     maxIterations: z.number().int().nullable(),
     maxCostUsd: z.number().nullable(),
     timeoutMs: z.number().nullable(),
-  }).describe("Limits of each request; null for none"),
+  }).describe("Limits of each query; null for none"),
 });
 
 export const ModelListSchema = z.object({
@@ -119,7 +125,9 @@ export const PageQuery = z.object({
 
 export const NewConversationBody = z.strictObject({
   title: z.string().max(1000).default("New conversation"),
-  workspace: z.string().max(4096).optional().describe("A workspace of the server; its default if omitted"),
+  workspace: z.string().max(4096).optional().describe(
+    "A workspace of the server; by default, the default workspace of the server",
+  ),
 });
 
 export const RenameBody = z.strictObject({ title: z.string().min(1).max(1000) });
@@ -148,10 +156,10 @@ export const IterationsQuery = z.object({
 
 export const QueriesQuery = z.object({
   before: z.coerce.number().int().min(0).optional().describe(
-    "Maximum number of queries, counted from the oldest; all by default",
+    "Consider only this many queries, counted from the oldest; by default, all",
   ),
   limit: z.coerce.number().int().min(1).max(10_000).default(10_000).describe(
-    "Maximum number of queries, counted from the newest of them",
+    "Maximum number of queries in the response; the newest ones are kept",
   ),
   answers: z.enum(["text", "tree"]).default("text").describe(
     "With tree, each query has answerTree, the blocks of its answer; at most 100 queries",
@@ -166,20 +174,20 @@ export const DiffQuery = z.object({
 export const ForkBody = z.strictObject({
   queryId: id,
   iteration: z.number().int().min(0).optional().describe(
-    "Last iteration (1-based) that the fork includes, 0 for the state before the query; all by default",
+    "Last iteration (1-based) that the fork includes; 0 for the state before the query; by default, all iterations",
   ),
   title: z.string().max(1000).optional(),
 });
 
 export const ChoicesSchema = z.object({
   reasoning: z.enum(["quick", "balanced", "deep"]).optional().describe(
-    "Thoroughness of the model's thinking; the level of the settings, or the model's own choice, if omitted",
+    "Thoroughness of the model's thinking; by default, the level of the settings or the model's own choice",
   ),
   maxIterations: z.number().int().min(1).max(1_000_000).optional().describe(
-    "Number of iterations that the query may use before it must ask for more",
+    "Number of iterations that the query may use before the model must ask for more",
   ),
   model: z.string().min(1).max(200).optional().describe(
-    'The model that serves it, as "provider/name" or "name"; the server\'s model by default',
+    'The model of the query, as "provider/name" or "name"; by default, the model of the server',
   ),
   maxCostUsd: z.number().positive().optional().describe("Maximum cost in US dollars; at most the server's own limit"),
   timeoutMs: z.number().int().min(1).optional().describe(
@@ -188,14 +196,14 @@ export const ChoicesSchema = z.object({
 });
 
 const approvals = z.enum(["ask", "never"]).default("never").describe(
-  "Reaction when an extension needs more than it was granted: ask and wait for an answer from a client, or refuse",
+  "Reaction to a call that needs an approval: ask and wait for an answer from a client, or refuse the call (never)",
 );
 
 export const RetryBody = z.strictObject({
   queryId: id,
   more: z.boolean().optional().describe(
-    "Instead of running it again, continue the last query of the conversation, which stopped at its step limit, for " +
-      "ten more steps",
+    "Instead of running the query again, continue it for ten more steps. The query must be the last of the " +
+      "conversation, and must have stopped at its step limit",
   ),
   ...ChoicesSchema.shape,
   approvals,
@@ -205,7 +213,7 @@ export const ApprovalListSchema = listOf(ApprovalQuestionSchema);
 
 export const ApprovalBody = z.strictObject({
   decision: z.enum(DECISIONS).describe(
-    "Allows the action once, for the conversation or for the workspace, or refuses it",
+    "Allows the action once, for the conversation or for the workspace, or refuses the action",
   ),
   reason: z.string().max(1000).default("").describe("Reason of a refusal, for the model"),
 });
@@ -224,12 +232,13 @@ export const MessageBody = z.strictObject({
   ),
   approvals,
   whenBusy: z.enum(["refuse", "wait", "steer"]).default("refuse").describe(
-    "If this server is running a query in the conversation: respond with 409, wait for its end, or pass it this " +
-      "message as a note, which is a text only: with images, context, a schema, limits, model, reasoning, plan or " +
-      "review the response is 400. If another process is running it, the response is 409",
+    "Behaviour if this server is running a query in the conversation. refuse: the response is 409. wait: the message " +
+      "waits for the end of that query. steer: that query gets the text as a note; for a message with images, context, " +
+      "a schema, limits, model, reasoning, plan or review, the response is 400. If another process is running the " +
+      "query, the response is 409",
   ),
   cancelOnDisconnect: z.boolean().optional().describe(
-    "Whether disconnecting cancels the query. By default it does while the client waits for a result without an Idempotency-Key, and does not for a stream",
+    "Whether disconnecting cancels the query. By default, disconnecting cancels the query if the client waits for a result without an Idempotency-Key, and not for a stream",
   ),
 });
 
@@ -245,13 +254,13 @@ export const UndoSchema = z.object({
   changes: fileChanges,
   files: diffs,
   kept: z.array(z.object({ path: z.string(), reason: z.string() }))
-    .describe("Files of these changes that stay unchanged, for example because they were changed again since"),
+    .describe("Files that stay unchanged, for example because somebody changed them after these changes"),
 });
 
 export const UndoPreviewSchema = UndoSchema.extend({
   fault: z.string().nullable().describe("Reason why nothing can be undone"),
   undone: z.array(z.string()).readonly().describe(
-    "Files that redo would change, which are the files of the last undo unless files were changed after it",
+    "Files that redo would change: the files of the last undo, or no file if files were changed after the undo",
   ),
   undoneQueryId: z.string().nullable().describe(
     "The query that had changed the files in undone; null if no query did, or if undone is empty",
@@ -287,7 +296,7 @@ const limit = z.number().nullable();
 export const TokenListSchema = listOf(z.object({
   name: z.string(),
   scope: z.enum(["read", "write", "admin"]),
-  tenant: z.string().describe("Tenant whose conversations it reaches; * for every tenant"),
+  tenant: z.string().describe("Tenant whose conversations the token reaches; * for every tenant"),
   expiresAt: time.nullable(),
   quota: z.object({ queriesPerDay: limit, costUsdPerDay: limit, concurrent: limit }).describe(
     "Limits of the token; null for none",
@@ -304,7 +313,7 @@ export const IterationSchema = z.object({
   response: z.string(),
   error: z.string().nullable(),
   steered: z.array(z.string()).describe(
-    "Messages that the user sent meanwhile, which this iteration showed to the model",
+    "Messages that the user sent while the query ran, and that this iteration showed to the model",
   ),
   blocks: z.array(z.object({ code: z.string(), result: z.unknown(), reads: z.array(z.string()) })),
   traces: z.array(z.unknown()).describe("Attempts to call the model"),
@@ -339,7 +348,7 @@ export const VersionSchema = VariableSchema.pick({ kind: true, reason: true, cod
   version: z.number().int(),
   shape: z.string(),
   value: z.string().nullable().describe(
-    "The value as text, at most the first 20000 characters, or 1000000 of a single version; null if it is too large",
+    "The value as text, at most the first 20000 characters, or 1000000 of a single version; null for a value that is too large",
   ),
   chars: z.number().int().nullable().describe("Length of the whole value"),
 });

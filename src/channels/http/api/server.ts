@@ -53,7 +53,7 @@ server.get(
   "/prompts",
   describe(
     "listPrompts",
-    "List the user's own prompts for a workspace; $ARGUMENTS in a text stands for further words",
+    "List the user's own prompts for a workspace; further words replace $ARGUMENTS in a text",
     {
       200: schema.PromptListSchema,
     },
@@ -95,7 +95,7 @@ async function workspaceOf(
 
 server.get(
   "/extensions",
-  describe("listExtensions", "List the extensions of the workspace, and why any is not loaded", {
+  describe("listExtensions", "List the extensions of the workspace, with the reason for each one that is not loaded", {
     200: schema.ExtensionListSchema,
   }),
   async (c) => c.json(schema.ExtensionListSchema.parse({ items: await c.env.parts.extensions.list() })),
@@ -215,7 +215,12 @@ operations.get(
     const errors = Object.entries(found).filter(([, fault]) => fault !== "")
       .map(([path, message]) => ({ path, message }));
     const [first] = errors;
-    if (first) throw new Problem(`Cannot run queries: ${first.path}`, { kind: "unavailable", errors });
+    if (first) {
+      throw new Problem(`Cannot run queries: the check of ${first.path} failed (${first.message})`, {
+        kind: "unavailable",
+        errors,
+      });
+    }
     const tokens = await parts.tokens.fault?.() ?? "";
     return c.json({
       status: "ok",

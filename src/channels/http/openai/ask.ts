@@ -200,7 +200,10 @@ function openAiInput(
   const asked = messages.findLast(({ role }) => role === "user") ?? messages.at(-1);
   const images = asked ? imagesOf(asked) : [];
   const request = requestOfImages(asked ? textOf(asked) : "", images);
-  if (request.trim() === "") throw unfitField(field, "Cannot run the request: its last message is empty");
+  if (request.trim() === "") {
+    const role = asked?.role ?? "user";
+    throw unfitField(field, `Cannot run the request: its last ${role} message has neither text nor images`);
+  }
   const others = messages.filter((message) => message !== asked);
   const said = others.filter(({ role }) => role !== "system" && role !== "developer");
   const instructions = others.filter((message) => !said.includes(message)).map(textOf).join("\n\n");
@@ -298,7 +301,7 @@ function refuseTools(
 ): void {
   for (const [field, offered, chosen] of [["tools", tools, choice], ["functions", functions, call]] as const) {
     if (!Array.isArray(offered) || offered.length === 0 || chosen === "none") continue;
-    throw unfitField(field, `Cannot call ${field} of the client: the agent runs only its own code; leave them out`);
+    throw unfitField(field, `Cannot call ${field} of the client: the agent runs only its own code; leave out ${field}`);
   }
 }
 

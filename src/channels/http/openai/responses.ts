@@ -165,17 +165,20 @@ async function findResponse(
   { conversations }: Pick<HttpParts, "conversations">,
   id: string,
 ): Promise<{ readonly branch: Conversation; readonly query: StoredQuery }> {
-  const query = await existing(`response: ${id.slice(0, 100)}`, () => findAs("resp", { conversations, id }));
+  const query = await existing(`response ${id.slice(0, 100)}`, () => findAs("resp", { conversations, id }));
   return { branch: await conversations.byId(query.branchId), query };
 }
 
 async function answerOf({ conversations }: Pick<HttpParts, "conversations">, id: string): Promise<string> {
   const query = await findAs("msg", { conversations, id });
   if (query && !query.running) return query.answer;
-  throw new Problem(`Cannot find item ${id.slice(0, 100)}: no item has this id; send its text instead`, {
-    kind: "not-found",
-    errors: [{ path: "input", message: "Unknown" }],
-  });
+  throw new Problem(
+    `Cannot find item ${id.slice(0, 100)}: no complete answer has this id; send the text of the item instead`,
+    {
+      kind: "not-found",
+      errors: [{ path: "input", message: "Unknown" }],
+    },
+  );
 }
 
 async function findAs(

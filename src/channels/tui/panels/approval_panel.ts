@@ -115,8 +115,8 @@ export class Questions {
 const CHOICE_LEFT = 5;
 /** Shorter choices, for a question whose scope is too long for a line. */
 const SHORT: Readonly<Record<string, string>> = {
-  c: "yes, and all of this in this conversation",
-  a: "yes, and all of this in this workspace from now on",
+  c: "yes, and every such call in this conversation",
+  a: "yes, and every such call in this workspace from now on",
 };
 const WHY_NOT = { key: "w", text: "no, and say why" } as const;
 

@@ -55,7 +55,8 @@ async function follow(
       return new RealmResponse(data, { url, status, statusText, redirected: hops > 0, headers });
     }
     if (request.redirect === "error" || hops >= MAX_REDIRECTS) {
-      throw new TypeError(`Cannot fetch ${url}: it redirects to ${location}`);
+      const why = hops >= MAX_REDIRECTS ? `more than ${MAX_REDIRECTS} times, last to ${location}` : `to ${location}`;
+      throw new TypeError(`Cannot fetch ${url}: it redirects ${why}`);
     }
     request = redirected(request, { location, status });
   }

@@ -95,7 +95,7 @@ export class Restoring {
     this.#parts.evaluate(restoredScript(image), name);
     const value = this.#parts.get(name);
     if (typeof value !== "function") {
-      throw new look.TypeError("Cannot restore the variable: its source makes no function");
+      throw new look.TypeError("its source makes no function");
     }
     this.#parts.functions.add(value, { name, source, requires });
   }
@@ -123,11 +123,11 @@ export class Restoring {
     const table = this.#table(hash, bytes);
     for (let i = 0; i < image.requires.length; i++) {
       if (this.#missing[image.requires[i]!]) {
-        throw new look.TypeError(`Cannot restore the variable: the class ${image.requires[i]} does not exist`);
+        throw new look.TypeError(`the class ${image.requires[i]} does not exist`);
       }
     }
     if (typeof table !== "object" || table === null || !look.hasOwn(table, root)) {
-      throw new look.TypeError("Cannot restore the variable: the table has no such value");
+      throw new look.TypeError("the table has no such value");
     }
     const members = this.shared[hash] ??= bareList();
     members[members.length] = name;

@@ -104,7 +104,7 @@ Deno.test("authLogin() warns that a variable is used instead of the saved key", 
   assert.equal(await auth.login("zai", { ...FLAGS, keyStdin: true }), 0);
   assert.match(
     io.err,
-    /saved the key of zai.*\nvis: ZAI_API_KEY is set, and is used instead of the saved key; unset it/,
+    /saved the key of zai.*\nvis: ZAI_API_KEY is set, and Vis uses it instead of the saved key; unset the variable/,
   );
 });
 
@@ -154,7 +154,10 @@ Deno.test("authLogin() warns that a base URL keeps requests from the provider", 
   });
   const io = fakeIo({ askSecret: () => Promise.resolve("sk-4711") });
   assert.equal(await authLogin("zai", { services, io, flags: FLAGS }), 0);
-  assert.match(io.err, /\nvis: VIS_BASE_URL or baseUrl is set, so requests go to here; unset it to use zai\n$/);
+  assert.match(
+    io.err,
+    /\nvis: VIS_BASE_URL or baseUrl is set, so model calls go to here; unset the address to use zai\n$/,
+  );
 });
 
 Deno.test("authLogin() adds another server by that word, on a terminal alone", async () => {

@@ -126,7 +126,7 @@ Deno.test("vis mcp login and logout are commands of the extension, whose text is
   assert.deepEqual(asked, [["mcp-login", "hub", "--paste"], ["mcp-login", "hub"], ["mcp-logout", "hub"]]);
   const { told, err } = await vis(["login", "hub"], null);
   assert.equal(told, 2);
-  assert.match(err, /no extension uses them/);
+  assert.match(err, /the extension that uses them is disabled/);
 });
 
 Deno.test("vis mcp add reports the found tools, refuses a server that does not answer, and list shows the state", async () => {
@@ -144,7 +144,7 @@ Deno.test("vis mcp add reports the found tools, refuses a server that does not a
     assert.deepEqual([refused.code, refused.out], [2, ""]);
     assert.equal(
       refused.err,
-      "vis: Cannot add server s: it did not start (it ended with code 1); --no-check adds it without a start\n",
+      "vis: Cannot add server s: its check failed (it ended with code 1); --no-check adds the server without a check\n",
     );
     await assert.rejects(file(), Deno.errors.NotFound);
     assert.equal((await run("add", "s", "tool", "--no-check")).code, 0);

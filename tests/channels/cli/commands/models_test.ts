@@ -75,7 +75,7 @@ Deno.test("modelsCommand() --refresh renews all providers, and reports them", as
   assert.equal(await modelsCommand({ services, io, flags }), 0);
   assert.equal(
     io.out,
-    "Models of 2100-01-02 from https://c.example/: a 3\nThe catalogue lacks b: the data of these stays\n",
+    "Models of 2100-01-02 from https://c.example/: a 3\nThe catalogue lacks b; Vis keeps its earlier data of these providers\n",
   );
   await assert.rejects(modelsCommand({ services, io, flags: { ...flags, provider: "a" } }), /leave out --provider$/);
 });

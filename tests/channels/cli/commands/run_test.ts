@@ -152,7 +152,7 @@ Deno.test("runCommand() refuses a schema, an image and a model without eyes befo
   const image = ["https://example.org/a.png"];
   await assert.rejects(
     run([reply], { flags: { image } }),
-    /Cannot send images: script of scripted does not accept images/,
+    /Cannot send images: no configured model accepts them \(script of scripted\)/,
   );
 });
 
@@ -165,7 +165,7 @@ Deno.test("runCommand() reports that a lost request had no reply if none arrived
     const { io, services } = engineServices(engine);
     await runCommand("go on", { services, io, flags: { ...FLAGS, conversation: conversationId } });
     assert.match(io.err, /^The last request was interrupted: .*0 finished steps are kept\./);
-    assert.equal(io.err.includes("It had no reply yet: pass --context again"), !replied);
+    assert.equal(io.err.includes("The model had not replied yet: if the request had --context"), !replied);
   }
 });
 

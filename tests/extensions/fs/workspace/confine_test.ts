@@ -110,7 +110,7 @@ for (
 Deno.test("fs.writeFile() explains the alternative to an extension below .vis/", async () => {
   await using workspace = await Workspace.with();
   const advice =
-    /; write the extension to a folder outside, and ask the user to move it to \.vis\/extensions\/ and run /;
+    /; write the extension to a folder outside \.vis\/, and ask the user to move it to \.vis\/extensions\/ and run /;
   assert.match(await workspace.refusal("writeFile", ".vis/extensions/tracker/mod.ts", "x"), advice);
   for (const path of [".vis/config.jsonc", ".git/extensions/x"]) {
     assert.doesNotMatch(await workspace.refusal("writeFile", path, "x"), /extension to/, path);

@@ -171,7 +171,7 @@ Deno.test("git.add() refuses repositories in the workspace", { ignore }, async (
     await write("kept/a.txt", "x\n");
     await assert.rejects(
       add(env, "lib"),
-      /Cannot add lib\/: it is another repository; name other paths, add it to \.gitignore/,
+      /Cannot add lib\/: another repository is there; name other paths, add the folder to \.gitignore/,
     );
     await assert.rejects(add(env, "."), /Cannot add .*tools\/deep\/own\//);
     await assert.rejects(add(env, "lib/x.txt"), /Cannot add/);
@@ -215,7 +215,7 @@ Deno.test("git.init() takes no hook from a template", { ignore }, async () => {
 
 Deno.test("git.init() makes a repository if no parent folder has one", { ignore }, async () => {
   await repository(async ({ env, git, workspace, exists, write }) => {
-    await assert.rejects(init(env), /Cannot make a repository: the workspace has one already/);
+    await assert.rejects(init(env), /Cannot make a repository: the workspace already has one/);
     await Deno.mkdir(`${workspace}/sub`);
     await assert.rejects(init({ ...env, workspace: `${workspace}/sub` }), /the workspace is in the repository of/);
     await assert.rejects(
