@@ -1,4 +1,4 @@
-import { messageOf } from "../domain/errors.ts";
+import { messageOf, reasonOf } from "../domain/errors.ts";
 import { type Clock, REAL_CLOCK } from "../domain/kit/concurrency.ts";
 import type { LeftOut } from "../domain/admin_reports.ts";
 import type { Log } from "../logging/log.ts";
@@ -395,7 +395,7 @@ export function withScripts(
     try {
       return [name, read(text, path)] as const;
     } catch (error) {
-      throw fail(`its module ${name} (${path}) is not usable, because ${messageOf(error)}`);
+      throw fail(`its module ${name} (${path}) is not usable, because ${reasonOf(error)}`);
     }
   });
   return realmScripts(extension, Object.fromEntries(scripts));

@@ -269,7 +269,7 @@ Deno.test("git brings no files in two Vis at once, each of which runs a command"
     await Deno.writeTextFile(join(workspace, "end"), "");
     await Promise.all(both.map(({ ended }) => ended));
     for (const { said } of both) {
-      assert.match(said.text, /^up\nError: Cannot change files in \S+ while (?:a command|git) of another Vis/);
+      assert.match(said.text, /^up\nError: Cannot change files in \S+: (?:a command|git) of another Vis/);
     }
   });
 });

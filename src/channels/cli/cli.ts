@@ -157,8 +157,8 @@ Getting started:
 
 vis help COMMAND explains a command. vis without a command starts interactive
 mode on a terminal; its options are -c, --conversation ID, --model, --provider,
---db, --cwd, --root and --shell. vis "…" starts it with this request; without a
-terminal, vis "…" is vis run "…". -p always means vis run. Also known: login,
+--db, --cwd, --root and --shell. vis "…" starts it with this request. Without
+a terminal, vis "…" is vis run "…"; -p always means vis run. Also known: login,
 logout, history, export,
 resume [ID].`;
 

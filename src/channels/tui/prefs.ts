@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import { messageOf } from "../../domain/errors.ts";
+import { reasonOf } from "../../domain/errors.ts";
 import { ensureFolder, replaceFile } from "../../domain/kit/files.ts";
 
 export const THEMES = ["auto", "dark", "light", "contrast"] as const;
@@ -64,7 +64,7 @@ export class PrefsFile implements PrefsKeeper {
     try {
       return { prefs: new PrefsFile(path, prefsOf(await read(path))), note: "" };
     } catch (error) {
-      const why = messageOf(error);
+      const why = reasonOf(error);
       const note = `Vis uses the defaults, because ${path} is not usable: ${why}`;
       return { prefs: new PrefsFile(path, DEFAULT_PREFS), note };
     }
@@ -99,7 +99,7 @@ async function read(path: string): Promise<Kept> {
   });
   const kept: unknown = JSON.parse(text);
   if (typeof kept === "object" && kept !== null && !Array.isArray(kept)) return { ...kept };
-  throw new Error("it is not a JSON object");
+  throw new Error("It is not a JSON object");
 }
 
 function keysOf(kept: unknown): Prefs["keys"] {

@@ -124,13 +124,13 @@ class WorkspaceTurns {
     const work = async (): Promise<T> => {
       // A failed attempt at the lock of the folder loses the shared lock of this process's commands. Meanwhile, the lock
       // of the repository keeps git of other processes out.
-      const cannot = `Cannot change files in ${folder} while`;
+      const cannot = `Cannot change files in ${folder}:`;
       const leave = await this.#lockAlone(
         join(folder, GIT),
-        `${cannot} git of another Vis changes files there: try again`,
+        `${cannot} git of another Vis process changes files there; try again`,
       );
       try {
-        const unlock = await this.#lockAlone(folder, `${cannot} a command of another Vis runs there: stop it first`);
+        const unlock = await this.#lockAlone(folder, `${cannot} a command of another Vis process runs there; stop that command first`);
         return await bring().finally(unlock);
       } finally {
         await leave();

@@ -136,7 +136,7 @@ export async function deleteConversation(
     if (!flags.yes) throw new UsageError(`Cannot delete ${what}: you cannot undo the deletion; confirm it with --yes`);
     await conversations.delete(branch);
     // A PostgreSQL server frees the space itself.
-    io.stderr(`Deleted ${what}${isPostgres(database) ? "" : " (vis db vacuum returns its space to the disk)"}\n`);
+    io.stderr(`Deleted ${what}${isPostgres(database) ? "" : "; vis db vacuum returns its space to the disk"}\n`);
     return 0;
   });
 }

@@ -45,9 +45,10 @@ Examples:
   curl -H "Authorization: Bearer $(cat ~/.vis/server-token)" \\
     http://127.0.0.1:7357/api/v1
 
-All calls of the API except /healthz and /readyz need the token. If you set neither --token,
---token-file nor VIS_TOKEN, Vis creates a token at the first start and saves it
-in server.tokenFile, or in $VIS_HOME/server-token. /docs describes the API.
+All calls of the API except /healthz and /readyz need the token. If you set
+neither --token, --token-file nor VIS_TOKEN, Vis creates a token at the first
+start and saves it in server.tokenFile, or in $VIS_HOME/server-token. /docs
+describes the API.
 After Ctrl-C or SIGTERM, running requests may finish (server.shutdownMs); a
 second signal stops the server immediately.`;
 

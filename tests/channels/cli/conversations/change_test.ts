@@ -87,7 +87,7 @@ Deno.test("renameConversation() and deleteConversation() report their work; no c
   await renameConversation(id, ["new\x1b[2J", "title"], { services, io, flags: {} });
   assert.equal(io.err, "new\\u001b[2J title\n");
   const remove = (yes: boolean) => deleteConversation(id, { services, io, flags: { yes } });
-  await assert.rejects(remove(false), /1 request, 1 branch: you cannot undo the deletion; confirm it with --yes/);
+  await assert.rejects(remove(false), /1 request, 1 branch\): you cannot undo the deletion; confirm it with --yes/);
   assert.equal((await engine.conversations.list({ limit: 5 })).length, 1);
   assert.equal(await remove(true), 0);
   assert.deepEqual(await engine.conversations.list({ limit: 5 }), []);
@@ -97,9 +97,9 @@ Deno.test("renameConversation() and deleteConversation() report their work; no c
 Deno.test("deleteConversation() explains how the space of a file is freed, but not for a server", async () => {
   await using engine = await startEngine([]);
   for (
-    const [database, end] of [["/x/vis.db", "1 branch (vis db vacuum returns its space to the disk)\n"], [
+    const [database, end] of [["/x/vis.db", "1 branch); vis db vacuum returns its space to the disk\n"], [
       "postgres://h/vis",
-      "1 branch\n",
+      "1 branch)\n",
     ]] as const
   ) {
     const workspace = "/nowhere";

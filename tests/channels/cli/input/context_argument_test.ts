@@ -16,7 +16,10 @@ Deno.test("readContextArgument() reads a file in pieces when it is asked for the
     }
     assert.equal(bytes, 3 << 20);
     assert.ok(count >= 3);
-    await assert.rejects(readContextArgument(join(folder, "none")), { name: "UsageError", message: /does not exist/ });
+    await assert.rejects(readContextArgument(join(folder, "none")), {
+      name: "UsageError",
+      message: /there is no such file/,
+    });
     await assert.rejects(readContextArgument(folder), /is a folder/);
   } finally {
     await Deno.remove(folder, { recursive: true });
