@@ -48,7 +48,7 @@ Deno.test("create() writes an extension whose checks hold, add() and remove() ma
     });
     await assert.rejects(
       admin.add(join(folder, "one"), { replace: true }),
-      /^UsageError: Cannot add .*one: a shipped extension has the namespace test\.one; rename this one/,
+      /^UsageError: Cannot add .*one: a shipped extension has the namespace test\.one; choose another namespace/,
     );
     const listed = await admin.list();
     assert.deepEqual(listed.map(({ name, place, state }) => `${name} ${place} ${state}`), [
@@ -67,7 +67,7 @@ Deno.test("create() writes an extension whose checks hold, add() and remove() ma
     await Deno.remove(join(home, "extensions/other.greet"), { recursive: true });
     await assert.rejects(
       admin.remove("reet"),
-      /^UsageError: Cannot remove extension reet: no extension in .* has this name; the folder has my\.greet$/,
+      /^UsageError: Cannot remove extension reet: no extension in .* has this name; choose one of my\.greet$/,
     );
     assert.deepEqual(await admin.unknown(["my.greet", "test.one", "one", "my.gret"]), [
       "my.gret: no extension has this name; did you mean my.greet?",

@@ -216,7 +216,7 @@ operations.get(
       .map(([path, message]) => ({ path, message }));
     const [first] = errors;
     if (first) {
-      throw new Problem(`Cannot run queries: the check of ${first.path} failed (${first.message})`, {
+      throw new Problem(`Cannot run queries: the check of ${first.path} failed; the field errors has the reason`, {
         kind: "unavailable",
         errors,
       });

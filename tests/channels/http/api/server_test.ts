@@ -9,7 +9,10 @@ Deno.test("healthRoutes() is ready if every part is, and names a part that is no
   found.disk = "3 MiB are free";
   const response = await fetch(new URL("/readyz", rig.url));
   const problem = await response.json();
-  assert.deepEqual([response.status, problem.detail], [503, "Cannot run queries: disk"]);
+  assert.deepEqual([response.status, problem.detail], [
+    503,
+    "Cannot run queries: the check of disk failed; the field errors has the reason",
+  ]);
   assert.deepEqual(problem.errors, [{ path: "disk", message: "3 MiB are free" }]);
   assert.equal((await fetch(new URL("/healthz", rig.url))).status, 200);
 });
