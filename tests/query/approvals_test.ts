@@ -307,7 +307,7 @@ Deno.test("only functions with their own time limit can ask, and only about text
   await engine.ask("x", none);
   const shown = engine.context(1);
   assert.match(shown, /not here/);
-  assert.match(shown, /what has 5000 characters; the limit is 4000/);
+  assert.match(shown, /what"? has 5000 characters; the limit is 4000/);
   assert.match(shown, /"(?:what|scope)" must not be empty/);
   assert.equal(none.asked.length, 0);
 });

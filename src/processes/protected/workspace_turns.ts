@@ -130,7 +130,10 @@ class WorkspaceTurns {
         `${cannot} git of another Vis process changes files there; try again`,
       );
       try {
-        const unlock = await this.#lockAlone(folder, `${cannot} a command of another Vis process runs there; stop that command first`);
+        const unlock = await this.#lockAlone(
+          folder,
+          `${cannot} a command of another Vis process runs there; stop that command first`,
+        );
         return await bring().finally(unlock);
       } finally {
         await leave();
