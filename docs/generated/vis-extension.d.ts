@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 545f1604fae38ed110bb0ca742e6174e3e5b0254be58bf054d8cd04e3abd65a9
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: ffb6a52a9d3c762788521ab763d041338e42a28c1768d152ec6f6cf00cc1a32e
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
