@@ -7,7 +7,7 @@ import { type FoundFolder, isWanted, type Wants } from "./discover.ts";
 import { type ExtensionFolder, type ManifestEntry, readExtensionFolder, type TrustList } from "./folder.ts";
 import { installOrder } from "./registry.ts";
 import type { Extension } from "./spec.ts";
-import { asFunction, defineExtension, ExtensionFault, type NormalExtension, REALM_SCRIPTS } from "./validate.ts";
+import { asFunction, defineExtension, ExtensionRefusal, type NormalExtension, REALM_SCRIPTS } from "./validate.ts";
 import { basename, dirname, join, posix } from "node:path";
 import { pathToFileURL } from "node:url";
 
@@ -182,7 +182,7 @@ function isNamed(namespace: string, { allow = null, deny = [] }: LoadOptions): b
 
 function thrown(of: Pick<Found, "name" | "folder">, error: unknown, message: string): Skipped {
   const skipped = failed(of, message);
-  return error instanceof ExtensionFault || error instanceof TookTooLong ? { ...skipped, reason: message } : skipped;
+  return error instanceof ExtensionRefusal || error instanceof TookTooLong ? { ...skipped, reason: message } : skipped;
 }
 
 function failed({ name, folder }: Pick<Found, "name" | "folder">, why: string): Skipped {
@@ -233,7 +233,7 @@ async function importExtension(
   const module = await importModule(folder, entry.entry, { ...options, roots, shims: FOR_EXTENSIONS });
   const extension = defineExtension(Reflect.get(Object(module), "default"));
   const fault = differenceOf(extension, entry);
-  if (fault !== null) throw new ExtensionFault(`Cannot use extension ${entry.namespace}: ${fault}`);
+  if (fault !== null) throw new ExtensionRefusal(`Cannot use extension ${entry.namespace}: ${fault}`);
   const { readRealmModule: read } = options;
   if (!extension.modules || !read) return extension;
   const place = (path: string): string => posix.join(posix.dirname(entry.entry), path);
@@ -363,11 +363,11 @@ function placeOf(specifier: string, path: string, { folder: { files }, shims }: 
     const why = Object.hasOwn(SHIMS, specifier)
       ? "only tests may import it, such as mod_test.ts; run them with vis extensions test"
       : "an extension may import @vis/extension, node: modules and its own files; bundle packages into it";
-    throw new ExtensionFault(`Cannot import ${specifier} in ${path}: ${why}`);
+    throw new ExtensionRefusal(`Cannot import ${specifier} in ${path}: ${why}`);
   }
   const target = targetOf(specifier, path);
   if (!files.has(target)) {
-    throw new ExtensionFault(`Cannot import ${specifier} in ${path}: the extension's folder has no such file`);
+    throw new ExtensionRefusal(`Cannot import ${specifier} in ${path}: the extension's folder has no such file`);
   }
   return CODE.test(target) ? `${specifier}.mjs` : specifier;
 }
@@ -389,7 +389,7 @@ export function withScripts(
 ): NormalExtension {
   const { namespace, modules = {} } = extension;
   const scripts = Object.entries(modules).map(([name, path]) => {
-    const fail = (why: string): Error => new ExtensionFault(`Cannot use extension ${namespace}: ${why}`);
+    const fail = (why: string): Error => new ExtensionRefusal(`Cannot use extension ${namespace}: ${why}`);
     const text = textOf(path);
     if (text === null) throw fail(`modules.${name} is ${path}, but the folder has no such file`);
     try {

@@ -116,14 +116,14 @@ const ExtensionShape = z.strictObject({
 const switchOf = (onByDefault: boolean) => z.strictObject({ enabled: z.boolean().default(onByDefault) }).prefault({});
 
 /** The message names the extension or the file, so a caller puts nothing before it. */
-export class ExtensionFault extends TypeError {}
+export class ExtensionRefusal extends TypeError {}
 
 /** Validates the parts of an extension that do not depend on other extensions, and fills in its optional keys. Throws
  * TypeError that names the key and the extension. */
 export function defineExtension(spec: Extension): NormalExtension {
   const checked = ExtensionShape.safeParse(spec, { error: inputFault });
   const found = checked.success ? faultOf(spec) : describe(checked.error, spec);
-  if (found !== null) throw new ExtensionFault(`Cannot use extension ${nameOf(spec)}: ${found}`);
+  if (found !== null) throw new ExtensionRefusal(`Cannot use extension ${nameOf(spec)}: ${found}`);
   const group = spec.group ?? "general";
   return {
     ...spec,
