@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: ffb6a52a9d3c762788521ab763d041338e42a28c1768d152ec6f6cf00cc1a32e
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 177f7ca6dfa7775af0d866909e20d28ecb252c8d9de5def2c985358140fe19ee
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
