@@ -108,8 +108,8 @@ interface SoulMetadata {
 const ID_CHARS = 36;
 const MIN_PREFIX = 8;
 
-const newestBranchOf = namedQuery((db, { conversationId }: { readonly conversationId: string }) =>
-  newestBranches(db).where("c.id", "=", conversationId)
+const lastUsedBranchOf = namedQuery((db, { conversationId }: { readonly conversationId: string }) =>
+  lastUsedBranches(db).where("c.id", "=", conversationId)
 );
 
 const branchById = namedQuery((db, { branchId }: { readonly branchId: string }) =>
@@ -121,14 +121,14 @@ export async function findBranch(db: Database, conversationId: string): Promise<
   if (from.length < MIN_PREFIX) return null;
   if (from.length === ID_CHARS) {
     const [rows, branches] = await together([
-      newestBranchOf(db, { conversationId: from }),
+      lastUsedBranchOf(db, { conversationId: from }),
       branchById(db, { branchId: from }),
     ]);
     const seen = [...rows, ...branches].filter(({ tenant }) => db.tenant === null || tenant === db.tenant);
     return (await readBranches(db, seen))[0] ?? null;
   }
   const souls = await idsWith(db, { table: "conversationSoul", prefix: from });
-  if (souls.length === 1) return (await newestBranchesOf(db, souls))[0] ?? null;
+  if (souls.length === 1) return (await lastUsedBranchesOf(db, souls))[0] ?? null;
   if (souls.length > 1) return null;
   // The branch of a sub-query cannot be found by its id.
   const where = sql<boolean>`${db.dialect.jsonText("t.metadata", "child")} IS NULL`;
@@ -151,8 +151,8 @@ export async function branchTree(db: Database, conversationId: string): Promise<
   });
 }
 
-async function newestBranchesOf(db: Database, ids: readonly string[]): Promise<readonly Branch[]> {
-  const found = await readBranches(db, await newestBranches(db).where("c.id", "in", ids).execute());
+async function lastUsedBranchesOf(db: Database, ids: readonly string[]): Promise<readonly Branch[]> {
+  const found = await readBranches(db, await lastUsedBranches(db).where("c.id", "in", ids).execute());
   const branches = new Map(found.map((branch) => [branch.conversationId, branch]));
   return ids.map((id) => {
     const branch = branches.get(id);
@@ -175,11 +175,13 @@ async function branchesWithQueries(
       "queryState as r",
       (join) => join.onRef("r.querySoulId", "=", "q.id").on("r.version", "=", sql<number>`q.runs - 1`),
     )
-    .select(["b.queries", "q.createdAt as askedAt", "q.rowid as place", "r.status"])
+    .select(["b.queries", "q.createdAt as askedAt", "q.rowid as place", "r.status", "r.createdAt as ranAt"])
     .orderBy("b.version").execute();
   const byConversation = Map.groupBy(rows, ({ conversationId }) => conversationId);
-  const newest = [...byConversation.values()].flatMap((of) => of.slice(-1));
-  return new Map((await readBranches(db, newest)).map((branch) => {
+  const lastUsed = [...byConversation.values()].flatMap((of) =>
+    of.toSorted((a, b) => (a.ranAt ?? a.createdAt) - (b.ranAt ?? b.createdAt)).slice(-1)
+  );
+  return new Map((await readBranches(db, lastUsed)).map((branch) => {
     const of = byConversation.get(branch.conversationId) ?? [];
     const asked = of.toSorted((a, b) => (b.place ?? 0) - (a.place ?? 0))[0]?.askedAt;
     const queries = of.reduce((sum, one) => sum + one.queries, 0);
@@ -188,14 +190,24 @@ async function branchesWithQueries(
   }));
 }
 
-function newestBranches(db: Database) {
+/** The creation of a branch and each run in it use the branch. */
+function lastUsedBranches(db: Database) {
   return allBranches(db).where((on) =>
     on(
-      "b.version",
+      "b.id",
       "=",
-      on.selectFrom("conversationState as n").select((n) => n.fn.max("n.version").as("newest"))
-        .whereRef("n.conversationSoulId", "=", "c.id")
-        .where("n.id", "not in", on.selectFrom("childBranch").select("conversationStateId")),
+      on.selectFrom("conversationState as n")
+        .leftJoin(
+          "querySoul as q",
+          (join) => join.onRef("q.conversationStateId", "=", "n.id").on("q.number", "=", sql<number>`n.queries - 1`),
+        )
+        .leftJoin(
+          "queryState as r",
+          (join) => join.onRef("r.querySoulId", "=", "q.id").on("r.version", "=", sql<number>`q.runs - 1`),
+        )
+        .select("n.id").whereRef("n.conversationSoulId", "=", "c.id")
+        .where("n.id", "not in", on.selectFrom("childBranch").select("conversationStateId"))
+        .orderBy(sql`coalesce(r.created_at, n.created_at)`, "desc").orderBy("n.version", "desc").limit(1),
     )
   );
 }
@@ -237,7 +249,7 @@ const ASKED = sql<boolean>`EXISTS (
 export function latestConversation(db: Database, workspace: string): Promise<Branch | null> {
   return db.read(async (tx) => {
     const found = await byActivity(tx).where(has(tx, "c", { workspace })).where(ASKED).limit(1).execute();
-    return (await newestBranchesOf(tx, found.map(({ id }) => id)))[0] ?? null;
+    return (await lastUsedBranchesOf(tx, found.map(({ id }) => id)))[0] ?? null;
   });
 }
 

@@ -109,11 +109,11 @@ export interface BranchNode extends Branch {
 
 export interface ConversationStore {
   createConversation(facts: NewConversation): Promise<Branch>;
-  /** Returns the newest branch of the conversation with this id, the branch with this id, or null. A unique prefix of
-   * at least 8 characters is enough. */
+  /** Returns the last used branch of the conversation with this id, the branch with this id, or null. A unique prefix
+   * of at least 8 characters is enough. */
   findConversation(conversationId: string): Promise<Branch | null>;
   findExternal(chat: ExternalChat): Promise<Branch | null>;
-  /** Returns the newest branch of a chat's conversation, and creates the conversation if it is missing. Concurrent
+  /** Returns the last used branch of a chat's conversation, and creates the conversation if it is missing. Concurrent
    * calls get the same branch. */
   ensureConversation(facts: NewConversation & ExternalChat): Promise<Branch>;
   latestConversation(workspace: string): Promise<Branch | null>;

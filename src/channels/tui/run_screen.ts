@@ -48,7 +48,7 @@ export async function runScreen(
     code.value = await ended.promise;
   } finally {
     screen.stop();
-    if (code.value !== 129) parts.io.stdout(farewell(screen.chat.branch));
+    if (code.value !== 129) parts.io.stdout(await farewell(screen.session, screen.chat.branch));
     try {
       await screen.ended();
       await screen.session.close();
@@ -67,6 +67,10 @@ async function branchOf(
   return newest ? await conversations.latest(workspace) : null;
 }
 
-function farewell(branch: Branch | null): string {
-  return branch === null ? "" : `Resume with: vis --conversation ${branch.conversationId.slice(0, 13)}\n`;
+async function farewell({ conversations }: Session, branch: Branch | null): Promise<string> {
+  if (branch === null) return "";
+  const { conversationId, branchId } = branch;
+  // The id of the conversation means the branch that was used last.
+  const lastUsed = await conversations.byId(conversationId).catch(() => branch);
+  return `Resume with: vis --conversation ${lastUsed.branchId === branchId ? conversationId.slice(0, 13) : branchId}\n`;
 }

@@ -56,7 +56,7 @@ export interface PastVersion {
 
 /** Read access for extensions to stored conversations and to the log. An id, or its first 8 or more characters, names a
  * conversation or branch. Methods reject with `UsageError` for an unknown conversation or branch. The id of a
- * conversation also names its newest branch, or in the running conversation the running branch. */
+ * conversation also names its last used branch, or in the running conversation the running branch. */
 export interface HistoryReader {
   search(text: string, filter: SearchFilter): Promise<readonly SearchHit[]>;
   /** Lists conversations; the conversation with the newest query comes first. */

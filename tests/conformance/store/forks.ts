@@ -27,6 +27,38 @@ async function history(store: Store): Promise<Branch & { readonly first: string;
 
 export const storeForkCases: readonly StoreCase[] = [
   {
+    name: "the id of a conversation means the branch with the newest run, or a newer fork, in every lookup",
+    async run(store, clock) {
+      const { conversationId, branchId, first } = await history(store);
+      const isLastUsed = async (expected: string) => {
+        const [listed] = await store.listConversations({ limit: 1 });
+        const found = [
+          await store.findConversation(conversationId),
+          await store.findConversation(conversationId.slice(0, 30)),
+          await store.latestConversation("/w"),
+          listed,
+        ];
+        assert.deepEqual(found.map((one) => one?.branchId), [expected, expected, expected, expected]);
+      };
+      await isLastUsed(branchId);
+      clock.now += 1;
+      const fork = await store.fork({ queryId: first, position: 1 });
+      const other = await store.fork({ queryId: first, position: 0 });
+      await isLastUsed(other.branchId);
+      clock.now += 1;
+      const inFork = await store.beginQuery(newQuery(fork.branchId, "in the fork"));
+      await isLastUsed(fork.branchId);
+      await store.endQuery(inFork, queryEnd());
+      clock.now += 1;
+      const inFirst = await store.beginQuery(newQuery(branchId, "in the first"));
+      await store.endQuery(inFirst, queryEnd());
+      await isLastUsed(branchId);
+      clock.now += 1;
+      await store.beginQuery({ ...newQuery(fork.branchId, "in the fork"), retryOf: inFork });
+      await isLastUsed(fork.branchId);
+    },
+  },
+  {
     name: "fork() shows the variables as they were at any iteration, and leaves the branch it comes from alone",
     async run(store) {
       const { branchId, conversationId, first, second } = await history(store);

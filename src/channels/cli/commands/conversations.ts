@@ -43,7 +43,9 @@ export async function printConversations(
     const { conversationId, activeAt, queries, running, title, workspace, branches, numbers } = one;
     if (io.stdoutIsTerminal) {
       io.stdout(`${conversationLine(one, { io, now: Date.now(), here: flags.here === true })}\n`);
-      for (const line of branchLines(branches, { numbers })) io.stdout(`  ${visibleText(line)}\n`);
+      for (const line of branchLines(branches, { lastUsed: one.branchId, numbers })) {
+        io.stdout(`  ${visibleText(line)}\n`);
+      }
       continue;
     }
     const when = localTime(activeAt);
@@ -51,7 +53,9 @@ export async function printConversations(
     const named = `${oneLine(title, 80)}${running ? " · running" : ""}`;
     const folder = flags.here || workspace === "" ? "" : `  ${workspace}`;
     io.stdout(`${visibleText(`${conversationId}  ${when}  ${count.padStart(12)}  ${named}${folder}`)}\n`);
-    for (const line of branchLines(branches, { numbers })) io.stdout(`  ${visibleText(line)}\n`);
+    for (const line of branchLines(branches, { lastUsed: one.branchId, numbers })) {
+      io.stdout(`  ${visibleText(line)}\n`);
+    }
   }
   if (found.length === 0) io.stderr("No conversations yet\n");
   return 0;
@@ -61,14 +65,17 @@ export async function showConversation(
   id: string | undefined,
   { services, io, flags }: CommandInput<ConversationsFlags & { readonly query?: number | undefined }>,
 ): Promise<number> {
-  const { whole, branches, shown, numbers } = await browse(
+  const { whole, branches, shown, lastUsed, numbers } = await browse(
     { services, flags },
     async ({ conversations, workspace }) => {
       const branch = id === undefined ? await conversations.latest(workspace) : await conversations.byId(id);
       if (!branch) throw new UsageError("Cannot show a conversation: this workspace has none; name one by its id");
       const all = await conversations.branches(branch.conversationId);
-      const numbers = await forkNumbers(conversations, all);
-      return { whole: await conversations.recording(branch), branches: all, shown: branch.branchId, numbers };
+      const [numbers, { branchId: lastUsed }] = await Promise.all([
+        forkNumbers(conversations, all),
+        conversations.byId(branch.conversationId),
+      ]);
+      return { whole: await conversations.recording(branch), branches: all, shown: branch.branchId, lastUsed, numbers };
     },
   );
   const recording = flags.query === undefined ? whole : only(whole, flags.query);
@@ -76,7 +83,7 @@ export async function showConversation(
     const facts = { ...printable(recording), branchId: shown, branches: branches.map(branchFacts) };
     io.stdout(jsonText(facts, { indent: 2 }));
   } else {
-    const tree = branchLines(branches, { shown, numbers });
+    const tree = branchLines(branches, { shown, lastUsed, numbers });
     io.stdout(visibleText(conversationText(recording, { first: flags.query ?? 1, branches: tree })));
   }
   return 0;
@@ -187,7 +194,12 @@ export async function forkNumbers(
 
 export function branchLines(
   branches: readonly BranchOfConversation[],
-  { shown, numbers }: { readonly shown?: string; readonly numbers: ReadonlyMap<string, number> },
+  { shown, lastUsed, numbers }: {
+    readonly shown?: string;
+    /** The id of the conversation means this branch. */
+    readonly lastUsed: string;
+    readonly numbers: ReadonlyMap<string, number>;
+  },
 ): readonly string[] {
   if (branches.length < 2) return [];
   const known = new Set(branches.map(({ branchId }) => branchId));
@@ -203,7 +215,7 @@ export function branchLines(
     for (const [at, branch] of list.entries()) {
       const last = at === list.length - 1;
       const marks = [
-        ...(branch === branches.at(-1) ? ["latest"] : []),
+        ...(branch.branchId === lastUsed ? ["used last"] : []),
         ...(branch.branchId === shown ? ["shown here"] : []),
       ];
       const count = `${branch.queries} ${branch.queries === 1 ? "request" : "requests"}`;

@@ -26,7 +26,8 @@ export async function exportCommand(
     }
     const branches = await conversations.branches(branch.conversationId);
     const numbers = await forkNumbers(conversations, branches);
-    const tree = branchLines(branches, { shown: branch.branchId, numbers });
+    const { branchId: lastUsed } = await conversations.byId(branch.conversationId);
+    const tree = branchLines(branches, { shown: branch.branchId, lastUsed, numbers });
     const how = { conversations, format: flags.format, branches: tree.map(visibleText) };
     await using made = await conversations.exports.make(branch, how);
     if (flags.output !== undefined) await writeWhole(flags.output, made.pieces());

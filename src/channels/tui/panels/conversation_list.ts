@@ -150,7 +150,7 @@ export class ConversationList extends BasePanel {
   #open(item: FoundItem): void {
     this.leaveFor(async () => {
       const { conversations } = this.parts.session();
-      await this.parts.act.show("snippet" in item ? await conversations.byId(item.branchId) : item);
+      await this.parts.act.show("snippet" in item ? await conversations.byId(item.conversationId) : item);
     });
   }
 
@@ -182,7 +182,10 @@ export class ConversationList extends BasePanel {
 
 type ListedConversation = Awaited<ReturnType<Conversations["list"]>>[number];
 
-type FoundItem = ListedConversation | BranchItem | (SearchHit & { readonly workspace: string });
+type FoundItem = ListedConversation | BranchItem | FoundConversation;
+
+/** The best match of a conversation, and the number of its matches. */
+type FoundConversation = SearchHit & { readonly workspace: string; readonly matches: number };
 
 /** All branches of a conversation have the same title, so an item shows the last request of its branch. */
 interface BranchItem extends BranchOfConversation {
@@ -194,12 +197,11 @@ const HITS = 50;
 
 interface Hits {
   readonly words: string;
-  readonly items: readonly (SearchHit & { readonly workspace: string })[];
+  readonly items: readonly FoundConversation[];
 }
 
 function itemKey(item: FoundItem): string {
-  if ("snippet" in item) return `${item.ownerId} ${item.field}`;
-  return "place" in item ? item.conversationId : `branch ${item.branchId}`;
+  return "place" in item || "snippet" in item ? item.conversationId : `branch ${item.branchId}`;
 }
 
 class ConversationSearch {
@@ -264,15 +266,18 @@ class ConversationSearch {
     { everywhere, signal }: { readonly everywhere: boolean; readonly signal: AbortSignal },
   ): Promise<Hits> {
     const { conversations } = this.#parts.session();
-    const items = await conversations.stored.search(words, { limit: everywhere ? HITS : HITS * 4 });
-    for (const { conversationId } of items) {
+    const hits = await conversations.stored.search(words, { limit: everywhere ? HITS * 2 : HITS * 4 });
+    const byConversation = Map.groupBy(hits, ({ conversationId }) => conversationId);
+    for (const conversationId of byConversation.keys()) {
       if (this.#workspaces.has(conversationId) || signal.aborted) continue;
       const branch: Conversation | null = await conversations.byId(conversationId).catch(() => null);
       this.#workspaces.set(conversationId, branch?.workspace ?? "");
     }
     return {
       words,
-      items: items.map((hit) => ({ ...hit, workspace: this.#workspaces.get(hit.conversationId) ?? "" })),
+      items: [...byConversation].flatMap(([id, of]) =>
+        of.slice(0, 1).map((hit) => ({ ...hit, workspace: this.#workspaces.get(id) ?? "", matches: of.length }))
+      ),
     };
   }
 
@@ -323,7 +328,7 @@ function itemLines(
     return [row(`    ${ending}`, { detail: from, facts, width, selected })];
   }
   const place = item.position === null ? item.kind : `${item.kind} of step ${item.position + 1}`;
-  const facts = [ago(item.at, now), ...workspace, place];
+  const facts = [ago(item.at, now), ...workspace, place, ...(item.matches > 1 ? [`${item.matches} matches`] : [])];
   return [row(name, { facts, width, selected }), `    ${excerpt(item.snippet, width - 4)}`];
 }
 

@@ -40,7 +40,7 @@ Deno.test("forkConversation() and runCommand() with --fork continue from an iter
   assert.match(line, /3 requests {2}test {2}\/nowhere$/);
   assert.match(root, /^ {2}└ [0-9a-f-]{36} {2}first branch · 1 request · test$/);
   assert.equal(branches.length, 2);
-  assert.match(branches[1] ?? "", /^ {4}└ .* {2}from step 1 of request 1 · 2 requests · latest$/);
+  assert.match(branches[1] ?? "", /^ {4}└ .* {2}from step 1 of request 1 · 2 requests · used last$/);
   const show = engineServices(engine);
   await showConversation(branchId, { ...show, flags: { output: "text" } });
   assert.match(show.io.out, new RegExp(`├ ${branchId} .* · shown here`));

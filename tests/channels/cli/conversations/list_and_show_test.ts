@@ -168,7 +168,15 @@ Deno.test("listConversations() has the time of the last use, and all of the fold
 });
 
 Deno.test("listConversations() draws branches as a tree, also one whose parent is not among them", async () => {
-  const one = { conversationId: "c", activeAt: 0, queries: 1, running: false, title: "t", workspace: "" };
+  const one = {
+    conversationId: "c",
+    branchId: "d",
+    activeAt: 0,
+    queries: 1,
+    running: false,
+    title: "t",
+    workspace: "",
+  };
   const branch = (branchId: string, parentBranchId: string | null, position = 0, title = "t") => ({
     ...{ branchId, parentBranchId, title, queries: 1 },
     fork: parentBranchId === null ? null : { queryId: "q", position },
@@ -179,7 +187,7 @@ Deno.test("listConversations() draws branches as a tree, also one whose parent i
     "  └ a  first branch · 1 request · t",
     "    ├ b  from step 2 of request 2 · 1 request",
     "    │ └ c  from before request 2 · 1 request · own",
-    "    └ d  from step 1 of request 2 · 1 request · latest",
+    "    └ d  from step 1 of request 2 · 1 request · used last",
   ]);
   assert.equal((await listed(one, [branch("a", null), branch("b", "gone")])).length, 3);
 });

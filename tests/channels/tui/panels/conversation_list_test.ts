@@ -101,6 +101,25 @@ Deno.test("ConversationList typed words find requests, code and answers, with th
   await rig.until(again, /❯ Far .*other/);
 });
 
+Deno.test("ConversationList a search shows one match of each conversation, and Enter opens the branch used last", async () => {
+  let now = 1_000;
+  await using rig = await startPanels([final("striped"), final("striped too"), final("striped again")], {
+    engine: { now: () => now++ },
+  });
+  const first = await ask(rig, "Are tigers striped?");
+  const [{ queryId } = { queryId: "" }] = await rig.engine.conversations.queries(first);
+  const second = await rig.engine.conversations.fork({ queryId, position: 0 });
+  const options = { signal: new AbortController().signal, emit: () => {} };
+  await rig.engine.conversations.ask(second, "And zebras?", options);
+  await rig.engine.conversations.ask(first, "And okapis?", options);
+  const panel = new ConversationList(rig.parts);
+  type(panel, ..."striped");
+  const text = await rig.until(panel, /❯ Are tigers striped\? .*4 matches\n {4}.*\[striped\]/);
+  assert.equal(text.match(/\[striped\]/g)?.length, 1);
+  type(panel, KEYS.enter);
+  assert.equal((await rig.does("show") as typeof first).branchId, first.branchId);
+});
+
 Deno.test("ConversationList a title is changed with Ctrl+R, Esc leaves it", async () => {
   await using rig = await startPanels([final("yes")]);
   const branch = await ask(rig, "Old title");
