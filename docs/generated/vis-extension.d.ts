@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 177f7ca6dfa7775af0d866909e20d28ecb252c8d9de5def2c985358140fe19ee
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: ff1e7aabbbe772be7db2bf4bde0aac88ef60ec5d3b7f3df00e993c63ad711afa
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -150,9 +150,9 @@ export interface PastVersion {
   readonly code: string;
   readonly createdAt: number;
 }
-/** Read access for extensions to stored conversations and to the log. An id, or its first 8 or more characters, names a
- * conversation or branch. Methods reject with `UsageError` for an unknown conversation or branch. The id of a
- * conversation also names its newest branch, or in the running conversation the running branch. */
+/** Read access for extensions to stored conversations and to the log. Conversations and branches are identified by
+ * their id or its first 8 characters; methods reject with `UsageError` for an unknown one. The id of a conversation
+ * also names its last used branch; for the running conversation, the running branch. */
 export interface HistoryReader {
   search(text: string, filter: SearchFilter): Promise<readonly SearchHit[]>;
   /** Lists conversations; the conversation with the newest query comes first. */
@@ -257,8 +257,7 @@ export interface SpawnOptions {
    * the workspace. Null means the temporary home folder of the program. PATH and the variables of toolchains then omit
    * folders of the workspace. */
   readonly cwd?: string | null;
-  /** Environment variables of the program. The program also gets PATH, HOME, TMPDIR, the locale, TZ and variables of
-   * toolchains. */
+  /** Environment variables of the program, added to PATH, HOME, TMPDIR, the locale, TZ and those of toolchains. */
   readonly env?: Readonly<Record<string, string>>;
   /** Standard input; empty if absent. A stream is read as fast as the program consumes it. The input ends with the
    * stream. */
@@ -272,7 +271,7 @@ export interface SpawnOptions {
   readonly guessEncoding?: boolean;
   /** Ends the program like the time limit. `spawn` then rejects with the reason. */
   readonly signal?: AbortSignal;
-  /** Sends SIGTERM, and kills the program two seconds later. `spawn` then resolves with the result of the program. */
+  /** Sends SIGTERM, and kills the program two seconds later. `spawn` resolves with its end. */
   readonly stop?: AbortSignal;
   /** Receives output as it arrives, in addition to the output that the result keeps. Must not throw. The callee owns
    * the bytes. */
@@ -330,11 +329,11 @@ export interface Spawned {
   readonly truncated: boolean;
   /** Sentences about actions of Vis, such as ended leftover processes or a guessed encoding. */
   readonly notes: readonly string[];
-  /** Files that git runs or obeys after the program, but did not before. The field is set only for a program that could
-   * change the repository. */
+  /** Files that git runs or obeys after the program, but did not before. Only for a program that could change the
+   * repository. */
   readonly obeyed?: readonly string[];
   /** Folders below the repository of the workspace that became repositories while the program ran. `git add -A` would
-   * add these repositories. */
+   * add them. */
   readonly repositories?: readonly string[];
 }
 /** The scopes of a program's network that a lasting approval covers, and the files of the workspace that the program
@@ -580,7 +579,7 @@ export interface ConversationKeys {
   /** Binds data to a variable: in the sandbox immediately, in the database with the current iteration or else the next
    * one. */
   readonly bindVar?: (name: string, value: unknown) => Promise<void>;
-  /** Rebuilds the index for the next model call. `bindVar` rebuilds the index automatically. */
+  /** Rebuilds the index for the next model call. `bindVar` does this automatically. */
   readonly bumpVarIndex?: () => void;
   /** Vis's own folder, one for each tenant; null without such a folder. */
   readonly home?: string | null;
@@ -603,8 +602,8 @@ export interface ConversationKeys {
   readonly networkScopes?: (argv: readonly string[], options: SpawnOptions) => Promise<NetworkScopes>;
   /** Patterns of files that may hold keys, for `isSecretFile`. Reading such a file needs the user's approval. */
   readonly secrets?: readonly string[];
-  /** Returns the given paths that git or Vis would later run or read as settings. Paths are relative to the workspace
-   * and have no links. Changing such a file needs the user's approval. */
+  /** From the given paths, returns those that git or Vis would later run or read as settings. Paths are relative to the
+   * workspace and have no links. Changing such a file needs the user's approval. */
   readonly obeyedPaths?: (paths: readonly string[]) => Promise<readonly ObeyedPath[]>;
   /** Whether the conversation is closed after this query, as for `vis run` and sub-queries. */
   readonly endsWithQuery?: boolean;
@@ -638,7 +637,7 @@ export interface QueryKeys {
   readonly openRoot?: (what: string | null) => Promise<Approval>;
   /** Adds a note to the next message for the model, once, besides the result of a call. Present in calls. */
   readonly note?: (text: string) => void;
-  /** Reports to the query, as a unified diff, that the call changed a file. A key `diff` in the result does the same.
+  /** Reports a file that the call changed to the query, as a unified diff, besides the key `diff` of its result.
    * Present in calls. */
   readonly changedFile?: (diff: string) => void;
   /** Shows the last lines of this output to users who watch the call. Vis stores the lines only if the call is
@@ -667,8 +666,8 @@ export interface FileWatcher {
    * keeps the former files for `undo`. */
   report(): Promise<FileChanges | null>;
 }
-/** The changed files, links and empty folders, without entries that `.gitignore` excludes. The lists are bounded.
- * `files` is the full number of changes. */
+/** Files, links and empty folders, without entries that `.gitignore` excludes. The lists are bounded; `files` counts
+ * all. */
 export interface FileChanges {
   readonly files: number;
   readonly added: readonly string[];

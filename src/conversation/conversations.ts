@@ -2,6 +2,7 @@
  *
  *   send_options.ts       the options of a request, and their checks before Vis creates anything
  *   query_runner.ts       runs queries in this process, one at a time in each branch, and keeps environments open
+ *   other_processes.ts    messages, answers and cancellation between processes that share a database
  *   records.ts            operations without a model: versions of variables, points, imports
  *   read_recording.ts     a stored conversation with all its iterations
  *   stored_events.ts      the events of a stored query
@@ -28,6 +29,7 @@ import type { ModelRoute } from "../providers/router/routes.ts";
 import { PREFERENCES } from "../query/query_settings.ts";
 import { previewCall } from "../query/run_query.ts";
 import { Exports } from "./export/exported.ts";
+import { OtherProcesses } from "./other_processes.ts";
 import { QueryRunner, type RunnerOptions, type RunnerParts } from "./query_runner.ts";
 import { readSettled, Records } from "./records.ts";
 import {
@@ -79,6 +81,8 @@ export class Conversations {
   readonly records: Records;
   readonly shared: SharedQueries | null;
   readonly exports: Exports;
+  /** Queries that another process runs. */
+  readonly elsewhere: OtherProcesses;
   readonly #parts: ConversationParts;
   readonly #runner: QueryRunner;
   readonly #own: Store;
@@ -90,6 +94,7 @@ export class Conversations {
     this.records = new Records(parts.store, this.#own);
     this.exports = common?.exports ?? new Exports();
     this.#runner = common?.runner ?? new QueryRunner(parts);
+    this.elsewhere = new OtherProcesses(parts.store, { storeOf: (branch) => this.#runner.storeOf(branch) });
     this.shared = common ? common.shared : parts.shared?.(this.#runner) ?? null;
   }
 
@@ -267,10 +272,12 @@ export class Conversations {
   /** Resolves with true when a model call of the query shows the message. Resolves with false if no query runs, if the
    * query ended first, or if the signal withdrew the message. The caller may then `ask` the same text. */
   async steer(
-    { branchId }: Branch,
+    branch: Branch,
     text: string,
     { signal }: { readonly signal?: AbortSignal } = {},
   ): Promise<boolean> {
+    const { branchId } = branch;
+    if (!this.shared && !this.#runner.runs(branchId)) return await this.elsewhere.steer(branch, text, signal);
     return await (this.shared ?? this.#runner).steer(branchId, text, signal);
   }
 

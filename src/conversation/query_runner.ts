@@ -10,7 +10,8 @@ import type { Branch, PreviousTurn, Store } from "../persistence/store.ts";
 import type { RequestExtras } from "../prompt/prompt.ts";
 import { type QueryParts, Steering } from "../query/query_settings.ts";
 import { endUnrun, type QueryLeft, runQuery, storeQuery } from "../query/run_query.ts";
-import { allInputVariables, type AskOptions, requestSettings } from "./send_options.ts";
+import { askedEverywhere, RunMessages } from "./other_processes.ts";
+import { allInputVariables, type AskOptions, requestSettings, WaitingQuestions } from "./send_options.ts";
 
 const CHILDREN = { live: 32, idleMs: 600_000 } as const;
 const KEPT_ENVIRONMENTS = 256;
@@ -49,6 +50,7 @@ export class QueryRunner {
   readonly #running = new Map<string, { readonly steering: Steering; readonly ended: Promise<void>; cancel(): void }>();
   readonly #children: ChildPool;
   readonly #leases: LeaseKeeper;
+  readonly #messages: RunMessages;
 
   constructor(parts: RunnerParts) {
     this.#parts = {
@@ -64,6 +66,7 @@ export class QueryRunner {
       onClose: (branchId) => this.#children.forget(branchId),
     });
     this.#leases = new LeaseKeeper(() => parts.store.renewLeases(parts.owner));
+    this.#messages = new RunMessages(parts);
   }
 
   /** Returns the store of the branch's tenant, so that code in its conversations sees no other tenant, whichever client
@@ -121,12 +124,16 @@ export class QueryRunner {
     const { promise: ended, resolve } = Promise.withResolvers<void>();
     this.#running.set(branchId, { steering, ended, cancel });
     this.#leases.begin(branchId, cancel);
+    const questions = new WaitingQuestions();
+    const steer = (text: string, withdrawn: AbortSignal): Promise<boolean> => steering.add(text, withdrawn);
+    this.#messages.begin(branchId, { states: known.store.states, questions, steer, cancel });
+    const approve = options.approve && askedEverywhere(options.approve, questions);
     try {
       const { environment, before } = await this.#environmentFor(branch, queryId, input, options);
       this.#children.forget(branchId);
       try {
         const parts = { ...known, environment, steering, ...(between ? { between } : {}) };
-        return await runQuery(request, parts, { ...options, signal, begun: queryId, before });
+        return await runQuery(request, parts, { ...options, approve, signal, begun: queryId, before });
       } finally {
         this.#children.rest(branchId, environment);
       }
@@ -137,6 +144,7 @@ export class QueryRunner {
       this.#leases.end(branchId);
       this.#running.delete(branchId);
       steering.end();
+      this.#messages.end(branchId);
       this.#live.trim();
       resolve();
     }

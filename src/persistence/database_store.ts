@@ -177,7 +177,7 @@ function queryStore({ db, all, now, isAlive: isAliveHere }: Parts): QueryStore {
     beginQuery: (query) => db.write((tx) => beginQuery(tx, { query, now: now(), isAlive: isAliveHere })),
     keyedQuery: (branchId, key) => findRequestKey(db, { branchId, key, now: now() }),
     addSteered: (queryId, sent) => db.writeRun((tx) => addSteered(tx, { queryId, sent, now: now() })),
-    setQuestion: (queryId, question) => db.writeRun((tx) => setQuestion(tx, { queryId, question })),
+    setQuestion: (queryId, approval) => db.writeRun((tx) => setQuestion(tx, { queryId, approval })),
     endQuery: async (queryId, end, last) => {
       const facts = { end, now: now() };
       if (last) await db.writeRun((tx) => endWithIteration(tx, { ...facts, ...last }));

@@ -2,7 +2,12 @@ import { newId } from "../domain/kit/ids.ts";
 import { blockResult } from "../domain/query/calls.ts";
 import type { SentMessage } from "../domain/query/model_call.ts";
 import type { BlockError, BlockResult } from "../domain/query/query_schemas.ts";
-import { type IterationRange, steeredInto, type SteeredMessage } from "../domain/query/stored_query.ts";
+import {
+  type IterationRange,
+  steeredInto,
+  type SteeredMessage,
+  type StoredApproval,
+} from "../domain/query/stored_query.ts";
 import type { VariableImage } from "../domain/query/variable.ts";
 import { checkOf, compareValue, Content, type ValueCheck } from "./content.ts";
 import { type Database, fromJson, insertRow, namedQuery, searchText, toJson, updateRow } from "./database.ts";
@@ -413,10 +418,10 @@ export async function addSteered(
 
 export async function setQuestion(
   tx: Database,
-  { queryId, question }: { readonly queryId: string; readonly question: string },
+  { queryId, approval }: { readonly queryId: string; readonly approval: StoredApproval },
 ): Promise<void> {
   const { metadata: cell } = await runningRun(tx, queryId);
-  await changeQueryMetadata(tx, { queryId, cell, change: () => ({ question }) });
+  await changeQueryMetadata(tx, { queryId, cell, change: () => ({ approval }) });
 }
 
 const metadataOf = namedQuery((db, { queryId }: { readonly queryId: string }) =>

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { BusyError, TakenOverError } from "../domain/errors.ts";
 import { addUsage, type ModelTrace, NO_USAGE } from "../domain/query/model_call.ts";
 import type { QueryEnd, Usage } from "../domain/query/query_schemas.ts";
-import type { SteeredMessage } from "../domain/query/stored_query.ts";
+import type { SteeredMessage, StoredApproval } from "../domain/query/stored_query.ts";
 import { queriesIn } from "./branches.ts";
 import { Content } from "./content.ts";
 import {
@@ -164,7 +164,7 @@ export const holderOf = namedQuery((db, { branchId }: { readonly branchId: strin
 export interface QueryMetadata extends Omit<QueryEnd, "status"> {
   readonly byModel: Readonly<Record<string, Usage>>;
   readonly steered: readonly SteeredMessage[];
-  readonly question: string;
+  readonly approval: StoredApproval;
 }
 
 export async function changeQueryMetadata(

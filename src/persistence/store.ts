@@ -12,7 +12,7 @@ import type { ApprovalQuestion } from "../domain/query/approval.ts";
 import type { ModelTrace, SentMessage, SubCall } from "../domain/query/model_call.ts";
 import type { QueryReason, QueryStatus, ReadingMode } from "../domain/query/outcomes.ts";
 import type { BlockResult, QueryEnd, Usage } from "../domain/query/query_schemas.ts";
-import type { IterationRange, KeyedRequest, StoredQuery } from "../domain/query/stored_query.ts";
+import type { IterationRange, KeyedRequest, StoredApproval, StoredQuery } from "../domain/query/stored_query.ts";
 import type { Dependency, VariableImage, VariableSummary } from "../domain/query/variable.ts";
 import type {
   BranchPoint,
@@ -220,9 +220,9 @@ export interface QueryStore {
   beginQuery(query: NewQuery): Promise<string>;
   /** Adds a message that the user sent while the query ran, before a call shows it. Throws if the query has ended. */
   addSteered(queryId: string, sent: { readonly iteration: number; readonly texts: readonly string[] }): Promise<void>;
-  /** Stores the question to the user for which a running query waits; "" once the query waits no more. Throws if the
-   * query has ended. */
-  setQuestion(queryId: string, question: string): Promise<void>;
+  /** Stores a question to the user for which a running query waits, and later its answer. Throws if the query has
+   * ended. */
+  setQuestion(queryId: string, approval: StoredApproval): Promise<void>;
   /** Ends a query; a second call has no effect. `last` is the end of its last iteration, which is stored in the same
    * transaction; a second call with it throws. Without `last`, refuses "done" if an iteration has not ended. */
   endQuery(queryId: string, end: QueryEnd, last?: EndOfIteration): Promise<void>;

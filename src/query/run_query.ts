@@ -11,12 +11,12 @@
 
 import { Cancelled, ConfigError, HandedOver, messageOf, StoreError, TakenOverError } from "../domain/errors.ts";
 import { clip, durationText, oneLine } from "../domain/kit/text.ts";
-import { approvalTitle, type Approve } from "../domain/query/approval.ts";
+import type { ApprovalAnswer, Approve } from "../domain/query/approval.ts";
 import { NO_USAGE } from "../domain/query/model_call.ts";
 import { type QueryReason, reasonAdvice, statusOf } from "../domain/query/outcomes.ts";
 import { type Emit, Emitter } from "../domain/query/query_event.ts";
 import type { QueryEnd, QueryResult } from "../domain/query/query_schemas.ts";
-import type { KeyedRequest, StoredQuery } from "../domain/query/stored_query.ts";
+import type { KeyedRequest, StoredApproval, StoredQuery } from "../domain/query/stored_query.ts";
 import { changedPaths } from "../domain/query/work_summary.ts";
 import type { QueryScope } from "../environment/environment_parts.ts";
 import { type ActiveExtensions, messageWithLine, offLine } from "../extension/active.ts";
@@ -604,16 +604,17 @@ function storedWhileAsked(
   approve: Approve,
   { store, log, queryId }: { readonly store: QueryStore; readonly log: Log; readonly queryId: string },
 ): Approve {
-  const keep = (text: string): Promise<void> =>
-    store.setQuestion(queryId, text)
+  const keep = (approval: StoredApproval): Promise<void> =>
+    store.setQuestion(queryId, approval)
       .catch((error: unknown) => log.warn("question_not_stored", { queryId, error: messageOf(error) }));
   return async (question, signal) => {
-    const kept = keep(approvalTitle(question));
+    const kept = keep({ question, answer: null });
+    let answer: ApprovalAnswer = { decision: "no", reason: "" };
     try {
-      return await approve(question, signal);
+      return answer = await approve(question, signal);
     } finally {
       await kept;
-      await keep("");
+      await keep({ question, answer });
     }
   };
 }

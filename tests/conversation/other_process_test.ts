@@ -4,9 +4,12 @@ import { TakenOverError } from "../../src/domain/errors.ts";
 import type { QueryEvent, QueryResult } from "../../src/domain/query/query_schemas.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
 import type { Branch, Store } from "../../src/persistence/store.ts";
+import { abortable } from "../../src/domain/kit/concurrency.ts";
+import type { Approve } from "../../src/domain/query/approval.ts";
+import { ASKING } from "../helpers/asking_extension.ts";
 import { openSandbox } from "../../src/sandbox/host/open_sandbox.ts";
 import { type Engine, type EngineOptions, startEngine } from "../helpers/engine.ts";
-import { replyJson, type ScriptedReply } from "../helpers/scripted_provider.ts";
+import { final, replyJson, type ScriptedReply } from "../helpers/scripted_provider.ts";
 import { withDatabase } from "../helpers/with_database.ts";
 
 const say = (word: string): string => {
@@ -130,3 +133,47 @@ for (const method of ["previousTurn", "beginIteration", "endQuery"] as const) {
     }),
   );
 }
+
+const looked = () => new Promise((resolve) => setTimeout(resolve, 10));
+
+/** The user never answers in the process that asks. */
+const never: Approve = (_question, signal) => abortable(new Promise<never>(() => {}), signal);
+
+Deno.test(
+  "another process answers a question of a query, sends it messages and cancels it",
+  withProcesses(async (all) => {
+    await using one = await all.engine([
+      replyJson("const said = await asking.open(); said.allowed"),
+      { text: final("never"), after: new Promise<void>(() => {}) },
+    ], { extensions: [ASKING] });
+    await using other = await all.engine([]);
+    const { branch } = one, { conversations: { elsewhere }, conversations, store: { states } } = other;
+    const messages = () => states.list({ namespace: "vis/messages", branchId: null }, { limit: 9 });
+    const result = one.ask("x", { approve: never });
+    let questions = await elsewhere.questions(branch.conversationId);
+    for (; questions.length === 0; await looked()) questions = await elsewhere.questions(branch.conversationId);
+    const [{ id, what } = { id: "", what: "" }] = questions;
+    assert.equal(what, "open doors");
+    const withdrawn = new AbortController();
+    const none = conversations.steer(branch, "forget this", { signal: withdrawn.signal });
+    withdrawn.abort();
+    assert.equal(await none, false);
+    const steered = conversations.steer(branch, "be quick");
+    while ((await messages()).length === 0) await looked();
+    const yes = { decision: "once", reason: "" } as const;
+    assert.equal(await elsewhere.answer(branch.conversationId, "unknown", yes), false);
+    assert.equal(await elsewhere.answer(branch.conversationId, id, yes), true);
+    assert.equal(await steered, true);
+    assert.match(one.context(1), /The user says meanwhile: be quick/);
+    assert.doesNotMatch(one.context(1), /forget this/);
+    assert.match(one.context(1), /→ true/);
+    assert.equal(await elsewhere.answer(branch.conversationId, id, yes), false, "the first answer counts");
+    assert.deepEqual(await elsewhere.questions(branch.conversationId), []);
+    assert.equal(await elsewhere.cancel(branch.conversationId), 1);
+
+    assert.deepEqual([(await result).status, (await result).reason], ["interrupted", "cancelled"]);
+    assert.equal(await elsewhere.cancel(branch.conversationId), 0);
+    assert.equal(await conversations.steer(branch, "late"), false);
+    assert.deepEqual(await messages(), []);
+  }),
+);

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { SharedRun } from "../../conversation/conversations.ts";
 import { resultOf, storedEvents } from "../../conversation/stored_events.ts";
 import { Cancelled } from "../../domain/errors.ts";
-import { isChild, isEnd, isOwnEnd, omittedBetween } from "../../domain/query/query_event.ts";
+import { Emitter, isChild, isEnd, isOwnEnd, omittedBetween } from "../../domain/query/query_event.ts";
 import type { QueryEvent, QueryResult } from "../../domain/query/query_schemas.ts";
 import type { StoredQuery } from "../../domain/query/stored_query.ts";
 import type { HttpParts } from "./env.ts";
@@ -91,6 +91,7 @@ export class FollowedQuery {
     // Vis reads the number before the rows, so that it misses no event between the two reads.
     const next = run?.oldest ?? 0;
     let seen = Number(/^r(\d{1,9})$/.exec(lastId)?.[1] ?? 0);
+    const approvals = new StoredApprovals(queryId);
     for await (const query of this.#states()) {
       // Vis reads iterations after the query, since an ended query has all its iterations.
       const iterations = await conversations.iterations(queryId);
@@ -99,6 +100,8 @@ export class FollowedQuery {
         if (at + 1 > seen) yield { id: `r${seen = at + 1}`, event, omitted: 0 };
         if (isEnd(event)) return;
       }
+      // The events of a run in this server have its questions.
+      if (!run) { for (const event of approvals.of(query)) yield { id: `r${seen}`, event, omitted: 0 }; }
       const stored = iterations.filter(({ status }) => status !== "running").length;
       if (run) return yield* restOf(run, { after: next - 1, stored });
     }
@@ -106,15 +109,41 @@ export class FollowedQuery {
 
   async *#states(): AsyncGenerator<StoredQuery> {
     const { queryId, parts: { conversations, limits }, leaving: { signal } } = this.#found;
-    let iterations = -1;
+    let shown = "";
     while (!signal.aborted) {
       const query = await conversations.records.query(queryId);
       if (!query) return;
-      if (!query.running || query.iterations !== iterations) yield query;
-      if (!query.running) return;
-      iterations = query.iterations;
+      if (!query.running) return yield query;
+      const state = JSON.stringify([query.iterations, query.approval?.question.id, query.approval?.answer]);
+      if (state !== shown) yield query;
+      shown = state;
       await sleep(limits.lookMs, undefined, { signal }).catch(() => {});
     }
+  }
+}
+
+/** The store has only the newest question of a query. */
+class StoredApprovals {
+  readonly #emitter: Emitter;
+  #events: QueryEvent[] = [];
+  #asked = "";
+
+  constructor(queryId: string) {
+    this.#emitter = new Emitter((event) => this.#events.push(event), { queryId, now: Date.now });
+  }
+
+  of(query: StoredQuery): readonly QueryEvent[] {
+    this.#events = [];
+    if (!query.running || !query.approval) return [];
+    const { question, answer } = query.approval;
+    if (answer === null && this.#asked !== question.id) {
+      this.#emitter.send({ type: "approval_requested", ...question });
+      this.#asked = question.id;
+    } else if (answer !== null && this.#asked === question.id) {
+      this.#emitter.send({ type: "approval_answered", id: question.id, ...answer });
+      this.#asked = "";
+    }
+    return this.#events;
   }
 }
 

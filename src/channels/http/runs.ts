@@ -1,4 +1,4 @@
-import type { Conversation, SharedQueries } from "../../conversation/conversations.ts";
+import type { Conversation, Conversations, SharedQueries } from "../../conversation/conversations.ts";
 import { type AskOptions, WaitingQuestions } from "../../conversation/send_options.ts";
 import type { ApprovalAnswer, ApprovalQuestion, Approve } from "../../domain/query/approval.ts";
 import type { Emit } from "../../domain/query/query_event.ts";
@@ -16,17 +16,19 @@ export class Runs {
   readonly #running = new Map<LiveRun, TokenGrant>();
   readonly #quotas: Quotas;
   readonly #shared: SharedQueries | null;
+  readonly #elsewhere: Conversations["elsewhere"];
   readonly #onEvent: OnEvent;
   #closing = false;
 
-  /** `shared` has the queries of all nodes if the database is shared, else null. `onEvent` receives each event of a run
-   * with its token, before the followers of the run. */
+  /** `shared` has the queries of all nodes if the database is shared, else null; `elsewhere` reaches the queries of other
+   * processes. `onEvent` receives each event of a run with its token, before the followers of the run. */
   constructor(
     quotas: Quotas,
-    { shared, onEvent }: { readonly shared: SharedQueries | null; readonly onEvent: OnEvent },
+    { shared, elsewhere, onEvent }: Pick<Conversations, "shared" | "elsewhere"> & { readonly onEvent: OnEvent },
   ) {
     this.#quotas = quotas;
     this.#shared = shared;
+    this.#elsewhere = elsewhere;
     this.#onEvent = onEvent;
   }
 
@@ -87,17 +89,21 @@ export class Runs {
     if (this.#shared) return await this.#shared.cancel(conversationId);
     const found = this.#of(conversationId);
     for (const run of found) run.cancel();
-    return found.length;
+    return found.length || await this.#elsewhere.cancel(conversationId);
   }
 
   async questions(conversationId: string): Promise<readonly ApprovalQuestion[]> {
     if (this.#shared) return await this.#shared.questions(conversationId);
-    return this.#of(conversationId).flatMap(({ questions }) => questions.all);
+    const own = this.#of(conversationId);
+    if (own.length === 0) return await this.#elsewhere.questions(conversationId);
+    return own.flatMap(({ questions }) => questions.all);
   }
 
   async answer(conversationId: string, id: string, given: ApprovalAnswer): Promise<boolean> {
     if (this.#shared) return await this.#shared.answer(conversationId, id, given);
-    return this.#of(conversationId).some(({ questions }) => questions.answer(id, given));
+    const own = this.#of(conversationId);
+    if (own.length === 0) return await this.#elsewhere.answer(conversationId, id, given);
+    return own.some(({ questions }) => questions.answer(id, given));
   }
 
   /** Begins no more runs. After `graceMs`, cancels the runs that have not ended. Resolves when all runs have ended. */

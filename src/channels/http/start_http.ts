@@ -13,6 +13,7 @@
  * `src/page/`. */
 
 import { isLoopback } from "../../domain/kit/addresses.ts";
+import { DEFAULT_TENANT } from "../../domain/kit/ids.ts";
 import { Connections, Listener } from "./connections.ts";
 import { createApp } from "./create_app.ts";
 import type { HttpParts } from "./env.ts";
@@ -35,7 +36,8 @@ export function startHttp(parts: HttpParts, at: { readonly host: string; readonl
   const { shared } = parts.conversations;
   const metrics = new TenantMetrics({ ...parts, load: shared && (() => shared.load()) });
   const quotas = new Quotas(parts.now, parts.usedToday);
-  const runs = new Runs(quotas, { shared, onEvent: ({ tenant }, event) => metrics.event(tenant, event) });
+  const { elsewhere } = parts.conversations.of({ tenant: DEFAULT_TENANT, all: true });
+  const runs = new Runs(quotas, { shared, elsewhere, onEvent: ({ tenant }, event) => metrics.event(tenant, event) });
   const learning = shared ? setInterval(() => void learnUse(quotas, parts).catch(() => {}), parts.limits.useMs) : 0;
   const hosts = new Set<string>();
   const open = new Set<Promise<void>>();

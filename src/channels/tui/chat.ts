@@ -1,7 +1,7 @@
 import type { Conversation as Branch } from "../../conversation/conversations.ts";
 import type { AskOptions } from "../../conversation/send_options.ts";
-import { messageOf, UsageError } from "../../domain/errors.ts";
-import type { Approve } from "../../domain/query/approval.ts";
+import { ENDED, messageOf, UsageError } from "../../domain/errors.ts";
+import type { ApprovalQuestion, Approve } from "../../domain/query/approval.ts";
 import { addSpend, addUsage, NOTHING_SPENT } from "../../domain/query/model_call.ts";
 import { MORE_TEXT, PLANNED_TEXT } from "../../domain/query/outcomes.ts";
 import { isChild } from "../../domain/query/query_event.ts";
@@ -29,6 +29,13 @@ interface Waiting {
   readonly outgoing: Outgoing;
   /** Aborting withdraws the message from the running query. Null if the message waits for the end of this query. */
   steering: AbortController | null;
+}
+
+interface Elsewhere {
+  readonly queryId: string;
+  /** The id of the open question; null if there is none. */
+  readonly question: string | null;
+  readonly asking: AbortController;
 }
 
 interface RequestBudget {
@@ -72,6 +79,8 @@ export class ChatController {
   #last: RunningTurn | null = null;
   #plan: readonly PlanItem[] = [];
   #asked: TranscriptEntry | null = null;
+  /** A query of another process in the branch on the screen. It can be answered, steered and cancelled here. */
+  #elsewhere: Elsewhere | null = null;
   /** The shown state of each query, by its id. */
   #known: ReadonlyMap<string, string> = new Map();
   budget: RequestBudget = { steps: null, costUsd: null, reasoning: null };
@@ -86,6 +95,11 @@ export class ChatController {
 
   get spent(): SessionSpend {
     return this.#spent;
+  }
+
+  /** Whether another process runs a query in the branch on the screen. */
+  get isElsewhere(): boolean {
+    return this.#elsewhere !== null;
   }
 
   get running(): { readonly turn: RunningTurn; readonly since: number } | null {
@@ -131,6 +145,7 @@ export class ChatController {
   /** Shows another conversation. The caller makes sure that no query runs. */
   show(branch: Branch | null, opened: OpenedBranch | null): void {
     const { spent = NEW_SESSION, lastAnswer = "", asked = null, turns = [], plan = [] } = opened ?? {};
+    for (let back = this.takeBack(); back !== null; back = this.takeBack()) this.#parts.giveBack(back);
     this.#branch = branch;
     this.#plan = plan;
     this.#last = null;
@@ -139,6 +154,7 @@ export class ChatController {
     this.#asked = asked;
     this.#known = statesOf(turns.map(({ query }) => query));
     this.#parts.transcript.add(...turns.flatMap(({ entries }) => entries));
+    this.#meet(turns.at(-1)?.query ?? null);
   }
 
   /** Shows requests that another process added or ended. `open` reads all requests. Rejects with `StoreError`. */
@@ -160,12 +176,40 @@ export class ChatController {
     this.#known = statesOf(turns.map(({ query }) => query));
     this.#spent = { ...spent, walls: this.#spent.walls, sentBytes: this.#spent.sentBytes };
     [this.#lastAnswer, this.#asked, this.#plan] = [lastAnswer, asked, plan];
+    this.#meet(turns.at(-1)?.query ?? null);
     this.#parts.changed();
+  }
+
+  /** Asks the question of a query that another process runs. */
+  #meet(query: StoredQuery | null): void {
+    const branch = this.#branch;
+    const before = this.#elsewhere;
+    const runs = branch !== null && this.#running === null && query?.running === true;
+    const approval = runs ? query.approval : undefined;
+    const question = approval?.answer === null ? approval.question : null;
+    if (before?.queryId === (runs ? query.queryId : undefined) && before?.question === (question?.id ?? null)) return;
+    before?.asking.abort(ENDED);
+    const asking = new AbortController();
+    this.#elsewhere = runs ? { queryId: query.queryId, question: question?.id ?? null, asking } : null;
+    if (runs && question !== null) void this.#askElsewhere(branch, question, asking.signal);
+    if (!runs && before !== null && !this.#waiting.some(({ steering }) => steering !== null)) this.#next();
+  }
+
+  async #askElsewhere(branch: Branch, question: ApprovalQuestion, signal: AbortSignal): Promise<void> {
+    const { approve, session, transcript, shown, changed } = this.#parts;
+    try {
+      const answer = await approve(question, signal);
+      await session().conversations.elsewhere.answer(branch.conversationId, question.id, answer);
+    } catch (error) {
+      if (signal.aborted) return; // The user answered in the other window, or left.
+      transcript.add(new LineEntry([messageOf(error), shown().theme.bad]));
+      changed();
+    }
   }
 
   send(outgoing: Outgoing): void {
     this.#parts.transcript.toEnd();
-    if (this.#running === null) this.#ended = this.#run(outgoing);
+    if (this.#running === null && this.#elsewhere === null) this.#ended = this.#run(outgoing);
     else this.#wait(outgoing);
     this.#parts.changed();
   }
@@ -180,12 +224,32 @@ export class ChatController {
     this.#parts.changed();
   }
 
+  /** Leaves a query of another process, which continues. */
+  leave(): void {
+    this.#elsewhere?.asking.abort(ENDED);
+    this.#elsewhere = null;
+  }
+
   cancel(): boolean {
-    if (this.#running === null) return false;
+    if (this.#running === null) return this.#cancelElsewhere();
     for (let back = this.takeBack(); back !== null; back = this.takeBack()) this.#parts.giveBack(back);
     this.#running.controller.abort();
     this.#running.turn.cancelling = true;
     this.#parts.changed();
+    return true;
+  }
+
+  #cancelElsewhere(): boolean {
+    const branch = this.#branch;
+    if (branch === null || this.#elsewhere === null) return false;
+    for (let back = this.takeBack(); back !== null; back = this.takeBack()) this.#parts.giveBack(back);
+    const { transcript, shown, changed, session } = this.#parts;
+    transcript.add(new LineEntry(["cancelling the request of the other window…", shown().theme.dim]));
+    changed();
+    session().conversations.elsewhere.cancel(branch.conversationId).catch((error: unknown) => {
+      transcript.add(new LineEntry([messageOf(error), shown().theme.bad]));
+      changed();
+    });
     return true;
   }
 
@@ -207,7 +271,7 @@ export class ChatController {
       waiting.steering = null;
       // An event of the query adds the message to the transcript.
       if (read && !signal.aborted) this.#waiting = this.#waiting.filter((one) => one !== waiting);
-      if (this.#running === null) this.#next();
+      if (this.#running === null && this.#elsewhere === null) this.#next();
       changed();
     }, () => void (waiting.steering = null));
   }
@@ -311,7 +375,7 @@ export class ChatController {
     } finally {
       if (Date.now() - this.#running.since > RUNG_MS) this.#parts.ring("the request has ended");
       this.#running = null;
-      if (turn.progress.queryId !== null) this.#known = new Map(this.#known).set(turn.progress.queryId, ENDED);
+      if (turn.progress.queryId !== null) this.#known = new Map(this.#known).set(turn.progress.queryId, OVER);
       this.#parts.worked();
       if (!this.#waiting.some(({ steering }) => steering !== null)) this.#next();
       changed();
@@ -433,10 +497,12 @@ function highest(word: string, variables: readonly { readonly name: string }[]):
   return Math.max(0, ...variables.map(({ name }) => Number(new RegExp(`^${word}_(\\d{1,9})$`).exec(name)?.[1] ?? 0)));
 }
 
-const ENDED = "ended";
+const OVER = "ended";
 
 function stateOf(query: StoredQuery): string {
-  return query.running ? `${query.iterations} ${query.question ?? ""}` : ENDED;
+  if (!query.running) return OVER;
+  const { iterations, approval } = query;
+  return `${iterations} ${approval?.answer === null ? approval.question.id : ""}`;
 }
 
 function statesOf(queries: readonly StoredQuery[]): ReadonlyMap<string, string> {
@@ -447,8 +513,8 @@ function lastEntries(query: StoredQuery, shown: () => DisplayOptions): readonly 
   const { theme } = shown();
   if (query.running) {
     const { question = "" } = query;
-    const asks = question === "" ? [] : [new LineEntry([`${question} Answer in the process that runs it`, theme.warn])];
-    return [...asks, new LineEntry(["still running in another process", theme.warn])];
+    const asks = question === "" ? [] : [new LineEntry([question, theme.warn])];
+    return [...asks, new LineEntry(["runs in another window · Esc cancels it · Enter sends it your text", theme.warn])];
   }
   if (query.status === "interrupted") return [endEntry(query, theme)];
   const answer = new AnswerEntry(shown);

@@ -240,6 +240,7 @@ export class Screen implements PanelActions {
   }
 
   async ended(): Promise<void> {
+    this.chat.leave();
     this.chat.cancel();
     this.#userCommands.cancel();
     await Promise.all([this.chat.ended, this.#following, this.#history?.settled()]);
@@ -570,7 +571,8 @@ export class Screen implements PanelActions {
   #placeholder(): string {
     const { panel } = this.#questions;
     if (panel !== null) return `Answer with ${panel.letters}, or type an instruction`;
-    return this.chat.running === null ? "Ask anything" : "Add to the running request";
+    const runs = this.chat.running !== null || this.chat.isElsewhere;
+    return runs ? "Add to the running request" : "Ask anything";
   }
 
   /** Adds the commands of extensions after the start. To find these commands, Vis has to load some extensions. */

@@ -1,3 +1,4 @@
+import type { ApprovalAnswer, ApprovalQuestion } from "./approval.ts";
 import type { QueryEnd } from "./query_schemas.ts";
 
 interface QueryFacts extends Omit<QueryEnd, "status" | "reason"> {
@@ -19,6 +20,14 @@ interface RunningQuery extends QueryFacts {
   readonly reason: null;
   /** The question to the user, if the query waits for an approval. */
   readonly question?: string;
+  /** The newest question to the user, also after its answer. */
+  readonly approval?: StoredApproval;
+}
+
+export interface StoredApproval {
+  readonly question: ApprovalQuestion;
+  /** Null while the question waits for an answer. */
+  readonly answer: ApprovalAnswer | null;
 }
 
 export interface EndedQuery extends QueryFacts, QueryEnd {

@@ -5,6 +5,7 @@ import type { Engine } from "../../helpers/engine.ts";
 import { fillLong } from "../../helpers/fill_long.ts";
 import type { ApprovalAnswer } from "../../../src/domain/query/approval.ts";
 import { ASKING } from "../../helpers/asking_extension.ts";
+import { abortable } from "../../../src/domain/kit/concurrency.ts";
 import { final, replyJson } from "../../helpers/scripted_provider.ts";
 import { withScreen } from "./_rig.ts";
 
@@ -64,12 +65,43 @@ Deno.test("the screen shows the steps of a request that another process runs, an
       ...{ signal: new AbortController().signal, emit: () => {} },
       approve: () => answered.promise,
     });
-    await screen.until(/› two[^]*step one[^]*Allow Vis to open doors\? Answer in the process that runs it/);
+    await screen.until(/› two[^]*step one[^]*Vis asks[^]*Allow Vis to open doors\?/);
     answered.resolve({ decision: "once", reason: "" });
-    await screen.until((now) => !now.includes("Answer in the process") && now.includes("still running"));
+    await screen.until((now) => !now.includes("Vis asks") && now.includes("runs in another window"));
     gate.resolve();
     await asked;
-    await screen.until((now) => now.includes("Done: yes") && !now.includes("still running"));
+    await screen.until((now) => now.includes("Done: yes") && !now.includes("runs in another window"));
+  });
+});
+
+Deno.test("the screen answers, steers and cancels a request that another process runs", async () => {
+  const gate = Promise.withResolvers<void>();
+  const replies = [
+    replyJson("(await asking.open()).allowed"),
+    { text: replyJson("const second = 'step two'; second"), after: gate.promise },
+    { text: final("never"), after: new Promise<void>(() => {}) },
+  ];
+  const clock = { now: Date.now, sleep: () => new Promise<void>((wake) => setTimeout(wake, 5)) };
+  const options = { place: { continue: true }, rows: 60, parts: { clock }, engine: { extensions: [ASKING] } };
+  const before = async (engine: Engine): Promise<void> => void await engine.ask("one");
+  await withScreen([final("Begun: yes"), ...replies], { ...options, before }, async ({ screen, engine }) => {
+    await screen.until("Begun: yes");
+    const asked = engine.conversations.ask(engine.branch, "two", {
+      ...{ signal: new AbortController().signal, emit: () => {} },
+      approve: (_question, signal) => abortable(new Promise<never>(() => {}), signal),
+    });
+    await screen.until("Allow Vis to open doors?");
+    screen.type("\x07");
+    await screen.until("Ctrl-G returns to the input");
+    screen.type("y");
+    await screen.until("Allow Vis to open doors? yes, for this call only");
+    screen.type(`and be quick${ENTER}`);
+    await screen.until("and be quick");
+    gate.resolve();
+    await screen.until(/step two[^]*› and be quick/);
+    screen.type("\x1b");
+    assert.deepEqual([(await asked).status, (await asked).reason], ["interrupted", "cancelled"]);
+    await screen.until((now) => now.includes("cancelled") && !now.includes("runs in another window"));
   });
 });
 
@@ -87,10 +119,10 @@ Deno.test("the screen shows requests that another process adds to its conversati
   await withScreen(replies, { ...options, before }, async ({ screen, engine }) => {
     await screen.until("First: yes");
     const asked = engine.ask("two");
-    await screen.until(/› two[^]*still running in another process/);
+    await screen.until(/› two[^]*runs in another window/);
     gate.resolve();
     await asked;
-    const text = await screen.until((now) => now.includes("Second: yes") && !now.includes("still running"));
+    const text = await screen.until((now) => now.includes("Second: yes") && !now.includes("another window"));
     assert.equal(text.match(/› two/g)?.length, 1, text);
     await screen.until("2 steps ·");
     screen.type(`three${ENTER}`);

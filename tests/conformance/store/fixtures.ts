@@ -1,4 +1,5 @@
 import { blockResult } from "../../../src/domain/query/calls.ts";
+import type { ApprovalQuestion } from "../../../src/domain/query/approval.ts";
 import type { BlockResult, QueryEnd, Usage } from "../../../src/domain/query/query_schemas.ts";
 import type { VariableImage } from "../../../src/domain/query/variable.ts";
 import type {
@@ -119,3 +120,8 @@ export async function iterate(
   await store.endIteration(id, iterationEnd(blocks, fields));
   return id;
 }
+
+export const QUESTION: ApprovalQuestion = {
+  ...{ id: "01a22800-0000-7000-8000-000000000001", extension: "shell" },
+  ...{ what: "run npm ci with network", why: "it needs the registry", scope: "network for npm ci" },
+};

@@ -11,6 +11,7 @@ import {
   newQuery,
   OWNER,
   queryEnd,
+  QUESTION,
   USAGE,
 } from "./fixtures.ts";
 import type { StoreCase } from "./suite.ts";
@@ -105,7 +106,7 @@ const ofStore: Attempts<
   keyedQuery: (store, { branchId }) => store.keyedQuery(branchId, "key 1"),
   takeOver: (store, { queryId }) => store.takeOver(queryId, OWNER),
   addSteered: (store, { queryId }) => store.addSteered(queryId, { iteration: 1, texts: ["stop"] }),
-  setQuestion: (store, { queryId }) => store.setQuestion(queryId, "Allow it?"),
+  setQuestion: (store, { queryId }) => store.setQuestion(queryId, { question: QUESTION, answer: null }),
   endQuery: (store, { queryId }) => store.endQuery(queryId, queryEnd()),
   query: (store, { queryId }) => store.query(queryId),
   attempts: (store, { queryId }) => store.attempts(queryId),

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { BusyError, StoreError, TakenOverError } from "../../../src/domain/errors.ts";
 import { checkRun, runningRun } from "../../../src/persistence/runs.ts";
 import type { ClaimedJob, NewJob } from "../../../src/persistence/store.ts";
-import { iterate, newIteration, newQuery, OWNER, queryEnd } from "../../conformance/store/fixtures.ts";
+import { iterate, newIteration, newQuery, OWNER, queryEnd, QUESTION } from "../../conformance/store/fixtures.ts";
 import { postgresTests } from "../../helpers/postgres.ts";
 import { lapse, revive, type TestNode, testNode } from "./_cluster.ts";
 
@@ -88,7 +88,7 @@ check("a node that no longer reports loses its run, and no write of it is stored
         ...{ status: "done", blocks: [], system: [], error: null, empty: true, metadata: {} },
         totals: { iterations: 1, usage: queryEnd().usage, costUsd: 0 },
       }),
-    setQuestion: () => one.store.setQuestion("q1", "x"),
+    setQuestion: () => one.store.setQuestion("q1", { question: QUESTION, answer: null }),
     addSteered: () => one.store.addSteered("q1", { iteration: 1, texts: ["x"] }),
     setScope: () => one.store.setScope(a, { names: [], scope: "forgotten", queryId: "q1" }),
     createChildBranch: () =>

@@ -131,7 +131,11 @@ async function announce(
     ? await session.conversations.queries(branch)
     : [];
   const last = resumed.at(-1);
-  if (last?.running) progress.line("The last request is still running in another process");
+  if (last?.running) {
+    progress.line(
+      "The last request is still running in another process (vis -c shows, steers, answers and cancels it)",
+    );
+  }
   if (last?.reason === "process_lost") {
     const replies = await session.conversations.iterations(last.queryId);
     const again = replies.length === 0

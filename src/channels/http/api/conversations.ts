@@ -164,14 +164,10 @@ conversations.post(
 
 conversations.post(
   "/:id/cancel",
-  describe(
-    "cancel",
-    "Cancel the queries that this server and its nodes run in the conversation; completed iterations are kept",
-    {
-      scope: "write",
-      200: z.object({ cancelled: z.number().int() }),
-    },
-  ),
+  describe("cancel", "Cancel the queries of the conversation, also of another process; completed iterations are kept", {
+    scope: "write",
+    200: z.object({ cancelled: z.number().int() }),
+  }),
   inConversation,
   async (c) => c.json({ cancelled: await c.env.runs.cancel(c.var.conversation.conversationId) }),
 );

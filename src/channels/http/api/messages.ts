@@ -128,7 +128,7 @@ messages.get(
   "/approvals",
   describe(
     "listApprovals",
-    "List the questions that wait for an answer in the queries that this server and its nodes run",
+    "List the questions of running queries that wait for an answer, also in other processes",
     {
       200: schema.ApprovalListSchema,
     },

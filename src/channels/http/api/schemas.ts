@@ -49,7 +49,7 @@ export const ConversationListSchema = z.object({
 export const ConversationDetailSchema = ConversationSchema.extend({
   running: z.string().nullable().describe("The running query, in this server or in another process"),
   runningElsewhere: z.boolean().describe(
-    "Whether another process runs the query, so that this server can neither cancel it nor send messages to it",
+    "Whether another process runs the query; messages, answers and cancellation reach it through the database",
   ),
   branches: z.array(
     ConversationSchema.pick({ branchId: true, title: true, createdAt: true }).extend({

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import type { ApprovalAnswer } from "../../../../src/domain/query/approval.ts";
+import { abortable } from "../../../../src/domain/kit/concurrency.ts";
 import { oneToken } from "../../../../src/channels/http/tokens.ts";
 import { ASKING } from "../../../helpers/asking_extension.ts";
 import { final, replyJson } from "../../../helpers/scripted_provider.ts";
@@ -402,6 +404,46 @@ Deno.test("a retry asks as well, other clients can answer, and of two answers th
     assert.match(items.at(-1).answer, /^(true|false the user said no)/);
     return;
   }
+});
+
+Deno.test("a query that another process runs is answered, followed and cancelled through the server", async () => {
+  await using rig = await startRig([ASKS, { text: final("never"), after: new Promise<void>(() => {}) }], options);
+  const id = await rig.conversation();
+  const path = `/api/v1/conversations/${id}`;
+  const { conversations } = rig.engine;
+  const running = conversations.ask(await conversations.byId(id), "x", {
+    ...{ signal: new AbortController().signal, emit: () => {} },
+    approve: (_question, signal) => abortable(new Promise<never>(() => {}), signal),
+  });
+  const [question] = await asked(rig, id);
+  const { items: [{ queryId }] } = await (await rig.ask(`${path}/queries`)).json();
+  const events = (await rig.ask(`${path}/queries/${queryId}/events`)).text();
+  assert.equal((await rig.post(`${path}/approvals/${question?.id}`, { decision: "once" })).status, 200);
+  assert.equal((await rig.post(`${path}/approvals/${question?.id}`, { decision: "once" })).status, 404);
+  assert.deepEqual(await (await rig.post(`${path}/cancel`)).json(), { cancelled: 1 });
+  assert.equal((await running).reason, "cancelled");
+  assert.match(await events, /"result":\{"status":"interrupted"/);
+});
+
+Deno.test("the events of a query of another process have its question and the answer", async () => {
+  await using rig = await startRig([ASKS, SAID], options);
+  const id = await rig.conversation();
+  const { conversations } = rig.engine;
+  const answered = Promise.withResolvers<ApprovalAnswer>();
+  const running = conversations.ask(await conversations.byId(id), "x", {
+    ...{ signal: new AbortController().signal, emit: () => {}, approve: () => answered.promise },
+  });
+  await asked(rig, id);
+  const { items: [{ queryId }] } = await (await rig.ask(`/api/v1/conversations/${id}/queries`)).json();
+  const stream = await rig.ask(`/api/v1/conversations/${id}/queries/${queryId}/events`);
+  let text = "";
+  for await (const part of stream.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    text += part;
+    if (text.includes('"what":"open doors"')) answered.resolve({ decision: "no", reason: "not today" });
+  }
+  assert.match(text, /event: approval_requested\n.*"what":"open doors"/);
+  assert.match(text, /event: final/);
+  await running;
 });
 
 Deno.test("cancelling ends the question, and so does a server that ends", async () => {
