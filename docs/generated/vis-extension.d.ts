@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: ff1e7aabbbe772be7db2bf4bde0aac88ef60ec5d3b7f3df00e993c63ad711afa
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 71c6c7d62ea7daf4a371dcda627f4ff933a93601057e784b92a254371c469439
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -150,9 +150,9 @@ export interface PastVersion {
   readonly code: string;
   readonly createdAt: number;
 }
-/** Read access for extensions to stored conversations and to the log. Conversations and branches are identified by
- * their id or its first 8 characters; methods reject with `UsageError` for an unknown one. The id of a conversation
- * also names its last used branch; for the running conversation, the running branch. */
+/** Read access for extensions to stored conversations and to the log. An id, or its first 8 or more characters, names a
+ * conversation or branch. Methods reject with `UsageError` for an unknown conversation or branch. The id of a
+ * conversation also names its last used branch, or in the running conversation the running branch. */
 export interface HistoryReader {
   search(text: string, filter: SearchFilter): Promise<readonly SearchHit[]>;
   /** Lists conversations; the conversation with the newest query comes first. */
