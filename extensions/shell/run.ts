@@ -476,7 +476,7 @@ const UNREACHED = /could not resolve|name resolution|getaddrinfo|network is unre
 /** Matches the errors of programs that cannot look up a name, because commands have no UDP. */
 const UNRESOLVED = /could not resolve|name resolution|getaddrinfo|EAI_AGAIN|dial udp|queryA+ E|bad address '/i;
 const TCP_ONLY =
-  "Names are looked up over TCP, since commands have no UDP: a name that is right fails where the name server takes no TCP, and in programs that only ask by UDP (musl, Go without cgo, dig without +tcp)";
+  "Names are looked up over TCP, since commands have no UDP: a name that is right fails where the name server takes no TCP, and in programs that only ask by UDP (musl, Go without cgo, dig without +tcp). If the name is right, ask the user to run the command outside the wall, as !COMMAND on the screen (such as !npm install)";
 const NETWORK =
   /could not resolve|name resolution|getaddrinfo|network is unreachable|\bsocket|connect|\bbind\b|\blisten|\bport\b|https?:\/\//i;
 

@@ -105,9 +105,14 @@ function allowedReach(url: URL, { rules, configFile }: FetchOptions): Reach {
   }
   const name = newHost(url) ?? `${url.hostname}:${portOf(url)}`;
   const list = isOwn(plain) ? "local" : "hosts";
+  const inside = LOOPBACK.test(plain)
+    ? `; a server that shell.start began is reached by commands: await shell.run(${
+      JSON.stringify(`curl -sS ${url.href}`)
+    })`
+    : "";
   throw new Error(
     `the host ${name} is not in web.${list}; only the user can allow it, in ${configFile}: "web": { ` +
-      `"${list}": ["${name}"] }`,
+      `"${list}": ["${name}"] }${inside}`,
   );
 }
 
@@ -117,6 +122,8 @@ export function newHost(url: URL): string | null {
   if (isOwn(plainHost(url))) return null;
   return url.port === "" ? url.hostname : `${url.hostname}:${portOf(url)}`;
 }
+
+const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|::1)$/;
 
 /** Matches names that no host of the internet has: names without a dot, and the domains of local networks. */
 const LOCAL_NAME = /^[^.]*$|\.(?:localhost|local|internal|home\.arpa|lan)$/;

@@ -102,7 +102,7 @@ async function readIteration(store: Store, iteration: StoredIteration): Promise<
     notes: [
       ...(Array.isArray(notes) ? notes.map(String) : []),
       ...storedAsked(metadata),
-      ...(pending > 0 ? [`${pending} blocks were not finished`] : []),
+      ...(pending > 0 ? [`${pending === 1 ? "1 block was" : `${pending} blocks were`} not finished`] : []),
     ],
     budget: typeof budget === "number" ? budget : null,
     blocks: iteration.blocks.map(({ code, result }, at) => ({ code, result, diffs: storedDiffs(metadata, at) })),

@@ -5,7 +5,7 @@ import { visibleText } from "../../domain/kit/text.ts";
 import type { Io, Services } from "../channel.ts";
 import { describeError, interrupt, jsonText, versionLine } from "./output.ts";
 import { ASK } from "./program/ask.ts";
-import { type CommandGroup, type Context, refuseEmpty } from "./program/command.ts";
+import { type CommandGroup, type Context, namesFamiliar, refuseEmpty } from "./program/command.ts";
 import { HELP } from "./program/help.ts";
 import { REVIEW } from "./program/review.ts";
 import { SERVE } from "./program/serve.ts";
@@ -207,6 +207,7 @@ export function buildProgram(context: Context, { only }: { readonly only?: strin
 
 function hintAt(command: Command, path: string): void {
   command.showHelpAfterError(`(vis help ${path} explains its usage)`);
+  namesFamiliar(command);
   for (const below of command.commands) hintAt(below, `${path} ${below.name()}`);
 }
 

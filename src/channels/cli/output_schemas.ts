@@ -261,6 +261,12 @@ const setupOutputs = {
     fix: z.string().describe('Suggested fix; "" if none is needed'),
   })),
   "version": VersionFactsSchema,
+  "update": z.object({
+    current: z.string(),
+    compiled: z.boolean().describe("Whether this is the executable, which vis update can replace"),
+    release: z.object({ version: z.string(), age: z.enum(["newer", "same", "older"]), changes: z.string() }).nullable(),
+    installed: z.object({ path: z.string(), kept: z.string() }).nullable(),
+  }),
   "error": z.object({ error: z.object({ code: count.describe("The exit code"), message: z.string() }) }).describe(
     "Output of a command with JSON output that ends with an error",
   ),

@@ -41,22 +41,37 @@ interface UpdateFlags {
   readonly key?: string;
   readonly check: boolean;
   readonly force: boolean;
+  readonly json: boolean;
 }
 
 /** Reports the new version and replaces the executable. */
-export async function updateCommand({ services, io, flags }: CommandInput<UpdateFlags>): Promise<number> {
+export async function updateCommand(
+  { services, io, flags: { json, ...flags } }: CommandInput<UpdateFlags>,
+): Promise<number> {
   const { vis, compiled } = services.version;
+  const facts = { current: vis, compiled, release: null, installed: null };
   if (!compiled) {
+    if (json) {
+      io.stdout(jsonText(facts, { indent: 2 }));
+      return 0;
+    }
     io.stdout(`This is vis ${vis}, run from source; vis update replaces only the executable. Use git pull here.\n`);
     return 0;
   }
   using interrupted = interrupt(io);
+  let found: FoundRelease | null = null;
   const installed = await services.update({
     ...flags,
-    onFound: (release) => io.stdout(visibleText(textOf(release, vis))),
+    onFound: (release) => {
+      found = release;
+      if (!json) io.stdout(visibleText(textOf(release, vis)));
+    },
     signal: interrupted.signal,
   });
-  if (installed) io.stdout(visibleText(`Installed ${installed.path}; the previous one is kept as ${installed.kept}\n`));
+  if (json) io.stdout(jsonText({ ...facts, release: found, installed }, { indent: 2 }));
+  else if (installed) {
+    io.stdout(visibleText(`Installed ${installed.path}; the previous one is kept as ${installed.kept}\n`));
+  }
   return 0;
 }
 

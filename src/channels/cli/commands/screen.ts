@@ -2,7 +2,7 @@ import { Command } from "commander";
 import { UsageError } from "../../../domain/errors.ts";
 import { visibleText } from "../../../domain/kit/text.ts";
 import type { Io, ScreenRequest, Services } from "../../channel.ts";
-import { FLAGS, refuseEmpty } from "../program/command.ts";
+import { FLAGS, namesFamiliar, refuseEmpty } from "../program/command.ts";
 
 const SCREEN_FLAGS = [
   ["-c, --continue", "continue the latest conversation in this workspace"],
@@ -45,6 +45,7 @@ function parsed(args: readonly string[], io: Io): ScreenRequest {
     writeErr: io.stderr,
     outputError: (text, write) => write(text.replace(/^error: /, "vis: ")),
   });
+  namesFamiliar(command);
   for (const [flags, doc] of SCREEN_FLAGS) command.option(flags, doc);
   command.parse([...args], { from: "user" });
   refuseEmpty(command);

@@ -99,6 +99,30 @@ export function refuseEmpty(command: Command): void {
   });
 }
 
+/** Flags of similar programs, with those of Vis that do the same. */
+const FAMILIAR: Readonly<Record<string, string>> = {
+  "-m": "--model NAME",
+  "-r": "-c for the latest conversation, or --conversation ID",
+  "--resume": "-c for the latest conversation, or --conversation ID",
+  "--output-format": "--output json, or --output jsonl for one event per line",
+  "-p": "vis run, which prints the answer and ends",
+  "--print": "vis run, which prints the answer and ends",
+  "-C": "--cwd DIR",
+  "--cd": "--cwd DIR",
+};
+
+/** An error about a flag that users of similar programs type names the way of Vis. */
+export function namesFamiliar(command: Command): void {
+  // Commander has the method, but not its type.
+  const own = command as Command & { unknownOption(flag: string): void };
+  const plain = own.unknownOption.bind(own);
+  own.unknownOption = (flag) => {
+    const ours = Object.hasOwn(FAMILIAR, flag) ? FAMILIAR[flag] : undefined;
+    if (ours === undefined) return plain(flag);
+    command.error(`error: unknown option '${flag}'\n(Vis has ${ours})`, { code: "commander.unknownOption" });
+  };
+}
+
 /** If a command has subcommands, reports an unknown word as an unknown command, as in groups without an action. */
 export function refuseWords(command: Command): Command {
   return command.helpCommand(true).allowExcessArguments().hook("preAction", (_, acting) => {

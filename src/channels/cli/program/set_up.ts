@@ -217,6 +217,7 @@ function addUpdate(program: Command, context: Context): void {
     .option("--from <place>", "address (https) or folder with the files of a release (update.from)")
     .option("--key <key>", "minisign public key to verify the release with (update.publicKey)")
     .option("--force", "install the release even if it is the same or an older version", false)
+    .option(...FLAGS.json)
     .addHelpText("after", UPDATE_EXAMPLES)
     .action(action(context, async () => (await import("../commands/doctor.ts")).updateCommand));
 }

@@ -35,6 +35,18 @@ Deno.test("vis update --check reports that no newer version exists", async () =>
   assert.equal(await told("older"), "This is vis 1.2.0; the release is vis 1.1.0, which is older.\n");
 });
 
+Deno.test("vis update --json prints the release and the installed files", async () => {
+  const release = { version: "1.3.0", age: "newer" as const, changes: "## 1.3.0" };
+  const checked = await ran(["--check", "--json"], ({ onFound }) => {
+    onFound(release);
+    return null;
+  });
+  assert.deepEqual(JSON.parse(checked.out), { current: "1.2.0", compiled: true, release, installed: null });
+  const io = fakeIo({ args: ["update", "--json"] });
+  assert.equal(await runCli(fakeServices(), io), 0);
+  assert.equal(JSON.parse(io.out).compiled, false);
+});
+
 Deno.test("vis update from source explains that it updates only the executable", async () => {
   const io = fakeIo({ args: ["upgrade"] });
   assert.equal(await runCli(fakeServices(), io), 0);
