@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 71c6c7d62ea7daf4a371dcda627f4ff933a93601057e784b92a254371c469439
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 79556565b9d440468f71548ada7b5acd096e4d583d5ee4f5eb282e1133e893c3
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -257,7 +257,8 @@ export interface SpawnOptions {
    * the workspace. Null means the temporary home folder of the program. PATH and the variables of toolchains then omit
    * folders of the workspace. */
   readonly cwd?: string | null;
-  /** Environment variables of the program, added to PATH, HOME, TMPDIR, the locale, TZ and those of toolchains. */
+  /** Environment variables of the program. The program also gets PATH, HOME, TMPDIR, the locale, TZ and variables of
+   * toolchains. */
   readonly env?: Readonly<Record<string, string>>;
   /** Standard input; empty if absent. A stream is read as fast as the program consumes it. The input ends with the
    * stream. */
@@ -271,7 +272,7 @@ export interface SpawnOptions {
   readonly guessEncoding?: boolean;
   /** Ends the program like the time limit. `spawn` then rejects with the reason. */
   readonly signal?: AbortSignal;
-  /** Sends SIGTERM, and kills the program two seconds later. `spawn` resolves with its end. */
+  /** Sends SIGTERM, and kills the program two seconds later. `spawn` then resolves with the result of the program. */
   readonly stop?: AbortSignal;
   /** Receives output as it arrives, in addition to the output that the result keeps. Must not throw. The callee owns
    * the bytes. */
@@ -329,11 +330,11 @@ export interface Spawned {
   readonly truncated: boolean;
   /** Sentences about actions of Vis, such as ended leftover processes or a guessed encoding. */
   readonly notes: readonly string[];
-  /** Files that git runs or obeys after the program, but did not before. Only for a program that could change the
-   * repository. */
+  /** Files that git runs or obeys after the program, but did not before. The field is set only for a program that could
+   * change the repository. */
   readonly obeyed?: readonly string[];
   /** Folders below the repository of the workspace that became repositories while the program ran. `git add -A` would
-   * add them. */
+   * add these repositories. */
   readonly repositories?: readonly string[];
 }
 /** The scopes of a program's network that a lasting approval covers, and the files of the workspace that the program
@@ -579,7 +580,7 @@ export interface ConversationKeys {
   /** Binds data to a variable: in the sandbox immediately, in the database with the current iteration or else the next
    * one. */
   readonly bindVar?: (name: string, value: unknown) => Promise<void>;
-  /** Rebuilds the index for the next model call. `bindVar` does this automatically. */
+  /** Rebuilds the index for the next model call. `bindVar` rebuilds the index automatically. */
   readonly bumpVarIndex?: () => void;
   /** Vis's own folder, one for each tenant; null without such a folder. */
   readonly home?: string | null;
@@ -602,8 +603,8 @@ export interface ConversationKeys {
   readonly networkScopes?: (argv: readonly string[], options: SpawnOptions) => Promise<NetworkScopes>;
   /** Patterns of files that may hold keys, for `isSecretFile`. Reading such a file needs the user's approval. */
   readonly secrets?: readonly string[];
-  /** From the given paths, returns those that git or Vis would later run or read as settings. Paths are relative to the
-   * workspace and have no links. Changing such a file needs the user's approval. */
+  /** Returns the given paths that git or Vis would later run or read as settings. Paths are relative to the workspace
+   * and have no links. Changing such a file needs the user's approval. */
   readonly obeyedPaths?: (paths: readonly string[]) => Promise<readonly ObeyedPath[]>;
   /** Whether the conversation is closed after this query, as for `vis run` and sub-queries. */
   readonly endsWithQuery?: boolean;
@@ -637,7 +638,7 @@ export interface QueryKeys {
   readonly openRoot?: (what: string | null) => Promise<Approval>;
   /** Adds a note to the next message for the model, once, besides the result of a call. Present in calls. */
   readonly note?: (text: string) => void;
-  /** Reports a file that the call changed to the query, as a unified diff, besides the key `diff` of its result.
+  /** Reports to the query, as a unified diff, that the call changed a file. A key `diff` in the result does the same.
    * Present in calls. */
   readonly changedFile?: (diff: string) => void;
   /** Shows the last lines of this output to users who watch the call. Vis stores the lines only if the call is
@@ -666,8 +667,8 @@ export interface FileWatcher {
    * keeps the former files for `undo`. */
   report(): Promise<FileChanges | null>;
 }
-/** Files, links and empty folders, without entries that `.gitignore` excludes. The lists are bounded; `files` counts
- * all. */
+/** The changed files, links and empty folders, without entries that `.gitignore` excludes. The lists are bounded.
+ * `files` is the full number of changes. */
 export interface FileChanges {
   readonly files: number;
   readonly added: readonly string[];
