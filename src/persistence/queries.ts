@@ -821,8 +821,11 @@ export async function takeOverRun(
   const spent = await spentOf(tx, run);
   const { branchId } = run;
   // No user answers the question of the lost process any more.
-  if (run.facts.question) {
-    await changeQueryMetadata(tx, { queryId, cell: row.metadata, change: () => ({ question: "" }) });
+  const { approval } = run.facts;
+  if (approval?.answer === null) {
+    const answer = { decision: "no" as const, reason: "the process that asked has ended" };
+    const withdrawn = { question: approval.question, answer };
+    await changeQueryMetadata(tx, { queryId, cell: row.metadata, change: () => ({ approval: withdrawn }) });
   }
   await interruptIterations(await runningIterations(tx, { queryId }), { db: tx, now });
   await dropLease(tx, branchId);

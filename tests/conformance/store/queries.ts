@@ -9,6 +9,7 @@ import {
   newQuery,
   OWNER,
   queryEnd,
+  QUESTION,
   USAGE,
 } from "./fixtures.ts";
 import type { StoreCase } from "./suite.ts";
@@ -158,9 +159,9 @@ export const storeQueryCases: readonly StoreCase[] = [
     name: "takeOver() withdraws the question of the lost process",
     async run(store) {
       const { queryId } = await begun(store);
-      await store.setQuestion(queryId, "Allow it?");
+      await store.setQuestion(queryId, { question: QUESTION, answer: null });
       const question = async () => (await store.query(queryId) as { readonly question?: string } | null)?.question;
-      assert.equal(await question(), "Allow it?");
+      assert.equal(await question(), "Allow Vis to run npm ci with network?");
       assert.notEqual(await store.takeOver(queryId, { ...OWNER, pid: 1 }), null);
       assert.equal(await question(), undefined);
       assert.equal((await store.query(queryId))?.running, true);
