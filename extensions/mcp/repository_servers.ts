@@ -86,6 +86,7 @@ export async function repositoryServers({ config, ...place }: Place): Promise<Re
       variables === "" ? "" : `; they get your variables ${variables}`
     }.`,
     scope: `the MCP servers of ${FILE} with the content ${hash}`,
+    once: "request" as const,
   };
   return { path, names, servers, faults, question };
 }

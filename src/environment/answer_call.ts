@@ -195,7 +195,8 @@ function refuseChange(name: string, active: ActiveExtensions | null): void {
   throw new HostCallError(`Cannot call ${name}: this request only reads`, {
     namespace,
     symbol,
-    hint: "describe the change in the answer instead",
+    hint:
+      "a plan, a review and a /btw question run no command and change nothing, so the user's next request can do it; describe the step in the answer",
   });
 }
 

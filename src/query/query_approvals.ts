@@ -206,7 +206,7 @@ function refusalKey({ what, scopes, lasting }: CheckedRequest, { extension }: As
 }
 
 function checked(given: ApprovalRequest): CheckedRequest {
-  const { what, why, scope, lasting = true, scopes = [scope] } = given;
+  const { what, why, scope, lasting = true, scopes = [scope], once } = given;
   const texts = [["what", what], ["why", why], ["scope", scope], ...scopes.map((one) => ["scope", one])] as const;
   for (const [key, text] of texts as readonly (readonly [keyof typeof LONGEST, unknown])[]) {
     if (typeof text !== "string") throw new TypeError(`Cannot ask the user: "${key}" must be text`);
@@ -220,5 +220,5 @@ function checked(given: ApprovalRequest): CheckedRequest {
   if (scopes.length > MOST_SCOPES || lasting && scopes.length === 0) {
     throw new TypeError(`Cannot ask the user: there are ${scopes.length} scopes; the limit is 1 to ${MOST_SCOPES}`);
   }
-  return { what, why, scope, scopes, lasting };
+  return { what, why, scope, scopes, lasting, ...(once === "request" ? { once } : {}) };
 }

@@ -99,8 +99,8 @@ export class Node implements SharedQueries {
     if (event.type !== "approval_requested" || !approve) return;
     const controller = new AbortController();
     open.set(event.id, controller);
-    const { id, extension, what, why, scope, scopes, lasting } = event;
-    approve({ id, extension, what, why, scope, scopes, lasting }, controller.signal)
+    const { id, extension, what, why, scope, scopes, lasting, once } = event;
+    approve({ id, extension, what, why, scope, scopes, lasting, once }, controller.signal)
       .then((answer) => this.#answer(queryId, id, answer)).catch(() => {});
   }
 

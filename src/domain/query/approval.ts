@@ -14,12 +14,16 @@ export interface ApprovalRequest {
   readonly scopes?: readonly string[] | undefined;
   /** False if the user can allow the call only once; true if absent. */
   readonly lasting?: boolean | undefined;
+  /** "request" if a yes for once allows the action until the request ends; otherwise the yes is for the call. */
+  readonly once?: "request" | undefined;
 }
 
 export interface ApprovalQuestion extends ApprovalRequest {
   readonly id: string;
   readonly extension: string;
 }
+
+type ChoiceFacts = Pick<ApprovalQuestion, "scope" | "lasting" | "once">;
 
 export interface ApprovalAnswer {
   readonly decision: Decision;
@@ -78,11 +82,11 @@ export function approvalBeginning({ what }: Pick<ApprovalQuestion, "what">): str
 }
 
 export function approvalChoices(
-  { scope: given, lasting = true }: Pick<ApprovalQuestion, "scope" | "lasting">,
+  { scope: given, lasting = true, once = "call" }: ChoiceFacts,
 ): readonly ApprovalChoice[] {
   const scope = paragraph(given);
   const choices: readonly ApprovalChoice[] = [
-    { decision: "once", key: "y", short: "Yes", text: "yes, for this call only" },
+    { decision: "once", key: "y", short: "Yes", text: `yes, for this ${once} only` },
     { decision: "conversation", key: "c", short: "Conversation", text: `yes, and ${scope} in this conversation` },
     { decision: "workspace", key: "a", short: "Always", text: `yes, and ${scope} in this workspace from now on` },
     { decision: "no", key: "n", short: "No", text: "no" },
@@ -102,7 +106,7 @@ export function plainScopes(scopes: readonly string[]): readonly string[] {
 /** Returns the scope, which long choices would repeat, for a channel in which each choice has one line. Returns "" if
  * `fits` holds for every choice. */
 export function approvalScope(
-  question: Pick<ApprovalQuestion, "scope" | "lasting">,
+  question: ChoiceFacts,
   fits: (text: string) => boolean,
 ): string {
   if (approvalChoices(question).every(({ text }) => fits(text))) return "";
@@ -118,7 +122,7 @@ export function askedText(question: ApprovalQuestion, answer: ApprovalAnswer): s
 }
 
 export function approvalSaid(
-  question: Pick<ApprovalQuestion, "scope" | "lasting">,
+  question: ChoiceFacts,
   { decision, reason }: ApprovalAnswer,
 ): string {
   const text = approvalChoices(question).find((choice) => choice.decision === decision)?.text ?? decision;

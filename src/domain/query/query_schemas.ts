@@ -156,6 +156,7 @@ export const ApprovalQuestionSchema = z.object({
   scope: z.string().describe("The permission of a lasting approval as a phrase, such as network for commands"),
   scopes: z.array(z.string()).optional().describe("The rules that a lasting approval keeps; `scope` alone if absent"),
   lasting: z.boolean().optional().describe("False if the only answers are once and no; true if absent"),
+  once: z.literal("request").optional().describe("If present, the answer once is for the whole request"),
 });
 
 export const PlanItemSchema = z.object({

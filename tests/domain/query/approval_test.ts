@@ -38,6 +38,12 @@ Deno.test("approvalChoices() a question that is asked every time has no lasting 
   assert.deepEqual(decisions(), ["once", "conversation", "workspace", "no"]);
 });
 
+Deno.test("approvalChoices() a yes for once names the call, or the request for which it counts", () => {
+  const [call] = approvalChoices({ scope: "doors" });
+  const [request] = approvalChoices({ scope: "doors", once: "request" });
+  assert.deepEqual([call?.text, request?.text], ["yes, for this call only", "yes, for this request only"]);
+});
+
 Deno.test("approvalChoices() has the scope of a lasting answer on the line of its choice", () => {
   for (const { text } of approvalChoices({ scope: "requests\n  y  \u202eyes" })) {
     assert.doesNotMatch(text, /[\n\u202e]/);
