@@ -82,11 +82,11 @@ export function approvalBeginning({ what }: Pick<ApprovalQuestion, "what">): str
 }
 
 export function approvalChoices(
-  { scope: given, lasting = true, once = "call" }: ChoiceFacts,
+  { scope: given, lasting = true, once }: ChoiceFacts,
 ): readonly ApprovalChoice[] {
   const scope = paragraph(given);
   const choices: readonly ApprovalChoice[] = [
-    { decision: "once", key: "y", short: "Yes", text: `yes, for this ${once} only` },
+    { decision: "once", key: "y", short: "Yes", text: `yes, for this ${once ?? "call"} only` },
     { decision: "conversation", key: "c", short: "Conversation", text: `yes, and ${scope} in this conversation` },
     { decision: "workspace", key: "a", short: "Always", text: `yes, and ${scope} in this workspace from now on` },
     { decision: "no", key: "n", short: "No", text: "no" },
