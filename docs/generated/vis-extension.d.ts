@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 79556565b9d440468f71548ada7b5acd096e4d583d5ee4f5eb282e1133e893c3
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 94484ee89674eb82f2610171d7e2ae5703888e7e8cd34541e65cfd5babbba3c7
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -41,6 +41,8 @@ export interface ApprovalRequest {
   readonly scopes?: readonly string[] | undefined;
   /** False if the user can allow the call only once; true if absent. */
   readonly lasting?: boolean | undefined;
+  /** "request" if a yes for once allows the action until the request ends; otherwise the yes is for the call. */
+  readonly once?: "request" | undefined;
 }
 export interface Approval {
   readonly allowed: boolean;
