@@ -50,10 +50,6 @@ class Thread {
   #branch: string | null = null;
   #listed = "";
 
-  get runsElsewhere(): boolean {
-    return this.running.value && this.turns.value.at(-1)?.isElsewhere === true;
-  }
-
   listen(): void {
     const look = () => void guarded(() => this.#changedElsewhere());
     onTabs(look);
@@ -73,7 +69,6 @@ class Thread {
   async #look(): Promise<void> {
     if (document.hidden || entry.value.shows !== "page") return;
     await conversationList.load();
-    if (this.runsElsewhere) await this.#lookForQuestion();
     if (this.running.value) return;
     const { conversationId } = this.facts.value ?? {};
     const listed = JSON.stringify([
@@ -83,13 +78,6 @@ class Thread {
     if (listed === this.#listed || this.shows.value !== "turns") return;
     this.#listed = listed;
     void guarded(() => this.#changedElsewhere());
-  }
-
-  async #lookForQuestion(): Promise<void> {
-    const turn = this.turns.value.at(-1);
-    const { items } = await storedQueries(this.id.value ?? "", { limit: 1 });
-    const query = items.at(-1);
-    if (turn && query?.queryId === turn.queryId) turn.asksElsewhere.value = query?.question ?? "";
   }
 
   blank(): void {
@@ -184,7 +172,7 @@ class Thread {
 
   async cancel(): Promise<void> {
     const id = this.id.value;
-    if (id !== null && !this.runsElsewhere) await request(inApi("conversations", id, "cancel"), { method: "POST" });
+    if (id !== null) await request(inApi("conversations", id, "cancel"), { method: "POST" });
   }
 
   async fork({ queryId }: Turn, iteration?: number): Promise<void> {
@@ -285,13 +273,13 @@ class Thread {
     const shown = this.#shown;
     const made = await json<ApiConversation>(inApi("conversations"), { method: "POST", body });
     this.#changed();
-    if (shown !== this.#shown) return made.conversationId;
-    this.id.value = made.conversationId;
+    if (shown !== this.#shown) return made.branchId;
+    this.id.value = made.branchId;
     this.shows.value = "turns";
-    history.pushState(null, "", `#c=${made.conversationId}`);
+    history.pushState(null, "", `#c=${made.branchId}`);
     const title = text.slice(0, 100); // The beginning of the text is the title until the server makes one.
     this.#opened(title, { ...made, title });
-    return made.conversationId;
+    return made.branchId;
   }
 
   /** Follows the query that `ask` begins. If the page no longer shows `shown`, the query stays invisible. */

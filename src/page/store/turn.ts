@@ -41,9 +41,6 @@ export class Turn {
   readonly elapsed = signal(0);
   readonly steered = signal<readonly SentMeanwhile[]>([]);
   readonly question = signal<ApprovalQuestion | null>(null);
-  /** The question of a query in another process, which only the user of that process can answer; "" if the query asks
-   * nothing. */
-  readonly asksElsewhere = signal("");
   readonly plan = signal<readonly PlanItem[]>([]);
   readonly draft = new DraftAnswer(async (texts) => {
     return (await json<ApiMarkdown>(inApi("markdown"), { method: "POST", body: { texts } })).trees;
@@ -62,7 +59,7 @@ export class Turn {
 
   queryId: string | null = null;
 
-  /** Whether another process runs the query. This page can then neither cancel the query nor add to it. */
+  /** Whether another process runs the query. The events of the query then come from the database. */
   readonly isElsewhere: boolean;
   /** The kind of a request that changes nothing. Undefined for a running query of another process or of an earlier page
    * load. */

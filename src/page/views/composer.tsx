@@ -17,8 +17,6 @@ import {
   typedRequest,
 } from "./suggestions.tsx";
 
-const ELSEWHERE = "This request runs in another window; wait for its end, or cancel it there";
-
 export function Composer({ children }: { readonly children: ComponentChildren }): JSX.Element {
   useLayoutEffect(() => {
     addEventListener("resize", grow);
@@ -26,7 +24,6 @@ export function Composer({ children }: { readonly children: ComponentChildren })
     return () => removeEventListener("resize", grow);
   }, []);
   const running = thread.running.value;
-  const elsewhere = thread.runsElsewhere;
   const { text, bad } = saidStatus.value;
   const onSubmit = (event: Event): void => {
     event.preventDefault();
@@ -64,8 +61,8 @@ export function Composer({ children }: { readonly children: ComponentChildren })
           onPaste={(event) => take(event, event.clipboardData)}
         />
         {running || <AttachButton />}
-        <Button id="cancel" hidden={!running || elsewhere} run={() => guarded(() => thread.cancel())}>Cancel</Button>
-        <button id="send" type="submit" class="primary" disabled={elsewhere}>Send</button>
+        <Button id="cancel" hidden={!running} run={() => guarded(() => thread.cancel())}>Cancel</Button>
+        <button id="send" type="submit" class="primary">Send</button>
       </div>
       <RequestOptions />
     </form>
@@ -77,7 +74,6 @@ const HAS_KEYS = matchMedia("(hover: hover)").matches;
 
 function placeholder(): string {
   const question = thread.turns.value.at(-1)?.question.value;
-  if (thread.runsElsewhere) return ELSEWHERE;
   if (question && HAS_KEYS) return `Answer with ${lettersOf(question)}, or add instructions…`;
   if (thread.running.value) return "Add instructions…";
   return HAS_KEYS ? "Describe a task · @ names a file · / lists commands" : "Describe a task";
@@ -92,15 +88,16 @@ function lettersOf(question: ApprovalQuestion): string {
 function Activity(): JSX.Element | null {
   const turn = thread.turns.value.at(-1);
   if (!turn?.running.value) return null;
-  const { count, tokens, doing, elapsed, isElsewhere, asksElsewhere } = turn;
+  const { count, tokens, doing, elapsed, question, isElsewhere } = turn;
   const parts = [
     count.value === 0 ? "Working" : `Step ${count.value}`,
-    !isElsewhere ? doing.value : asksElsewhere.value === "" ? "runs in another window" : "waits for an answer there",
+    isElsewhere ? "runs in another window" : "",
+    isElsewhere && !question.value ? "" : doing.value, // Another process reports only its ended steps.
     elapsed.value < 1000 ? "" : runningText(elapsed.value),
     tokens.value === 0 ? "" : plural(tokens.value, "token"),
   ];
   return (
-    <p id="activity" class={turn.question.value || asksElsewhere.value ? "waits" : ""}>
+    <p id="activity" class={question.value ? "waits" : ""}>
       {parts.filter(Boolean).join(" · ")}
     </p>
   );
@@ -178,7 +175,6 @@ async function send(): Promise<void> {
   const typed = area?.value ?? "";
   const images = attached.value;
   const sent = { from: thread.id.value, turns: opened.turns };
-  if (thread.runsElsewhere) return say(ELSEWHERE, { bad: true });
   if (area === null || requestOfImages(typed, images).trim() === "") return;
   if (images.length > 0 && thread.running.value) return say("Images go with the next request", { bad: true });
   area.value = "";
@@ -335,11 +331,7 @@ function RequestOptions(): JSX.Element {
       <Workspaces />
       <Limits />
       <span class="keys">
-        {thread.runsElsewhere
-          ? ""
-          : thread.running.value
-          ? "Enter: add to this request · Esc: cancel"
-          : "Enter: send · Shift+Enter: new line"}
+        {thread.running.value ? "Enter: add to this request · Esc: cancel" : "Enter: send · Shift+Enter: new line"}
       </span>
     </div>
   );

@@ -63,12 +63,12 @@ function List(): JSX.Element {
 }
 
 function Row({ conversation }: { readonly conversation: ApiListedConversation }): JSX.Element {
-  const { conversationId, title, workspace, queries, activeAt, running } = conversation;
+  const { conversationId, branchId, title, workspace, queries, activeAt, running } = conversation;
   const isOpen = thread.facts.value?.conversationId === conversationId;
   return (
     <li>
       <a
-        href={`#c=${conversationId}`}
+        href={`#c=${branchId}`}
         title={`${title}\n${workspace}`.trim()}
         aria-current={isOpen ? "page" : undefined}
         class={running ? "busy" : undefined}

@@ -105,15 +105,8 @@ function Plan({ turn }: { readonly turn: Turn }): JSX.Element | null {
 
 function Asking({ turn }: { readonly turn: Turn }): JSX.Element {
   const question = turn.question.value;
-  const elsewhere = turn.running.value ? turn.asksElsewhere.value : "";
   return (
     <div aria-live="polite">
-      {elsewhere !== "" && (
-        <section class="question" aria-label="Vis asks in another window">
-          <p class="plain">{elsewhere}</p>
-          <p class="plain why">Answer in the terminal or window that runs this request. The request waits there.</p>
-        </section>
-      )}
       {question && (
         <Question
           key={question.id}

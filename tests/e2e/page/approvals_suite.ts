@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { ApprovalAnswer } from "../../../src/domain/query/approval.ts";
 import type { Page } from "playwright-core";
+import { abortable } from "../../../src/domain/kit/concurrency.ts";
 import { ASKING } from "../../helpers/asking_extension.ts";
 import { final, replyJson } from "../../helpers/scripted_provider.ts";
 import { accessible } from "./_axe.ts";
@@ -121,22 +122,22 @@ inBrowser(
   },
 );
 
-inBrowser("shows the question for which a request of another process waits, and where to answer it", {
+inBrowser("answers the question of a request that another process runs", {
   rig,
   replies: [asks(), SAID],
 }, async ({ page, rig }) => {
-  const answered = Promise.withResolvers<ApprovalAnswer>();
   const { conversations, branch } = rig.engine;
   const asked = conversations.ask(branch, "Begin", {
     ...{ signal: new AbortController().signal, emit: () => {} },
-    approve: () => answered.promise,
+    approve: (_question, signal) => abortable(Promise.withResolvers<ApprovalAnswer>().promise, signal),
   });
   await page.locator("#list li a, #list li button").first().click();
   await question(page).getByText("Allow Vis to open doors?").waitFor();
-  await question(page).getByText("Answer in the terminal or window that runs this request").waitFor();
-  await page.locator("#activity", { hasText: "waits for an answer there" }).waitFor();
-  answered.resolve({ decision: "once", reason: "" });
+  await page.locator("#activity", { hasText: "runs in another window · waiting for your answer" }).waitFor();
+  assert.match(await page.title(), /^Waiting for you · /);
+  await question(page).getByLabel("Why not").fill("not today");
+  await press(page, /^No$/);
   await asked;
-  await page.locator(".done > footer", { hasText: "fork" }).waitFor();
+  await page.locator(".answer", { hasText: "false the user said no: not today" }).waitFor();
   assert.equal(await question(page).count(), 0);
 });

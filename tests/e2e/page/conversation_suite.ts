@@ -156,6 +156,8 @@ inBrowser("forks at a step, shows both branches, and goes back", {
   await page.locator("#branch").selectOption({ index: 0 });
   await page.locator(".answer", { hasText: /^n is 2/ }).waitFor();
   assert.equal(await page.locator(".answer", { hasText: "here n is" }).count(), 0);
+  await page.locator("#list a").first().click(); // The list opens the branch that was used last.
+  await page.locator(".answer", { hasText: "here n is 1" }).waitFor();
 });
 
 inBrowser("runs the last request again", {

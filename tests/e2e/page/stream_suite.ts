@@ -55,15 +55,28 @@ inBrowser("shows a request that another process runs, while it runs and once it 
   const first = engine.ask("Begin");
   await page.locator(".running .step .result", { hasText: "41" }).waitFor();
   await page.locator("#activity", { hasText: "runs in another window" }).waitFor();
-  assert.deepEqual([await page.locator("#cancel").isHidden(), await page.locator("#send").isDisabled()], [true, true]);
+  assert.deepEqual([await page.locator("#cancel").isVisible(), await page.locator("#send").isEnabled()], [true, true]);
   elsewhere.open();
   await page.locator(".answer", { hasText: "It is 41" }).waitFor();
   await first;
-  await page.locator("#send:enabled").waitFor();
+  await page.locator("#cancel").waitFor({ state: "hidden" });
   await engine.ask("Go on");
   await page.locator(".turn.last .answer", { hasText: "The next one" }).waitFor();
   assert.equal(await page.locator(".turn").count(), 2);
   await page.locator("#list small", { hasText: "2 requests · work" }).waitFor();
+});
+
+const cancelled = gated(steps, { at: 1 });
+
+inBrowser("cancels a request that another process runs", {
+  rig: { engine: { provider: cancelled.provider } },
+}, async ({ page, rig: { engine } }) => {
+  const asked = engine.ask("Begin");
+  await page.locator("#list li a").first().click();
+  await page.locator(".running .step .result", { hasText: "41" }).waitFor();
+  await page.locator("#cancel").click();
+  await page.locator(".answer.stopped", { hasText: "Cancelled" }).waitFor();
+  assert.equal((await asked).reason, "cancelled");
 });
 
 const proxied = gated(steps, { at: 1 });
