@@ -90,9 +90,9 @@ function Activity(): JSX.Element | null {
   if (!turn?.running.value) return null;
   const { count, tokens, doing, elapsed, question, isElsewhere } = turn;
   const parts = [
-    count.value === 0 ? "Working" : `Step ${count.value}`,
-    isElsewhere ? "runs in another window" : "",
-    isElsewhere && !question.value ? "" : doing.value, // Another process reports only its ended steps.
+    question.value ? "Waiting for your answer" : "",
+    count.value > 0 ? `Step ${count.value}` : question.value ? "" : "Working",
+    isElsewhere ? "runs in another window" : question.value ? "" : doing.value,
     elapsed.value < 1000 ? "" : runningText(elapsed.value),
     tokens.value === 0 ? "" : plural(tokens.value, "token"),
   ];
