@@ -30,6 +30,8 @@ export interface FsContext {
 export interface SecretFile {
   readonly place: { readonly path: string; readonly real: string };
   readonly action: string;
+  /** Whether the call changes the file, which needs an approval of its own. */
+  readonly isChange?: boolean;
 }
 
 interface Seen {

@@ -63,6 +63,7 @@ export async function undoChanges(
     await askForSecret(context, {
       place: { path, real: path },
       action: "show the changes of",
+      isChange: !dryRun,
       isOther: after !== null,
     });
   }

@@ -25,8 +25,9 @@ export async function openFile(
     );
   }
   if (place.info.kind !== "file") throw new Error(`Cannot ${action} ${place.path}: it is not a regular file`);
-  if (!isChange || !context.unasked) await askForSecret(context, { place, action });
-  else if (await isHiddenSecret(context, place)) context.unasked.set(place.real, { place, action });
+  const file = { place, action, isChange };
+  if (!isChange || !context.unasked) await askForSecret(context, file);
+  else if (await needsQuestion(context, file)) context.unasked.set(place.real, file);
   await context.fileRead?.(place.real);
   try {
     return context.tree.open(place.real);
@@ -116,11 +117,15 @@ export function rememberFile(
 /** Whether a file may have keys and no lasting approval lets this conversation read it. A text that the conversation
  * itself wrote is not hidden from the conversation. */
 export async function isHiddenSecret(context: FsContext, place: SecretFile["place"]): Promise<boolean> {
+  return await needsQuestion(context, { place, action: "read" });
+}
+
+async function needsQuestion(context: FsContext, file: SecretFile): Promise<boolean> {
+  const { place } = file;
   if (!isSecret(context, place)) return false;
   const info = context.tree.look(place.real);
   if (info && isOwnText(context, { real: place.real, info })) return false;
-  const { allowed = false } = await context.approve?.(questionAbout({ place, action: "read" }), { isQuiet: true }) ??
-    {};
+  const { allowed = false } = await context.approve?.(questionAbout(file), { isQuiet: true }) ?? {};
   return !allowed;
 }
 
@@ -136,16 +141,16 @@ export function isOwnText(
   return known !== null && known.isOwn && known.mtime === info.modified && known.size === info.size;
 }
 
-/** Asks the user before a conversation gets a file that may have keys, unless a lasting approval allows the read. With
- * `isOther`, the call reveals another text than the present one. Rejects with Error if the user refuses or cannot be
- * asked. */
+/** Asks the user before a conversation reads or changes a file that may have keys, unless a lasting approval allows the
+ * call. With `isOther`, the call reveals another text than the present one. Rejects with Error if the user refuses or
+ * cannot be asked. */
 export async function askForSecret(
   context: FsContext,
   file: SecretFile & { readonly isOther?: boolean },
 ): Promise<void> {
   // Outside of a conversation, the user makes the call.
   if (context.conversationId === "" || !isSecret(context, file.place)) return;
-  if (file.isOther || await isHiddenSecret(context, file.place)) await askAbout(context, file);
+  if (file.isOther || await needsQuestion(context, file)) await askAbout(context, file);
 }
 
 const MOST_SHOWN = 3_000;
@@ -181,13 +186,14 @@ async function askAbout({ approve }: FsContext, file: SecretFile, shown: string 
   );
 }
 
-/** A question contains no old line of the file, because Vis stores questions and sends them to channels. */
-function questionAbout({ place, action }: SecretFile, shown: string | null = null) {
+/** A question contains no old line of the file, because Vis stores questions and sends them to channels. A lasting
+ * approval of reads does not allow changes: the user must see the change. */
+function questionAbout({ place, action, isChange = false }: SecretFile, shown: string | null = null) {
   const change = shown === null || shown === "" ? "" : `. The change:\n${shown}`;
   return {
     what: `${action} ${place.path}, which may hold keys: the model and its service see the text${change}`,
     why: "",
-    scope: `reading ${place.real}`,
-    scopes: [`the secret file ${place.real}`],
+    scope: isChange ? `changing ${place.real}` : `reading ${place.real}`,
+    scopes: [isChange ? `changes of the secret file ${place.real}` : `the secret file ${place.real}`],
   };
 }

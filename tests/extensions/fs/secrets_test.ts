@@ -8,8 +8,8 @@ interface Asked {
   readonly texts: string[];
   readonly notes: string[];
   answer: boolean;
-  /** Whether a lasting answer allows every file. */
-  lasting?: boolean;
+  /** The scopes that a lasting answer allows; true for all scopes. */
+  lasting?: true | readonly string[];
 }
 
 async function secretWorkspace(): Promise<{ readonly workspace: Workspace; readonly asked: Asked }> {
@@ -24,7 +24,9 @@ async function secretWorkspace(): Promise<{ readonly workspace: Workspace; reado
     secrets: SECRET_PATTERNS,
     note: (text) => void asked.notes.push(text),
     approve: ({ what, scope }, { isQuiet = false } = {}) => {
-      if (asked.lasting) return Promise.resolve({ allowed: true, reason: "" });
+      if (asked.lasting === true || asked.lasting?.includes(scope)) {
+        return Promise.resolve({ allowed: true, reason: "" });
+      }
       if (isQuiet) return Promise.resolve({ allowed: false, reason: "Vis asked no user" });
       asked.questions.push(scope);
       asked.texts.push(what);
@@ -78,7 +80,10 @@ Deno.test("fs asks again after each answer for one call, and no more after a las
     await workspace.call(name, ...args);
     assert.equal(asked.questions.length, at + 1, `${name} asked ${asked.questions.length} times`);
   }
-  assert.deepEqual([...new Set(asked.questions)], ["reading .env"]);
+  assert.deepEqual(
+    asked.questions,
+    calls.map(([name]) => name.startsWith("read") ? "reading .env" : "changing .env"),
+  );
   await workspace.put(".env", "KEY=5\n");
   asked.lasting = true;
   assert.equal(await workspace.call("readFile", ".env"), "KEY=5\n");
@@ -103,6 +108,34 @@ Deno.test("the question about a change of a secret file shows its new lines, and
   await assert.rejects(workspace.call("writeFile", ".env", "A=1\n".repeat(1_000)), /a question shows at most 3000/);
   assert.deepEqual(asked.texts, []);
   assert.equal(await workspace.text(".env"), "OLD=1\nKEY=2\nLAST=3\n");
+});
+
+Deno.test("a lasting approval to read a secret file allows no change of it, and the reverse", async () => {
+  const { workspace, asked } = await secretWorkspace();
+  await using _ = workspace;
+  asked.lasting = ["reading .env"];
+  assert.equal(await workspace.call("readFile", ".env"), "KEY=1\n");
+  const changes: readonly (readonly [string, ...unknown[]])[] = [
+    ["edit", ".env", { old: "1", new: "2" }],
+    ["writeFile", ".env", "KEY=3\n"],
+    ["patch", "--- a/.env\n+++ b/.env\n@@ -1 +1 @@\n-KEY=1\n+KEY=2\n"],
+    ["move", ".env", "plain.txt"],
+    ["remove", ".env"],
+  ];
+  for (const [name, ...args] of changes) {
+    await assert.rejects(workspace.call(name, ...args), /may hold keys, and the user said no/, name);
+    assert.equal(asked.questions.pop(), "changing .env");
+  }
+  assert.equal(await workspace.text(".env"), "KEY=1\n");
+  asked.lasting = ["changing .env"];
+  await workspace.call("edit", ".env", { old: "1", new: "2" });
+  assert.deepEqual(asked.questions, []);
+  await assert.rejects(workspace.call("readFile", ".env"), /may hold keys/);
+  asked.lasting = ["reading .env"];
+  await assert.rejects(workspace.call("undo"), /Cannot show the changes of \.env: it may hold keys/);
+  asked.lasting = ["changing .env"];
+  await workspace.call("undo");
+  assert.deepEqual(asked.questions, ["reading .env", "changing .env"]);
 });
 
 Deno.test("a change of a secret file that cannot be made asks before its error reveals the text", async () => {
