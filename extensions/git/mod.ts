@@ -83,6 +83,17 @@ const PICK = z.tuple([
   z.strictObject(PICKED).optional(),
 ]);
 
+/** The facts of a function that lists without a first argument, and changes with one. */
+const listsWithout = (things: string, one: string) => ({
+  reads: (first?: unknown) => first === undefined,
+  action: (first?: unknown) =>
+    first === undefined
+      ? { doing: `listing ${things}`, done: `listed ${things}`, things: "times", named: 0 }
+      : { doing: `changing ${one}`, done: `changed ${one}`, things },
+});
+
+const listsStashes = (options?: StashOptions) => options?.list === true;
+
 const PATHS_FIRST: readonly string[] = ["add", "restore", "blame"];
 
 const SWITCH = {
@@ -224,7 +235,7 @@ export default defineExtension({
       {
         doc: "Lists branches; with a name makes, deletes, or goes to (switch) one.",
         untimed: true,
-        action: { doing: "changing branch", done: "changed branch", things: "branches" },
+        ...listsWithout("branches", "branch"),
         args: z.tuple([
           ref.describe("name"),
           z.strictObject({ from: ref, switch: flag, delete: flag, force: flag }).optional(),
@@ -241,7 +252,7 @@ export default defineExtension({
       {
         doc: "Lists worktrees; with a path in the workspace makes or removes one.",
         untimed: true,
-        action: { doing: "changing worktree", done: "changed worktree", things: "worktrees" },
+        ...listsWithout("worktrees", "worktree"),
         args: z.tuple([
           ref.describe("path"),
           z.strictObject({ branch: ref, from: ref, remove: flag, force: flag }).optional(),
@@ -272,7 +283,14 @@ export default defineExtension({
     fn("stash", (env: EnvironmentView, options?: StashOptions) => stash(env, options), {
       doc: "Puts uncommitted changes away; or lists stashes, or brings one back (pop, apply: true, number or hash).",
       untimed: true,
-      action: { doing: "changing stashes", done: "changed stashes", things: "times", named: 0 },
+      reads: listsStashes,
+      action: (options?: StashOptions) => ({
+        ...listsStashes(options)
+          ? { doing: "listing stashes", done: "listed stashes" }
+          : { doing: "changing stashes", done: "changed stashes" },
+        things: "times",
+        named: 0,
+      }),
       outcome: stateOutcome,
       args: z.tuple([
         z.strictObject({
@@ -375,7 +393,7 @@ export default defineExtension({
     fn("tag", (env: EnvironmentView, name?: string, options?: TagOptions) => tag(env, name, options), {
       doc: "Lists tags; with a name makes or deletes one.",
       untimed: true,
-      action: { doing: "changing tag", done: "changed tag", things: "tags" },
+      ...listsWithout("tags", "tag"),
       args: z.tuple([
         ref.describe("name"),
         z.strictObject({ at: ref, message: ref, delete: flag }).optional(),

@@ -41,7 +41,7 @@ export async function answerCall(
   const { block, name, args, signal } = call;
   const begun = performance.now();
   const builtin = BUILTIN_NAMES.includes(name);
-  const does = active?.actions[name];
+  const does = active?.actions[name]?.(args) ?? undefined;
   const action = builtin ? {} : { action: calledAction(does ?? unnamed(name), args) };
   scope.onCall({ block, name, phase: "start", ...action });
   const diffs: string[] = [];
@@ -61,9 +61,9 @@ export async function answerCall(
   let said: ShownOutcome = { text: "" };
   const told = (outcome: ShownOutcome): void => void (said = outcome);
   const changes = (): Pick<HostCallEvent, "changes"> =>
-    mayChange(name, active) ? { changes: diffs.length > 0 ? "files" : "other" } : {};
+    mayChange(call, active) ? { changes: diffs.length > 0 ? "files" : "other" } : {};
   try {
-    if (scope.onlyReads && !builtin) refuseChange(name, active);
+    if (scope.onlyReads && !builtin) refuseChange(call, active);
     if (stored) await stored;
     const result = builtin
       ? await callBuiltin(call, { source, scope })
@@ -185,12 +185,13 @@ function lastLines(tail: Uint8Array, count: number): string {
   return lines.slice(-count).map((line) => clip(line, LINE_CHARS)).join("\n");
 }
 
-function mayChange(name: string, active: ActiveExtensions | null): boolean {
-  return CHANGING.includes(name) || active !== null && active.functions.includes(name) && !active.reads.includes(name);
+function mayChange({ name, args }: HostCall, active: ActiveExtensions | null): boolean {
+  return CHANGING.includes(name) ||
+    active !== null && active.functions.includes(name) && !active.reads(name, args);
 }
 
-function refuseChange(name: string, active: ActiveExtensions | null): void {
-  if (active === null || active.reads.includes(name) || !active.functions.includes(name)) return;
+function refuseChange({ name, args }: HostCall, active: ActiveExtensions | null): void {
+  if (active === null || active.reads(name, args) || !active.functions.includes(name)) return;
   const [namespace = "", symbol = ""] = name.split(".");
   throw new HostCallError(`Cannot call ${name}: this request only reads`, {
     namespace,

@@ -14,12 +14,13 @@ export interface ActiveExtensions {
   readonly list: readonly { readonly namespace: string; readonly version: string }[];
   /** Each name has the form "search.find". */
   readonly functions: readonly string[];
-  readonly actions: Readonly<Record<string, CallAction>>;
+  /** The words for a call with these arguments. Functions without words of their own are absent. */
+  readonly actions: Readonly<Record<string, (args: readonly unknown[]) => CallAction | null>>;
   readonly untimed: readonly string[];
   /** Names that the results of a function lack, each with the name to use instead. */
   readonly misnamed: Readonly<Record<string, Readonly<Record<string, string>>>>;
-  /** Functions that make no lasting change. */
-  readonly reads: readonly string[];
+  /** Whether a call with these arguments makes no lasting change. Never throws. */
+  readonly reads: (name: string, args: readonly unknown[]) => boolean;
   readonly constants: Readonly<Record<string, unknown>>;
   readonly grants: Readonly<Record<"net" | "read" | "write" | "env", readonly string[]>>;
   readonly globals: readonly string[];
@@ -86,7 +87,7 @@ export function joinParts(parts: readonly Part[], call: ActiveExtensions["call"]
     actions: Object.assign({}, ...parts.map(({ actions }) => actions)),
     untimed: parts.flatMap(({ untimed }) => untimed),
     misnamed: Object.assign({}, ...parts.map(({ misnamed }) => misnamed)),
-    reads: parts.flatMap(({ reads }) => reads),
+    reads: (name, args) => parts.some(({ reads }) => reads(name, args)),
     constants: Object.assign({}, ...parts.map(({ constants }) => constants)),
     grants: { net: union("net"), read: union("read"), write: union("write"), env: union("env") },
     globals: [...new Set(parts.flatMap(({ globals }) => globals))],

@@ -5,7 +5,7 @@ import { inputFault } from "../domain/input_fault.ts";
 import { type Clock, REAL_CLOCK, Semaphore } from "../domain/kit/concurrency.ts";
 import { tenantHome } from "../domain/kit/ids.ts";
 import { clip, oneLine, visibleText } from "../domain/kit/text.ts";
-import type { ShownOutcome } from "../domain/query/calls.ts";
+import type { CallAction, ShownOutcome } from "../domain/query/calls.ts";
 import type { Log } from "../logging/log.ts";
 import {
   type ActiveExtensions,
@@ -34,7 +34,7 @@ import type {
   ValueSymbol,
   WatchOptions,
 } from "./spec.ts";
-import { defineExtension, type NormalExtension, scriptsOf } from "./validate.ts";
+import { ActionShape, defineExtension, type NormalExtension, scriptsOf } from "./validate.ts";
 
 interface RegistryOptions extends SettingSources {
   readonly log: Log;
@@ -704,10 +704,10 @@ function makePart(extension: NormalExtension, prompt: string): OwnPart {
     symbols: new Map(symbols),
     list: [{ namespace, version }],
     functions: functions.map(([name]) => name),
-    actions: Object.fromEntries(functions.flatMap(([name, { action }]) => action ? [[name, action]] : [])),
+    actions: Object.fromEntries(functions.flatMap(([name, { action }]) => action ? [[name, wordsBy(action)]] : [])),
     untimed: functions.flatMap(([name, { untimed }]) => untimed ? [name] : []),
     misnamed: Object.fromEntries(functions.flatMap(([name, { misnamed }]) => misnamed ? [[name, misnamed]] : [])),
-    reads: functions.flatMap(([name, symbol]) => onlyReads(symbol, extension) ? [name] : []),
+    reads: (name, args) => functions.some(([own, symbol]) => own === name && onlyReads(symbol, extension, args)),
     constants: Object.fromEntries(symbols.flatMap(([name, one]) => one.kind === "value" ? [[name, one.value]] : [])),
     grants: { net: [], read: [], write: [], env: [], ...allow },
     globals,
@@ -804,6 +804,27 @@ function* topLevel(list: string): Generator<string> {
 }
 
 /** `reads` decides. Without `reads`, a function that `readOnly` loads counts as only reading. */
-function onlyReads({ name, reads }: FunctionSymbol, { readOnly }: NormalExtension): boolean {
-  return reads ?? (readOnly === true || readOnly?.symbols.includes(name) === true);
+function onlyReads(
+  { name, reads }: FunctionSymbol,
+  { readOnly }: NormalExtension,
+  args: readonly unknown[],
+): boolean {
+  if (typeof reads !== "function") return reads ?? (readOnly === true || readOnly?.symbols.includes(name) === true);
+  try {
+    return reads(...args) === true;
+  } catch {
+    return false; // The arguments are not checked yet.
+  }
+}
+
+function wordsBy(action: NonNullable<FunctionSymbol["action"]>): (args: readonly unknown[]) => CallAction | null {
+  if (typeof action !== "function") return () => action;
+  return (args) => {
+    try {
+      const words = action(...args);
+      return ActionShape.safeParse(words).success ? words : null;
+    } catch {
+      return null; // The arguments are not checked yet.
+    }
+  };
 }

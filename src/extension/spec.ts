@@ -121,11 +121,14 @@ export interface FunctionOptions {
   readonly misnamed?: Readonly<Record<string, string>>;
   /** Whether the function has its own time limit and does not count against the block's time. */
   readonly untimed?: boolean;
-  /** Whether the function makes no lasting change, so that a plan may call the function. By default, true if `readOnly`
-   * loads the function. */
-  readonly reads?: boolean;
-  /** The words for a call that people see; "called search.find" if absent. */
-  readonly action?: CallAction;
+  /** Whether a call makes no lasting change, so that a plan may make the call. A function decides by the arguments of
+   * the call. By default, true if `readOnly` loads the function. */
+  // deno-lint-ignore no-explicit-any
+  readonly reads?: boolean | ((...args: any[]) => boolean);
+  /** The words for a call that people see; "called search.find" if absent. A function chooses the words by the arguments
+   * of the call. */
+  // deno-lint-ignore no-explicit-any
+  readonly action?: CallAction | ((...args: any[]) => CallAction);
   /** Returns the outcome of a call in a few words for people, from its result: "12 passed". With `ok: false` instead of
    * a plain text, the call is shown as failed, with the end of `output`. */
   // deno-lint-ignore no-explicit-any

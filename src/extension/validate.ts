@@ -33,6 +33,15 @@ const word = (pattern: RegExp, example: string) =>
   z.string("must be a string").regex(pattern, `must look like ${example}`);
 const names = z.array(text, "must be a list of strings");
 
+const ACTION = 'must be {doing: "reading", done: "read", things: "files"} or a function';
+/** The words for a call that people see. */
+export const ActionShape = z.strictObject({
+  doing: text,
+  done: text,
+  things: text,
+  named: z.number().int().min(0).optional(),
+});
+
 const FunctionShape = z.strictObject({
   kind: z.literal("function"),
   name: word(IDENTIFIER, '"readFile"'),
@@ -45,9 +54,8 @@ const FunctionShape = z.strictObject({
   usage: text.optional(),
   untimed: z.boolean().optional(),
   misnamed: z.record(word(RESULT_NAME, '"exitCode" or "commits.sha"'), text).optional(),
-  reads: z.boolean().optional(),
-  action: z.strictObject({ doing: text, done: text, things: text, named: z.number().int().min(0).optional() })
-    .optional(),
+  reads: z.union([z.boolean(), func], "must be true, false or a function").optional(),
+  action: z.union([ActionShape, func], ACTION).optional(),
   outcome: func.optional(),
   room: z.union([z.number().min(0), func], "must be a number or a function").optional(),
   before: func.optional(),

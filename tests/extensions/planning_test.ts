@@ -10,7 +10,7 @@ Deno.test("while a plan is made, only functions of shipped extensions that chang
   const scripts: RealmIndex = realm;
   const refused = [...await shippedExtensions({ shipped })].flatMap(([name, one]) => {
     const { functions, reads } = ownPart(realmScripts(validate(one), scripts[name] ?? {}), "");
-    return functions.filter((name) => !reads.includes(name));
+    return functions.filter((name) => !reads(name, ["x"]));
   });
   assert.deepEqual(
     refused.sort(),
@@ -26,3 +26,39 @@ Deno.test("while a plan is made, only functions of shipped extensions that chang
     ].sort(),
   );
 });
+
+Deno.test("while a plan is made, git lists branches, tags, worktrees and stashes, and changes none", async () => {
+  const { reads, actions } = ownPart(await gitExtension(), "");
+  const lists: readonly (readonly [string, ...unknown[]])[] = [
+    ["git.branch"],
+    ["git.tag"],
+    ["git.worktree"],
+    ["git.stash", { list: true }],
+  ];
+  for (const [name, ...args] of lists) {
+    assert.equal(reads(name, args), true, name);
+    assert.match(actions[name]?.(args)?.done ?? "", /^listed /, name);
+  }
+  const changes: readonly (readonly [string, ...unknown[]])[] = [
+    ["git.branch", "a"],
+    ["git.branch", null, { delete: true }],
+    ["git.tag", "v1"],
+    ["git.worktree", "w"],
+    ["git.stash"],
+    ["git.stash", { list: false }],
+    ["git.stash", { list: "yes" }],
+    ["git.stash", null],
+    ["git.stash", { pop: true }],
+  ];
+  for (const [name, ...args] of changes) {
+    assert.equal(reads(name, args), false, name);
+    assert.match(actions[name]?.(args)?.done ?? "", /^changed /, name);
+  }
+});
+
+async function gitExtension() {
+  const all = await shippedExtensions({ shipped });
+  const git = all.get("git");
+  assert.ok(git);
+  return realmScripts(validate(git), {});
+}

@@ -1,5 +1,9 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { BlockTally } from "../../src/domain/query/calls.ts";
+import type { QueryEvent } from "../../src/domain/query/query_schemas.ts";
+import { fn, z } from "../../src/extension/mod.ts";
+import { sample } from "../extension/_sample.ts";
 import fs from "../../extensions/fs/mod.ts";
 import rlm from "../../extensions/rlm/mod.ts";
 import { startEngine } from "../helpers/engine.ts";
@@ -39,6 +43,41 @@ Deno.test("a request for a plan reads, changes nothing, and the next request car
     assert.equal(await Deno.readTextFile(join(workspace, "a.ts")), "1\n");
     assert.doesNotMatch(engine.provider.requests.at(-1)?.texts[0] ?? "", /Make a plan/);
   });
+});
+
+Deno.test("a function that decides by its arguments may be called for a plan with the arguments that only read", async () => {
+  const tags = sample({
+    namespace: "test.tags",
+    symbols: [
+      fn("tag", (_env, name?: string) => name ?? "all tags", {
+        doc: "Lists tags; with a name makes one.",
+        reads: (name?: string) => name === undefined,
+        action: (name?: string) =>
+          name === undefined
+            ? { doing: "listing tags", done: "listed tags", things: "times", named: 0 }
+            : { doing: "making", done: "made", things: "tags" },
+        args: z.tuple([z.string().optional().describe("name")]),
+        returns: "string",
+      }),
+    ],
+  });
+  await using engine = await startEngine([
+    replyJson("await tags.tag()"),
+    replyJson('await tags.tag("v1")'),
+    final("Tag v1"),
+    replyJson("await tags.tag()"),
+    final("There is one tag"),
+  ], { extensions: [tags], settings: { budget: 10 } });
+  const told: string[] = [];
+  const signal = new AbortController().signal;
+  const emit = (event: QueryEvent) =>
+    event.type === "host_call" && event.phase === "end" && told.push(BlockTally.of([event]).text);
+  await engine.conversations.ask(engine.branch, "Tag it", { signal, emit, only: "plan" });
+  assert.match(engine.context(1), /all tags/);
+  assert.match(engine.context(2), /Cannot call tags\.tag: this request only reads/);
+  assert.match(told[0] ?? "", /^listed tags/);
+  const { work } = await engine.conversations.ask(engine.branch, "List them", { signal, emit });
+  assert.equal(work?.text, "");
 });
 
 Deno.test("a request for a review changes nothing and asks for findings", async () => {
