@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 94484ee89674eb82f2610171d7e2ae5703888e7e8cd34541e65cfd5babbba3c7
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: bc57f1bff820c0cd021746f9715cb1aad0c1cbbe60e93f1353e5771b6d8de795
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -501,11 +501,12 @@ export interface FunctionOptions {
   readonly misnamed?: Readonly<Record<string, string>>;
   /** Whether the function has its own time limit and does not count against the block's time. */
   readonly untimed?: boolean;
-  /** Whether the function makes no lasting change, so that a plan may call the function. By default, true if `readOnly`
-   * loads the function. */
-  readonly reads?: boolean;
-  /** The words for a call that people see; "called search.find" if absent. */
-  readonly action?: CallAction;
+  /** Whether a call makes no lasting change, so that a plan may make the call. A function decides by the arguments of
+   * the call. By default, true if `readOnly` loads the function. */
+  readonly reads?: boolean | ((...args: any[]) => boolean);
+  /** The words for a call that people see; "called search.find" if absent. A function chooses the words by the arguments
+   * of the call. */
+  readonly action?: CallAction | ((...args: any[]) => CallAction);
   /** Returns the outcome of a call in a few words for people, from its result: "12 passed". With `ok: false` instead of
    * a plain text, the call is shown as failed, with the end of `output`. */
   readonly outcome?: (result: any) => string | CallOutcome;
