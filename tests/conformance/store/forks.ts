@@ -29,13 +29,13 @@ export const storeForkCases: readonly StoreCase[] = [
   {
     name: "the id of a conversation means the branch with the newest run, or a newer fork, in every lookup",
     async run(store, clock) {
-      const { conversationId, branchId, first } = await history(store);
+      const { conversationId, branchId, workspace, first } = await history(store);
       const isLastUsed = async (expected: string) => {
         const [listed] = await store.listConversations({ limit: 1 });
         const found = [
           await store.findConversation(conversationId),
           await store.findConversation(conversationId.slice(0, 30)),
-          await store.latestConversation("/w"),
+          await store.latestConversation(workspace),
           listed,
         ];
         assert.deepEqual(found.map((one) => one?.branchId), [expected, expected, expected, expected]);
