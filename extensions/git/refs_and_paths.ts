@@ -6,17 +6,28 @@ const MAX_REFS = 2000;
 const MAX_PATHS = 5_000;
 const ESCAPES: Readonly<Record<string, number>> = { a: 7, b: 8, t: 9, n: 10, v: 11, f: 12, r: 13, '"': 34, "\\": 92 };
 
-/** Returns the name of a commit as an argument; with `range`, also a range. Throws TypeError for a name that git would
- * interpret as something else. */
+const MAX_REF_CHARS = 1000;
+
+/** Returns the name of a commit, branch or tag as an argument; with `range`, also a range. Throws TypeError for a name
+ * that git would interpret as something else. */
 export function checkedRef(ref: string, { range = false }: { readonly range?: boolean } = {}): string {
-  // deno-lint-ignore no-control-regex
-  if (ref === "" || ref.startsWith("-") || ref.length > 1000 || /[\x00-\x1f\x7f]/.test(ref)) {
-    throw new TypeError(`Cannot use ${JSON.stringify(ref.slice(0, 100))}: it is not the name of a commit or branch`);
+  const fault = refFault(ref);
+  if (fault !== null) {
+    const given = JSON.stringify(ref.slice(0, 100));
+    throw new TypeError(`Cannot use ${given} as the name of a commit, branch or tag: ${fault}`);
   }
   if (!range && ref.includes("..")) {
     throw new TypeError(`Cannot use ${JSON.stringify(ref)}: it is a range; name one commit`);
   }
   return ref;
+}
+
+function refFault(ref: string): string | null {
+  if (ref === "") return "it is empty";
+  if (ref.startsWith("-")) return "it begins with a dash, like an option of git";
+  if (ref.length > MAX_REF_CHARS) return `it has ${ref.length} characters; the limit is ${MAX_REF_CHARS}`;
+  // deno-lint-ignore no-control-regex
+  return /[\x00-\x1f\x7f]/.test(ref) ? "it contains a control character" : null;
 }
 
 /** Returns the hash of a commit. Rejects with Error that names the closest refs. */

@@ -125,7 +125,7 @@ export function newHost(url: URL): string | null {
 
 const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|::1)$/;
 
-/** Matches names that no host of the internet has: names without a dot, and the domains of local networks. */
+/** Matches names that usually belong to this machine or its network: names without a dot, and local domains. */
 const LOCAL_NAME = /^[^.]*$|\.(?:localhost|local|internal|home\.arpa|lan)$/;
 
 /** Whether a host obviously belongs to this machine or its network. For other names, their addresses decide. Vis

@@ -525,7 +525,7 @@ class SchemaJudge {
   }
 }
 
-/** A branch whose faults are deeper in the value is nearer than a branch that fails at once. */
+/** A form whose first fault is deeper in the value is nearer than a form that fails at a higher level. */
 function rank(faults: readonly SchemaFault[], at: Place): number {
   return Math.min(...faults.map(({ path }) => path.length - at.path.length));
 }

@@ -179,7 +179,8 @@ export function asRecord(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null ? value as Readonly<Record<string, unknown>> : {};
 }
 
-/** Renders a value as text for a person: strings unchanged, other data as indented JSON. */
+/** Renders a value as text for a person. A string stays unchanged, and a date, error, URL, pattern or buffer becomes a
+ * short text. Other objects become indented JSON. */
 export function readable(value: unknown): string {
   return textOf(value, { left: Infinity });
 }

@@ -275,7 +275,8 @@ interface Tree {
   readonly writable: boolean;
 }
 
-/** Gives the process a file system with only the program's files, and its own queues and shared memory. */
+/** Gives the process a private file system, in which the kernel mounts the paths of the policy. The process also gets
+ * its own queues and shared memory. */
 function privateMounts(
   plan: Plan,
   policy: Paths & Pick<ExecPolicy, "cwd">,

@@ -63,7 +63,7 @@ function port(text: string): number {
 function addTelegram(program: Command, context: Context): void {
   const load = async () => await import("../commands/serve.ts");
   const group = program.command("telegram")
-    .description("run a Telegram bot; the first line of stdout is its address")
+    .description("run a Telegram bot; the first line of stdout is the URL of the bot")
     .option(
       "--token-file <file>",
       "file with the bot's token (default: VIS_TELEGRAM_TOKEN, or the token that vis auth login telegram saved)",
