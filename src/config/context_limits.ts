@@ -28,10 +28,10 @@ export const ShownLimits = z.strictObject({
     "Maximum number of lines about earlier steps. At the limit, Vis shows the model only the newest lines",
   ),
   indexRows: positive.default(150).describe(
-    "Maximum number of rows of the variable index. At the limit, Vis shows the model only the number of the other variables; vars() lists them",
+    "Maximum number of rows of the variable index. At the limit, Vis shows the model only names of the other variables; vars() lists them all",
   ),
   indexChars: positive.default(12_000).describe(
-    "Maximum length of the variable index in characters. At the limit, Vis shows the model only the number of the other variables; vars() lists them",
+    "Maximum length of the variable index in characters. At the limit, Vis shows the model only names of the other variables; vars() lists them all",
   ),
   inlineChars: positive.default(120).describe(
     "Maximum length of a value that the variable index shows in full, in characters. At the limit, Vis shows the model only the type and size of the value",

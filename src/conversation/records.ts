@@ -1,6 +1,6 @@
 import { HostCallError, UsageError } from "../domain/errors.ts";
 import { readableHead } from "../domain/kit/json.ts";
-import { oneLine } from "../domain/kit/text.ts";
+import { counted, oneLine } from "../domain/kit/text.ts";
 import type { VariableImage } from "../domain/query/variable.ts";
 import type {
   BranchPoint,
@@ -196,7 +196,7 @@ function nthOf(turns: readonly QueryIterations[], n: number): BranchPoint {
 
 function withinQuery(turns: readonly QueryIterations[], query: number, n: number): BranchPoint {
   const turn = turns[query - 1];
-  if (!turn) throw new UsageError(`Cannot find request ${query}: the conversation has ${turns.length} requests`);
+  if (!turn) throw new UsageError(`Cannot find request ${query}: the branch has ${counted(turns.length, "request")}`);
   if (n > turn.iterations) noIteration(`${query}.${n}`, turn.iterations);
   return { queryId: turn.queryId, position: n - 1 };
 }

@@ -1,7 +1,7 @@
 import { UsageError } from "../domain/errors.ts";
 import { newId } from "../domain/kit/ids.ts";
 import type { JsonValue } from "../domain/kit/json.ts";
-import { oneLine } from "../domain/kit/text.ts";
+import { counted, oneLine } from "../domain/kit/text.ts";
 import type { SentMessage } from "../domain/query/model_call.ts";
 import { type Dependency, SYSTEM_VARIABLES, type VariableImage } from "../domain/query/variable.ts";
 import type {
@@ -664,7 +664,7 @@ export class StoredHistory implements history.HistoryReader {
     if (one) return valueOf(one.image);
     const why = version === undefined
       ? `conversation ${conversationId} has no such variable`
-      : `conversation ${conversationId} has ${found.length} versions of it`;
+      : `conversation ${conversationId} has ${counted(found.length, "version")} of it`;
     throw new UsageError(`Cannot find ${version === undefined ? name : `version ${version} of ${name}`}: ${why}`);
   }
 

@@ -1,6 +1,7 @@
 import { createTwoFilesPatch } from "diff";
 import { HostCallError } from "../domain/errors.ts";
 import { readable } from "../domain/kit/json.ts";
+import { counted } from "../domain/kit/text.ts";
 
 const MAX_DIFF_CHARS = 200_000;
 
@@ -241,7 +242,7 @@ function brief(value: unknown, depth: number): string {
   if (value instanceof Set) return `Set(${value.size})`;
   if (Object.prototype.toString.call(value) !== "[object Object]") return cut(readable(value));
   const keys = Object.keys(value);
-  if (depth >= MAX_DEPTH) return `{${keys.length} keys}`;
+  if (depth >= MAX_DEPTH) return `{${counted(keys.length, "key")}}`;
   const shown = keys.slice(0, MAX_ITEMS).map((key) =>
     `${JSON.stringify(cut(key))}: ${brief(Object.getOwnPropertyDescriptor(value, key)?.value, depth + 1)}`
   );
@@ -250,7 +251,7 @@ function brief(value: unknown, depth: number): string {
 
 function listed(type: string, value: object, depth: number): string {
   const list = value as unknown as ArrayLike<unknown>;
-  if (depth >= MAX_DEPTH) return `${type}[${list.length} items]`;
+  if (depth >= MAX_DEPTH) return `${type}[${counted(list.length, "item")}]`;
   const shown: string[] = [];
   for (let i = 0; i < Math.min(list.length, MAX_ITEMS); i++) shown.push(brief(list[i], depth + 1));
   return `${type}[${[...shown, ...(list.length > MAX_ITEMS ? [`… ${list.length} items`] : [])].join(", ")}]`;

@@ -2,7 +2,7 @@ import { RE2JS, RE2JSException, RE2JSSyntaxException } from "re2js";
 import { messageOf, UsageError } from "../domain/errors.ts";
 import { percentDecoded } from "../domain/kit/addresses.ts";
 import { type JsonValue, jsonValue } from "../domain/kit/json.ts";
-import { clip } from "../domain/kit/text.ts";
+import { clip, counted } from "../domain/kit/text.ts";
 
 export type Offered = { readonly value: unknown } | { readonly text: string };
 
@@ -389,8 +389,12 @@ class SchemaJudge {
     const { minLength, maxLength, pattern, format } = schema;
     if (typeof minLength === "number" || typeof maxLength === "number") {
       const chars = codePoints(value);
-      if (chars < num(minLength, 0)) yield fault(`must have at least ${minLength} characters, has ${chars}`, at);
-      if (chars > num(maxLength, Infinity)) yield fault(`must have at most ${maxLength} characters, has ${chars}`, at);
+      if (chars < num(minLength, 0)) {
+        yield fault(`must have at least ${counted(num(minLength, 0), "character")}, has ${chars}`, at);
+      }
+      if (chars > num(maxLength, Infinity)) {
+        yield fault(`must have at most ${counted(num(maxLength, 0), "character")}, has ${chars}`, at);
+      }
     }
     if (typeof pattern === "string" && !this.#checked.matches(pattern, value)) {
       yield fault(`must match the pattern ${clip(pattern, 100)}, is ${shown(value)}`, at);
@@ -402,9 +406,11 @@ class SchemaJudge {
 
   *#list(schema: Keywords, value: readonly JsonValue[], at: Place): Generator<SchemaFault> {
     const { minItems, maxItems, uniqueItems } = schema;
-    if (value.length < num(minItems, 0)) yield fault(`must have at least ${minItems} items, has ${value.length}`, at);
+    if (value.length < num(minItems, 0)) {
+      yield fault(`must have at least ${counted(num(minItems, 0), "item")}, has ${value.length}`, at);
+    }
     if (value.length > num(maxItems, Infinity)) {
-      yield fault(`must have at most ${maxItems} items, has ${value.length}`, at);
+      yield fault(`must have at most ${counted(num(maxItems, 0), "item")}, has ${value.length}`, at);
     }
     if (uniqueItems === true && new Set(value.map(canonical)).size < value.length) {
       yield fault("must not have the same item twice", at);
@@ -420,7 +426,7 @@ class SchemaJudge {
     for (const [index, item] of value.entries()) {
       const schema = first[index] ?? (isSchema(rest) ? rest : true);
       if (schema === false) {
-        yield fault(`must have at most ${first.length} items, has ${value.length}`, at);
+        yield fault(`must have at most ${counted(first.length, "item")}, has ${value.length}`, at);
         return;
       }
       yield* this.#schema(schema, item, below(at, index));
@@ -432,7 +438,7 @@ class SchemaJudge {
     if (!isSchema(contains)) return;
     const count = value.filter((item) => this.#fits(contains, item, at)).length;
     if (count < num(minContains, 1)) {
-      yield fault(`must contain ${num(minContains, 1)} items of a kind, has ${count}`, at);
+      yield fault(`must contain at least ${counted(num(minContains, 1), "item")} of a kind, has ${count}`, at);
     }
     if (count > num(maxContains, Infinity)) {
       yield fault(`must contain at most ${maxContains} of a kind, has ${count}`, at);
@@ -445,8 +451,12 @@ class SchemaJudge {
     for (const name of names(schema["required"])) {
       if (!Object.hasOwn(value, name)) yield fault(`must have the property ${JSON.stringify(name)}`, at);
     }
-    if (keys.length < num(minProperties, 0)) yield fault(`must have at least ${minProperties} properties`, at);
-    if (keys.length > num(maxProperties, Infinity)) yield fault(`must have at most ${maxProperties} properties`, at);
+    if (keys.length < num(minProperties, 0)) {
+      yield fault(`must have at least ${counted(num(minProperties, 0), "property")}, has ${keys.length}`, at);
+    }
+    if (keys.length > num(maxProperties, Infinity)) {
+      yield fault(`must have at most ${counted(num(maxProperties, 0), "property")}, has ${keys.length}`, at);
+    }
     if (isSchema(propertyNames)) {
       for (const key of keys) {
         if (!this.#fits(propertyNames, key, at)) yield fault(`must not have the property name ${shown(key)}`, at);
@@ -615,7 +625,7 @@ function codePoints(text: string): number {
 
 function shown(value: JsonValue): string {
   if (isList(value)) return `a list of ${value.length}`;
-  if (isJsonObject(value)) return `an object with ${Object.keys(value).length} properties`;
+  if (isJsonObject(value)) return `an object with ${counted(Object.keys(value).length, "property")}`;
   return clip(JSON.stringify(value), 80);
 }
 

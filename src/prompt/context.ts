@@ -1,5 +1,5 @@
 import type { Config } from "../config/schema.ts";
-import { oneLine } from "../domain/kit/text.ts";
+import { counted, oneLine } from "../domain/kit/text.ts";
 import type { IterationOutcome } from "../domain/query/outcomes.ts";
 import type { BlockError, BlockOutcome, BlockResult } from "../domain/query/query_schemas.ts";
 import { declaringLine } from "../domain/query/variable.ts";
@@ -491,7 +491,7 @@ export function attemptLine(
 ): string {
   const { iteration, entries } = attempt;
   const tried = entries.map(({ code }) => oneLine(code, TRIED_CHARS)).filter((code) => code !== "");
-  const more = tried.length > 1 ? ` (+${tried.length - 1} blocks)` : "";
+  const more = tried.length > 1 ? ` (+${counted(tried.length - 1, "block")})` : "";
   const what = tried.length > 0 ? `${tried[0]}${more}` : "no code";
   const came = oneLine(cameOf(attempt), LINE_CHARS - 12 - what.length);
   return oneLine(`${iteration}: ${what} → ${came}`, LINE_CHARS);
@@ -551,11 +551,11 @@ export class Attempts {
    * outcome. */
   newest(count: number, shown: ReadonlySet<number>): readonly string[] {
     const lines = this.#lines.filter(({ position, times }) => !shown.has(position) || times > 1);
-    return lines.slice(-count).map(({ text, times }) => times === 1 ? text : counted(text, times));
+    return lines.slice(-count).map(({ text, times }) => times === 1 ? text : repeated(text, times));
   }
 }
 
-function counted(text: string, times: number): string {
+function repeated(text: string, times: number): string {
   const suffix = ` × ${times}`;
   return `${oneLine(text, LINE_CHARS - suffix.length)}${suffix}`;
 }

@@ -1,6 +1,7 @@
 import type { Conversation } from "../../conversation/conversations.ts";
 import { ConfigError, UsageError } from "../../domain/errors.ts";
 import { nearestName } from "../../domain/kit/names.ts";
+import { counted } from "../../domain/kit/text.ts";
 import type { Session } from "../channel.ts";
 import { aboutText, addSpend, NOTHING_SPENT } from "../../domain/query/model_call.ts";
 import type { BotParts } from "./bot_parts.ts";
@@ -92,8 +93,11 @@ async function fork({ message: { chat, text }, parts }: Given): Promise<string> 
   const { conversations } = await parts.sessions.main();
   const queries = await conversations.queries(await chatConversation(chat, parts));
   const last = queries.at(-1 - back), first = queries[0];
-  if (first === undefined || back > queries.length) {
-    throw new UsageError(`Cannot leave out ${back} requests: the conversation has ${queries.length} requests`);
+  if (first === undefined) throw new UsageError("Cannot fork: this conversation has no request yet; send one first");
+  if (back > queries.length) {
+    throw new UsageError(
+      `Cannot leave out ${counted(back, "request")}: the conversation has ${counted(queries.length, "request")}`,
+    );
   }
   const at = last ? { queryId: last.queryId, position: null } : { queryId: first.queryId, position: -1 };
   const branch = await conversations.fork(at);
@@ -101,7 +105,7 @@ async function fork({ message: { chat, text }, parts }: Given): Promise<string> 
   await parts.inbox.setChat(key, { ...await parts.inbox.chat(key), branchId: branch.branchId });
   return back === 0
     ? "This is a copy of the conversation. The original stays unchanged"
-    : `This is a copy of the conversation without the last ${back === 1 ? "request" : `${back} requests`}`;
+    : `This is a copy of the conversation without the last ${back === 1 ? "request" : counted(back, "request")}`;
 }
 
 async function usage({ message: { chat }, parts }: Given): Promise<string> {
@@ -119,10 +123,6 @@ async function usage({ message: { chat }, parts }: Given): Promise<string> {
     ].join(" · "),
     `Conversation ${branch.conversationId}`,
   ].join("\n");
-}
-
-function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? "" : "s"}`;
 }
 
 const SHOWN = 40;

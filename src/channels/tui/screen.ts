@@ -12,6 +12,7 @@ import {
 import type { Conversation as Branch } from "../../conversation/conversations.ts";
 import { fileFault, messageOf, UsageError } from "../../domain/errors.ts";
 import { type Clock, REAL_CLOCK } from "../../domain/kit/concurrency.ts";
+import { counted } from "../../domain/kit/text.ts";
 import type { BranchPoint } from "../../domain/records/conversations.ts";
 import type { ExtensionAdmin, ExtensionCommandFacts } from "../../domain/admin_reports.ts";
 import { earlierRequest, keptText, runUndo, undoCuts } from "../../domain/undo.ts";
@@ -327,7 +328,7 @@ export class Screen implements PanelActions {
     const bytes = Buffer.from(text);
     if (bytes.byteLength > COPIED_BYTES) return this.tell("It is too large for the terminal's clipboard");
     this.#parts.terminal.write(`\x1b]52;c;${bytes.toString("base64")}\x07`);
-    this.tell(`Copied ${text.length} characters`);
+    this.tell(`Copied ${counted(text.length, "character")}`);
   }
 
   async undo({ redo } = { redo: false }): Promise<void> {

@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { type Image, imageMediaType } from "../../domain/images.ts";
-import { oneLine, visibleText } from "../../domain/kit/text.ts";
+import { counted, oneLine, visibleText } from "../../domain/kit/text.ts";
 import { addSpend, NOTHING_SPENT, spentText } from "../../domain/query/model_call.ts";
 import { steeredAfter, steeredInto, type SteeredMessage } from "../../domain/query/stored_query.ts";
 import type { PagedRecording, RecordedIteration, RecordedQuery } from "../../domain/records/recording.ts";
@@ -73,17 +73,13 @@ async function outlineOf({ queries }: PagedRecording) {
     }
   }
   const totals = [
-    counted(requests.length, ["request", "requests"]),
-    counted(steps, ["step", "steps"]),
-    counted(blocks, ["block", "blocks"]),
+    counted(requests.length, "request"),
+    counted(steps, "step"),
+    counted(blocks, "block"),
     `${(time / 1000).toFixed(1)} s`,
     ...(spent.usage.calls > 0 ? spentText(spent) : []),
   ];
   return { totals, requests };
-}
-
-function counted(n: number, [one, many]: readonly [string, string]): string {
-  return `${n} ${n === 1 ? one : many}`;
 }
 
 function contents(requests: readonly string[]): string {
@@ -179,7 +175,7 @@ function changePart(file: DiffFile): string {
   const head = path === "" ? "" : `<p class="file"><b>${escaped(diffTitle(file))}</b>${counts.join("")}</p>`;
   const rows = (part: typeof lines): string => `<div class="lines" dir="ltr">${part.map(lineRow).join("")}</div>`;
   const rest = lines.slice(SHOWN_LINES);
-  const more = rest.length === 0 ? "" : details(counted(rest.length, ["more line", "more lines"]), rows(rest));
+  const more = rest.length === 0 ? "" : details(counted(rest.length, "more line"), rows(rest));
   return `<div class="change">${head}${lines.length > 0 ? rows(lines.slice(0, SHOWN_LINES)) : ""}${more}</div>`;
 }
 
@@ -196,7 +192,9 @@ function lineRow(line: DiffLine): string {
 function imageOf(image: Image): string {
   if (image.kind === "url") return `<p class="facts">image ${escaped(image.url.slice(0, 500))}</p>`;
   const mediaType = imageMediaType(image.bytes);
-  if (mediaType === null) return `<p class="facts">${image.bytes.length} bytes that are not an image</p>`;
+  if (mediaType === null) {
+    return `<p class="facts">${counted(image.bytes.length, "byte")} without a known image type</p>`;
+  }
   return `<img alt="Image of the request" src="data:${mediaType};base64,${
     Buffer.from(image.bytes).toString("base64")
   }">`;

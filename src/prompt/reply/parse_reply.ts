@@ -1,6 +1,6 @@
 import { jsonrepair } from "jsonrepair";
 import { jsonOrUndefined } from "../../domain/kit/json.ts";
-import { oneLine } from "../../domain/kit/text.ts";
+import { counted, oneLine } from "../../domain/kit/text.ts";
 import {
   fieldsOf,
   isNoOp,
@@ -246,7 +246,7 @@ function explained(
   if (/^[`~]{3,}\s*\w*$/.test(before)) repairs.unshift("took the JSON out of a fence");
   else if (before !== "") repairs.unshift("took the JSON object out of other text");
   const rest = after.replace(/^[`~]{3,}\s*/, "");
-  if (rest !== "") repairs.push(`cut ${rest.length} characters after the reply`);
+  if (rest !== "") repairs.push(`cut ${counted(rest.length, "character")} after the reply`);
   return { ...reply, repairs };
 }
 

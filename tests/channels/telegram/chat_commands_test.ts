@@ -14,12 +14,12 @@ Deno.test("/fork continues without the last request, /usage counts, /model choos
       await until(() => api.shown().slice(before).some((text) => expected.test(text)), `${said} ${expected}`);
     };
     await told("/usage", /^0 requests/);
-    await told("/fork", /^⚠️ Cannot leave out 0 requests: the conversation has 0/);
+    await told("/fork", /^⚠️ Cannot fork: this conversation has no request yet; send one first/);
     await told("a", /^one/);
     await told("b", /^two/);
     await told("/usage", /^2 requests, 2 steps, .*\n\d+ → \d+ tokens · price unknown\n/);
     await told("/fork x", /^⚠️ Cannot fork at x/);
-    await told("/fork 9", /^⚠️ Cannot leave out 9/);
+    await told("/fork 9", /^⚠️ Cannot leave out 9 requests: the conversation has [12] requests?$/);
     await told("/fork 1", /^This is a copy of the conversation without the last request/);
     await told("/usage", /^1 request,/);
     await told("/model", /^This chat uses script of p\.\nscript {2}←\nother$/);

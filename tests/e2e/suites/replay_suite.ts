@@ -52,7 +52,7 @@ export function replaySuite(launcher: Launcher): void {
 
     const same = await user.run(["replay", id], { env: NO_PROVIDER });
     assert.deepEqual([same.code, same.stdout], [0, "request 1 same · Write it\n"], same.stderr);
-    assert.match(same.stderr, /^replay · 1 of 1 requests · in a copy of .*work space: 1 file, 3 bytes\n$/);
+    assert.match(same.stderr, /^replay · 1 of 1 request · in a copy of .*work space: 1 file, 3 bytes\n$/);
     assert.deepEqual(await namesIn(user.workspace), ["in.txt"]);
     assert.deepEqual([await namesIn(checkpoints), await copiesOf(user)], [kept, []]);
     const stored = await user.look((store) => store.listConversations({ limit: 10 }));

@@ -7,13 +7,13 @@ Deno.test("briefValue() puts any value on one short line", () => {
     [12n, "12n"],
     [-0, "-0"],
     [undefined, "undefined"],
-    [[1, [2, [3, [4]]]], "[1, [2, [3, [1 items]]]]"],
+    [[1, [2, [3, [4]]]], "[1, [2, [3, [1 item]]]]"],
     [new Uint8Array([1, 2]), "Uint8Array[1, 2]"],
     [new ArrayBuffer(3), "3 bytes"],
     [new Map([[1, 2]]), "Map(1)"],
     [new Set(), "Set(0)"],
     [new Date(0), "1970-01-01T00:00:00.000Z"],
-    [{ a: { b: { c: { d: 1 } } } }, '{"a": {"b": {"c": {1 keys}}}}'],
+    [{ a: { b: { c: { d: 1 } } } }, '{"a": {"b": {"c": {1 key}}}}'],
     [[1, 2, 3, 4, 5, 6, 7], "[1, 2, 3, 4, 5, 6, … 7 items]"],
   ];
   for (const [value, shown] of cases) assert.equal(briefValue(value), shown);

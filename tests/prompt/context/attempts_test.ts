@@ -10,7 +10,7 @@ Deno.test("attemptLine() describes an attempt and its result", () => {
       ...executed,
       entries: [entry("const hits =\n  find()", { defined: ["hits"] }), entry("hits.length")],
     }),
-    "2: const hits = find() (+1 blocks) → defined hits; value 1",
+    "2: const hits = find() (+1 block) → defined hits; value 1",
   );
   assert.equal(attemptLine({ ...executed, entries: [entry("f()", { preview: "7" })] }), "2: f() → 7");
   assert.equal(
@@ -19,7 +19,7 @@ Deno.test("attemptLine() describes an attempt and its result", () => {
   );
   assert.equal(
     attemptLine({ ...executed, entries: [entry("a"), failedEntry("b")] }),
-    "2: a (+1 blocks) → 1 of 2 failed: TypeError: no",
+    "2: a (+1 block) → 1 of 2 failed: TypeError: no",
   );
   assert.equal(attemptLine({ iteration: 1, entries: [], outcome: "empty", reason }), "1: no code → nothing was run");
   assert.equal(

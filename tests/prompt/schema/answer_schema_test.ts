@@ -48,7 +48,7 @@ Deno.test("AnswerSchema.judge() names the first five faults, with paths", () => 
   const reason = why(PRODUCT, { name: "", price: "12", tags: ["a", "c", "a"], other: 1 });
   assert.equal(
     reason,
-    "The answer does not fit the schema: /name must have at least 1 characters, has 0; " +
+    "The answer does not fit the schema: /name must have at least 1 character, has 0; " +
       '/price must be number, is "12"; /tags must not have the same item twice; ' +
       '/tags/1 must be one of "a", "b", is "c"; the value must not have the property "other"',
   );
@@ -109,7 +109,7 @@ Deno.test("AnswerSchema.judge() names a fault deep in a tree of forms, and ends 
 Deno.test("AnswerSchema.judge() reads draft-07: lists of items, dependencies, and references alone", () => {
   const $schema = "http://json-schema.org/draft-07/schema#";
   const schema = { $schema, items: [{ type: "number" }], additionalItems: false };
-  assert.match(why(schema, [1, 2]), /at most 1 items, has 2/);
+  assert.match(why(schema, [1, 2]), /at most 1 item, has 2/);
   assert.match(why({ $schema, dependencies: { a: ["b"] } }, { a: 1 }), /must have the property "b" beside "a"/);
   assert.equal(why({ $schema, $ref: "#/definitions/any", type: "null", definitions: { any: true } }, 1), "");
 });

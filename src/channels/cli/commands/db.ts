@@ -1,4 +1,4 @@
-import { durationText, localTime, oneLine } from "../../../domain/kit/text.ts";
+import { counted, durationText, localTime, oneLine } from "../../../domain/kit/text.ts";
 import type {
   DatabaseCopyProgress,
   DatabaseMaintenance,
@@ -115,10 +115,6 @@ function size(bytes: number): string {
 
 function day(ms: number): string {
   return localTime(ms, "day");
-}
-
-function counted(n: number, one: string): string {
-  return `${n} ${n === 1 ? one : one.endsWith("y") ? `${one.slice(0, -1)}ies` : `${one}s`}`;
 }
 
 const CLEAR_LINE = "\r\x1b[K";

@@ -1,5 +1,5 @@
 import { UsageError } from "../../../domain/errors.ts";
-import { oneLine, visibleText } from "../../../domain/kit/text.ts";
+import { counted, oneLine, visibleText } from "../../../domain/kit/text.ts";
 import {
   compareRecordings,
   type PathMap,
@@ -47,7 +47,9 @@ async function replay(
 ): Promise<number> {
   const count = flags.query ?? recording.queries.length;
   if (count > recording.queries.length) {
-    throw new UsageError(`Cannot replay request ${count}: the conversation has ${recording.queries.length} requests`);
+    throw new UsageError(
+      `Cannot replay request ${count}: the branch has ${counted(recording.queries.length, "request")}`,
+    );
   }
   using interrupted = interrupt(io);
   const { signal } = interrupted;
@@ -58,7 +60,7 @@ async function replay(
     signal,
   });
   try {
-    const of = `replay · ${count} of ${recording.queries.length} requests`;
+    const of = `replay · ${count} of ${counted(recording.queries.length, "request")}`;
     io.stderr(visibleText(`${of} · ${whereText(place, recording)}\n`));
     const played = await playIn(place, { recording, services, flags, count, signal });
     if (signal.aborted) return 130;

@@ -5,7 +5,7 @@ import { Cancelled, ConfigError, fileFault, messageOf, UsageError } from "../../
 import { type Image, readImage } from "../../../domain/images.ts";
 import { ByteBuffer, decodeText } from "../../../domain/kit/bytes.ts";
 import { abortable } from "../../../domain/kit/concurrency.ts";
-import { oneLine, visibleText } from "../../../domain/kit/text.ts";
+import { counted, oneLine, visibleText } from "../../../domain/kit/text.ts";
 import type { SentMessage } from "../../../domain/query/model_call.ts";
 import type { QueryResult } from "../../../domain/query/query_schemas.ts";
 import { shownRange } from "../../../domain/query/stored_query.ts";
@@ -164,7 +164,8 @@ export async function retryCommand(
     const queries = await conversations.queries(branch);
     const query = queries.at(flags.query === undefined ? -1 : flags.query - 1);
     if (!query) {
-      throw new UsageError(`Cannot retry request ${flags.query ?? 1}: the conversation has ${queries.length} requests`);
+      const which = flags.query === undefined ? "the last request" : `request ${flags.query}`;
+      throw new UsageError(`Cannot retry ${which}: the branch has ${counted(queries.length, "request")}`);
     }
     return await runQueryCommand({
       io,

@@ -72,7 +72,7 @@ Deno.test("replayCommand() exits with 0 if all results are the same, and works i
   assert.deepEqual(requests.map(({ db, browse }) => [db, browse]), [[undefined, true], [":memory:", undefined]]);
   assert.equal((await engine.store.listConversations({ limit: 10 })).length, 1);
   const where = "in a copy of /work\\u001b[2J (recorded in /nowhere): 2 files, 1.2 MB";
-  assert.equal(io.err, `replay · 1 of 1 requests · ${where}\n`);
+  assert.equal(io.err, `replay · 1 of 1 request · ${where}\n`);
 });
 
 Deno.test("replayCommand() works in the copy, with extensions that have a folder of their own, and closes it last", async () => {
@@ -90,7 +90,7 @@ Deno.test("replayCommand() --in-place warns that blocks run for real", async () 
   await engine.ask("x");
   const { io, asked } = await replay(engine, { inPlace: true, place: { workspace: "/nowhere", copied: null } });
   assert.equal(asked[0]?.inPlace, true);
-  assert.equal(io.err, "replay · 1 of 1 requests · the code runs in /nowhere itself\n");
+  assert.equal(io.err, "replay · 1 of 1 request · the code runs in /nowhere itself\n");
 });
 
 Deno.test("replayCommand() treats paths of the copy like the recorded ones", async () => {
@@ -164,6 +164,6 @@ Deno.test("replayCommand() refuses a missing query", async () => {
   await engine.ask("One");
   await assert.rejects(
     replay(engine, { query: 2 }),
-    (error) => error instanceof UsageError && /Cannot replay request 2: the conversation has 1/.test(error.message),
+    (error) => error instanceof UsageError && /Cannot replay request 2: the branch has 1 request$/.test(error.message),
   );
 });
