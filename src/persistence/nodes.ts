@@ -133,7 +133,10 @@ class JobQueue {
         );
       }
       if (known !== null && known.queryId !== replaces) {
-        throw new BusyError("Cannot start the request: a request with this key was accepted before");
+        throw new BusyError(
+          `Cannot start the request: request ${known.queryId} was accepted with the same key (${key}); send the ` +
+            "request again to get that answer, or use another key",
+        );
       }
       await tx.store(ACCEPT, [queryId, branchId, request, key, fingerprint]);
     });

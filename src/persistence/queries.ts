@@ -181,7 +181,10 @@ async function keepRequestKey(
   const known = await findRequestKey(tx, { branchId, key, now });
   const isOther = known !== null && known.queryId !== queryId;
   if (isOther && known.queryId !== replaces) {
-    throw new BusyError("Cannot start the request: another process runs the request with this key; wait for its end");
+    throw new BusyError(
+      `Cannot start the request: another process has begun request ${known.queryId} with the same key (${key}); ` +
+        "send the request again to get that answer",
+    );
   }
   if (isOther) {
     await tx.deleteFrom("requestKey").where("key", "=", key).where("queryStateId", "=", known.queryId).execute();
