@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: bc57f1bff820c0cd021746f9715cb1aad0c1cbbe60e93f1353e5771b6d8de795
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 260e02c874ce8ac0184a355083930b1d7e0c80ce9ceaa9f9600cd687adfef01a
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -296,7 +296,7 @@ export interface SpawnOptions {
   /** Absolute paths that the program must not change even inside the paths of `write`. */
   readonly keep?: readonly string[];
   /** Whether the program brings files into the workspace. Other programs that can change files there then pause. Vis
-   * ends a program that could then change files that git or Vis obey, and a note of the result reports it. */
+   * ends a program that could then change files that git or Vis run or read as settings, and a note of the result reports it. */
   readonly pauses?: boolean;
   /** Absolute paths that the program may read and execute, in addition to the usual ones. */
   readonly read?: readonly string[];
@@ -332,7 +332,7 @@ export interface Spawned {
   readonly truncated: boolean;
   /** Sentences about actions of Vis, such as ended leftover processes or a guessed encoding. */
   readonly notes: readonly string[];
-  /** Files that git runs or obeys after the program, but did not before. The field is set only for a program that could
+  /** Files that git runs or reads as settings after the program, but did not before. The field is set only for a program that could
    * change the repository. */
   readonly obeyed?: readonly string[];
   /** Folders below the repository of the workspace that became repositories while the program ran. `git add -A` would
