@@ -274,7 +274,7 @@ export default defineExtension({
         untimed: true,
         action: { doing: "restoring", done: "restored", things: "files" },
         outcome: ({ files, left }: { readonly files: readonly string[]; readonly left: number }) =>
-          `${files.length + left} files`,
+          files.length + left === 1 ? "1 file" : `${files.length + left} files`,
         args: z.tuple([pathList.describe("paths"), z.strictObject({ from: ref, staged: flag }).optional()]),
         returns: "{files: string[], left, saved?}",
         examples: ['await git.restore("src/app.ts", {from: "HEAD~1"})', 'await git.restore(".", {staged: true})'],

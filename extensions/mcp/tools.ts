@@ -231,7 +231,9 @@ export function toolList(
     : `Called by ${call} now: await mcp.call(${JSON.stringify(server)}, ${
       JSON.stringify(found[0]?.name ?? "name")
     }, {…}); from the next query on also as below.`;
-  const head = `${server}: ${found.length === tools.length ? "" : `${found.length} of `}${tools.length} tools. ${how}`;
+  const head = `${server}: ${found.length === tools.length ? "" : `${found.length} of `}${tools.length} ${
+    tools.length === 1 ? "tool" : "tools"
+  }. ${how}`;
   let length = head.length;
   const lines = found.map((tool) => lineOf(alias, tool)).filter((line) => (length += line.length + 1) <= MAX_CHARS);
   const rest = found.length - lines.length;
@@ -244,7 +246,7 @@ export function toolList(
 }
 
 export function leftOutText(count: number): string {
-  return `${count} tools are omitted: the limit is ${MOST_TOOLS}`;
+  return `${count} ${count === 1 ? "tool is" : "tools are"} omitted: the limit is ${MOST_TOOLS}`;
 }
 
 function lineOf(alias: string, tool: McpTool): string {

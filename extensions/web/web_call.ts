@@ -84,7 +84,7 @@ async function allowing(
   if (host === null || reachOf(url, rules) !== null || !env.approve) return rules;
   const named = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   const sent = [
-    ...bytes === null ? [] : [` with ${bytes.length} bytes`],
+    ...bytes === null ? [] : [` with ${bytes.length} ${bytes.length === 1 ? "byte" : "bytes"}`],
     ...named.length === 0 ? [] : [` with the headers ${JSON.stringify(named)}`],
   ].join(" and");
   const scope = `requests to ${host}`;

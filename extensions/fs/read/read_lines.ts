@@ -33,7 +33,11 @@ export async function readLines(
   const place = confine(context, path);
   using file = await openFile(context, { place, action: "read" });
   const { size } = file.facts;
-  if (at > size) throw new RangeError(`Cannot read ${place.path} from byte ${at}: the file has ${size} bytes`);
+  if (at > size) {
+    throw new RangeError(
+      `Cannot read ${place.path} from byte ${at}: the file has ${size} ${size === 1 ? "byte" : "bytes"}`,
+    );
+  }
   const head = new Uint8Array(Math.min(size, HEAD));
   const of = { place, action: "read", encoding, size };
   const { encoding: own } = textOf({ ...context, note: () => {} }, head.subarray(0, file.read(head)), of);

@@ -29,7 +29,7 @@ test("mcp: a server that dies at its start is started twice, and the error has i
   const once = Deno.makeTempDirSync({ prefix: "vis-mcp-once-" });
   try {
     await withServers({ s: faulty("dies once", { write: [once] }, once) }, async ({ call }) => {
-      assert.match(String(await call("mcp.tools", ["s"])), /s: 1 tools/);
+      assert.match(String(await call("mcp.tools", ["s"])), /s: 1 tool\./);
     });
   } finally {
     await Deno.remove(once, { recursive: true });
@@ -148,7 +148,10 @@ test("mcp: a tool that its server describes wrongly is named, and the others are
 });
 
 test("mcp: an empty cursor is the end of a list", async () => {
-  await withOne("empty cursor", async ({ call }) => assert.match(String(await call("mcp.tools", ["s"])), /s: 1 tools/));
+  await withOne(
+    "empty cursor",
+    async ({ call }) => assert.match(String(await call("mcp.tools", ["s"])), /s: 1 tool\./),
+  );
 });
 
 test("mcp: thousands of tools can be called, and the list counts the omitted ones", async () => {
@@ -177,7 +180,7 @@ test("mcp: progress starts the time limit of a call again, but not for ever", as
 
 test("mcp: tools that change are read again", async () => {
   await withOne("growing", async ({ call, begin }) => {
-    assert.match(String(await call("mcp.tools", ["s"])), /s: 1 tools/);
+    assert.match(String(await call("mcp.tools", ["s"])), /s: 1 tool\./);
     await call("mcp.call", ["s", "grow"]);
     assert.match(String(await call("mcp.call", ["s", "new"])), /new of/);
     assert.match(String(await call("mcp.tools", ["s"])), /s: 2 tools/);

@@ -241,7 +241,7 @@ test("mcp: an argument that JSON cannot carry is named before the server gets an
 
 test("mcp: an error that answers no request fails none, and is logged", async () => {
   await withServers({ s: denoServer(ownServer("faulty.js"), "errors") }, async ({ call, log }) => {
-    assert.match(String(await call("mcp.tools", ["s"])), /s: 1 tools/);
+    assert.match(String(await call("mcp.tools", ["s"])), /s: 1 tool\./);
     assert.match(String(await call("mcp.call", ["s", "run"])), /^run of/);
     assert.match(JSON.stringify(log), /an error that answers no request: /);
   });
