@@ -87,7 +87,10 @@ export class SettingsSections {
   }
 
   get projectKeys(): readonly string[] {
-    return [...PROJECT_KEYS, ...this.#named.flatMap(({ name, project }) => project.map((key) => `${name}.${key}`))];
+    const own = this.all.flatMap(({ namespace, project }) =>
+      project.flatMap((key) => this.spellings(`${PLACE}.${namespace}.${key}`))
+    );
+    return [...PROJECT_KEYS, ...own];
   }
 
   /** The keys of extensions that even a trusted workspace's file must not set, in all their spellings. */

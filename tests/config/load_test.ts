@@ -211,7 +211,8 @@ Deno.test("loadConfig() refuses every other key of a project, with the reason an
     ['{ "shell": { "enabled": true } }', "shell.enabled"],
     ['{ "shell": { "deny": [], "allow": ["x"] } }', "shell.allow"],
     ['{ "extensions": { "allow": null } }', "extensions.allow"],
-    ['{ "extensions": { "config": {} } }', "extensions.config"],
+    ['{ "extensions": { "config": { "vis.web": {} } } }', "extensions.config.vis.web"],
+    ['{ "extensions": { "config": { "vis.shell": { "allow": [] } } } }', "extensions.config.vis.shell.allow"],
     ['{ "sandbox": { "launcher": ["sh"] } }', "sandbox"],
     ['{ "server": { "host": "0.0.0.0" } }', "server"],
     ['{ "budget": { "ceiling": 9 } }', "budget.ceiling"],
@@ -258,6 +259,9 @@ Deno.test("loadConfig() lets no layer allow a thing that another one denies", as
   const { config } = await loadConfig(withProject(project, { file, flags: { noExtension: ["fs", "web"] } }));
   assert.deepEqual(config.extensions.deny, ["web", "fs"]);
   assert.deepEqual(config.extensions.config, { "vis.shell": { deny: ["rm *", "git push*"] } });
+  const spelled = '{ "extensions": { "config": { "vis.shell": { "deny": ["git push*"] } } } }';
+  const { config: below } = await loadConfig(withProject(spelled, { file }));
+  assert.deepEqual(below.extensions.config, { "vis.shell": { deny: ["rm *", "git push*"] } });
   const section = { path: "u", text: '{ "extensions": { "config": { "vis.shell": { "deny": ["rm *"] } } } }' };
   const { config: placed } = await loadConfig(withProject(project, { file: section }));
   assert.deepEqual(placed.extensions.config, config.extensions.config, "wherever the user's section stands");

@@ -317,12 +317,16 @@ export class AppConfigAdmin implements ConfigAdmin {
     const place = at.every((one, index) => wrong[index] === one)
       ? wrong.length > at.length ? `${problem.key} ` : "it "
       : wrong.every((one, index) => at[index] === one)
-      ? ""
+      ? problem.code === "untrusted" ? "it " : `${problem.key} `
       : null;
+    // A change of the file ends the trust in it.
+    const advice = project && problem.code === "untrusted"
+      ? "leave out --project to set it in your own file"
+      : problem.advice;
     const why = place === null
       ? `${file.path} is invalid, because ${problem.key} ${problem.why}; correct it, or run vis config unset ` +
         `${problem.key}`
-      : [place + problem.why, problem.advice].filter(Boolean).join("; ");
+      : [place + problem.why, advice].filter(Boolean).join("; ");
     throw new UsageError(`Cannot set ${key}: ${why}`);
   }
 

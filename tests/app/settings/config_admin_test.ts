@@ -224,7 +224,16 @@ Deno.test("AppConfigAdmin.set() in a workspace accepts only harmless keys, and f
   withPlace(async ({ home, project, workspace, admin }) => {
     const config = await admin();
     const refused = config.set("shell.enabled", { words: ["true"], project: true });
-    await assert.rejects(refused, /cannot come from an untrusted workspace, because a repository can bring this file/);
+    await assert.rejects(
+      refused,
+      /: it cannot come from an untrusted workspace, because a repository can bring this file; leave out --project to/,
+    );
+    for (const key of ["extensions.config.vis.web.hosts", "extensions.config.vis.shell.network"]) {
+      const words = [key.endsWith("hosts") ? "a.example" : "true"];
+      await assert.rejects(config.set(key, { words, project: true }), /: it cannot come from .*; leave out --project/);
+    }
+    await config.set("extensions.config.vis.shell.deny", { words: ["git push*"], project: true });
+    await Deno.remove(project);
     const victim = join(workspace, "victim.jsonc");
     await Deno.writeTextFile(victim, "{}");
     await Deno.symlink(victim, project);
@@ -403,7 +412,7 @@ Deno.test("AppConfigAdmin.trustable() shows the values of an extension whose nam
   withPlace(async ({ project, admin }) => {
     await Deno.writeTextFile(project, '{ "extensions": { "config": { "com.acme": { "issues": "http://evil" } } } }');
     const facts = await (await admin()).trustable();
-    assert.deepEqual(facts?.keys, [{ key: "extensions.config", value: { "com.acme": { issues: "http://evil" } } }]);
+    assert.deepEqual(facts?.keys, [{ key: "extensions.config.com.acme", value: { issues: "http://evil" } }]);
   }));
 
 Deno.test("AppConfigAdmin.trustable() offers no trust if trust would not help", () =>
