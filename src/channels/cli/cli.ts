@@ -1,5 +1,5 @@
 import { Command, CommanderError, Help, Option } from "commander";
-import { messageOf } from "../../domain/errors.ts";
+import { messageOf, UsageError } from "../../domain/errors.ts";
 import { nearestName } from "../../domain/kit/names.ts";
 import { visibleText } from "../../domain/kit/text.ts";
 import type { Io, Services } from "../channel.ts";
@@ -82,6 +82,10 @@ async function extensionCommand(
   const name = isHelp ? rest.find((word) => !word.startsWith("-")) ?? "" : first;
   if (!/^[a-z][a-z0-9-]*$/.test(name) || program.commands.some((command) => command.name() === name)) return null;
   const admin = await services.extensionAdmin({});
+  if (isHelp && rest.includes("--schema")) {
+    if (!(await admin.commands()).some((one) => one.name === name)) return null;
+    throw new UsageError(`Cannot show a schema: vis ${name} has no JSON output`);
+  }
   using interrupted = interrupt(io);
   return await admin.run(isHelp ? [name, "--help"] : args, {
     print: io.stdout,

@@ -149,3 +149,14 @@ Deno.test("help of a command of an extension asks for its help alone", async () 
   }
   assert.deepEqual(asked, Array.from({ length: 9 }, () => ["memo", "--help"]));
 });
+
+Deno.test("vis help --schema refuses a command of an extension, which has no JSON output", async () => {
+  const admin = {
+    ...await fakeServices().extensionAdmin({}),
+    commands: () => Promise.resolve([{ name: "notes", doc: "Lists notes.", flags: [] }]),
+  };
+  const services = fakeServices({ extensionAdmin: () => Promise.resolve(admin) });
+  const io = fakeIo({ args: ["help", "--schema", "notes"] });
+  assert.equal(await runCli(services, io), 2);
+  assert.deepEqual([io.out, io.err], ["", "vis: Cannot show a schema: vis notes has no JSON output\n"]);
+});

@@ -54,7 +54,8 @@ export async function addMcpServer(
     admin.set(`${key}.${name}`, { words: [JSON.stringify(server)], project: false, write });
   const { value } = await put(false);
   const candidate = { key: `${key}.${name}`, value };
-  const [answered] = flags.check ? await answersOf({ services, io }, { name, candidate }) : [];
+  const answers = flags.check ? await answersOf({ services, io }, { name, candidate }) : [];
+  const [answered] = answers ?? [];
   if (answered?.state === "failed") {
     const download = DOWNLOADS.test(command) && !flags.network ? "; add --network to let it download its program" : "";
     throw new UsageError(
@@ -66,6 +67,12 @@ export async function addMcpServer(
   const has = answered?.state === "ok" ? ` (${answered.found})` : "";
   const report = { name, ...server, ...stateOf(answered) };
   printReport(report, [`Added ${name}${has} in ${done.path}. Vis uses it from the next start.`], { io, flags });
+  if (answers === null) {
+    io.stderr(
+      `vis: Vis did not check ${name}, and does not use it: the extension that uses MCP servers is disabled; allow it ` +
+        "in the settings\n",
+    );
+  }
   if (answered && answered.state !== "ok") io.stderr(`vis: ${name} does not work yet: ${answered.found}\n`);
   if (!answered && DOWNLOADS.test(command) && !flags.network) {
     io.stderr(`vis: ${command} downloads its program: add --network, or install the server and name its program\n`);
@@ -78,7 +85,7 @@ export async function listMcpServers(input: Input<McpServersFlags & { readonly c
   const servers = await serversOf(admin, key);
   const names = Object.keys(servers).sort();
   if (names.length === 0) input.io.stderr("No servers are set up. vis mcp add NAME COMMAND-OR-URL adds one.\n");
-  const answers = input.flags.check && names.length > 0 ? await answersOf(input) : [];
+  const answers = input.flags.check && names.length > 0 ? await answersOf(input) ?? [] : [];
   const answered = (name: string) => answers.find((one) => one.name === name);
   const all = Object.fromEntries(names.map((name) => [name, { ...servers[name], ...stateOf(answered(name)) }]));
   return printReport(all, names.map((name) => lineOf(name, servers[name] ?? {}, answered(name))), input);
@@ -109,22 +116,28 @@ export async function mcpLoginCommand(
   });
   if (code === null) {
     throw new UsageError(
-      "Cannot log in to MCP servers: the extension that uses them is disabled; allow it in the settings",
+      "Cannot change a login: the extension that uses MCP servers is disabled; allow it in the settings",
     );
   }
   return code;
 }
 
+/** Returns null if the extension that uses MCP servers is disabled. */
 async function answersOf(
   { services, io }: Pick<Input, "services" | "io">,
   one?: { readonly name: string; readonly candidate: { readonly key: string; readonly value: unknown } },
-): Promise<readonly Answered[]> {
+): Promise<readonly Answered[] | null> {
   const admin = await services.extensionAdmin({});
   let said = "";
   const print = (text: string): void => void (said += text);
   const words = ["mcp-check", ...one ? ["--name", one.name] : []];
   using interrupted = interrupt(io);
-  await admin.run(words, { print, signal: interrupted.signal, ...one ? { candidate: one.candidate } : {} });
+  const code = await admin.run(words, {
+    print,
+    signal: interrupted.signal,
+    ...one ? { candidate: one.candidate } : {},
+  });
+  if (code === null) return null;
   return said.split("\n").filter((line) => line.startsWith("{")).map((line) => JSON.parse(line));
 }
 
@@ -137,7 +150,7 @@ async function settings({ services, flags }: Input): Promise<{ readonly admin: C
   const key = admin.offered("mcpServers");
   if (key === null) {
     throw new UsageError(
-      "Cannot set up MCP servers: the extension that uses them is disabled; allow it in the settings",
+      "Cannot set up MCP servers: the extension that uses MCP servers is disabled; allow it in the settings",
     );
   }
   return { admin, key };

@@ -17,7 +17,7 @@ type Run = (...args: string[]) => Promise<Ran>;
 
 async function withServers(
   work: (run: Run, file: () => Promise<string>) => Promise<void>,
-  answers: readonly object[] = [],
+  answers: readonly object[] | null = [],
   checking?: (candidate: unknown) => Promise<void>,
 ): Promise<void> {
   await withFolder(async (home) => {
@@ -26,6 +26,7 @@ async function withServers(
       ...await fakeServices().extensionAdmin({}),
       run: async (_words, { print, candidate }) => {
         await checking?.(candidate);
+        if (answers === null) return null;
         for (const one of answers) print(`${JSON.stringify(one)}\n`);
         return 0;
       },
@@ -126,8 +127,19 @@ Deno.test("vis mcp login and logout are commands of the extension, whose text is
   assert.deepEqual(asked, [["mcp-login", "hub", "--paste"], ["mcp-login", "hub"], ["mcp-logout", "hub"]]);
   const { told, err } = await vis(["login", "hub"], null);
   assert.equal(told, 2);
-  assert.match(err, /the extension that uses them is disabled/);
+  assert.match(err, /the extension that uses MCP servers is disabled/);
+  const out = await vis(["logout", "hub"], null);
+  assert.match(out.err, /Cannot change a login: the extension that uses MCP servers is disabled/);
 });
+
+Deno.test("vis mcp add tells that it did not check a server if the extension is disabled", () =>
+  withServers(async (run, file) => {
+    const { code, err } = await run("add", "hub", "tool");
+    assert.equal(code, 0);
+    assert.match(err, /Vis did not check hub, and does not use it: the extension that uses MCP servers is disabled/);
+    assert.match(await file(), /"hub"/);
+    assert.equal((await run("list")).out, "hub  tool\n");
+  }, null));
 
 Deno.test("vis mcp add reports the found tools, refuses a server that does not answer, and list shows the state", async () => {
   const state = (state: string, found: string): object => ({ name: "s", state, found });
