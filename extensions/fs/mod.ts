@@ -25,7 +25,7 @@ const many = z.union([z.string(), z.array(z.string()).min(1)]);
 const encoding = z.string().min(1).optional();
 /** The result of a read does not name the encoding. If the encoding matters, a note names the encoding. */
 const Read = z.strictObject({ from: line, to: line, numbers: flag, encoding })
-  .meta({ tsType: "{from?, to?, numbers?}" }).optional();
+  .meta({ tsType: "{from?, to?, numbers?, encoding?}" }).optional();
 const Write = z.strictObject({ encoding, eol: z.enum(["lf", "crlf"]).optional() })
   .meta({ tsType: "{encoding?, eol?}" }).optional();
 const Find = z.strictObject({ limit: line, all: flag }).optional();

@@ -93,7 +93,8 @@ export default defineExtension({
       outcome: commandOutcome,
       args: z.tuple([command, z.strictObject({ ...given, maxBytes: bytes(32 << 20) }).optional()]),
       misnamed: RAN,
-      returns: "{code, codes?, signal, stdout, stderr, ms, timedOut, truncated, changes?, hint?, whole?}",
+      returns:
+        "{code, codes?, signal, stdout, stderr, ms, timedOut, truncated, changes?, hint?, whole?, notes?, obeyed?, repositories?}",
       examples: [
         'await shell.run("npm test", {timeoutMs: 300000})',
         'await shell.run(["sort", "-u"], {stdin: names.join("\\n")})',

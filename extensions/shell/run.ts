@@ -506,7 +506,8 @@ export function wallHint(
   const around = root === workspace
     ? ""
     : `, as {write: [${JSON.stringify(relative(workspace, root))}]} for all of its repository`;
-  return `Commands see the system, cwd and $TMPDIR, and write in cwd and $TMPDIR only: {write: [path]} asks the user for more${around}` +
+  const seen = root === workspace ? "cwd" : "the repository around cwd";
+  return `Commands see the system, toolchains, ${seen} and $TMPDIR, and write in cwd and $TMPDIR only: {write: [path]} asks the user for more${around}` +
     (network ? "" : ", {network: true} for the network") +
     "; the user opens more folders for reading and running with the setting shell.read";
 }

@@ -154,6 +154,8 @@ const READING: Readonly<Record<string, { readonly of: ReadonlySet<string>; reado
   composer: { of: words("search show outdated audit"), runs: "plugins that composer.json allows" },
   dotnet: { of: words("list"), runs: "what the project files say" },
 };
+/** The words with which npm, alone, prints facts about itself and its folders. */
+const NPM_FACTS = words("--version -v version --help -h help root prefix bin");
 /** Matches names of packages in the registry, their fields, and options that select printed data. An address could make
  * npm run the git that .npmrc names. */
 const READ =
@@ -255,7 +257,8 @@ function partScope(
   if (lead === null && !isKnown.includes(true)) return { never: `${name} may run another program` };
   if (lead === null) {
     const file = INTERPRETERS.has(name) ? args.find((word) => !word.startsWith("-")) : undefined;
-    const runs = reading?.runs ?? file ?? (SUBCOMMANDS[name]?.runs || TOOLS[name]);
+    const informs = name === "npm" && args.length === 1 && NPM_FACTS.has(first);
+    const runs = informs ? null : reading?.runs ?? file ?? (SUBCOMMANDS[name]?.runs || TOOLS[name]);
     return { scope: `${whole} (${path})`, runs: runs ? `${whole} runs ${runs}` : null };
   }
   const leading = shellText([basename(typed), ...lead.words]);

@@ -5,8 +5,11 @@ const hint = (output: string): string | null => wallHint({ config: {}, workspace
 
 Deno.test("wallHint() explains files that commands do not see, but not missing files", () => {
   for (const line of ["cat: /var/log/syslog: No such file or directory", "touch: /usr/x: Read-only file system"]) {
-    assert.match(hint(line) ?? "", /see the system, cwd and \$TMPDIR/, line);
+    assert.match(hint(line) ?? "", /see the system, toolchains, cwd and \$TMPDIR/, line);
   }
+  const below = { config: {}, workspace: "/home/me/project/web", root: "/home/me/project" };
+  const hinted = wallHint(below, "touch: /usr/x: Read-only file system") ?? "";
+  assert.match(hinted, /see the system, toolchains, the repository around cwd and \$TMPDIR/);
   for (
     const line of ["cat: a/b: No such file or directory", "/home/me/project/src/a.ts: ENOENT", "ls: /usr/x: ENOENT"]
   ) {

@@ -352,6 +352,13 @@ Deno.test("a command that a lasting answer covers as a whole shows the code that
   ) {
     assert.deepEqual(runs(line), [], line);
   }
+  for (const line of ["npm --version", "npm -v", "npm version", "npm root", "npm help"]) {
+    assert.deepEqual(runs(line), [], line);
+  }
+  assert.deepEqual(runs("npm --version && npm view tape version"), []);
+  for (const line of ["npm version patch", "npm -v install"]) {
+    assert.deepEqual(runs(line), [`${line} runs what package.json says`], line);
+  }
   for (const line of ["npm audit fix", "npm view github:a/b", "npm view a/b", "npm view a --node-options=x"]) {
     assert.deepEqual(runs(line), [`${line} runs what package.json says`], line);
   }
