@@ -309,6 +309,17 @@ interface Options {
  * checked. */
 const STALE_MS = 120_000;
 
+/** Selects the title of the branch with the newest query, which the list of conversations shows. */
+const titleOf = (conversation: string): string => `
+  (SELECT f.title FROM conversation_state_full f WHERE f.id = (
+    SELECT t.id FROM conversation_state t
+    LEFT JOIN query_soul n ON n.conversation_state_id = t.id AND n.number = t.queries - 1
+    LEFT JOIN query_state s ON s.query_soul_id = n.id AND s.version = n.runs - 1
+    WHERE t.conversation_soul_id = ${conversation}
+      AND t.id NOT IN (SELECT conversation_state_id FROM child_branch)
+    ORDER BY coalesce(s.created_at, t.created_at) DESC, t.version DESC LIMIT 1
+  ))`;
+
 /** A conversation with a fresh lease is kept, even if the process of the lease cannot be checked. */
 const idle = (which: string): string =>
   `WITH activity AS (
@@ -322,7 +333,7 @@ const idle = (which: string): string =>
   GROUP BY b.id
 )
 SELECT id, max(last) AS last, sum(queries) AS queries,
-  (SELECT t.title FROM conversation_state_full t WHERE t.conversation_soul_id = a.id ORDER BY t.version LIMIT 1) AS title
+  ${titleOf("a.id")} AS title
 FROM activity a GROUP BY id
 HAVING max(last) < :before AND coalesce(max(heartbeat), 0) < :before
   AND (coalesce(sum(running), 0) = 0 OR coalesce(max(heartbeat), 0) < :stale) ORDER BY last`;
@@ -441,8 +452,7 @@ function conversations(db: DatabaseSync): DatabaseStats["conversations"] {
        (SELECT count(*) FROM expression_state e JOIN expression_soul s ON s.id = e.expression_soul_id
         JOIN conversation_state c ON c.id = s.conversation_state_id
         WHERE c.conversation_soul_id = b.conversation_soul_id AND s.kind = 'var') AS versions,
-       (SELECT t.title FROM conversation_state_full t WHERE t.conversation_soul_id = b.conversation_soul_id
-        ORDER BY t.version LIMIT 1) AS title
+       ${titleOf("b.conversation_soul_id")} AS title
      FROM conversation_state b LEFT JOIN query_soul q ON q.conversation_state_id = b.id
      LEFT JOIN query_state r ON r.query_soul_id = q.id LEFT JOIN iteration i ON i.query_state_id = r.id
      GROUP BY 1 ORDER BY iterations + versions DESC LIMIT ?`,

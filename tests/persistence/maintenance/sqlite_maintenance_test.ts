@@ -199,8 +199,10 @@ Deno.test("check() reports damaged pages instead of failing", async () => {
 Deno.test("stats() counts rows and bytes, and names the largest conversations first", async () => {
   await withDatabasePath(async (path) => {
     const { store, care } = await opened(path);
-    const { conversationId } = await filled(store, "alpha");
+    const { conversationId, branchId, queryId } = await filled(store, "alpha");
     await begun(store);
+    await store.setTitle(branchId, "Older branch");
+    await store.fork({ queryId, position: 0, title: "Newest branch" });
     const stats = await care.stats();
     assert.equal(stats.tables.find(({ table }) => table === "iteration")?.rows, 3);
     assert.ok(stats.tables.every(({ bytes }) => bytes > 0));
@@ -208,6 +210,9 @@ Deno.test("stats() counts rows and bytes, and names the largest conversations fi
     assert.deepEqual(Object.fromEntries(stats.content.map(({ encoding, rows }) => [encoding, rows])), encodings(path));
     const [first, second] = stats.conversations;
     assert.deepEqual([first?.conversationId, first?.queries, first?.iterations], [conversationId, 1, 3]);
+    const listed = await store.listConversations({ limit: 9 });
+    assert.equal(first?.title, "Newest branch");
+    assert.equal(listed.find((one) => one.conversationId === conversationId)?.title, first?.title);
     assert.ok((first?.bytes ?? 0) > 3 * 200_000 && (second?.bytes ?? -1) >= 0);
     assert.ok(stats.walBytes > 0 && stats.fileBytes > 0);
     await store.close();
