@@ -83,7 +83,7 @@ function addChanges(group: Command, context: Context): void {
     .option("-v, --verbose", "print full code and results on stderr", false)
     .action(action(context, async () => (await import("../commands/run.ts")).retryCommand));
   group.command("rename")
-    .description("rename a conversation")
+    .description("rename a branch; a conversation has the title of its newest branch")
     .argument("<id>", "conversation or branch id; a unique prefix of 8 characters is enough")
     .argument("<title...>", "new title")
     .option(...FLAGS.storedDb)

@@ -50,7 +50,7 @@ neither --token, --token-file nor VIS_TOKEN, Vis creates a token at the first
 start and saves it in server.tokenFile, or in $VIS_HOME/server-token. /docs
 describes the API.
 After Ctrl-C or SIGTERM, running requests may finish (server.shutdownMs); a
-second signal stops the server immediately.`;
+second signal other than SIGHUP stops the server immediately.`;
 
 function port(text: string): number {
   const n = Number(text);
@@ -73,7 +73,7 @@ function addTelegram(program: Command, context: Context): void {
     .addHelpText("after", TELEGRAM_EXAMPLES)
     .action(action(context, async () => (await load()).telegramCommand));
   refuseWords(group).command("allow")
-    .description("allow users and groups to use the bot; a running bot applies the change immediately")
+    .description("allow users and groups to use the bot; a running bot applies the change within seconds")
     .argument(
       "<id...>",
       "ids of users and groups; the bot sends refused users their id. Ids of groups start with -",

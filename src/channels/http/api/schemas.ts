@@ -91,10 +91,12 @@ export const ServerSchema = z.object({
   workspace: z.string().describe("The folder of new conversations"),
   workspaces: z.array(z.string()).describe("All folders that a new conversation may name, the default first"),
   limits: z.object({
-    maxIterations: z.number().int().nullable(),
-    maxCostUsd: z.number().nullable(),
-    timeoutMs: z.number().nullable(),
-  }).describe("Limits of each query; null for none"),
+    maxIterations: z.number().int().nullable().describe(
+      "Iterations of a query's first budget; Vis extends the budget while the query makes progress",
+    ),
+    maxCostUsd: z.number().nullable().describe("Limit of a query's cost; null for none"),
+    timeoutMs: z.number().nullable().describe("Time limit of a query; null for none"),
+  }).describe("Limits of a query that sets none of its own"),
 });
 
 export const ModelListSchema = z.object({

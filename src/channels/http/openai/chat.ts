@@ -35,7 +35,7 @@ const ChatCompletionBody = OpenAiBody.extend({
   n: z.literal(1, "must be 1: there is one answer").nullish(),
   functions: z.array(z.unknown()).nullish(),
   function_call: z.unknown().optional(),
-  audio: z.null("Answers are text").optional(),
+  audio: z.null("must be null: every answer is text").optional(),
 });
 
 const count = z.number().int();

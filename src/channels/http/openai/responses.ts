@@ -79,8 +79,8 @@ const ResponseBody = OpenAiBody.extend({
   conversation: z.union([z.string(), z.object({ id: z.string() }).transform(({ id }) => id)]).nullish().describe(
     "Id of the conversation to continue",
   ),
-  background: z.literal(false, "Wait for the response, or stream it").nullish(),
-  prompt: z.null("Stored prompts are not supported").optional(),
+  background: z.literal(false, "must be false: wait for the response, or stream it").nullish(),
+  prompt: z.null("must be null: Vis supports no stored prompts").optional(),
 });
 
 type ResponseRequest = z.infer<typeof ResponseBody>;
