@@ -14,7 +14,9 @@ export async function init(
   { branch = "main" }: { readonly branch?: string } = {},
 ): Promise<GitState> {
   checkedRef(branch);
-  if (!env.spawn) throw new Error("Cannot use git here: this conversation has no wall for programs");
+  if (!env.spawn) {
+    throw new Error("Cannot use git: Vis starts no programs in the locked profile; ask the operator of the server");
+  }
   const there = closestRepository(env.workspace);
   if (there !== null) {
     const where = there === env.workspace

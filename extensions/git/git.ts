@@ -73,7 +73,9 @@ export class Git {
   /** `call` names the changing call for the approval. Rejects with Error if there is no repository or no command
    * wall. */
   static async of(env: EnvironmentView, call: Call | null = null): Promise<Git> {
-    if (!env.spawn) throw new Error("Cannot use git here: this conversation has no wall for programs");
+    if (!env.spawn) {
+      throw new Error("Cannot use git: Vis starts no programs in the locked profile; ask the operator of the server");
+    }
     const repository = await findRepository(env.root ?? env.workspace);
     if (repository === null) {
       const closest = closestRepository(env.workspace);

@@ -110,7 +110,7 @@ function stdioTransport(
   { spawn, workspace }: EnvironmentView,
   { name, config, onStderr, answers }: ConnectOptions & { readonly answers: ServerMessages },
 ): StdioTransport {
-  if (!spawn) throw new ServerError(name, "this conversation has no wall for programs");
+  if (!spawn) throw new ServerError(name, "Vis starts no programs in the locked profile; use a server with a url");
   if ("url" in config) throw new TypeError("Cannot start a program: the server has an address");
   return new StdioTransport({ spawn, config, workspace, answers, onStderr });
 }

@@ -329,7 +329,7 @@ class ShownRows {
     this.#running[index] = formerResult(result, value);
   }
 
-  /** Drops the rows, because the store has all of them. */
+  /** Drops the rows. Later results come from the store, which lacks rows whose write failed. */
   reset(): void {
     this.#shown = null;
     this.#running = [];

@@ -65,11 +65,14 @@ export class Ledger {
   countSubcall(symbol: string): void {
     const limit = this.#tree.limits.subcalls ?? null;
     if (limit !== null && this.#tree.subcalls >= limit) {
-      throw new HostCallError(`Cannot call a model again: the request has reached its limit of ${limit} sub-calls`, {
-        namespace: "vis",
-        symbol,
-        hint: "answer from the results so far",
-      });
+      throw new HostCallError(
+        `Cannot start another sub-call or sub-query: the request has reached its limit of ${limit} for both together`,
+        {
+          namespace: "vis",
+          symbol,
+          hint: "answer from the results so far",
+        },
+      );
     }
     this.#tree.subcalls++;
   }

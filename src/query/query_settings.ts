@@ -17,7 +17,7 @@ export interface QuerySettings {
   readonly ceiling: number | null;
   /** Whether the budget extends itself up to the ceiling while iterations make progress. */
   readonly extending?: boolean;
-  /** The ceiling that the operator set, or null. No other ceiling limits the budget of a request. */
+  /** Limits the budget that a request sets. With null, no ceiling limits this budget. */
   readonly operatorCeiling?: number | null;
   readonly limits: QueryLimits;
   /** The reasoning level of every iteration. This level overrides the model's own choice. */

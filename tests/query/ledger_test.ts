@@ -92,6 +92,6 @@ Deno.test("Ledger.countSubcall() counts over the whole tree", () => {
   root.child().countSubcall("run");
   assert.throws(() => root.child().child().countSubcall("ask"), {
     name: "HostCallError",
-    message: /limit of 2 sub-calls/,
+    message: /limit of 2 for both together/,
   });
 });

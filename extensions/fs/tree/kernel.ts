@@ -338,9 +338,11 @@ export class Kernel {
     return Math.max(0, this.#symbols.buffered(this.#calls.read, events, bytes, bytes.length));
   }
 
-  async sync(descriptor: number): Promise<void> {
+  async sync(descriptor: number, name: string): Promise<void> {
     if (await this.#symbols.fdatasync(descriptor) < 0) {
-      throw new Error("Cannot write to the disk: the system refused it");
+      throw new Error(
+        `Cannot write ${name} to the disk: the system reported an error; check the disk and its free space`,
+      );
     }
   }
 

@@ -117,10 +117,13 @@ function checkSizes(request: Request, limits: GuardLimits): void {
 }
 
 export function bodyTooLarge(limit: number): Problem {
-  return new Problem(`Cannot read the body: it is larger than ${limit} bytes, the limit`, {
-    kind: "too-large",
-    headers: { connection: "close" },
-  });
+  return new Problem(
+    `Cannot read the body: it exceeds the limit of ${limit} bytes; send less, or raise server.bodyMiB`,
+    {
+      kind: "too-large",
+      headers: { connection: "close" },
+    },
+  );
 }
 
 function isKnown(host: string, hosts: ReadonlySet<string>): boolean {

@@ -102,7 +102,8 @@ async function reach(path: string, init: RequestInit): Promise<Response> {
   }
 }
 
-/** Resolves with the data of the response. The schema of the route defines `T`. */
+/** Resolves with the data of the response. The caller chooses `T` to match the schema of the route; nothing checks
+ * the match. */
 export async function json<T>(path: string, options?: RequestOptions): Promise<T> {
   return await (await request(path, options)).json();
 }

@@ -72,7 +72,7 @@ export function limitsSuite(launcher: Launcher): void {
           handler: ({ context, texts }) =>
             texts.at(-1)?.startsWith("say")
               ? "said"
-              : /reached its limit of 2 sub-calls/.test(context)
+              : /reached its limit of 2 for both together/.test(context)
               ? final("At last")
               : replyJson("for (let i = 0; i < 3; i++) await rlm.ask('say ' + i)"),
         },

@@ -71,7 +71,10 @@ export class LoginPanel extends BasePanel {
       work: async (signal) => {
         const trial = await admin.tryKey(this.#provider, key, signal);
         if (trial?.state === "refused") {
-          throw new Error(`Cannot save the key: ${this.#provider} rejected it (${trial.found})`);
+          throw new Error(
+            `Cannot save the key: ${this.#provider} rejected it (${trial.found}); enter another key, or save it ` +
+              `unchecked with vis auth login ${this.#provider} --no-check`,
+          );
         }
         signal.throwIfAborted();
         await admin.saveKey(this.#provider, key);
