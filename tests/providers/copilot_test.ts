@@ -193,11 +193,16 @@ Deno.test("CopilotTokens.drop() forgets the token that was refused, not a newer 
 });
 
 const REFUSALS = [
-  { status: 401, code: "auth", retryable: false, says: /the login has expired; run vis auth login github-copilot$/ },
-  { status: 403, code: "auth", retryable: false, says: /has no access to GitHub Copilot: No access$/ },
+  {
+    status: 401,
+    code: "auth",
+    retryable: false,
+    says: /the login has expired \(status 401\); run vis auth login github-copilot$/,
+  },
+  { status: 403, code: "auth", retryable: false, says: /has no access to GitHub Copilot \(status 403, No access\)$/ },
   { status: 404, code: "auth", retryable: false, says: /has no access to GitHub Copilot/ },
-  { status: 429, code: "rate", retryable: true, says: /\(429\)/ },
-  { status: 503, code: "server", retryable: true, says: /\(503\)/ },
+  { status: 429, code: "rate", retryable: true, says: /\(status 429, No access\)$/ },
+  { status: 503, code: "server", retryable: true, says: /\(status 503, No access\)$/ },
 ] as const;
 for (const { status, code, retryable, says } of REFUSALS) {
   Deno.test(`CopilotTokens.get() explains status ${status}, and tries again the next time`, async () => {

@@ -42,7 +42,7 @@ Deno.test("the input of a command that does not read it is bounded", async () =>
   const input = new JobInput();
   jobs.add((id) => new Job({ id, command: "serve", input }, new Program().spawn));
   jobs.write("c1", "x".repeat(1 << 20), { end: false });
-  const full = /Cannot write to c1: it has not read the earlier input, and Vis keeps at most 1 MB/;
+  const full = /Cannot write to c1: it has not read the earlier input, and Vis keeps at most 1 MiB/;
   assert.throws(() => jobs.write("c1", "x", { end: false }), full);
   await input.stream.getReader().read();
   jobs.write("c1", "x", { end: true });

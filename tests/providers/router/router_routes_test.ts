@@ -154,7 +154,10 @@ Deno.test("Router.ask() sends images only to models that take them", async () =>
   const seeing = named("seeing", [], { capabilities: { images: true } });
   const messages: ModelMessage[] = [{ role: "user", text: "what?", images: [IMAGE] }];
   assert.equal((await rig([blind, seeing]).ask({ messages })).provider, "seeing");
-  await assert.rejects(rig([blind]).ask({ messages }), { code: "refused", message: /^Cannot send images: blind-1 / });
+  await assert.rejects(rig([blind]).ask({ messages }), {
+    code: "refused",
+    message: /^Cannot send images: no model of this call accepts them \(blind-1\)/,
+  });
   assert.equal(blind.requests.length, 0);
 });
 

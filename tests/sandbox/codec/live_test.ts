@@ -133,7 +133,7 @@ Deno.test("host calls: the error of a result that cannot be carried names its fu
   const give = () => ({ list: [() => 1] });
   await using box = await testSandbox({ functions: { "api.give": give } });
   const { result } = await box.run("await api.give()");
-  assert.equal(result.error?.message, "Cannot pass on the result of api.give: value.list[0]: a function");
+  assert.equal(result.error?.message, "Cannot pass on the result of api.give: value.list[0] is a function");
   assert.equal(await box.show("1"), "1");
 });
 

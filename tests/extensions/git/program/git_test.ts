@@ -78,7 +78,7 @@ Deno.test("git.diff() returns hunks as data, and counts the omitted lines", { ig
     const bounded = await diff(env, { staged: true, maxChars: 10 });
     assert.deepEqual([bounded.total.added, bounded.files[0]?.left], [4, 5]);
     assert.equal((await diff(env, { from: "HEAD~1", to: "HEAD" })).files.length, 2);
-    await assert.rejects(diff(env, { to: "HEAD" }), /to needs from/);
+    await assert.rejects(diff(env, { to: "HEAD" }), /`to` needs `from`/);
   });
 });
 

@@ -18,7 +18,7 @@ Deno.test("git.commit() gives git's reason for a refusal, not that nothing is st
     await write("new.txt", "new\n");
     await assert.rejects(
       commit(env, "not staged"),
-      /no file is staged; call git\.add with the changed files: a\.txt, new\.txt/,
+      /no file is staged; call git\.add with the changed files \(a\.txt, new\.txt\)/,
     );
     await assert.rejects(
       commit(env, "wrong", { paths: "b.txt" }),
