@@ -10,6 +10,8 @@ import { decode } from "../sandbox/codec/codec.ts";
 import type { QueryState } from "./query_state.ts";
 
 const STEERING_CHARS = 2_000;
+/** Limits for messages of the user that an earlier context message showed in full. */
+const SAID = { messages: 8, chars: 500 };
 
 export interface ContextSource {
   readonly environment: Environment;
@@ -27,10 +29,12 @@ export interface ContextSource {
 export async function buildContext(source: ContextSource): Promise<ContextParts> {
   const { environment, state, caps, steered } = source;
   const notes = [
+    ...state.said.slice(-SAID.messages).map((text) => `The user said meanwhile: ${clip(text, SAID.chars)}`),
     ...steered.map((text) => `The user says meanwhile: ${clip(text, STEERING_CHARS)}`),
     ...state.notes.splice(0),
     ...environment.takeNotes(),
   ];
+  state.said.push(...steered);
   const { journal } = state;
   const fresh = state.thinking === "" && journal === null && state.earlier.length === 0;
   const earlier = renderEarlier(state.earlier, { journal: journal?.entries ?? [], caps });

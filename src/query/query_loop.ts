@@ -74,6 +74,8 @@ export class QueryLoop {
   #last: Iterated["store"] | null = null;
   /** Whether Vis has stored the request and the end of an iteration. */
   #begun = false;
+  /** Messages of the user that a cut-off call showed. */
+  readonly #unseen: string[] = [];
 
   /** When `leaving` aborts, the query stops before its next iteration, and another process continues it. */
   constructor(prepared: Prepared, leaving: AbortSignal | null = null) {
@@ -111,9 +113,8 @@ export class QueryLoop {
       this.#take(storedResult(stored));
     }
     const done = iterations.findLast(({ status }) => status !== "interrupted")?.position ?? -1;
-    // The model has not seen these messages, because the call that showed them was cut off.
-    const unseen = steered.filter(({ iteration }) => iteration > done + 1);
-    state.notes.push(...unseen.map(({ text }) => `The user says meanwhile: ${clip(text, 2_000)}`));
+    // The model has not seen the messages of a call that was cut off.
+    for (const { text, iteration } of steered) (iteration > done + 1 ? this.#unseen : state.said).push(text);
   }
 
   /** Stores the last iteration and the end of the query. If the iteration is not stored yet, one transaction stores
@@ -159,7 +160,7 @@ export class QueryLoop {
       repetition: this.#repetition,
       caps,
       handover,
-      steered,
+      steered: [...this.#unseen.splice(0), ...steered],
       log,
       last,
     });

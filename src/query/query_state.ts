@@ -50,6 +50,9 @@ export class QueryState {
   earlier: readonly EarlierIteration[] = [];
   readonly attempts: Attempts = new Attempts();
   readonly notes: string[] = [];
+  /** Messages of the user during the query that a context message has shown. Each later context message repeats the
+   * newest messages. */
+  readonly said: string[] = [];
   next: Reply["next"] = { model: null, reasoning: null };
   repaired = "";
   final: AcceptedFinal | null = null;

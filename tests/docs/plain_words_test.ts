@@ -5,6 +5,7 @@ const ROOT = new URL("../../", import.meta.url).pathname;
 
 /** Maps phrases that read as translated to the usual words. */
 const PHRASES: Readonly<Record<string, string>> = {
+  "<{7} HEAD\\b|>{7} [0-9a-f]{7}": "one of the two texts of a conflict",
   "\\bgo(?:es)? on\\b": "continue",
   "\\bt(?:akes?|ook|aken) back\\b": "undo",
   "\\b(?:is|are|was) none (?:in|of)\\b": "not found",

@@ -86,6 +86,24 @@ Deno.test("steer() reaches the query of its own branch only, and its text cannot
   assert.ok(context.length < 4_000);
 });
 
+Deno.test("later calls repeat the newest messages, each shortened", async () => {
+  const texts = Array.from({ length: 10 }, (_, at) => `wish ${at}: ${"x".repeat(1_000)}`);
+  await using engine = await startEngine([
+    () => {
+      for (const text of texts) void engine.conversations.steer(engine.branch, text);
+      return replyJson("1");
+    },
+    replyJson("2"),
+    replyJson([], { final: "It is done: 2" }),
+  ]);
+  await engine.ask("count");
+  const [now, later] = [engine.context(1), engine.context(2)];
+  assert.equal(now.match(/The user says meanwhile: wish/g)?.length, 10);
+  assert.deepEqual(later.match(/The user said meanwhile: wish \d/g)?.length, 8);
+  assert.match(later, /said meanwhile: wish 9: x{100}/);
+  assert.doesNotMatch(later, /x{501}/);
+});
+
 async function steeredQuery(): Promise<Engine> {
   const engine = await startEngine([
     () => {

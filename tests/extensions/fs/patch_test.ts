@@ -211,7 +211,7 @@ Deno.test("fs.patch() applies a hunk with lines that lost their blank where the 
   assert.match(await workspace.refusal("patch", of(["@@ -1,2 +1,2 @@", " one", " two"])), /adds and removes nothing/);
   assert.match(
     await workspace.refusal("patch", of([])),
-    /the file of line 1 \(a\.txt\) is incomplete: no line after it changes the file/,
+    /the file of line 1 \(a\.txt\) is incomplete, because no line after it changes the file/,
   );
   assert.equal(await workspace.text("a.txt"), before);
 });
