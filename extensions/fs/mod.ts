@@ -54,7 +54,7 @@ const CHANGED = { ok: "diff", success: "diff", changed: "diff", patch: "diff" };
 const READING = ["readFile", "readFiles", "glob", "grep", "count", "listFiles", "stat", "definition", "readLines"];
 
 const FILES = "Files of cwd";
-const FIND = "Find first (fs.grep, fs.glob, fs.definition), never guess a path. {all: true} takes ignored files too.";
+const FIND = "Find first (fs.grep, fs.glob, fs.definition), never guess a path. {all: true} takes ignored files.";
 
 export default defineExtension({
   namespace: "vis.fs",
@@ -134,7 +134,7 @@ export default defineExtension({
       },
     ),
     fn("grep", search, {
-      doc: "Lines that match an RE2 pattern; over 500 is an error unless limit is set.",
+      doc: "Lines that match RE2; over 500 need limit.",
       insteadOf: ["grep", "rg", "grep_search", "search_files", "search_code", "codebase_search", "code_search"],
       action: { doing: "searching for", done: "searched for", things: "patterns" },
       outcome: counted("match", "matches"),
@@ -148,7 +148,7 @@ export default defineExtension({
       before: ({ args }) => ({ args: grepArguments(args) }),
     }),
     fn("count", count, {
-      doc: "How many lines match; .* counts all.",
+      doc: "Counts matching lines (.*: all).",
       action: { doing: "counting", done: "counted", things: "patterns" },
       outcome: String,
       args: z.tuple([
