@@ -384,10 +384,10 @@ interface Tests {
 const TAIL_CHARS = 4_000;
 
 /** Matches lines that repeat the outcome and would hide why a command failed. Examples are npm's lines about a failed
- * script, TAP's totals, and the stack inside Node.js. The repetitions in the pattern are bounded, since an output may
+ * script, TAP's totals and facts about a test, and the stack inside Node.js. The repetitions in the pattern are bounded, since an output may
  * be one line. */
 const REPEATS =
-  /^npm (?:error|ERR!) (?:Lifecycle script .*|code (?:ELIFECYCLE|\d+))\n(?:npm (?:error|ERR!).*(?:\n|$))*|^(?:\d+\.\.\d+|[#ℹ] (?:tests|suites|pass|cancelled|skipped|todo|duration_ms) +[\d.]+|[#ℹ] fail +0)(?:\n|$)|^ {1,40}(?:at )?(?:async )?(?:.{1,200}\()?node:[^\s:]{1,200}:\d+:\d+\)?(?:\n|$)/gm;
+  /^npm (?:error|ERR!) (?:Lifecycle script .*|code (?:ELIFECYCLE|\d+))\n(?:npm (?:error|ERR!).*(?:\n|$))*|^(?:\d+\.\.\d+|[#ℹ] (?:tests|suites|pass|cancelled|skipped|todo|duration_ms) +[\d.]+|[#ℹ] fail +0)(?:\n|$)|^(?:# {1,40}| {1,40})(?:at )?(?:async )?(?:.{1,200}\()?node:[^\s:]{1,200}:\d+:\d+\)?(?:\n|$)|^ {2,40}(?:---|\.\.\.|duration_ms: [\d.]+|type: '(?:test|suite)'|failureType: '\w+'|exitCode: \d+|signal: ~|code: 'ERR_\w+'|error: 'test failed'|stack: \|-\n(?= +\.\.\.))(?:\n|$)|^# (?:Node\.js v[\d.]+|Subtest: .*)(?:\n|$)/gm;
 
 /** Describes the end of a command in a few words, such as "12 passed, 1 failed · exit code 1". The text is "" if there
  * is nothing to report. A failed test is a failure even if the exit code belongs to another command, as in `npm test |

@@ -70,6 +70,39 @@ Deno.test("commandOutcome() omits output that repeats the outcome, unless there 
   assert.deepEqual(commandOutcome({ ...END, code: 1, stdout: "ready", stderr: missing }).output, ["ready", missing]);
 });
 
+Deno.test("commandOutcome() keeps the reason of a test file that crashed", () => {
+  const crash = ["# /shop/index.js:2", "# <<<<<<< HEAD", "# ^^", "# SyntaxError: Unexpected token '<<'"];
+  const stdout = [
+    "TAP version 13",
+    ...crash,
+    "#     at wrapSafe (node:internal/modules/cjs/loader:1464:18)",
+    "#     at Object.<anonymous> (/shop/page.test.js:1:1)",
+    "# Node.js v20.20.2",
+    "# Subtest: /shop/page.test.js",
+    "not ok 1 - /shop/page.test.js",
+    "  ---",
+    "  duration_ms: 432.763713",
+    "  location: '/shop/page.test.js:1:1'",
+    "  failureType: 'testCodeFailure'",
+    "  exitCode: 1",
+    "  signal: ~",
+    "  error: 'test failed'",
+    "  code: 'ERR_TEST_FAILURE'",
+    "  ...",
+    "1..1",
+    "# fail 1",
+  ].join("\n");
+  const [shown] = [commandOutcome({ ...END, code: 1, stdout }).output].flat();
+  assert.deepEqual(shown?.split("\n"), [
+    "TAP version 13",
+    ...crash,
+    "#     at Object.<anonymous> (/shop/page.test.js:1:1)",
+    "not ok 1 - /shop/page.test.js",
+    "  location: '/shop/page.test.js:1:1'",
+    "# fail 1",
+  ]);
+});
+
 Deno.test("commandOutcome() describes the end of a command without totals", () => {
   assert.equal(outcome("done\n"), "");
   assert.equal(outcome("", { code: 2 }), "exit code 2");
