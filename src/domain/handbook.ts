@@ -10,6 +10,8 @@ export interface Section extends Found {
 const HEADING = /^(#{1,3}) (.+)$/;
 /** A section counts less than a function for words that occur only in its text, because its text has more words. */
 const TEXT_WEIGHT = 0.4;
+/** Most people who search look for a task. Pages that compare agents name everything and explain little. */
+const FOR_USERS = /^guide\/(?!compare|coming-from)/, USERS_WEIGHT = 1.6;
 
 export class Handbook {
   readonly sections: readonly Section[];
@@ -59,33 +61,56 @@ const PLAIN_WORDS = new Set(
 );
 
 /** Returns the topics that contain the words, best first. A match in a name counts twice, and a rare word counts more
- * than a common one. */
+ * than a common one. In a text, a word counts more if it occurs often for the length of the text (as in BM25). Functions
+ * and pages for users count more than other pages. */
 export function foundByWords<Topic extends Found>(asked: string, topics: readonly Topic[]): readonly Topic[] {
   const read = topics.map((topic) => ({
-    name: wordsOf(topic.name),
-    doc: wordsOf(topic.doc),
+    name: countsOf(topic.name),
+    doc: countsOf(topic.doc),
     weight: "place" in topic ? TEXT_WEIGHT : 1,
+    isForUsers: !("place" in topic) || FOR_USERS.test(String(topic.place)),
   }));
+  const lengths = read.map(({ doc }) => lengthOf(doc));
+  const usual = lengths.reduce((sum, length) => sum + length, 0) / Math.max(1, lengths.length);
   const points = topics.map(() => 0);
-  const words = [...wordsOf(asked)].filter((word) => !/^[a-z\d]$/.test(word));
+  const words = [...countsOf(asked).keys()].filter((word) => !/^[a-z\d]$/.test(word));
   const telling = words.filter((word) => !PLAIN_WORDS.has(word));
   for (const word of (telling.length > 0 ? telling : words).slice(0, 10)) {
-    const found = read.map(({ name, doc, weight }) => 2 * likeness(word, name) + weight * likeness(word, doc));
+    const found = read.map(({ name, doc, weight }, at) => {
+      const inText = likeness(word, doc),
+        often = inText.times / (inText.times + 0.3 + 0.9 * (lengths[at] ?? 0) / usual);
+      return 2 * likeness(word, name).points + weight * inText.points * (inText.times === 0 ? 0 : 2 * often);
+    });
     const times = found.filter((one) => one > 0).length;
     for (const [at, one] of found.entries()) points[at] = (points[at] ?? 0) + one / Math.max(1, times);
   }
-  return topics.map((topic, at) => ({ topic, points: points[at] ?? 0 }))
+  const score = (at: number): number => (points[at] ?? 0) * (read[at]?.isForUsers ? USERS_WEIGHT : 1);
+  return topics.map((topic, at) => ({ topic, points: score(at) }))
     .filter((one) => one.points > 0).sort((one, other) => other.points - one.points).map(({ topic }) => topic);
 }
 
-function likeness(word: string, words: ReadonlySet<string>): number {
-  if (words.has(word)) return 2;
-  if (word.length <= 2) return 0;
-  for (const one of words) if (one.startsWith(word) || word.startsWith(one) && one.length > 3) return 1.5;
-  return 0;
+type Counts = ReadonlyMap<string, number>;
+
+/** Returns the points of the best match, and how often the word or words with the same beginning occur. */
+function likeness(word: string, words: Counts): { readonly points: number; readonly times: number } {
+  const exact = words.get(word) ?? 0;
+  if (word.length <= 2) return { points: exact > 0 ? 2 : 0, times: exact };
+  let times = 0;
+  for (const [one, count] of words) {
+    if (one.startsWith(word) || word.startsWith(one) && one.length > 3) times += count;
+  }
+  return { points: exact > 0 ? 2 : times > 0 ? 1.5 : 0, times };
 }
 
-function wordsOf(text: string): ReadonlySet<string> {
+function lengthOf(words: Counts): number {
+  let length = 0;
+  for (const count of words.values()) length += count;
+  return length;
+}
+
+function countsOf(text: string): Counts {
   const found = text.slice(0, 4_000).replace(/([\p{Ll}\d])(\p{Lu})/gu, "$1 $2").toLowerCase().match(/[\p{L}\d]+/gu);
-  return new Set(found);
+  const counts = new Map<string, number>();
+  for (const word of found ?? []) counts.set(word, (counts.get(word) ?? 0) + 1);
+  return counts;
 }

@@ -30,6 +30,7 @@ Deno.test("foundByWords() finds the section for a question in the pages for user
     const found = foundByWords(words, sections).slice(0, 4).map((one) => one.place);
     assert.ok(found.includes(place), `${words}: ${found.join(", ")}`);
   }
+  assert.equal(foundByWords("fork", sections)[0]?.place, "guide/conversations#branches");
   const fn = { name: "fs.exitCode", doc: "The exit code of a file." };
   assert.equal(foundByWords("exit code file", [...sections, fn])[0], fn);
   assert.deepEqual(foundByWords("zzqqxx", sections), []);
