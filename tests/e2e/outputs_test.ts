@@ -122,6 +122,7 @@ Deno.test(`the JSON of commands matches docs/generated/outputs.schema.json${with
   // Other tests check the walls. This launcher starts no child, which ends their checks at once.
   await told("config set", "config set --json sandbox.launcher", ['["/bin/false"]']);
   await told("doctor", "doctor --json");
+  await told("update", "update --check --json");
   await told("error", "run --json --nope");
   const printed = Object.keys(schemas).filter((name) => without === "" || name !== "db copy");
   assert.deepEqual([...met].sort(), printed.sort());

@@ -135,7 +135,7 @@ export function twoProcessesSuite(launcher: Launcher): void {
       const beside = await user.run(["run", "-c", "say b"]);
       assert.deepEqual([beside.code, beside.stdout], [1, ""]);
       assert.match(beside.stderr, /still running in another process/);
-      assert.match(beside.stderr, /^vis: Cannot start the request: .*one in this conversation/m);
+      assert.match(beside.stderr, /^vis: Cannot start the request: .*request in this conversation/m);
       assert.doesNotMatch(beside.stderr, /interrupted/);
       const listed = JSON.parse((await user.run(["conversations", "list", "--json"])).stdout);
       assert.equal(listed[0].running, true);
@@ -222,7 +222,7 @@ export function twoProcessesSuite(launcher: Launcher): void {
       for (const pid of its) Deno.kill(pid, "SIGSTOP");
       const early = await user.run(["run", "-c", "say b"]);
       assert.equal(early.code, 1, early.stderr);
-      assert.match(early.stderr, /^vis: Cannot start the request: .*one in this conversation/m);
+      assert.match(early.stderr, /^vis: Cannot start the request: .*request in this conversation/m);
       silence(user, space);
       const next = await user.run(["run", "-c", "say b"]);
       assert.equal(next.code, 0, next.stderr);
