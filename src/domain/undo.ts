@@ -1,4 +1,4 @@
-import { oneLine } from "./kit/text.ts";
+import { counted, oneLine } from "./kit/text.ts";
 import type { ExtensionAdmin } from "./admin_reports.ts";
 
 export interface FileChange {
@@ -44,11 +44,8 @@ export function keptText({ kept = [] }: Pick<UndoReport, "kept">, verb = "Kept")
 
 /** Returns the number of files and folders that an undo changed. Returns "" if the undo changed none. */
 export function undonePlaces({ files = [], folders = [] }: Pick<UndoReport, "files" | "folders">): string {
-  return [counted(files, "file"), counted(folders, "folder")].filter(Boolean).join(" and ");
-}
-
-function counted({ length }: readonly unknown[], thing: string): string {
-  return length === 0 ? "" : `${length} ${thing}${length === 1 ? "" : "s"}`;
+  const counts = [[files.length, "file"], [folders.length, "folder"]] as const;
+  return counts.flatMap(([count, thing]) => count === 0 ? [] : [counted(count, thing)]).join(" and ");
 }
 
 interface BranchIds {
