@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 260e02c874ce8ac0184a355083930b1d7e0c80ce9ceaa9f9600cd687adfef01a
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: a41d2c2861be490728cd6b4d5f04122d86777cf8ef192d22dad8ca8d3576a4f5
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -300,7 +300,7 @@ export interface SpawnOptions {
   readonly pauses?: boolean;
   /** Absolute paths that the program may read and execute, in addition to the usual ones. */
   readonly read?: readonly string[];
-  /** Whether the program has full TCP access or no network; overrides the setting for commands. */
+  /** Whether the program has TCP and UDP to any address, or no network; overrides the setting for commands. */
   readonly network?: boolean;
   /** Hides the secret files of the workspace, except these paths relative to it. The program reads `instead` in place
    * of each file. Hiding works only if the program can have its own file system. */
@@ -315,7 +315,7 @@ export interface SpawnOptions {
   readonly whole?: boolean;
   /** Vis calls this when the program begins, after any approval. */
   readonly onBegin?: () => void;
-  /** Programs without TCP access and with the same text here share a network with only a loopback, if the machine
+  /** Programs without network access and with the same text here share a network with only a loopback, if the machine
    * supports it. */
   readonly loopback?: string;
 }
@@ -354,7 +354,7 @@ export interface ProgramWalls {
   readonly whole: boolean;
   /** Why the wall is incomplete; "" if it is whole. */
   readonly reason: string;
-  /** Whether programs without TCP access can have their own loopback. */
+  /** Whether programs without network access can have their own loopback. */
   readonly loopback: boolean;
   /** Whether programs can have unix sockets in their folders. */
   readonly unix: boolean;

@@ -21,7 +21,7 @@ export const Stdio = z.strictObject({
   cwd: z.string().optional().describe(
     "Folder of the workspace in which the program starts; by default, an empty folder, and PATH then contains no program of the workspace",
   ),
-  network: z.boolean().default(false).describe("Whether the program may open TCP connections to any address"),
+  network: z.boolean().default(false).describe("Whether the program may use TCP and UDP to any address"),
   read: z.array(z.string().startsWith("/")).default([]).describe(
     "Absolute paths that the program may read and run, in addition to the system's and the workspace",
   ),

@@ -21,7 +21,7 @@ const settings = z.strictObject({
   ),
   deny: z.array(pattern).default([]).describe("Commands that may not run; * matches any text").meta({ project: true }),
   network: z.boolean().default(false).describe(
-    "Whether commands get TCP to any address; otherwise they have their own network, with only localhost",
+    "Whether commands get TCP and UDP to any address; otherwise they have their own network, with only localhost",
   )
     .meta({ programs: "network" }),
   unwalled: z.enum(["ask", "run", "off"]).default("ask").describe(
@@ -219,7 +219,7 @@ function checkShell({ config, spawn }: DoctorContext): readonly DoctorCheck[] {
   return [{
     name,
     state: "ok",
-    found: `on, ${network ? "TCP to anywhere" : "asks you for the network"}${rules}`,
+    found: `on, ${network ? "network to anywhere" : "asks you for the network"}${rules}`,
     fix: "",
   }];
 }

@@ -473,10 +473,6 @@ const ABSENT = /no such file or directory|\bENOENT\b/i;
 /** Matches an absolute path outside of the system's folders, which commands can see. */
 const ELSEWHERE = /(?:^|[\s'"`])\/(?!(?:usr|bin|sbin|lib\w*|opt|etc|proc|dev)\/)\w/;
 const UNREACHED = /could not resolve|name resolution|getaddrinfo|network is unreachable/i;
-/** Matches the errors of programs that cannot look up a name, because commands have no UDP. */
-const UNRESOLVED = /could not resolve|name resolution|getaddrinfo|EAI_AGAIN|dial udp|queryA+ E|bad address '/i;
-const TCP_ONLY =
-  "Names are looked up over TCP, since commands have no UDP: a name that is right fails where the name server takes no TCP, and in programs that only ask by UDP (musl, Go without cgo, dig without +tcp). If the name is right, ask the user to run the command outside the wall, as !COMMAND on the screen (such as !npm install)";
 const NETWORK =
   /could not resolve|name resolution|getaddrinfo|network is unreachable|\bsocket|connect|\bbind\b|\blisten|\bport\b|https?:\/\//i;
 
@@ -490,9 +486,6 @@ export function wallHint(
   const { network = false } = (config ?? {}) as { readonly network?: boolean };
   const lines = output.split("\n");
   const denied = lines.filter((line) => DENIED.test(line));
-  if (network || isGiven) {
-    if (lines.some((line) => UNRESOLVED.test(line))) return TCP_ONLY;
-  }
   const offline = !network && !isGiven && (denied.some((line) => NETWORK.test(line)) ||
     lines.some((line) => UNREACHED.test(line)));
   if (offline) {

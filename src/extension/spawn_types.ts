@@ -46,7 +46,7 @@ export interface SpawnOptions {
   readonly pauses?: boolean;
   /** Absolute paths that the program may read and execute, in addition to the usual ones. */
   readonly read?: readonly string[];
-  /** Whether the program has full TCP access or no network; overrides the setting for commands. */
+  /** Whether the program has TCP and UDP to any address, or no network; overrides the setting for commands. */
   readonly network?: boolean;
   /** Hides the secret files of the workspace, except these paths relative to it. The program reads `instead` in place
    * of each file. Hiding works only if the program can have its own file system. */
@@ -58,7 +58,7 @@ export interface SpawnOptions {
   readonly whole?: boolean;
   /** Vis calls this when the program begins, after any approval. */
   readonly onBegin?: () => void;
-  /** Programs without TCP access and with the same text here share a network with only a loopback, if the machine
+  /** Programs without network access and with the same text here share a network with only a loopback, if the machine
    * supports it. */
   readonly loopback?: string;
 }
@@ -107,7 +107,7 @@ export interface ProgramWalls {
   readonly whole: boolean;
   /** Why the wall is incomplete; "" if it is whole. */
   readonly reason: string;
-  /** Whether programs without TCP access can have their own loopback. */
+  /** Whether programs without network access can have their own loopback. */
   readonly loopback: boolean;
   /** Whether programs can have unix sockets in their folders. */
   readonly unix: boolean;

@@ -11,7 +11,7 @@ export interface WallOptions {
   readonly visHome: string | null;
   /** Folders and files that programs may read and run, in addition to the system's. */
   readonly read: readonly string[];
-  /** TCP to any address. If false, programs have no network, or a private one with only a loopback. */
+  /** TCP and UDP to any address. If false, programs have no network, or a private one with only a loopback. */
   readonly network: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Patterns of files of a workspace that may hold keys. */

@@ -1,3 +1,4 @@
+import type { ProgramNetwork } from "../../src/sandbox/exec/refused_calls.ts";
 import type { Place } from "./_place.ts";
 
 export interface Outcome {
@@ -11,16 +12,16 @@ export interface Attack {
   readonly got: (outcome: Outcome, place: Place) => boolean;
   /** Whether the attack works without the wall on every machine. */
   readonly control: boolean;
-  /** Whether the attack is harmless in its own network and file system, and so allowed there. */
-  readonly own: boolean;
+  /** The networks of commands in which Vis allows the attack. In a private network, the attack is harmless. */
+  readonly allowedIn: readonly ProgramNetwork[];
 }
 
 export const attack = (
   name: string,
   command: (place: Place) => string,
   got: Attack["got"],
-  { control = true, own = false } = {},
-): Attack => ({ name, command, got, control, own });
+  { control = true, allowedIn = [] }: Partial<Pick<Attack, "control" | "allowedIn">> = {},
+): Attack => ({ name, command, got, control, allowedIn });
 
 export const printed = ({ stdout }: Outcome): boolean => stdout.includes("got it");
 export const perl = (code: string): string => `/usr/bin/perl -e '${code}'`;

@@ -8,28 +8,32 @@ import { mayMake, type Owner, type Place, place } from "./_place.ts";
 /** The ways in which commands run. They differ in their resources and in namespaces of the machine. The user may have
  * started Vis inside the repository, all of which the command may then change. */
 const WAYS = [
-  { name: "without sockets", own: false, namespaces: true, inside: false },
-  { name: "in a network of its own", own: true, namespaces: true, inside: false },
-  { name: "without namespaces", own: false, namespaces: false, inside: false },
-  { name: "of a folder inside the repository", own: false, namespaces: true, inside: true },
-];
+  { name: "without sockets", network: "none", namespaces: true, inside: false },
+  { name: "in a network of its own", network: "private", namespaces: true, inside: false },
+  { name: "with the network", network: "internet", namespaces: true, inside: false },
+  { name: "without namespaces", network: "none", namespaces: false, inside: false },
+  { name: "of a folder inside the repository", network: "none", namespaces: true, inside: true },
+] as const;
 
 async function spawned(
   there: Place,
   command: string,
-  { way: { own, inside }, timeoutMs }: { readonly way: typeof WAYS[number]; readonly timeoutMs: number },
+  { way: { network, inside }, timeoutMs }: { readonly way: typeof WAYS[number]; readonly timeoutMs: number },
 ): Promise<Outcome> {
   const { workspace } = there, folder = inside ? join(workspace, ".git-folder") : workspace;
   await Deno.mkdir(folder, { recursive: true });
   return await there.wall.spawn(folder, ["/bin/sh", "-c", command], {
     timeoutMs,
-    ...(own ? { loopback: "one" } : {}),
+    ...(network === "private" ? { loopback: "one" } : {}),
+    ...(network === "internet" ? { network: true } : {}),
     ...(inside ? { root: workspace, cwd: workspace, write: [workspace] } : {}),
   });
 }
 
-function repelled(attacks: readonly Attack[], { own, namespaces }: typeof WAYS[number]): readonly Attack[] {
-  return attacks.filter((attack) => (!own || !attack.own) && (namespaces || !REPOSITORY.includes(attack)));
+function repelled(attacks: readonly Attack[], { network, namespaces }: typeof WAYS[number]): readonly Attack[] {
+  return attacks.filter((attack) =>
+    !attack.allowedIn.includes(network) && (namespaces || !REPOSITORY.includes(attack))
+  );
 }
 
 export function attacksSuite({ missing }: { readonly missing: string }): void {

@@ -1,14 +1,17 @@
 import { call } from "../helpers/system_calls.ts";
 import { type Attack, attack, perl, printed } from "./_attack.ts";
 
-const socketOf = (family: number, type: number): string =>
-  perl(`print "got it" if syscall(${call("socket")}, ${family}, ${type}, 0) >= 0`);
+const socketOf = (family: number, type: number, protocol = 0): string =>
+  perl(`print "got it" if syscall(${call("socket")}, ${family}, ${type}, ${protocol}) >= 0`);
 
 const SOCKETS: readonly Attack[] = [
-  attack("makes a TCP socket", () => socketOf(2, 1), printed, { own: true }),
-  attack("makes a UDP socket", () => socketOf(2, 2), printed, { own: true }),
-  attack("makes a UDP socket of IPv6", () => socketOf(10, 2), printed, { control: false, own: true }),
-  attack("makes a unix socket", () => socketOf(1, 1), printed, { own: true }),
+  attack("makes a TCP socket", () => socketOf(2, 1), printed, { allowedIn: ["private", "internet"] }),
+  attack("makes a UDP socket", () => socketOf(2, 2), printed, { allowedIn: ["private", "internet"] }),
+  attack("makes a UDP socket of IPv6", () => socketOf(10, 2), printed, {
+    control: false,
+    allowedIn: ["private", "internet"],
+  }),
+  attack("makes a unix socket", () => socketOf(1, 1), printed, { allowedIn: ["private"] }),
   attack(
     "speaks to a service by its unix socket",
     (p) =>
@@ -33,7 +36,7 @@ const SOCKETS: readonly Attack[] = [
         `use Socket; socket(S, AF_UNIX, SOCK_STREAM, 0) && bind(S, sockaddr_un("${p.workspace}/own")) && print "got it"`,
       ),
     printed,
-    { own: true },
+    { allowedIn: ["private"] },
   ),
   attack(
     "speaks to a service by its abstract socket",
@@ -64,9 +67,10 @@ const SOCKETS: readonly Attack[] = [
     (p) => `rm -f ${p.outside}/bus; mv ${p.outside} gone; ls gone/secret && echo got it`,
     printed,
   ),
-  attack("makes a netlink socket", () => socketOf(16, 3), printed, { control: false, own: true }),
+  attack("makes a netlink socket", () => socketOf(16, 3), printed, { control: false, allowedIn: ["private"] }),
   attack("makes a packet socket", () => socketOf(17, 3), printed, { control: false }),
   attack("makes a raw socket", () => socketOf(2, 3), printed, { control: false }),
+  attack("makes a socket for pings", () => socketOf(2, 2, 1), printed, { control: false }),
   attack("makes a vsock socket", () => socketOf(40, 1), printed, { control: false }),
   attack("makes a socket of the kernel's ciphers", () => socketOf(38, 5), printed, { control: false }),
 ];

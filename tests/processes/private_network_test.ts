@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
+import { createSocket } from "node:dgram";
+import { once } from "node:events";
 import { PROC } from "../../src/processes/proc_files.ts";
 import type { LinuxWall } from "../../src/processes/linux/linux_wall.ts";
 import { mayMake, place } from "./_place.ts";
@@ -121,3 +124,35 @@ Deno.test(
       assert.notEqual(own, PROC.link("/proc/self/ns/net"));
     }),
 );
+
+/** Asks a name server on this machine for the address of a name by UDP, as a resolver does. */
+const lookUp = (port: number): string =>
+  `use Socket; socket(S, AF_INET, SOCK_DGRAM, 0) or die "socket: $!\\n";
+connect(S, sockaddr_in(${port}, INADDR_LOOPBACK)) or die "connect: $!\\n";
+send(S, pack("n6", 7, 256, 1, 0, 0, 0) . "\\7example\\4test\\0" . pack("n2", 1, 1), 0) or die "send: $!\\n";
+defined recv(S, $a, 512, 0) or die "recv: $!\\n"; print inet_ntoa(substr($a, -4))`;
+
+Deno.test("a command with network access looks a name up by UDP, and no other command reaches the name server", {
+  ignore,
+}, () =>
+  place(async ({ wall, workspace }) => {
+    const names = createSocket("udp4"), questions: number[] = [];
+    names.on("message", (question, { port, address }) => {
+      questions.push(question.readUInt16BE(0));
+      const answer = Buffer.concat([question, Buffer.from("c00c0001000100000000000401020304", "hex")]);
+      answer.writeUInt16BE(0x8180, 2);
+      answer.writeUInt16BE(1, 6);
+      names.send(answer, port, address);
+    });
+    await once(names.bind(0, "127.0.0.1"), "listening");
+    try {
+      const code = lookUp(names.address().port);
+      const { stdout, stderr } = await wall.spawn(workspace, ["/usr/bin/perl", "-e", code], { network: true });
+      assert.equal(stdout, "1.2.3.4", stderr);
+      assert.match(await perl(wall, code, { workspace }), /socket: Operation not permitted/);
+      assert.match(await perl(wall, code, { workspace, loopback: "one" }), /(send|recv): Connection refused/);
+      assert.deepEqual(questions, [7]);
+    } finally {
+      names.close();
+    }
+  }));

@@ -29,7 +29,7 @@ export class Namespaces {
     this.#outside ||= PROC.link("/proc/self/ns/net");
     const uid = Deno.uid() ?? 0, gid = Deno.gid() ?? 0;
     return {
-      outside: network === "tcp" ? null : this.#outside,
+      outside: network === "internet" ? null : this.#outside,
       other: network === "private" ? this.#otherOf(name) : null,
       user: uid === 0 ? null : { uid, gid },
     };

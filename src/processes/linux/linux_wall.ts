@@ -111,7 +111,7 @@ export class LinuxWall {
     const isWhole = this.#namespaces.fault === "";
     if (options.whole && !isWhole) throw new Error(`Cannot run commands: ${this.#namespaces.fault}`);
     const network = options.network ?? this.#options.network
-      ? "tcp"
+      ? "internet"
       : isWhole && loopback !== undefined
       ? "private"
       : "none";
@@ -167,8 +167,6 @@ export class LinuxWall {
         : { ...machine.env, PATH: machine.path };
       const env = {
         ...programEnvironment(this.#options.env, { folder, language: "C.UTF-8" }),
-        // Names are looked up over TCP because there is no UDP.
-        ...network === "tcp" ? { RES_OPTIONS: "use-vc" } : {},
         ...usual,
         ...options.env,
       };

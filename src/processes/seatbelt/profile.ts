@@ -179,7 +179,7 @@ export function seatbeltArguments({ text, parameters }: SeatbeltProfile): readon
 /** The address of a server cannot be part of a Seatbelt rule: either all addresses are allowed or only this machine. */
 function networkRules(): readonly string[] {
   return [
-    '(allow network-outbound (remote tcp "*:*"))',
+    '(allow network-outbound (remote tcp "*:*") (remote udp "*:*"))',
     '(allow network-outbound (literal "/private/var/run/mDNSResponder"))',
     '(allow file-read* (literal "/private/var/run/resolv.conf"))',
     "(allow system-socket (require-all (socket-domain AF_SYSTEM) (socket-protocol 2)))",

@@ -1,8 +1,8 @@
 import { argument, BPF, denyWith, entryCheck, type Operation, VERDICT, verdict } from "../confine/install_filter.ts";
 import { type Architecture, type CallName, numbersOf } from "../confine/libc.ts";
 
-/** TCP to any address, a network with only a loopback, or no sockets at all. */
-export type ProgramNetwork = "tcp" | "private" | "none";
+/** TCP and UDP to any address, a network with only a loopback, or no sockets at all. */
+export type ProgramNetwork = "internet" | "private" | "none";
 
 const EPERM = 1, ENOSYS = 38;
 const JUMP = 0x05;
@@ -113,9 +113,9 @@ const O_WRONLY = 1, O_RDWR = 2, O_TRUNC = 0o1000;
 /** Landlock covers emptying a file from ABI 3 on. On an older kernel, a program may empty only files that Landlock lets
  * it open for writing. */
 const TRUNCATE_ABI = 3;
-const AF_UNIX = 1, AF_INET = 2, AF_INET6 = 10, AF_NETLINK = 16, IPPROTO_TCP = 6, NETLINK_ROUTE = 0;
-/** SOCK_STREAM, optionally with SOCK_NONBLOCK and SOCK_CLOEXEC. */
-const STREAM = [0x1, 0x801, 0x80001, 0x80801];
+const AF_UNIX = 1, AF_INET = 2, AF_INET6 = 10, AF_NETLINK = 16, IPPROTO_TCP = 6, IPPROTO_UDP = 17, NETLINK_ROUTE = 0;
+/** SOCK_STREAM and SOCK_DGRAM, optionally with SOCK_NONBLOCK and SOCK_CLOEXEC. */
+const STREAM_OR_DATAGRAM = [1, 2].flatMap((type) => [type, type | 0x800, type | 0x80000, type | 0x80800]);
 const NOT_ITSELF = check(0, "noneOf", 0);
 /** PRIO_USER and IOPRIO_WHO_USER select all processes of the user, even with 0 for oneself. */
 const PRIO_USER = 2, IOPRIO_WHO_USER = 3;
@@ -170,12 +170,12 @@ function socket(network: ProgramNetwork): RefusedWhen {
         [check(0, "noneOf", AF_INET, AF_INET6, AF_NETLINK, AF_UNIX)],
         [check(0, "is", AF_NETLINK), check(2, "noneOf", NETLINK_ROUTE)],
       );
-    case "tcp":
+    case "internet":
       return refused(
         "socket",
         [check(0, "noneOf", AF_INET, AF_INET6)],
-        [check(1, "noneOf", ...STREAM)],
-        [check(2, "noneOf", 0, IPPROTO_TCP)],
+        [check(1, "noneOf", ...STREAM_OR_DATAGRAM)],
+        [check(2, "noneOf", 0, IPPROTO_TCP, IPPROTO_UDP)],
       );
     default:
       return network satisfies never;

@@ -21,7 +21,7 @@ Deno.test(
     assert.deepEqual(off.get("shell"), { name: "shell", state: "ok", found: "off", fix: "" });
     assert.match(off.get("git")?.found ?? "", /^git version|Cannot run git/);
     const on = await diagnose({ enabled: true, network: true, deny: ["curl *"] });
-    assert.equal(on.get("shell")?.found, "on, TCP to anywhere, rules: 0 allow, 1 deny");
+    assert.equal(on.get("shell")?.found, "on, network to anywhere, rules: 0 allow, 1 deny");
   },
 );
 

@@ -190,7 +190,7 @@ Deno.test(
   },
 );
 
-Deno.test("LinuxWall.spawn() with network permits only TCP", { ignore }, async () => {
+Deno.test("LinuxWall.spawn() with network permits only TCP and UDP", { ignore }, async () => {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const served = listener.accept().then(async (connection) => {
     await connection.write(new TextEncoder().encode("hello"));
@@ -201,7 +201,13 @@ Deno.test("LinuxWall.spawn() with network permits only TCP", { ignore }, async (
     const code = `use IO::Socket::INET; $s = IO::Socket::INET->new("127.0.0.1:${port}") or die; print <$s>`;
     assert.equal((await wall.spawn(workspace, ["/usr/bin/perl", "-e", code])).stdout, "hello");
     await served;
-    for (const [family, type, protocol] of [[2, 2, 0], [10, 2, 0], [1, 1, 0], [16, 3, 0], [2, 1, 262], [2, 3, 6]]) {
+    for (
+      const [family, type, protocol] of [[1, 1, 0], [1, 2, 0], [16, 3, 0], [2, 1, 262], [2, 2, 1], [2, 3, 6], [
+        17,
+        3,
+        0,
+      ]]
+    ) {
       const probe = `print syscall(${call("socket")}, ${family}, ${type}, ${protocol})`;
       assert.equal((await wall.spawn(workspace, ["/usr/bin/perl", "-e", probe])).stdout, "-1");
     }

@@ -261,6 +261,7 @@ export const LOCAL_TCP: readonly Case[] = [
 
 export const NETWORK_NEEDS: readonly Case[] = [
   ["a server", { operation: "network-outbound", remote: "host:443", protocol: "tcp" }],
+  ["the user's name server", { operation: "network-outbound", remote: "host:53", protocol: "udp" }],
   ...on("network-outbound", ["/private/var/run/mDNSResponder"]),
   ...on("file-read-data", ["/private/var/run/resolv.conf"]),
   ...named("mach-lookup", ["com.apple.trustd.agent", "com.apple.SystemConfiguration.configd"]),

@@ -30,8 +30,8 @@ const NETWORKS: Readonly<Record<string, { readonly network: ProgramNetwork; read
   "a command without network": { network: "none", own: false },
   "a command without network in namespaces": { network: "none", own: true },
   "a command with a private network": { network: "private", own: true },
-  "a command with TCP": { network: "tcp", own: false },
-  "a command with TCP in namespaces": { network: "tcp", own: true },
+  "a command with the network": { network: "internet", own: false },
+  "a command with the network in namespaces": { network: "internet", own: true },
 };
 
 const FILTERS: readonly (readonly [name: string, filter: (architecture: Architecture) => readonly Operation[]])[] = [
@@ -211,7 +211,12 @@ Deno.test("the filter of a command refuses calls that bypass Landlock, and allow
       ["socket", [17, 3, 0], EPERM],
     ]);
   }
-  check(commandFilter("a command without network", 6), [["socket", [2, 1, 0], EPERM], ["shmget", [0], EPERM]]);
+  check(commandFilter("a command without network", 6), [
+    ["socket", [2, 1, 0], EPERM],
+    ["socket", [2, 2, 0], EPERM],
+    ["socket", [10, 2, 0], EPERM],
+    ["shmget", [0], EPERM],
+  ]);
   check(commandFilter("a command with a private network", 6), [
     ["socket", [2, 2, 0], ALLOW],
     ["socket", [1, 1, 0], ALLOW],
@@ -219,11 +224,20 @@ Deno.test("the filter of a command refuses calls that bypass Landlock, and allow
     ["socket", [16, 3, 9], EPERM],
     ["shmget", [0], ALLOW],
   ]);
-  check(commandFilter("a command with TCP", 6), [
+  const NONBLOCK_CLOEXEC = 0x80800;
+  check(commandFilter("a command with the network", 6), [
     ["socket", [2, 1, 6], ALLOW],
+    ["socket", [2, 2, 0], ALLOW],
+    ["socket", [10, 2 | NONBLOCK_CLOEXEC, 17], ALLOW],
     ["socket", [2, 1, 262], EPERM],
-    ["socket", [2, 2, 0], EPERM],
+    ["socket", [2, 2, 1], EPERM], // This socket sends pings.
+    ["socket", [2, 2, 136], EPERM],
+    ["socket", [2, 3, 17], EPERM],
+    ["socket", [2, 5, 0], EPERM],
     ["socket", [1, 1, 0], EPERM],
+    ["socket", [1, 2, 0], EPERM],
+    ["socket", [16, 2, 0], EPERM],
+    ["socket", [17, 2, 0], EPERM],
   ]);
 });
 
