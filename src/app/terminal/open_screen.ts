@@ -125,25 +125,41 @@ async function gitState(
   return `${branch.startsWith("HEAD (") ? "no branch" : branch}${changes.length > 0 ? "*" : ""}`;
 }
 
+/** The processes of a command have this time to end after SIGTERM. */
+const KILLED_MS = 2_000;
+
 export async function runUserCommand(
   command: string,
   { cwd, signal, onOutput }: Parameters<RunCommand>[1],
 ): Promise<string> {
   const shell = Deno.build.os === "windows" ? ["cmd", "/c", command] : ["sh", "-c", `exec 2>&1\n${command}`];
   const [program = "", ...args] = shell;
-  const child = new Deno.Command(program, { args, cwd, stdin: "null", stdout: "piped", stderr: "null" }).spawn();
-  const end = (): void => {
+  const child = new Deno.Command(program, {
+    ...{ args, cwd, stdin: "null", stdout: "piped", stderr: "null" },
+    detached: true, // The command has a group of its own, which ends as a whole.
+  }).spawn();
+  const killed = new AbortController();
+  const send = (by: Deno.Signal): void => {
     try {
-      child.kill("SIGTERM");
-    } catch { /* The process has ended. */ }
+      if (Deno.build.os === "windows") child.kill(by);
+      else Deno.kill(-child.pid, by);
+    } catch { /* The processes have ended. */ }
+  };
+  let killing: ReturnType<typeof setTimeout> | undefined;
+  const end = (): void => {
+    send("SIGTERM");
+    killing = setTimeout(() => {
+      send("SIGKILL");
+      killed.abort();
+    }, KILLED_MS);
   };
   signal.addEventListener("abort", end);
   try {
     const output = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
     for (;;) {
-      // A process that the command left behind may hold the output open.
-      const read = await abortable(output.read(), signal).catch((error) => {
-        if (signal.aborted) return null;
+      // A process that left the group may hold the output open.
+      const read = await abortable(output.read(), killed.signal).catch((error) => {
+        if (killed.signal.aborted) return null;
         throw error;
       });
       if (read === null || read.done) break;
@@ -151,10 +167,10 @@ export async function runUserCommand(
     }
     await output.cancel();
     const { code, signal: by } = await child.status;
-    if (signal.aborted) return "ended";
     if (by !== null) return `ended by ${by}`;
     return code === 0 ? "" : `exit code ${code}`;
   } finally {
+    clearTimeout(killing);
     signal.removeEventListener("abort", end);
   }
 }

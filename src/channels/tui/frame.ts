@@ -5,7 +5,7 @@ import {
   type TuiMouseEventResult,
   visibleWidth,
 } from "@earendil-works/pi-tui";
-import { oneLine, runningText, visibleText } from "../../domain/kit/text.ts";
+import { counted, oneLine, runningText, visibleText } from "../../domain/kit/text.ts";
 import { aboutText } from "../../domain/query/model_call.ts";
 import { planLine, taskLine } from "../../domain/query/plan.ts";
 import type { QueryProgress } from "../../domain/query/query_progress.ts";
@@ -22,12 +22,14 @@ import { wrapped } from "./text/wrapped.ts";
 const WALLS = 4;
 const LOW = 9;
 const WAITING_SHOWN = 3;
+const JOBS_SHOWN = 3;
 
 export interface FrameFacts {
   readonly theme: Theme;
   readonly status: StatusFacts;
   readonly waiting: readonly { readonly outgoing: Outgoing; readonly steers: boolean }[];
   readonly plan: { readonly items: readonly PlanItem[]; readonly isOpen: boolean };
+  readonly jobs: readonly Job[];
   readonly panel: Panel | null;
   readonly input: (width: number) => readonly string[];
   readonly footer: FooterFacts;
@@ -53,10 +55,11 @@ export class ScreenFrame implements Component {
   render(width: number): string[] {
     const began = performance.now();
     const rows = this.#parts.rows();
-    const { theme, status, waiting, plan, panel, input, footer } = this.#parts.facts();
+    const { theme, status, waiting, plan, jobs, panel, input, footer } = this.#parts.facts();
     const low = rows < LOW;
     const below = [
       ...(low ? [] : planLines(plan, { width, theme, most: Math.max(1, Math.floor(rows / 3)) })),
+      ...jobLines(jobs, { width, theme, most: low ? 1 : JOBS_SHOWN }),
       ...waiting.slice(-WAITING_SHOWN).map((one) => waitingLine(one, { width, theme })),
       ...(low && status.told === "" ? [] : statusLines(status, { width, theme, most: low ? 1 : TOLD_ROWS })),
       ...input(width),
@@ -106,6 +109,36 @@ function planLines(
   return [theme.dim(line(`  Tasks: ${planLine(items).replace(/ · .*/, "")}`)), ...shown];
 }
 
+/** A running command of the user, or a command in the background. */
+export interface Job {
+  readonly title: string;
+  readonly ms: number;
+  readonly output: string;
+  readonly how: string;
+}
+
+const OUTPUT_CHARS = 2_000;
+
+export function jobLines(
+  jobs: readonly Job[],
+  { width, theme, most }: { readonly width: number; readonly theme: Theme; readonly most: number },
+): readonly string[] {
+  const lines = jobs.slice(0, most).map(({ title, ms, output, how }) => {
+    const facts = ` · ${runningText(ms)} · ${how}`;
+    const room = Math.max(LEAST_PHASE, width - 3 - facts.length);
+    const last = flat(output.slice(-OUTPUT_CHARS).trimEnd().split(/[\r\n]/).at(-1) ?? "", 400);
+    const name = fitted(flat(title, 400), { width: last === "" ? room : Math.ceil(room / 2) });
+    const line = `${name}${facts}${last === "" ? "" : ` · ${last}`}`;
+    return ` ${theme.accent(spinner(ms))} ${theme.dim(fitted(line, { width: width - 3 }))}`;
+  });
+  const more = jobs.length - lines.length;
+  return more > 0 && most > 1 ? [...lines, theme.dim(`   and ${counted(more, "more command")} · /jobs`)] : lines;
+}
+
+function spinner(ms: number): string {
+  return FRAMES[Math.floor(ms / 250) % FRAMES.length] ?? "";
+}
+
 function waitingLine(
   { outgoing, steers }: FrameFacts["waiting"][number],
   { width, theme }: { readonly width: number; readonly theme: Theme },
@@ -152,11 +185,10 @@ function leftOf(
   const cut = (text: string, width = room): string => fitted(flat(text, 400), { width });
   if (told !== "") return theme.warn(cut(told));
   if (phase === "") return title === "" ? "" : theme.dim(cut(`Conversation: ${title}`));
-  const frame = FRAMES[Math.floor(ms / 250) % FRAMES.length] ?? "";
   const end = ` · ${runningText(ms)} · ${asks ? "Ctrl-C" : "Esc"} cancels`;
   // A long command leaves room for the end.
   const text = `${cut(phase, Math.max(LEAST_PHASE, room - 2 - end.length))}${end}`;
-  return `${theme.accent(frame)} ${theme.dim(cut(text, room - 2))}`;
+  return `${theme.accent(spinner(ms))} ${theme.dim(cut(text, room - 2))}`;
 }
 
 interface FooterFacts {
@@ -246,7 +278,7 @@ const FRAME_MS = 33;
 const SPARE = 4;
 const TICK_MS = 250;
 
-/** Combines changes into one frame. The painter draws a frame only after a change or while a query runs. */
+/** Combines changes into one frame. The painter draws a frame only after a change or while work runs. */
 export class Painter {
   readonly #draw: () => void;
   readonly #cost: () => number;

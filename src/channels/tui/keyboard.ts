@@ -105,7 +105,8 @@ export class Keyboard {
     if (now - this.#interrupted < TWICE_MS) return quit();
     this.#interrupted = now;
     if (!input.empty) input.clear();
-    else if (!this.#parts.cancelCommand()) chat.cancel();
+    else if (this.#parts.cancelCommand()) return tell("Ending the command; Ctrl-C again quits");
+    else chat.cancel();
     tell("Ctrl-C again quits");
   }
 

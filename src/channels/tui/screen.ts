@@ -14,7 +14,7 @@ import { fileFault, messageOf, UsageError } from "../../domain/errors.ts";
 import { type Clock, REAL_CLOCK } from "../../domain/kit/concurrency.ts";
 import { counted } from "../../domain/kit/text.ts";
 import type { BranchPoint } from "../../domain/records/conversations.ts";
-import type { ExtensionAdmin, ExtensionCommandFacts } from "../../domain/admin_reports.ts";
+import type { BackgroundProgram, ExtensionAdmin, ExtensionCommandFacts } from "../../domain/admin_reports.ts";
 import { earlierRequest, keptText, runUndo, undoCuts } from "../../domain/undo.ts";
 import type { ConfigAdmin, ProviderAdmin, Session } from "../channel.ts";
 import { ChatController, openBranch } from "./chat.ts";
@@ -22,7 +22,7 @@ import { commandsOf, isOfFile, submitted } from "./commands.ts";
 import { type DisplayOptions, LineEntry } from "./entries/entry.ts";
 import { Greeting } from "./entries/message_entries.ts";
 import { Transcript } from "./entries/transcript.ts";
-import { type FrameFacts, Painter, ScreenFrame } from "./frame.ts";
+import { type FrameFacts, type Job, Painter, ScreenFrame } from "./frame.ts";
 import { completions } from "./input/completions.ts";
 import { ImageReader } from "./input/images.ts";
 import { InputBox } from "./input/input_box.ts";
@@ -110,6 +110,9 @@ export class Screen implements PanelActions {
   #isPlanOpen = false;
   #told = "";
   #history: InputHistory | null = null;
+  /** The commands in the background of the branch `#programsOf`. */
+  #programs: readonly BackgroundProgram[] = [];
+  #programsOf = "";
   #git = "";
   #gitReads = 0;
   #title = "";
@@ -165,6 +168,7 @@ export class Screen implements PanelActions {
       wheel: (direction) => this.#keyboard.wheel(direction),
     });
     const draw = (): void => {
+      this.#lookAtPrograms();
       this.#frame.fresh = true;
       this.#tui.requestRender();
     };
@@ -224,7 +228,7 @@ export class Screen implements PanelActions {
     for (let data = this.#early?.shift(); data !== undefined; data = this.#early?.shift()) {
       const isShown = this.#panel !== null || this.#questions.panel !== null;
       this.#input.key(isShown && data === "\r" ? "\n" : data);
-      if (!this.#userCommands.runsOne || this.#early?.length === 0) continue;
+      if (this.#userCommands.running === null || this.#early?.length === 0) continue;
       this.tell("The next line waits for the command; Esc ends it");
       await this.#userCommands.ended;
     }
@@ -253,9 +257,35 @@ export class Screen implements PanelActions {
 
   redraw(): void {
     if (!this.#on) return;
-    this.#painter.tick(this.chat.running !== null);
+    this.#tick();
     this.#entitle();
     this.#painter.soon();
+  }
+
+  /** The time of running work is drawn again and again. */
+  #tick(): void {
+    const runs = this.chat.running !== null || this.#userCommands.running !== null || this.#programs.length > 0;
+    this.#painter.tick(runs);
+  }
+
+  #lookAtPrograms(): void {
+    const { branch } = this.chat;
+    const [before, now] = [this.#programs, branch === null ? [] : this.#session.conversations.programs(branch)];
+    if (before.length === 0 && now.length === 0) return;
+    this.#programs = now;
+    this.#tick();
+    const [ended] = before.filter(({ id }) => now.every((one) => one.id !== id));
+    const isShown = branch?.branchId === this.#programsOf;
+    this.#programsOf = branch?.branchId ?? "";
+    if (ended && isShown && this.chat.running === null) this.tell(`${flat(ended.title, 200)} has ended`);
+  }
+
+  #jobs(): readonly Job[] {
+    const now = Date.now();
+    const own = this.#userCommands.running;
+    const jobs = this.#programs.map(({ title, startedAt, output }) => ({ title, startedAt, output, how: "/jobs" }));
+    if (own !== null) jobs.unshift({ ...own, how: own.ending.signal.aborted ? "ending" : "Esc ends it" });
+    return jobs.map(({ title, startedAt, output, how }) => ({ title, ms: now - startedAt, output, how }));
   }
 
   tell(text: string): void {
@@ -553,13 +583,14 @@ export class Screen implements PanelActions {
     const typed = typedText(outgoing);
     this.#history?.add(typed);
     this.#input.remember([typed]);
-    if (this.#userCommands.runs(text)) return;
-    const submit = (): void =>
+    const submit = (): void => {
+      if (this.#userCommands.runs(text)) return;
       submitted(outgoing, {
         commands: this.#commands,
         send: (one) => this.chat.send(one),
         ...{ giveBack: (one) => this.#input.giveBack(one), tell: (told) => this.tell(told) },
       });
+    };
     const fresh = isOfFile(text, this.#commands) ? [this.#freshCommands(), this.#addCommands()] : [];
     if (fresh.length === 0 && this.#submitting === null) return submit();
     // Later lines wait for earlier ones.
@@ -667,6 +698,7 @@ export class Screen implements PanelActions {
         mode: this.#input.normal ? "NORMAL" : "",
       },
       waiting,
+      jobs: this.#jobs(),
       plan: { items: this.chat.plan, isOpen: this.#isPlanOpen },
       panel: this.#panel ?? this.#questions.panel,
       input: (width) => this.#input.lines(width),

@@ -1,5 +1,6 @@
 import type { Conversation as Branch } from "../../conversation/conversations.ts";
 import { messageOf } from "../../domain/errors.ts";
+import { runningText } from "../../domain/kit/text.ts";
 import { CommandEntry } from "./entries/command_entry.ts";
 import type { DisplayOptions } from "./entries/entry.ts";
 import type { Transcript } from "./entries/transcript.ts";
@@ -7,8 +8,11 @@ import type { Session } from "../channel.ts";
 
 /** Vis keeps this many characters at the end of a command's output. */
 const MAX_CHARS = 1_000_000;
+/** Vis shows no time for shorter commands. */
+const SHORT_MS = 1_000;
 
-/** Runs a command with the rights of the user. Resolves with a description of a failure, or with "" on success. */
+/** Runs a command with the rights of the user. Resolves with a description of a failure, or with "" on success. An
+ * abort of the signal ends the command. */
 export type RunCommand = (
   command: string,
   options: { readonly cwd: string; readonly signal: AbortSignal; readonly onOutput: (text: string) => void },
@@ -20,6 +24,13 @@ interface UserCommandsParts {
   readonly transcript: Pick<Transcript, "add" | "toEnd">;
   readonly shown: () => DisplayOptions;
   readonly worked: () => void;
+}
+
+interface RunningCommand {
+  readonly title: string;
+  readonly startedAt: number;
+  readonly ending: AbortController;
+  output: string;
 }
 
 interface TypedCommand {
@@ -40,7 +51,7 @@ export function isCommand(text: string): boolean {
  * as variables. */
 export class UserCommands {
   readonly #parts: UserCommandsParts;
-  #running: AbortController | null = null;
+  #running: RunningCommand | null = null;
   #ended: Promise<unknown> = Promise.resolve();
   #count = 0;
   /** The commands of the shown conversation whose output no request has read. */
@@ -62,8 +73,8 @@ export class UserCommands {
     return true;
   }
 
-  get runsOne(): boolean {
-    return this.#running !== null;
+  get running(): RunningCommand | null {
+    return this.#running;
   }
 
   get ended(): Promise<unknown> {
@@ -91,31 +102,41 @@ export class UserCommands {
     const { transcript, shown, screen } = this.#parts;
     if (this.#running) return screen.tell("A command is running; Esc ends it");
     const entry = new CommandEntry(command, shown);
-    const running = this.#running = new AbortController();
+    const startedAt = Date.now();
+    const running: RunningCommand = { title: `$ ${command}`, startedAt, ending: new AbortController(), output: "" };
+    this.#running = running;
     const typed: TypedCommand = { entry, output: null };
     this.#here = [...this.#here, typed];
     transcript.add(entry);
     transcript.toEnd();
     screen.redraw();
-    let output = "";
     const onOutput = (text: string): void => {
-      output = (output + text).slice(-MAX_CHARS);
-      entry.show(output);
+      running.output = (running.output + text).slice(-MAX_CHARS);
+      entry.show(running.output);
       screen.redraw();
     };
-    const options = { cwd: screen.session.workspace, signal: running.signal, onOutput };
-    const failed = await this.#parts.run(command, options).catch(messageOf);
+    const { signal } = running.ending;
+    const failed = await this.#parts.run(command, { cwd: screen.session.workspace, signal, onOutput }).catch(messageOf);
     this.#running = null;
     this.#parts.worked();
     const name = `ran_${++this.#count}`;
-    typed.output = { name, text: `$ ${command}\n${output}${failed === "" ? "" : `\n(${failed})`}` };
-    entry.show(output, { end: `${failed === "" ? "" : `${failed} · `}the next request can read this as ${name}` });
+    const { output } = running;
+    const told = signal.aborted ? "ended by the user" : failed;
+    typed.output = { name, text: `$ ${command}\n${output}${told === "" ? "" : `\n(${told})`}` };
+    const ms = Date.now() - startedAt;
+    const how = [
+      signal.aborted ? "you ended it" : failed,
+      ms < SHORT_MS ? "" : runningText(ms),
+      `the next request can read this as ${name}`,
+    ];
+    entry.show(output, { end: how.filter((part) => part !== "").join(" · ") });
     screen.redraw();
   }
 
   cancel(): boolean {
     const running = this.#running;
-    running?.abort();
+    running?.ending.abort();
+    if (running !== null) this.#parts.screen.redraw();
     return running !== null;
   }
 }

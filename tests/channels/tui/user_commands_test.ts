@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
+import type { RunCommand } from "../../../src/channels/tui/user_commands.ts";
 import { runUserCommand } from "../../../src/app/terminal/open_screen.ts";
 import { final, replyJson } from "../../helpers/scripted_provider.ts";
+import { until } from "../../helpers/until.ts";
 import { withScreen } from "./_rig.ts";
 
-const ENTER = "\r", ESC = "\x1b";
+const ENTER = "\r", ESC = "\x1b", CTRL_C = "\x03";
 
 Deno.test("a command after ! runs with the rights of the user, and the next request can read its output", async () => {
   const folder = await Deno.makeTempDir({ prefix: "vis-command-" });
@@ -106,20 +108,64 @@ Deno.test("Esc ends a running command, and no other command runs meanwhile", asy
     screen.type(`!ls${ENTER}`);
     await screen.until("A command is running; Esc ends it");
     screen.type(ESC);
-    await screen.until("ended · the next request can read this as ran_1");
+    await screen.until("you ended it · the next request can read this as ran_1");
     assert.deepEqual(ran, ["sleep 100"]);
   });
 });
 
-Deno.test("runUserCommand() ends with its command, even if that left something running with its output open", async () => {
+Deno.test("a running command shows its time and its last line above the input until it ends", async () => {
+  const gate = Promise.withResolvers<string>();
+  const runCommand: RunCommand = (_command, { onOutput, signal }) => {
+    onOutput("first\nlistening on 3000\n");
+    signal.addEventListener("abort", () => onOutput("closing\n"));
+    return gate.promise;
+  };
+  await withScreen([], { parts: { runCommand } }, async ({ screen }) => {
+    screen.type(`!npm run dev${ENTER}`);
+    await screen.until(/\$ npm run dev · 0 s · Esc ends it · listening on 3000/);
+    await screen.until(/\$ npm run dev · 1 s · Esc ends it/);
+    screen.type(CTRL_C);
+    await screen.until(/\$ npm run dev · \d s · ending · closing[^]*Ending the command; Ctrl-C again quits/);
+    gate.resolve("");
+    await screen.until(/you ended it · \d s · the next request/);
+    assert.doesNotMatch(screen.screen(), /ending/);
+  });
+});
+
+Deno.test("a command in the background shows its time and last line while no request runs, and the screen says its end", async () => {
+  await withScreen([final("Done: started")], {}, async ({ screen, engine }) => {
+    const running = {
+      id: "1",
+      title: "npm run dev",
+      startedAt: Date.now(),
+      output: "compiled\nready\n",
+      stop: () => {},
+    };
+    let programs = [running];
+    engine.conversations.programs = () => programs;
+    screen.type(`Start it${ENTER}`);
+    await screen.until("Done: started");
+    await screen.until(/npm run dev · \d s · \/jobs · ready/);
+    await screen.until(/npm run dev · 1 s/);
+    programs = [];
+    await screen.until("npm run dev has ended");
+    assert.doesNotMatch(screen.screen(), /· \/jobs/);
+  });
+});
+
+Deno.test("runUserCommand() ends the command with all its processes, those that ignore the request too", async () => {
   const gone = new AbortController();
   let output = "";
   const onOutput = (text: string): void => {
     output += text;
     if (output.includes("begun")) gone.abort();
   };
-  const ended = await runUserCommand("echo begun; sleep 60", { cwd: "/", signal: gone.signal, onOutput });
-  assert.deepEqual([ended, output], ["ended", "begun\n"]);
+  const command = "(trap '' TERM; sleep 60) & echo $!; sleep 60 & echo $!; echo begun; wait";
+  await runUserCommand(command, { cwd: "/", signal: gone.signal, onOutput });
+  const [first, second] = output.split("\n").map(Number);
+  for (const pid of [first, second]) {
+    await until(() => !new Deno.Command("kill", { args: ["-0", `${pid}`], stderr: "null" }).outputSync().success);
+  }
 });
 
 Deno.test("/plan makes a plan and explains how to carry it out; without words it explains its use", async () => {
