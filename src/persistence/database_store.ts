@@ -19,7 +19,7 @@ import {
 import { type Database, fromJson, insertRow, namedQuery, toJson } from "./database.ts";
 import { dropLarge, Eraser } from "./erasure.ts";
 import { ExtensionStates } from "./extension_states.ts";
-import { addSteered, Iterations, readIterations, readSentMessages, setQuestion } from "./iterations.ts";
+import { addSteered, Iterations, readIterations, readSentMessages, setQuestion, setWaiting } from "./iterations.ts";
 import { readLogs, writeLogEntries } from "./logs.ts";
 import {
   attemptsOf,
@@ -178,6 +178,7 @@ function queryStore({ db, all, now, isAlive: isAliveHere }: Parts): QueryStore {
     keyedQuery: (branchId, key) => findRequestKey(db, { branchId, key, now: now() }),
     addSteered: (queryId, sent) => db.writeRun((tx) => addSteered(tx, { queryId, sent, now: now() })),
     setQuestion: (queryId, approval) => db.writeRun((tx) => setQuestion(tx, { queryId, approval })),
+    setWaiting: (queryId, texts) => db.writeRun((tx) => setWaiting(tx, { queryId, texts })),
     endQuery: async (queryId, end, last) => {
       const facts = { end, now: now() };
       if (last) await db.writeRun((tx) => endWithIteration(tx, { ...facts, ...last }));
@@ -325,6 +326,7 @@ const RULES: Readonly<Record<keyof Methods | `states.${keyof StateStore}`, Rule>
   keyedQuery: BRANCH,
   addSteered: RUN,
   setQuestion: RUN,
+  setWaiting: RUN,
   endQuery: [...RUN, ["iteration", 2, "iterationId"]],
   query: RUN,
   attempts: RUN,

@@ -424,6 +424,14 @@ export async function setQuestion(
   await changeQueryMetadata(tx, { queryId, cell, change: () => ({ approval }) });
 }
 
+export async function setWaiting(
+  tx: Database,
+  { queryId, texts }: { readonly queryId: string; readonly texts: readonly string[] },
+): Promise<void> {
+  const { metadata: cell } = await runningRun(tx, queryId);
+  await changeQueryMetadata(tx, { queryId, cell, change: () => ({ waiting: texts }) });
+}
+
 const metadataOf = namedQuery((db, { queryId }: { readonly queryId: string }) =>
   db.selectFrom("queryState as s").select("s.metadata").where("s.id", "=", queryId)
 );

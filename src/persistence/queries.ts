@@ -354,9 +354,9 @@ function storedQuery(content: Content, row: QueryRow): StoredQuery {
   };
   const { status } = row;
   if (status === "running") {
-    const { approval } = facts;
+    const { approval, waiting = [] } = facts;
     const waits = approval?.answer === null ? { question: approvalTitle(approval.question) } : {};
-    return { ...known, running: true, status, reason: null, ...waits, ...(approval ? { approval } : {}) };
+    return { ...known, running: true, status, reason: null, waiting, ...waits, ...(approval ? { approval } : {}) };
   }
   return { ...known, running: false, status, reason: facts.reason ?? "process_lost" };
 }

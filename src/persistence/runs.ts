@@ -165,6 +165,7 @@ export interface QueryMetadata extends Omit<QueryEnd, "status"> {
   readonly byModel: Readonly<Record<string, Usage>>;
   readonly steered: readonly SteeredMessage[];
   readonly approval: StoredApproval;
+  readonly waiting: readonly string[];
 }
 
 export async function changeQueryMetadata(

@@ -223,6 +223,9 @@ export interface QueryStore {
   /** Stores a question to the user for which a running query waits, and later its answer. Throws if the query has
    * ended. */
   setQuestion(queryId: string, approval: StoredApproval): Promise<void>;
+  /** Stores the messages of the user that wait for the next iteration of a running query. Throws if the query has
+   * ended. */
+  setWaiting(queryId: string, texts: readonly string[]): Promise<void>;
   /** Ends a query; a second call has no effect. `last` is the end of its last iteration, which is stored in the same
    * transaction; a second call with it throws. Without `last`, refuses "done" if an iteration has not ended. */
   endQuery(queryId: string, end: QueryEnd, last?: EndOfIteration): Promise<void>;

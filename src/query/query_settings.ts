@@ -141,6 +141,17 @@ export function unpricedRoute(routes: readonly ModelRoute[], name: string | null
 export class Steering {
   #waiting: { readonly text: string; readonly settle: (shown: boolean) => void }[] = [];
   #ended = false;
+  #follower: (texts: readonly string[]) => void = () => {};
+
+  /** Calls `follower` after each change with the messages that wait, oldest first. */
+  follow(follower: (texts: readonly string[]) => void): void {
+    this.#follower = follower;
+    if (this.#waiting.length > 0) this.#changed();
+  }
+
+  #changed(): void {
+    this.#follower(this.#waiting.map(({ text }) => text));
+  }
 
   /** Resolves with true when a call shows the text. Resolves with false if the query ended first, the signal withdrew
    * the text, or Vis could not store the text. */
@@ -149,9 +160,11 @@ export class Steering {
     return new Promise((settle) => {
       const one = { text, settle };
       this.#waiting.push(one);
+      this.#changed();
       signal?.addEventListener("abort", () => {
         if (!this.#waiting.includes(one)) return;
         this.#waiting = this.#waiting.filter((other) => other !== one);
+        this.#changed();
         settle(false);
       }, { once: true });
     });
@@ -169,6 +182,7 @@ export class Steering {
       shown = true;
       return texts;
     } finally {
+      if (taken.length > 0) this.#changed();
       for (const { settle } of taken) settle(shown);
     }
   }

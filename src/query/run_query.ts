@@ -161,6 +161,7 @@ async function begin(
     ledger.countEarlier(left.subcalls);
   }
   if (!left?.seq) emitter.send({ type: "started", conversationId, request, model: served });
+  given.steering?.follow(keptWaiting({ store: parts.store, emitter, queryId }));
   const state = new QueryState(settings);
   const keptFiles = pathsText(options.keptFiles ?? []);
   if (keptFiles !== "") state.notes.push(keptForModel(keptFiles));
@@ -616,6 +617,22 @@ function storedWhileAsked(
       await kept;
       await keep({ question, answer });
     }
+  };
+}
+
+/** Shows other windows and processes the messages that wait for the next iteration. */
+function keptWaiting(
+  { store, emitter, queryId }: {
+    readonly store: QueryStore;
+    readonly emitter: Emitter;
+    readonly queryId: string;
+  },
+): (texts: readonly string[]) => void {
+  let kept = Promise.resolve();
+  return (texts) => {
+    emitter.send({ type: "steering", texts });
+    // After a failure, other processes only do not show these messages.
+    kept = kept.then(() => store.setWaiting(queryId, texts)).catch(() => {});
   };
 }
 

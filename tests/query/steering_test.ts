@@ -4,6 +4,7 @@ import { exportHtml } from "../../src/conversation/export/html.ts";
 import { exportMarkdown } from "../../src/conversation/export/markdown.ts";
 import { Steering } from "../../src/query/query_settings.ts";
 import { type Engine, startEngine } from "../helpers/engine.ts";
+import { until } from "../helpers/until.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
 import { archiveTextOf, exportedText } from "../helpers/archive_of.ts";
 
@@ -84,6 +85,34 @@ Deno.test("steer() reaches the query of its own branch only, and its text cannot
   assert.doesNotMatch(context, /not for you|^\[iter 9/m);
   assert.equal(context.split("</notes>").length, 2);
   assert.ok(context.length < 4_000);
+});
+
+Deno.test("messages that wait for the next iteration are an event and stored, until the iteration or a withdrawal", async () => {
+  const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  await using engine = await startEngine([
+    { text: replyJson("1"), after: first.promise },
+    { text: replyJson([], { final: "It is done: 1" }), after: second.promise },
+  ]);
+  const { conversations, branch } = engine;
+  const waits = (wanted: string): Promise<void> =>
+    until(async () => {
+      const [query] = await conversations.queries(branch);
+      return query?.running === true && query.waiting.join() === wanted && engine.provider.requests.length > 0;
+    });
+  const asked = engine.ask("count");
+  await waits("");
+  const gone = new AbortController();
+  void conversations.steer(branch, "one");
+  void conversations.steer(branch, "two", { signal: gone.signal });
+  await waits("one,two");
+  gone.abort();
+  await waits("one");
+  first.resolve();
+  await waits("");
+  second.resolve();
+  await asked;
+  const sent = engine.events.flatMap((event) => event.type === "steering" ? [event.texts] : []);
+  assert.deepEqual(sent, [["one"], ["one", "two"], ["one"], []]);
 });
 
 Deno.test("later calls repeat the newest messages, each shortened", async () => {

@@ -4,7 +4,8 @@ import { resultOf, storedEvents } from "../../conversation/stored_events.ts";
 import { Cancelled } from "../../domain/errors.ts";
 import { Emitter, isChild, isEnd, isOwnEnd, omittedBetween } from "../../domain/query/query_event.ts";
 import type { QueryEvent, QueryResult } from "../../domain/query/query_schemas.ts";
-import type { StoredQuery } from "../../domain/query/stored_query.ts";
+import type { StoredApproval, StoredQuery } from "../../domain/query/stored_query.ts";
+import type { StoredIteration } from "../../persistence/store.ts";
 import type { HttpParts } from "./env.ts";
 import { Problem } from "./problem.ts";
 import type { LiveRun, Runs } from "./runs.ts";
@@ -91,7 +92,7 @@ export class FollowedQuery {
     // Vis reads the number before the rows, so that it misses no event between the two reads.
     const next = run?.oldest ?? 0;
     let seen = Number(/^r(\d{1,9})$/.exec(lastId)?.[1] ?? 0);
-    const approvals = new StoredApprovals(queryId);
+    const live = new StoredLive(queryId);
     for await (const query of this.#states()) {
       // Vis reads iterations after the query, since an ended query has all its iterations.
       const iterations = await conversations.iterations(queryId);
@@ -100,8 +101,8 @@ export class FollowedQuery {
         if (at + 1 > seen) yield { id: `r${seen = at + 1}`, event, omitted: 0 };
         if (isEnd(event)) return;
       }
-      // The events of a run in this server have its questions.
-      if (!run) { for (const event of approvals.of(query)) yield { id: `r${seen}`, event, omitted: 0 }; }
+      // The events of a run in this server have its questions, its messages and its running iteration.
+      if (!run) { for (const event of live.of(query, iterations)) yield { id: `r${seen}`, event, omitted: 0 }; }
       const stored = iterations.filter(({ status }) => status !== "running").length;
       if (run) return yield* restOf(run, { after: next - 1, stored });
     }
@@ -114,7 +115,8 @@ export class FollowedQuery {
       const query = await conversations.records.query(queryId);
       if (!query) return;
       if (!query.running) return yield query;
-      const state = JSON.stringify([query.iterations, query.approval?.question.id, query.approval?.answer]);
+      const { iterations, usage: { calls }, approval, waiting } = query;
+      const state = JSON.stringify([iterations, calls, approval?.question.id, approval?.answer, waiting]);
       if (state !== shown) yield query;
       shown = state;
       await sleep(limits.lookMs, undefined, { signal }).catch(() => {});
@@ -122,20 +124,42 @@ export class FollowedQuery {
   }
 }
 
-/** The store has only the newest question of a query. */
-class StoredApprovals {
+/** Makes events of a query that another process runs: of its newest question, its waiting messages and its running
+ * iteration. */
+class StoredLive {
   readonly #emitter: Emitter;
   #events: QueryEvent[] = [];
   #asked = "";
+  #steering = "[]";
+  #begun = "";
 
   constructor(queryId: string) {
     this.#emitter = new Emitter((event) => this.#events.push(event), { queryId, now: Date.now });
   }
 
-  of(query: StoredQuery): readonly QueryEvent[] {
+  of(query: StoredQuery, iterations: readonly StoredIteration[]): readonly QueryEvent[] {
     this.#events = [];
-    if (!query.running || !query.approval) return [];
-    const { question, answer } = query.approval;
+    if (!query.running) return [];
+    const steering = JSON.stringify(query.waiting);
+    if (steering !== this.#steering) this.#emitter.send({ type: "steering", texts: query.waiting });
+    this.#steering = steering;
+    this.#showRunning(iterations.at(-1));
+    if (query.approval) this.#ask(query.approval);
+    return this.#events;
+  }
+
+  #showRunning(last: StoredIteration | undefined): void {
+    if (last?.status !== "running" || this.#begun === last.iterationId) return;
+    this.#begun = last.iterationId;
+    this.#emitter.iteration = last.position + 1;
+    const pending = last.metadata["pendingBlocks"];
+    for (const [block, code] of (Array.isArray(pending) ? pending : []).entries()) {
+      this.#emitter.send({ type: "block_started", block, code: String(code) });
+    }
+    this.#emitter.iteration = null;
+  }
+
+  #ask({ question, answer }: StoredApproval): void {
     if (answer === null && this.#asked !== question.id) {
       this.#emitter.send({ type: "approval_requested", ...question });
       this.#asked = question.id;
@@ -143,7 +167,6 @@ class StoredApprovals {
       this.#emitter.send({ type: "approval_answered", id: question.id, ...answer });
       this.#asked = "";
     }
-    return this.#events;
   }
 }
 

@@ -31,8 +31,18 @@ interface Waiting {
   steering: AbortController | null;
 }
 
+export interface WaitingMessage {
+  readonly text: string;
+  /** Whether the message waits for the next step, not for the end of the query. */
+  readonly steers: boolean;
+  /** Whether the user typed the message in this window. */
+  readonly isOwn: boolean;
+}
+
 interface Elsewhere {
   readonly queryId: string;
+  readonly since: number;
+  readonly phase: string;
   /** The id of the open question; null if there is none. */
   readonly question: string | null;
   readonly asking: AbortController;
@@ -74,6 +84,8 @@ export class ChatController {
   #spent: SessionSpend = NEW_SESSION;
   #running: { readonly turn: RunningTurn; readonly controller: AbortController; readonly since: number } | null = null;
   #waiting: Waiting[] = [];
+  /** The messages of all windows that wait for the next step of the running query. */
+  #steering: readonly string[] = [];
   #lastAnswer = "";
   #ended: Promise<void> = Promise.resolve();
   #last: RunningTurn | null = null;
@@ -106,8 +118,16 @@ export class ChatController {
     return this.#running;
   }
 
-  get waiting(): readonly { readonly outgoing: Outgoing; readonly steers: boolean }[] {
-    return this.#waiting.map(({ outgoing, steering }) => ({ outgoing, steers: steering !== null }));
+  get waiting(): readonly WaitingMessage[] {
+    const own = this.#waiting.map(({ outgoing, steering }) => ({
+      ...{ text: outgoing.text, steers: steering !== null, isOwn: true },
+    }));
+    const others = [...this.#steering];
+    for (const { text, steers } of own) {
+      const at = steers ? others.indexOf(text) : -1;
+      if (at >= 0) others.splice(at, 1);
+    }
+    return [...others.map((text) => ({ text, steers: true, isOwn: false })), ...own];
   }
 
   get lastAnswer(): string {
@@ -115,10 +135,15 @@ export class ChatController {
   }
 
   get status(): { readonly phase: string; readonly ms: number; readonly asks: boolean; readonly title: string } {
-    const running = this.#running;
+    const title = this.#branch?.title ?? "";
+    const [running, elsewhere] = [this.#running, this.#elsewhere];
+    if (running === null && elsewhere !== null) {
+      const { phase, since, question } = elsewhere;
+      return { phase, ms: Math.max(0, Date.now() - since), asks: question !== null, title };
+    }
     const ms = running ? Date.now() - running.since : 0;
     const asks = (running?.turn.progress.question ?? null) !== null;
-    return { phase: running?.turn.phase ?? "", ms, asks, title: this.#branch?.title ?? "" };
+    return { phase: running?.turn.phase ?? "", ms, asks, title };
   }
 
   get plan(): readonly PlanItem[] {
@@ -154,7 +179,7 @@ export class ChatController {
     this.#asked = asked;
     this.#known = statesOf(turns.map(({ query }) => query));
     this.#parts.transcript.add(...turns.flatMap(({ entries }) => entries));
-    this.#meet(turns.at(-1)?.query ?? null);
+    this.#meet(turns.at(-1) ?? null);
   }
 
   /** Shows requests that another process added or ended. `open` reads all requests. Rejects with `StoreError`. */
@@ -164,7 +189,14 @@ export class ChatController {
     const isNew = (query: StoredQuery): boolean => this.#known.get(query.queryId) !== stateOf(query);
     // The newest query may be a request of this screen that began after another one.
     const newest = await this.#parts.session().conversations.queries(branch, { newest: 2 });
-    if (!newest.some(isNew) || this.#running !== null) return;
+    if (this.#running !== null) return;
+    const last = newest.at(-1);
+    const steering = last?.running ? last.waiting : [];
+    if (steering.join("\n") !== this.#steering.join("\n")) {
+      this.#steering = steering;
+      this.#parts.changed();
+    }
+    if (!newest.some(isNew)) return;
     const { turns, spent, lastAnswer, asked, plan } = await open(branch);
     if (this.#branch !== branch || this.#running !== null) return;
     const { transcript } = this.#parts;
@@ -176,21 +208,27 @@ export class ChatController {
     this.#known = statesOf(turns.map(({ query }) => query));
     this.#spent = { ...spent, walls: this.#spent.walls, sentBytes: this.#spent.sentBytes };
     [this.#lastAnswer, this.#asked, this.#plan] = [lastAnswer, asked, plan];
-    this.#meet(turns.at(-1)?.query ?? null);
+    this.#meet(turns.at(-1) ?? null);
     this.#parts.changed();
   }
 
-  /** Asks the question of a query that another process runs. */
-  #meet(query: StoredQuery | null): void {
+  /** Shows that another process runs the query, and asks its question. */
+  #meet(turn: OpenedBranch["turns"][number] | null): void {
     const branch = this.#branch;
     const before = this.#elsewhere;
+    const query = turn?.query ?? null;
     const runs = branch !== null && this.#running === null && query?.running === true;
     const approval = runs ? query.approval : undefined;
     const question = approval?.answer === null ? approval.question : null;
-    if (before?.queryId === (runs ? query.queryId : undefined) && before?.question === (question?.id ?? null)) return;
+    this.#steering = runs ? query.waiting : [];
+    const [id, since, phase] = [question?.id ?? null, query?.createdAt ?? 0, turn === null ? "" : phaseElsewhere(turn)];
+    if (before?.queryId === (runs ? query.queryId : undefined) && before?.question === id) {
+      if (before) this.#elsewhere = { ...before, phase };
+      return;
+    }
     before?.asking.abort(ENDED);
     const asking = new AbortController();
-    this.#elsewhere = runs ? { queryId: query.queryId, question: question?.id ?? null, asking } : null;
+    this.#elsewhere = runs ? { queryId: query.queryId, since, phase, question: id, asking } : null;
     if (runs && question !== null) void this.#askElsewhere(branch, question, asking.signal);
     if (!runs && before !== null && !this.#waiting.some(({ steering }) => steering !== null)) this.#next();
   }
@@ -375,6 +413,7 @@ export class ChatController {
     } finally {
       if (Date.now() - this.#running.since > RUNG_MS) this.#parts.ring("the request has ended");
       this.#running = null;
+      this.#steering = [];
       if (turn.progress.queryId !== null) this.#known = new Map(this.#known).set(turn.progress.queryId, OVER);
       this.#parts.worked();
       if (!this.#waiting.some(({ steering }) => steering !== null)) this.#next();
@@ -385,6 +424,7 @@ export class ChatController {
   #event(event: QueryEvent, turn: RunningTurn): void {
     turn.show(event);
     if (event.type === "plan" && !isChild(event)) this.#plan = event.items;
+    if (event.type === "steering") this.#steering = event.texts;
     if (event.type === "usage") this.#spent = { ...this.#spent, usage: addUsage(this.#spent.usage, event.usage) };
     if (event.type === "iteration_finished") this.#parts.worked();
     if (event.type === "iteration_finished" && !isChild(event) && event.iteration !== null) {
@@ -441,7 +481,12 @@ function given(variables: Outgoing["variables"]): NonNullable<AskOptions["variab
 }
 
 interface OpenedBranch {
-  readonly turns: readonly { readonly query: StoredQuery; readonly entries: readonly TranscriptEntry[] }[];
+  readonly turns: readonly {
+    readonly query: StoredQuery;
+    /** The number of stored steps, a running one included. */
+    readonly count: number;
+    readonly entries: readonly TranscriptEntry[];
+  }[];
   readonly counts: { readonly ran: number; readonly pasted: number };
   readonly spent: SessionSpend;
   readonly lastAnswer: string;
@@ -475,7 +520,7 @@ export async function openBranch(
         .map(({ text }) => new RequestEntry(text, { label: "sent while running", shown })),
       ...lastEntries(query, shown),
     ];
-    return { query, entries };
+    return { query, count, entries };
   });
   const unanswered = queries[queries.findLastIndex(({ status }) => status === "done") + 1]?.createdAt ?? Infinity;
   const hasPlan = variables.some(({ name, createdAt }) => name === PLAN_VARIABLE && createdAt >= unanswered);
@@ -501,8 +546,14 @@ const OVER = "ended";
 
 function stateOf(query: StoredQuery): string {
   if (!query.running) return OVER;
-  const { iterations, approval } = query;
-  return `${iterations} ${approval?.answer === null ? approval.question.id : ""}`;
+  const { iterations, usage: { calls }, approval } = query;
+  // The number of calls grows when a step begins to run, and the number of iterations when it has ended.
+  return `${calls} ${iterations} ${approval?.answer === null ? approval.question.id : ""}`;
+}
+
+function phaseElsewhere({ query, count }: OpenedBranch["turns"][number]): string {
+  const step = count > query.iterations ? `step ${count}, running code` : `step ${count + 1}, waiting for the model`;
+  return `runs in another window: ${step}`;
 }
 
 function statesOf(queries: readonly StoredQuery[]): ReadonlyMap<string, string> {
@@ -513,8 +564,7 @@ function lastEntries(query: StoredQuery, shown: () => DisplayOptions): readonly 
   const { theme } = shown();
   if (query.running) {
     const { question = "" } = query;
-    const asks = question === "" ? [] : [new LineEntry([question, theme.warn])];
-    return [...asks, new LineEntry(["runs in another window · Esc cancels it · Enter sends it your text", theme.warn])];
+    return question === "" ? [] : [new LineEntry([question, theme.warn])];
   }
   if (query.status === "interrupted") return [endEntry(query, theme)];
   const answer = new AnswerEntry(shown);

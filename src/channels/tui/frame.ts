@@ -11,9 +11,8 @@ import { planLine, taskLine } from "../../domain/query/plan.ts";
 import type { QueryProgress } from "../../domain/query/query_progress.ts";
 import type { PlanItem } from "../../domain/query/query_schemas.ts";
 import type { Session } from "../channel.ts";
-import type { SessionSpend } from "./chat.ts";
+import type { SessionSpend, WaitingMessage } from "./chat.ts";
 import type { Transcript } from "./entries/transcript.ts";
-import type { Outgoing } from "./input/outgoing.ts";
 import type { Panel } from "./panels/panel.ts";
 import { amounts, fitted, flat } from "./text/one_line.ts";
 import type { Theme } from "./text/theme.ts";
@@ -27,7 +26,7 @@ const JOBS_SHOWN = 3;
 export interface FrameFacts {
   readonly theme: Theme;
   readonly status: StatusFacts;
-  readonly waiting: readonly { readonly outgoing: Outgoing; readonly steers: boolean }[];
+  readonly waiting: readonly WaitingMessage[];
   readonly plan: { readonly items: readonly PlanItem[]; readonly isOpen: boolean };
   readonly jobs: readonly Job[];
   readonly panel: Panel | null;
@@ -140,12 +139,11 @@ function spinner(ms: number): string {
 }
 
 function waitingLine(
-  { outgoing, steers }: FrameFacts["waiting"][number],
+  { text, steers, isOwn }: WaitingMessage,
   { width, theme }: { readonly width: number; readonly theme: Theme },
 ): string {
-  const how = steers ? "queued for the next step" : "queued";
-  const text = oneLine(visibleText(outgoing.text), Math.max(10, width - how.length - 20));
-  return theme.dim(` ⏎ ${text} (${how}, ↑ to edit)`);
+  const how = `waits for the ${steers ? "next step" : "end of the request"}${isOwn ? ", ↑ to edit" : ""}`;
+  return theme.dim(` ⏎ ${oneLine(visibleText(text), Math.max(10, width - how.length - 8))} (${how})`);
 }
 
 interface StatusFacts {

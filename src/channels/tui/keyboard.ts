@@ -59,7 +59,7 @@ export class Keyboard {
     const action = keyAction(data, {
       empty: input.empty,
       choosing: input.choosing,
-      waiting: chat.waiting.length > 0,
+      waiting: chat.waiting.some(({ isOwn }) => isOwn),
       following: transcript.following,
     }, this.#parts.keys());
     if (action !== "interrupt") this.#interrupted = -Infinity;

@@ -264,7 +264,7 @@ export class Screen implements PanelActions {
 
   /** The time of running work is drawn again and again. */
   #tick(): void {
-    const runs = this.chat.running !== null || this.#userCommands.running !== null || this.#programs.length > 0;
+    const runs = this.chat.status.phase !== "" || this.#userCommands.running !== null || this.#programs.length > 0;
     this.#painter.tick(runs);
   }
 

@@ -188,6 +188,9 @@ export const QueryEventSchema = z.discriminatedUnion("type", [
     used: whole.describe("Iterations that count against the budget, this one included"),
     budget: whole.describe("Number of iterations that the query may use before it must ask for more"),
   }),
+  event("steering", { texts: z.array(z.string()) }).describe(
+    "The messages of the user that wait for the next iteration, oldest first; this list replaces the earlier list",
+  ),
   event("steered", { text: z.string() }).describe("A message of the user that this iteration shows to the model"),
   event("thinking", { delta: z.string() }),
   event("code", { block, delta: z.string() }),

@@ -18,6 +18,8 @@ interface RunningQuery extends QueryFacts {
   readonly running: true;
   readonly status: "running";
   readonly reason: null;
+  /** The messages of the user that wait for the next iteration, oldest first. */
+  readonly waiting: readonly string[];
   /** The question to the user, if the query waits for an approval. */
   readonly question?: string;
   /** The newest question to the user, also after its answer. */

@@ -120,6 +120,7 @@ export class Turn {
     if (event.type === "plan") this.plan.value = event.items;
     this.doing.value = this.#progress.doing;
     if (isChild(event)) return this.live.value.at(-1)?.take(event, this.#progress);
+    if (event.type === "steering") this.#wait(event.texts);
     if (event.type === "steered") this.#read(event.text, event.iteration);
     if (event.iteration !== null) this.#liveStep()?.take(event, this.#progress);
     if (event.type === "usage") this.tokens.value = event.usage.input + event.usage.output;
@@ -168,6 +169,12 @@ export class Turn {
     const all = this.steered.value;
     const at = all.findIndex((one) => one.step === null && one.text === text);
     this.steered.value = at < 0 ? [...all, { text, step }] : all.with(at, { text, step });
+  }
+
+  /** Replaces the unread messages, because other windows may have sent or withdrawn some. */
+  #wait(texts: readonly string[]): void {
+    const read = this.steered.value.filter(({ step }) => step !== null);
+    this.steered.value = [...read, ...texts.map((text) => ({ text, step: null }))];
   }
 
   #untell(text: string): void {

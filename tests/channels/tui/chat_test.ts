@@ -46,11 +46,11 @@ Deno.test("a message sent while a query runs goes into its next iteration, once,
     screen.type(`begin${ENTER}`);
     await screen.until("running code");
     screen.type(`and in German${ENTER}`);
-    await screen.until("queued for the next step");
+    await screen.until("waits for the next step");
     await gate.promise;
     const text = await screen.until("Done with both");
     assert.match(text, /sent while running\n› and in German/);
-    assert.ok(!text.includes("queued for the next step"));
+    assert.ok(!text.includes("waits for the next step"));
     assert.match(seen[0]!, /and in German/);
   });
 });

@@ -148,7 +148,7 @@ Deno.test("a message with an image waits for the end of the running query, and r
     screen.type(`one${ENTER}`);
     await screen.until("waiting for");
     screen.type(`see @a.gif now${ENTER}`);
-    await screen.until(/⏎ see \[image 1: a\.gif\] now \(queued/);
+    await screen.until(/⏎ see \[image 1: a\.gif\] now \(waits for the end of the request/);
     screen.type("\x1b");
     await screen.until((text) => text.includes("cancelled") && /─\n +see \[image 1: a\.gif\] now/.test(text));
     screen.type(ENTER);

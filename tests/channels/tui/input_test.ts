@@ -190,7 +190,7 @@ Deno.test("two large pastes that wait are returned as two, each with its own tex
         await screen.until(`[pasted_${at + 1}: 30 kB`);
         screen.type(ENTER);
       }
-      await screen.until(/⏎ \[pasted_2[^\n]*queued/);
+      await screen.until(/⏎ \[pasted_2[^\n]*waits for the end/);
       screen.type("\x1b");
       await screen.until((text) => text.includes("cancelled") && /pasted_1[^]*pasted_2/.test(text));
       screen.type(ENTER);

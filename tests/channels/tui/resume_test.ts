@@ -132,6 +132,53 @@ Deno.test("the screen shows requests that another process adds to its conversati
   });
 });
 
+Deno.test("the screen shows the running step of another process, and the messages that wait for its next step", async () => {
+  const replies = [
+    final("First: yes"),
+    replyJson("const step = 'running now'; await new Promise((wake) => setTimeout(wake, 300_000)); step"),
+  ];
+  const clock = { now: Date.now, sleep: () => new Promise<void>((wake) => setTimeout(wake, 5)) };
+  const options = { place: { continue: true }, rows: 60, parts: { clock } };
+  const before = async (engine: Engine): Promise<void> => void await engine.ask("one");
+  await withScreen(replies, { ...options, before }, async ({ screen, engine }) => {
+    await screen.until("First: yes");
+    const cancelling = new AbortController();
+    const asked = engine.conversations.ask(engine.branch, "two", { signal: cancelling.signal, emit: () => {} });
+    await screen.until(
+      /1 │ const step = 'running now'[^]*runs in another window: step 1, running code · \d s · Esc cancels/,
+    );
+    const [wish, taken] = [new AbortController(), new AbortController()];
+    void engine.conversations.steer(engine.branch, "and be brief", { signal: wish.signal });
+    void engine.conversations.steer(engine.branch, "in German", { signal: taken.signal });
+    await screen.until(/⏎ and be brief \(waits for the next step\)[^]*⏎ in German \(waits for the next step\)/);
+    taken.abort();
+    await screen.until((now) => now.includes("and be brief") && !now.includes("in German"));
+    cancelling.abort();
+    await asked;
+    await screen.until((now) => !now.includes("waits for") && !now.includes("another window"));
+  });
+});
+
+Deno.test("a message that another window sends to the request of this screen waits here too, once", async () => {
+  const gate = Promise.withResolvers<void>();
+  const replies = [{ text: replyJson("1"), after: gate.promise }, final("Done: yes")];
+  await withScreen(replies, {}, async ({ screen, engine }) => {
+    screen.type(`begin${ENTER}`);
+    await screen.until("waiting for");
+    const [{ branchId = "" } = {}] = await engine.conversations.list({ limit: 1 });
+    const branch = await engine.conversations.byId(branchId);
+    screen.type(`from here${ENTER}`);
+    await screen.until("from here (waits for the next step, ↑ to edit)");
+    void engine.conversations.steer(branch, "from there");
+    const text = await screen.until(/from there \(waits for the next step\)/);
+    assert.equal(text.match(/waits for/g)?.length, 2);
+    gate.resolve();
+    const after = await screen.until("Done: yes");
+    assert.match(after, /› from here[^]*› from there/);
+    assert.doesNotMatch(after, /waits for/);
+  });
+});
+
 Deno.test("a folder without a conversation to continue is named", async () => {
   await withScreen([], { place: { continue: true } }, async ({ screen }) => {
     await screen.until("No conversation of /nowhere to continue: a new one begins");

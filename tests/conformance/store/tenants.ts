@@ -107,6 +107,7 @@ const ofStore: Attempts<
   takeOver: (store, { queryId }) => store.takeOver(queryId, OWNER),
   addSteered: (store, { queryId }) => store.addSteered(queryId, { iteration: 1, texts: ["stop"] }),
   setQuestion: (store, { queryId }) => store.setQuestion(queryId, { question: QUESTION, answer: null }),
+  setWaiting: (store, { queryId }) => store.setWaiting(queryId, ["wait"]),
   endQuery: (store, { queryId }) => store.endQuery(queryId, queryEnd()),
   query: (store, { queryId }) => store.query(queryId),
   attempts: (store, { queryId }) => store.attempts(queryId),

@@ -6,6 +6,7 @@ const TYPES: readonly string[] = [
   ...[
     "started",
     "iteration_started",
+    "steering",
     "steered",
     "thinking",
     "code",

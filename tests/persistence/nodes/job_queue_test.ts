@@ -89,6 +89,7 @@ check("a node that no longer reports loses its run, and no write of it is stored
         totals: { iterations: 1, usage: queryEnd().usage, costUsd: 0 },
       }),
     setQuestion: () => one.store.setQuestion("q1", { question: QUESTION, answer: null }),
+    setWaiting: () => one.store.setWaiting("q1", ["x"]),
     addSteered: () => one.store.addSteered("q1", { iteration: 1, texts: ["x"] }),
     setScope: () => one.store.setScope(a, { names: [], scope: "forgotten", queryId: "q1" }),
     createChildBranch: () =>

@@ -17,6 +17,9 @@ export const QuerySchema = QueryResultSchema.omit({ value: true }).extend({
   text: z.string(),
   running: z.boolean().describe("Whether the query runs, in this server or in another process"),
   question: z.string().optional().describe("The question to the user whose answer the query waits for"),
+  waiting: z.array(z.string()).optional().describe(
+    "Messages of the user that wait for the next iteration of a running query, oldest first",
+  ),
   createdAt: time,
   steered: z.array(z.object({ text: z.string(), iteration: z.number().int(), at: time })).describe(
     "Messages that the user sent while the query ran, each with the iteration (1-based) that showed the message to the model",

@@ -446,6 +446,32 @@ Deno.test("the events of a query of another process have its question and the an
   await running;
 });
 
+Deno.test("the events of a query of another process have its waiting messages and the code of its running iteration", async () => {
+  const code = "await new Promise((wake) => setTimeout(wake, 300_000)); 1";
+  await using rig = await startRig([replyJson(code)], options);
+  const id = await rig.conversation();
+  const { conversations } = rig.engine;
+  const branch = await conversations.byId(id);
+  const gone = new AbortController();
+  const running = conversations.ask(branch, "x", { signal: gone.signal, emit: () => {} });
+  await until(async () => (await conversations.queries(branch))[0]?.running === true);
+  const { items: [{ queryId }] } = await (await rig.ask(`/api/v1/conversations/${id}/queries`)).json();
+  const stream = await rig.ask(`/api/v1/conversations/${id}/queries/${queryId}/events`);
+  let text = "";
+  let steered = false;
+  for await (const part of stream.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    text += part;
+    if (!steered && text.includes("event: block_started")) {
+      void conversations.steer(branch, "be brief");
+      steered = true;
+    }
+    if (text.includes("event: steering")) gone.abort();
+  }
+  assert.match(text, /event: block_started\n.*setTimeout.*"iteration":1/);
+  assert.match(text, /event: steering\n.*"texts":\["be brief"\]/);
+  await running;
+});
+
 Deno.test("cancelling ends the question, and so does a server that ends", async () => {
   await using rig = await startRig([ASKS, ASKS], options);
   const id = await rig.conversation();
