@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: a41d2c2861be490728cd6b4d5f04122d86777cf8ef192d22dad8ca8d3576a4f5
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 62c85e0c71314829e98afb84ecff5ba831a6acecc6466fdf0ec9d66a312b5fac
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
