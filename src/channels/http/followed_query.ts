@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { SharedRun } from "../../conversation/conversations.ts";
+import type { Conversations, SharedRun } from "../../conversation/conversations.ts";
 import { resultOf, storedEvents } from "../../conversation/stored_events.ts";
 import { Cancelled } from "../../domain/errors.ts";
 import { Emitter, isChild, isEnd, isOwnEnd, omittedBetween } from "../../domain/query/query_event.ts";
 import type { QueryEvent, QueryResult } from "../../domain/query/query_schemas.ts";
 import type { StoredApproval, StoredQuery } from "../../domain/query/stored_query.ts";
-import type { StoredIteration } from "../../persistence/store.ts";
 import type { HttpParts } from "./env.ts";
 import { Problem } from "./problem.ts";
 import type { LiveRun, Runs } from "./runs.ts";
@@ -123,6 +122,8 @@ export class FollowedQuery {
     }
   }
 }
+
+type StoredIteration = Awaited<ReturnType<Conversations["iterations"]>>[number];
 
 /** Makes events of a query that another process runs: of its newest question, its waiting messages and its running
  * iteration. */

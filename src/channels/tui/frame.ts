@@ -28,7 +28,7 @@ export interface FrameFacts {
   readonly status: StatusFacts;
   readonly waiting: readonly WaitingMessage[];
   readonly plan: { readonly items: readonly PlanItem[]; readonly isOpen: boolean };
-  readonly jobs: readonly Job[];
+  readonly jobs: readonly RunningJob[];
   readonly panel: Panel | null;
   readonly input: (width: number) => readonly string[];
   readonly footer: FooterFacts;
@@ -109,7 +109,7 @@ function planLines(
 }
 
 /** A running command of the user, or a command in the background. */
-export interface Job {
+export interface RunningJob {
   readonly title: string;
   readonly ms: number;
   readonly output: string;
@@ -119,7 +119,7 @@ export interface Job {
 const OUTPUT_CHARS = 2_000;
 
 export function jobLines(
-  jobs: readonly Job[],
+  jobs: readonly RunningJob[],
   { width, theme, most }: { readonly width: number; readonly theme: Theme; readonly most: number },
 ): readonly string[] {
   const lines = jobs.slice(0, most).map(({ title, ms, output, how }) => {

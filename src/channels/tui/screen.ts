@@ -22,7 +22,7 @@ import { commandsOf, isOfFile, submitted } from "./commands.ts";
 import { type DisplayOptions, LineEntry } from "./entries/entry.ts";
 import { Greeting } from "./entries/message_entries.ts";
 import { Transcript } from "./entries/transcript.ts";
-import { type FrameFacts, type Job, Painter, ScreenFrame } from "./frame.ts";
+import { type FrameFacts, Painter, type RunningJob, ScreenFrame } from "./frame.ts";
 import { completions } from "./input/completions.ts";
 import { ImageReader } from "./input/images.ts";
 import { InputBox } from "./input/input_box.ts";
@@ -280,7 +280,7 @@ export class Screen implements PanelActions {
     if (ended && isShown && this.chat.running === null) this.tell(`${flat(ended.title, 200)} has ended`);
   }
 
-  #jobs(): readonly Job[] {
+  #jobs(): readonly RunningJob[] {
     const now = Date.now();
     const own = this.#userCommands.running;
     const jobs = this.#programs.map(({ title, startedAt, output }) => ({ title, startedAt, output, how: "/jobs" }));
