@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 62c85e0c71314829e98afb84ecff5ba831a6acecc6466fdf0ec9d66a312b5fac
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: d0f407bd264992795c8594bfd3a391d8fd50d14a4d372c7150fea5e878b87762
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -311,13 +311,13 @@ export interface SpawnOptions {
   /** Whether the user has already allowed this program, in the settings or in an approval of the extension. Only
    * shipped extensions may set this option. The option matters only if the wall is incomplete. */
   readonly answered?: boolean;
-  /** Whether to reject instead of running the program behind an incomplete wall. */
+  /** Whether to reject, without a question, instead of running the program behind an incomplete wall. */
   readonly whole?: boolean;
   /** Vis calls this when the program begins, after any approval. */
   readonly onBegin?: () => void;
   /** Programs without network access and with the same text here share a network with only a loopback, if the machine
-   * supports it. */
-  readonly loopback?: string;
+   * supports it. Null means a network that no other program shares, without unix sockets. */
+  readonly loopback?: string | null;
 }
 /** The result of a program, even if the program failed. `spawn` rejects only if no program ran. */
 export interface Spawned {
@@ -504,6 +504,8 @@ export interface FunctionOptions {
   /** Whether a call makes no lasting change, so that a plan may make the call. A function decides by the arguments of
    * the call. By default, true if `readOnly` loads the function. */
   readonly reads?: boolean | ((...args: any[]) => boolean);
+  /** Whether a plan may also make other calls, because the function changes nothing if `env.onlyReads` is true. */
+  readonly inPlans?: boolean;
   /** The words for a call that people see; "called search.find" if absent. A function chooses the words by the arguments
    * of the call. */
   readonly action?: CallAction | ((...args: any[]) => CallAction);
@@ -614,6 +616,8 @@ export interface ConversationKeys {
 }
 /** Keys that are absent while no query runs. */
 export interface QueryKeys {
+  /** Whether the query must change nothing, as for a plan, a review or a side question. */
+  readonly onlyReads?: boolean;
   /** Aborts at the block's deadline or when the query ends. */
   readonly signal?: AbortSignal;
   readonly maxIterations?: number;

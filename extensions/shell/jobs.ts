@@ -4,6 +4,7 @@ import {
   allowed,
   type CommandEnd,
   type CommandOptions,
+  refuseBackground,
   type ShellCommand,
   spawnOptions,
   wallHint,
@@ -27,6 +28,7 @@ export async function start(
   command: ShellCommand,
   options: StartOptions = {},
 ): Promise<JobReport> {
+  refuseBackground(env);
   const { waitMs = WAIT_MS, until, timeoutMs = TIMEOUT_MS, stdin, ...others } = options;
   const rest = typeof stdin === "string" ? { ...others, stdin } : others;
   const input = stdin === true ? new JobInput() : null;

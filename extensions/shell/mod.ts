@@ -88,6 +88,7 @@ export default defineExtension({
         ...["process.env", "Deno.env", "Deno.env.get", "os.environ"],
       ],
       untimed: true,
+      inPlans: true,
       room: (_command, options?: unknown) => largeOutput(options as ShellRunOptions | undefined),
       action: { doing: "running", done: "ran", things: "commands" },
       outcome: commandOutcome,
@@ -104,6 +105,7 @@ export default defineExtension({
       doc:
         "Keeps running after the call, over blocks and requests (in vis run until its request ends), for 1 h unless timeoutMs; waits for a first output.",
       untimed: true,
+      inPlans: true,
       action: { doing: "starting", done: "started", things: "commands" },
       outcome: jobOutcome,
       args: z.tuple([
@@ -157,6 +159,7 @@ export default defineExtension({
     fn("list", (env: EnvironmentView) => jobsOf(env).all.map(({ brief }) => brief), {
       doc: "Started commands, those that ended lately too.",
       untimed: true,
+      reads: true,
       action: { doing: "listing commands", done: "listed commands", things: "times", named: 0 },
       args: z.tuple([]),
       misnamed: { ...JOB, output: "shell.read(id)", stdout: "shell.read(id)" },
@@ -189,9 +192,10 @@ const ASKED =
   "The user is asked for each: prefer functions and code in the block; one plain command per call; $( ), redirections, assignments, sh -c and git are asked every time; a refusal is final.";
 
 /** Describes the resources that commands can reach, and resources that the user can also allow. */
-async function wallsText({ programWalls, isRootOpen }: EnvironmentView): Promise<string> {
+async function wallsText({ programWalls, isRootOpen, onlyReads }: EnvironmentView): Promise<string> {
   if (!programWalls) return "Commands in cwd.";
-  const { network, loopback, unix, leftOut, unwalled } = await programWalls();
+  const { network, loopback, unix, leftOut, unwalled, whole } = await programWalls();
+  if (onlyReads && !whole) return "No command runs in this request: the wall is not whole.";
   const asked = unwalled?.mode === "ask" ? ` ${ASKED}` : "";
   if (unwalled?.some === false) return `Commands run without a wall.${asked}`;
   const more = leftOut.length > MAX_FOLDERS ? ` and ${leftOut.length - MAX_FOLDERS} more` : "";
@@ -204,6 +208,9 @@ async function wallsText({ programWalls, isRootOpen }: EnvironmentView): Promise
       !loopback ? "have no network" : unix ? "reach localhost" : "reach localhost, no unix sockets"
     }; network and write ask`;
   const changed = isRootOpen ? "the repository" : "cwd";
+  if (onlyReads) {
+    return `Commands (${basename(SHELL)}) change $TMPDIR only, no network, write or start in this request.${missing}`;
+  }
   return `Commands (${basename(SHELL)}) change ${changed} and $TMPDIR, ${reach} the user.${missing}${asked}`;
 }
 

@@ -78,7 +78,7 @@ export async function watched<Result>(
   run: () => Promise<Result>,
   { all }: Pick<Allowed, "all">,
 ): Promise<{ readonly result: Result; readonly changes: FileChanges | null }> {
-  const watcher = env.watchFiles?.({ all });
+  const watcher = env.onlyReads ? null : env.watchFiles?.({ all });
   const ended = await watcher?.begin();
   const report = async (): Promise<FileChanges | null> => {
     ended?.();
@@ -132,6 +132,7 @@ export async function allowed(
   if (!spawn) throw new Error("Cannot run commands here: this conversation has no wall for them");
   const refusal = refusedBy(env.config as CommandRules | undefined, command);
   if (refusal !== null) throw new Error(refusal);
+  if (env.onlyReads) await refuseInPlan(env, asked);
   const argv = typeof command === "string" ? [SHELL, "-c", command] : command;
   const { cwd, env: own, stdin } = asked;
   const shown = commandText(command, {
@@ -144,7 +145,7 @@ export async function allowed(
   // Without a whole wall, the user approves the command with its variables, so Vis adds no variables.
   const usual = walls === undefined || unwalled !== undefined
     ? {}
-    : { PYTHONUNBUFFERED: "1", ...(more.network || walls.network ? {} : OFFLINE) };
+    : { PYTHONUNBUFFERED: "1", ...(more.network ?? walls.network ? {} : OFFLINE) };
   if (unwalled?.mode === "run") {
     env.warn?.(`Commands ran without a question behind an incomplete wall: ${unwalled.reason}`);
   }
@@ -155,7 +156,7 @@ export async function allowed(
     const parts = isTraced ? PartCodes.of(command) : null;
     // By `loopback`, the commands of a conversation reach each other's servers.
     const ended = await spawn(parts ? [SHELL, "-c", parts.traced] : argv, {
-      ...{ ...options, ...more, ...variables, loopback: env.conversationId },
+      ...{ ...options, ...more, ...variables, loopback: env.onlyReads ? null : env.conversationId },
       ...parts ? { asides: parts.asides } : {},
     });
     const codes = parts?.hiddenBy(ended) ?? null;
@@ -173,6 +174,37 @@ export async function allowed(
   return { spawn: run, all };
 }
 
+const IN_PLAN = "a plan, a review and a /btw question change nothing";
+const FOR_LATER = "describe the step in the answer, so that the user's next request can do it";
+
+/** Rejects with Error for a background command, which could run beyond the request. */
+export function refuseBackground({ onlyReads = false }: Pick<EnvironmentView, "onlyReads">): void {
+  if (!onlyReads) return;
+  throw new Error(
+    `Cannot start a background command in this request: ${IN_PLAN}; use shell.run, or ${FOR_LATER}`,
+  );
+}
+
+/** Rejects with Error if a command that changes nothing cannot run, or cannot do as asked. */
+async function refuseInPlan(
+  { programWalls }: EnvironmentView,
+  { network = false, write = [] }: Pick<CommandOptions, "network" | "write">,
+): Promise<void> {
+  const walls = await programWalls?.();
+  if (walls?.whole === false) {
+    throw new Error(
+      `Cannot run commands in this request: ${IN_PLAN}, and the command wall is not whole (${walls.reason}); ${FOR_LATER}`,
+    );
+  }
+  const asked = [...network ? ["network"] : [], ...write.length > 0 ? ["write"] : []];
+  if (asked.length === 0) return;
+  throw new Error(
+    `Cannot run a command with ${asked.join(" and ")} in this request: ${IN_PLAN}; leave ${
+      asked.join(" and ")
+    } out, or ${FOR_LATER}`,
+  );
+}
+
 /** Returns the permissions of the command beyond the usual ones. In one question, the user must approve all that the
  * settings do not give. The repository around the workspace has a question of its own. */
 async function approved(
@@ -181,7 +213,7 @@ async function approved(
     readonly shown: string;
     readonly argv: readonly string[];
   },
-): Promise<Pick<SpawnOptions, "network" | "write" | "hideSecrets"> & Pick<Allowed, "all">> {
+): Promise<Pick<SpawnOptions, "network" | "write" | "hideSecrets" | "whole"> & Pick<Allowed, "all">> {
   const { workspace, root = workspace, programWalls, openRoot } = env;
   const needs: Need[] = [];
   const seen = await Promise.all(secrets.map((path) => realpath(resolve(workspace, path)).catch(() => path)));
@@ -254,6 +286,7 @@ async function approved(
     );
   }
   const hideSecrets = { except: seen, instead: INSTEAD };
+  if (env.onlyReads) return { hideSecrets, network: false, write: [], whole: true, all: false };
   return {
     hideSecrets,
     ...(network ? { network } : {}),
@@ -479,23 +512,29 @@ const NETWORK =
 /** Explains a refusal in an output that the wall may have caused, with the setting that would allow the action. Returns
  * null for any other output. */
 export function wallHint(
-  { config, workspace, root = workspace }: Pick<EnvironmentView, "config" | "workspace" | "root">,
+  { config, workspace, root = workspace, onlyReads = false }: Pick<
+    EnvironmentView,
+    "config" | "workspace" | "root" | "onlyReads"
+  >,
   output: string,
   { network: isGiven = false } = {},
 ): string | null {
-  const { network = false } = (config ?? {}) as { readonly network?: boolean };
+  const { network: isOpen = false } = (config ?? {}) as { readonly network?: boolean };
+  const network = !onlyReads && (isOpen || isGiven);
   const lines = output.split("\n");
   const denied = lines.filter((line) => DENIED.test(line));
-  const offline = !network && !isGiven && (denied.some((line) => NETWORK.test(line)) ||
-    lines.some((line) => UNREACHED.test(line)));
+  const offline = !network && (denied.some((line) => NETWORK.test(line)) || lines.some((line) => UNREACHED.test(line)));
+  const isHidden = (line: string): boolean => ABSENT.test(line) && ELSEWHERE.test(line.replaceAll(workspace, "."));
+  if (!offline && denied.length === 0 && !lines.some((line) => REPOSITORY.test(line) || isHidden(line))) return null;
+  if (onlyReads) {
+    return `In this request, commands see the system, toolchains and cwd, have no network, and write in $TMPDIR only: write there, or ${FOR_LATER}`;
+  }
   if (offline) {
     return "Commands have no network: {network: true} asks the user for it; the user opens it for all with vis config set shell.network true";
   }
   if (lines.some((line) => REPOSITORY.test(line))) {
     return 'Commands cannot change .git and what its settings name: use the functions of git, or {write: [".git"]}, which asks the user';
   }
-  const isHidden = (line: string): boolean => ABSENT.test(line) && ELSEWHERE.test(line.replaceAll(workspace, "."));
-  if (denied.length === 0 && !lines.some(isHidden)) return null;
   const around = root === workspace
     ? ""
     : `, as {write: [${JSON.stringify(relative(workspace, root))}]} for all of its repository`;

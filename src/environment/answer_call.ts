@@ -61,7 +61,7 @@ export async function answerCall(
   let said: ShownOutcome = { text: "" };
   const told = (outcome: ShownOutcome): void => void (said = outcome);
   const changes = (): Pick<HostCallEvent, "changes"> =>
-    mayChange(call, active) ? { changes: diffs.length > 0 ? "files" : "other" } : {};
+    mayChange(call, active, scope) ? { changes: diffs.length > 0 ? "files" : "other" } : {};
   try {
     if (scope.onlyReads && !builtin) refuseChange(call, active);
     if (stored) await stored;
@@ -185,19 +185,23 @@ function lastLines(tail: Uint8Array, count: number): string {
   return lines.slice(-count).map((line) => clip(line, LINE_CHARS)).join("\n");
 }
 
-function mayChange({ name, args }: HostCall, active: ActiveExtensions | null): boolean {
+function mayChange(
+  { name, args }: HostCall,
+  active: ActiveExtensions | null,
+  { onlyReads = false }: Pick<QueryScope, "onlyReads">,
+): boolean {
   return CHANGING.includes(name) ||
-    active !== null && active.functions.includes(name) && !active.reads(name, args);
+    active !== null && active.functions.includes(name) && !active.reads(name, args, { onlyReads });
 }
 
 function refuseChange({ name, args }: HostCall, active: ActiveExtensions | null): void {
-  if (active === null || active.reads(name, args) || !active.functions.includes(name)) return;
+  if (active === null || active.reads(name, args, { onlyReads: true }) || !active.functions.includes(name)) return;
   const [namespace = "", symbol = ""] = name.split(".");
   throw new HostCallError(`Cannot call ${name}: this request only reads`, {
     namespace,
     symbol,
     hint:
-      "a plan, a review and a /btw question run no command and change nothing, so the user's next request can do it; describe the step in the answer",
+      "a plan, a review and a /btw question change nothing, so the user's next request can do it; describe the step in the answer",
   });
 }
 

@@ -189,6 +189,9 @@ export class EnvironmentViews {
     const { now, parts: { parentIterationId, userQueryId } } = this.#source;
     return {
       ...(parentIterationId === undefined ? {} : { parentIterationId }),
+      get onlyReads() {
+        return now().scope?.onlyReads ?? false;
+      },
       get maxIterations() {
         return now().scope?.budget() ?? 0;
       },

@@ -19,8 +19,9 @@ export interface ActiveExtensions {
   readonly untimed: readonly string[];
   /** Names that the results of a function lack, each with the name to use instead. */
   readonly misnamed: Readonly<Record<string, Readonly<Record<string, string>>>>;
-  /** Whether a call with these arguments makes no lasting change. Never throws. */
-  readonly reads: (name: string, args: readonly unknown[]) => boolean;
+  /** Whether a call with these arguments makes no lasting change, by itself or because its request only reads. Never
+   * throws. */
+  readonly reads: (name: string, args: readonly unknown[], request: { readonly onlyReads: boolean }) => boolean;
   readonly constants: Readonly<Record<string, unknown>>;
   readonly grants: Readonly<Record<"net" | "read" | "write" | "env", readonly string[]>>;
   readonly globals: readonly string[];
@@ -87,7 +88,7 @@ export function joinParts(parts: readonly Part[], call: ActiveExtensions["call"]
     actions: Object.assign({}, ...parts.map(({ actions }) => actions)),
     untimed: parts.flatMap(({ untimed }) => untimed),
     misnamed: Object.assign({}, ...parts.map(({ misnamed }) => misnamed)),
-    reads: (name, args) => parts.some(({ reads }) => reads(name, args)),
+    reads: (...call) => parts.some(({ reads }) => reads(...call)),
     constants: Object.assign({}, ...parts.map(({ constants }) => constants)),
     grants: { net: union("net"), read: union("read"), write: union("write"), env: union("env") },
     globals: [...new Set(parts.flatMap(({ globals }) => globals))],

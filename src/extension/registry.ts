@@ -707,7 +707,10 @@ function makePart(extension: NormalExtension, prompt: string): OwnPart {
     actions: Object.fromEntries(functions.flatMap(([name, { action }]) => action ? [[name, wordsBy(action)]] : [])),
     untimed: functions.flatMap(([name, { untimed }]) => untimed ? [name] : []),
     misnamed: Object.fromEntries(functions.flatMap(([name, { misnamed }]) => misnamed ? [[name, misnamed]] : [])),
-    reads: (name, args) => functions.some(([own, symbol]) => own === name && onlyReads(symbol, extension, args)),
+    reads: (name, args, request) =>
+      functions.some(([own, symbol]) =>
+        own === name && (request.onlyReads && symbol.inPlans || onlyReads(symbol, extension, args))
+      ),
     constants: Object.fromEntries(symbols.flatMap(([name, one]) => one.kind === "value" ? [[name, one.value]] : [])),
     grants: { net: [], read: [], write: [], env: [], ...allow },
     globals,

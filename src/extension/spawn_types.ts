@@ -54,13 +54,13 @@ export interface SpawnOptions {
   /** Whether the user has already allowed this program, in the settings or in an approval of the extension. Only
    * shipped extensions may set this option. The option matters only if the wall is incomplete. */
   readonly answered?: boolean;
-  /** Whether to reject instead of running the program behind an incomplete wall. */
+  /** Whether to reject, without a question, instead of running the program behind an incomplete wall. */
   readonly whole?: boolean;
   /** Vis calls this when the program begins, after any approval. */
   readonly onBegin?: () => void;
   /** Programs without network access and with the same text here share a network with only a loopback, if the machine
-   * supports it. */
-  readonly loopback?: string;
+   * supports it. Null means a network that no other program shares, without unix sockets. */
+  readonly loopback?: string | null;
 }
 
 /** The result of a program, even if the program failed. `spawn` rejects only if no program ran. */

@@ -125,6 +125,8 @@ export interface FunctionOptions {
    * the call. By default, true if `readOnly` loads the function. */
   // deno-lint-ignore no-explicit-any
   readonly reads?: boolean | ((...args: any[]) => boolean);
+  /** Whether a plan may also make other calls, because the function changes nothing if `env.onlyReads` is true. */
+  readonly inPlans?: boolean;
   /** The words for a call that people see; "called search.find" if absent. A function chooses the words by the arguments
    * of the call. */
   // deno-lint-ignore no-explicit-any
@@ -230,6 +232,8 @@ export interface ConversationKeys {
 
 /** Keys that are absent while no query runs. */
 export interface QueryKeys {
+  /** Whether the query must change nothing, as for a plan, a review or a side question. */
+  readonly onlyReads?: boolean;
   /** Aborts at the block's deadline or when the query ends. */
   readonly signal?: AbortSignal;
   readonly maxIterations?: number;

@@ -55,6 +55,7 @@ const FunctionShape = z.strictObject({
   untimed: z.boolean().optional(),
   misnamed: z.record(word(RESULT_NAME, '"exitCode" or "commits.sha"'), text).optional(),
   reads: z.union([z.boolean(), func], "must be true, false or a function").optional(),
+  inPlans: z.boolean().optional(),
   action: z.union([ActionShape, func], ACTION).optional(),
   outcome: func.optional(),
   room: z.union([z.number().min(0), func], "must be a number or a function").optional(),

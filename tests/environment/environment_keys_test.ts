@@ -41,6 +41,7 @@ const CONVERSATION: Readonly<Record<keyof ConversationKeys, string>> = {
   log: "function",
 };
 const QUERY: Readonly<Record<keyof QueryKeys, string>> = {
+  onlyReads: "boolean",
   signal: "object",
   maxIterations: "number",
   currentIterationId: "string",

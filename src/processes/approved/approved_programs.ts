@@ -70,6 +70,7 @@ export class AskedPrograms {
       }
     }
     if (mode === "off") throw refusedWithoutWall(state);
+    if (options.whole) throw new Error(`Cannot run commands: ${state.reason}`);
     const isAnswered = caller === null || answered && vouches(caller.extension);
     const cwd = mode === "run" || isAnswered
       ? await folderOf(workspace, options)

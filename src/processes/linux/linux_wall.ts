@@ -112,9 +112,11 @@ export class LinuxWall {
     if (options.whole && !isWhole) throw new Error(`Cannot run commands: ${this.#namespaces.fault}`);
     const network = options.network ?? this.#options.network
       ? "internet"
-      : isWhole && loopback !== undefined
-      ? "private"
-      : "none";
+      : !isWhole || loopback === undefined
+      ? "none"
+      : loopback === null
+      ? "alone"
+      : "private";
     const made = await CommandFolder.make({
       root: this.#options.temporary,
       removeLarge: (path) => this.#removeLarge(path),
@@ -139,7 +141,8 @@ export class LinuxWall {
       }
       if (hidden.files.length > 0) await Deno.writeTextFile(join(folder, HIDDEN_NAME), hideSecrets?.instead ?? "");
       await makeHome(folder, { links: machine.packages, home: this.#options.home, root });
-      const owner = own.write.some(({ path }) => isWithin(path, root)) ? await ownerOf(workspace) : null;
+      const changes = own.write.some(({ path }) => isWithin(path, root));
+      const owner = changes || place !== null ? await ownerOf(workspace) : null;
       if (owner !== null) await Deno.chown(folder, owner.uid, owner.gid).catch(() => {});
       const policy: ExecPolicy = {
         // Tools look in the folders around their starting folder.

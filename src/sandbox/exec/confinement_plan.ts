@@ -188,7 +188,7 @@ function enterNamespaces(plan: Plan, policy: ExecPolicy, own: OwnNamespaces): vo
   plan.must(noNamespaces("the kernel refused a namespace of processes"), "clone", [CLONE_NEWPID | SIGCHLD, 0, 0, 0, 0]);
   endWithParent(plan);
   if (own.outside !== null) checkNetwork(plan, own.outside);
-  if (policy.network === "private" && own.other === null) startLoopback(plan);
+  if (["private", "alone"].includes(policy.network) && own.other === null) startLoopback(plan);
   privateMounts(plan, policy, own);
 }
 

@@ -1,8 +1,8 @@
 import { argument, BPF, denyWith, entryCheck, type Operation, VERDICT, verdict } from "../confine/install_filter.ts";
 import { type Architecture, type CallName, numbersOf } from "../confine/libc.ts";
 
-/** TCP and UDP to any address, a network with only a loopback, or no sockets at all. */
-export type ProgramNetwork = "internet" | "private" | "none";
+/** TCP and UDP to any address, a network with only a loopback, the same without unix sockets, or no sockets at all. */
+export type ProgramNetwork = "internet" | "private" | "alone" | "none";
 
 const EPERM = 1, ENOSYS = 38;
 const JUMP = 0x05;
@@ -114,8 +114,10 @@ const O_WRONLY = 1, O_RDWR = 2, O_TRUNC = 0o1000;
  * it open for writing. */
 const TRUNCATE_ABI = 3;
 const AF_UNIX = 1, AF_INET = 2, AF_INET6 = 10, AF_NETLINK = 16, IPPROTO_TCP = 6, IPPROTO_UDP = 17, NETLINK_ROUTE = 0;
-/** SOCK_STREAM and SOCK_DGRAM, optionally with SOCK_NONBLOCK and SOCK_CLOEXEC. */
-const STREAM_OR_DATAGRAM = [1, 2].flatMap((type) => [type, type | 0x800, type | 0x80000, type | 0x80800]);
+/** Types of sockets, optionally with SOCK_NONBLOCK and SOCK_CLOEXEC. */
+const STREAM = 1, DATAGRAM = 2;
+const withFlags = (...types: readonly number[]): readonly number[] =>
+  types.flatMap((type) => [type, type | 0x800, type | 0x80000, type | 0x80800]);
 const NOT_ITSELF = check(0, "noneOf", 0);
 /** PRIO_USER and IOPRIO_WHO_USER select all processes of the user, even with 0 for oneself. */
 const PRIO_USER = 2, IOPRIO_WHO_USER = 3;
@@ -158,28 +160,36 @@ function opening({ emptying }: { readonly emptying: boolean }): readonly Refused
 }
 
 /** Unix sockets lead to services of this machine, except in a private network, whose programs see only their own files.
+ * In the workspace, another command or the user may have one, so a program alone gets none. Even a datagram socket of a
+ * pair could send to the address of another.
  * Netlink is allowed in a private network, because it only describes that network and libraries list addresses with
  * it. */
-function socket(network: ProgramNetwork): RefusedWhen {
+function sockets(network: ProgramNetwork): readonly RefusedWhen[] {
   switch (network) {
     case "none":
-      return refused("socket", []);
+      return [refused("socket", [])];
     case "private":
-      return refused(
-        "socket",
-        [check(0, "noneOf", AF_INET, AF_INET6, AF_NETLINK, AF_UNIX)],
-        [check(0, "is", AF_NETLINK), check(2, "noneOf", NETLINK_ROUTE)],
-      );
+      return [privateSockets(AF_UNIX)];
+    case "alone":
+      return [privateSockets(), refused("socketpair", [check(1, "noneOf", ...withFlags(STREAM))])];
     case "internet":
-      return refused(
+      return [refused(
         "socket",
         [check(0, "noneOf", AF_INET, AF_INET6)],
-        [check(1, "noneOf", ...STREAM_OR_DATAGRAM)],
+        [check(1, "noneOf", ...withFlags(STREAM, DATAGRAM))],
         [check(2, "noneOf", 0, IPPROTO_TCP, IPPROTO_UDP)],
-      );
+      )];
     default:
       return network satisfies never;
   }
+}
+
+function privateSockets(...families: readonly number[]): RefusedWhen {
+  return refused(
+    "socket",
+    [check(0, "noneOf", AF_INET, AF_INET6, AF_NETLINK, ...families)],
+    [check(0, "is", AF_NETLINK), check(2, "noneOf", NETLINK_ROUTE)],
+  );
 }
 
 /** Returns the filter for programs, which lists the refused calls, since programs need most calls. */
@@ -204,7 +214,7 @@ export function refusedCalls(
     ...entryCheck(architecture),
     ...numbersOf(ABSENT, architecture).flatMap((number): Operation[] => [[BPF.equal, 0, 1, number], denyWith(ENOSYS)]),
     ...numbersOf(whole, architecture).flatMap((number): Operation[] => [[BPF.equal, 0, 1, number], denyWith(EPERM)]),
-    ...[...BY_ARGUMENT, ...opening({ emptying }), socket(network)].flatMap(({ name, when }): Operation[] => {
+    ...[...BY_ARGUMENT, ...opening({ emptying }), ...sockets(network)].flatMap(({ name, when }): Operation[] => {
       const then = [...when.flatMap(alternative), verdict(VERDICT.allow)];
       return numbersOf([name], architecture).flatMap((number) => [[BPF.equal, 0, then.length, number], ...then]);
     }),

@@ -30,6 +30,7 @@ const NETWORKS: Readonly<Record<string, { readonly network: ProgramNetwork; read
   "a command without network": { network: "none", own: false },
   "a command without network in namespaces": { network: "none", own: true },
   "a command with a private network": { network: "private", own: true },
+  "a command alone": { network: "alone", own: true },
   "a command with the network": { network: "internet", own: false },
   "a command with the network in namespaces": { network: "internet", own: true },
 };
@@ -225,6 +226,16 @@ Deno.test("the filter of a command refuses calls that bypass Landlock, and allow
     ["shmget", [0], ALLOW],
   ]);
   const NONBLOCK_CLOEXEC = 0x80800;
+  check(commandFilter("a command alone", 6), [
+    ["socket", [2, 1, 0], ALLOW],
+    ["socket", [10, 2, 0], ALLOW],
+    ["socket", [16, 3, 0], ALLOW],
+    ["socket", [16, 3, 9], EPERM],
+    ["socket", [1, 1, 0], EPERM],
+    ["socket", [1, 2, 0], EPERM],
+    ["socketpair", [1, 1 | NONBLOCK_CLOEXEC, 0], ALLOW],
+    ["socketpair", [1, 2, 0], EPERM],
+  ]);
   check(commandFilter("a command with the network", 6), [
     ["socket", [2, 1, 6], ALLOW],
     ["socket", [2, 2, 0], ALLOW],
