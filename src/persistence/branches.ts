@@ -89,6 +89,21 @@ export function isShownIteration<D extends Joined & Positioned>(
   return eb.and([shown, eb.or([eb("s.id", "<>", until.queryId), eb("i.position", "<=", until.position)])]);
 }
 
+/** Moves the conversation of a branch to the front of the list. An imported conversation has no earlier place in the
+ * list. Sub-queries are part of their parent and move no conversation. Writes no row if the conversation is already at
+ * the front. */
+export async function moveToFront(
+  tx: Database,
+  { conversationId: id, activity, metadata }: {
+    readonly conversationId: string;
+    readonly activity: number;
+    readonly metadata: string | null;
+  },
+): Promise<void> {
+  if (fromJson<{ readonly child: boolean }>(metadata).child) return;
+  await tx.dialect.moveToFront(tx, { id, activity });
+}
+
 /** Adds a branch that continues from a point of another one and copies no rows, and returns its id. Throws `UsageError`
  * if the point does not exist or is still running. */
 export function createFork(
@@ -97,8 +112,11 @@ export function createFork(
 ): Promise<string> {
   return db.write(async (tx) => {
     const { parentId, ...point } = await readPoint(tx, { ...fork, action: "fork at" });
-    const parent = await tx.selectFrom("conversationState").select(["conversationSoulId", "title"])
-      .where("id", "=", parentId).executeTakeFirstOrThrow();
+    const parent = await tx.selectFrom("conversationState as b")
+      .innerJoin("conversationSoul as c", "c.id", "b.conversationSoulId")
+      .select(["b.conversationSoulId", "b.title", "b.metadata", "c.activity"])
+      .where("b.id", "=", parentId).executeTakeFirstOrThrow();
+    await moveToFront(tx, { ...parent, conversationId: parent.conversationSoulId });
     const newest = await tx.selectFrom("conversationState").select((s) => s.fn.max("version").as("version"))
       .where("conversationSoulId", "=", parent.conversationSoulId).executeTakeFirst();
     const id = newId();

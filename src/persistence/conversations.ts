@@ -175,18 +175,16 @@ async function branchesWithQueries(
       "queryState as r",
       (join) => join.onRef("r.querySoulId", "=", "q.id").on("r.version", "=", sql<number>`q.runs - 1`),
     )
-    .select(["b.queries", "q.createdAt as askedAt", "q.rowid as place", "r.status", "r.createdAt as ranAt"])
+    .select(["b.queries", "r.status", "r.createdAt as ranAt"])
     .orderBy("b.version").execute();
   const byConversation = Map.groupBy(rows, ({ conversationId }) => conversationId);
-  const lastUsed = [...byConversation.values()].flatMap((of) =>
-    of.toSorted((a, b) => (a.ranAt ?? a.createdAt) - (b.ranAt ?? b.createdAt)).slice(-1)
-  );
+  const usedAt = ({ ranAt, createdAt }: typeof rows[number]): number => ranAt ?? createdAt;
+  const lastUsed = [...byConversation.values()].flatMap((of) => of.toSorted((a, b) => usedAt(a) - usedAt(b)).slice(-1));
   return new Map((await readBranches(db, lastUsed)).map((branch) => {
     const of = byConversation.get(branch.conversationId) ?? [];
-    const asked = of.toSorted((a, b) => (b.place ?? 0) - (a.place ?? 0))[0]?.askedAt;
     const queries = of.reduce((sum, one) => sum + one.queries, 0);
     const running = of.some(({ status }) => status === "running");
-    return [branch.conversationId, { ...branch, queries, running, activeAt: asked ?? branch.createdAt }];
+    return [branch.conversationId, { ...branch, queries, running, activeAt: Math.max(...of.map(usedAt)) }];
   }));
 }
 

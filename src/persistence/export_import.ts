@@ -7,7 +7,7 @@ import type { ContentSource, ImportReport } from "../domain/records/conversation
 import { ARCHIVE_FORMAT, ARCHIVE_VERSION, type ArchivePart, type ConversationArchive } from "./archive_schema.ts";
 import { Content, contentPieces, putLarge } from "./content.ts";
 import { type Database, insertRow, toJson } from "./database.ts";
-import { moveToFront } from "./runs.ts";
+import { moveToFront } from "./branches.ts";
 import {
   ARCHIVED_TABLES,
   archivedColumns,

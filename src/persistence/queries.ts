@@ -19,7 +19,7 @@ import { approvalTitle } from "../domain/query/approval.ts";
 import type { RequestKey, StoredQuery } from "../domain/query/stored_query.ts";
 import { ChangedFiles, QueryWork } from "../domain/query/work_summary.ts";
 import type { NewestQueries } from "../domain/records/history.ts";
-import { type BranchSegment, type ForkPoint, isShownRun, queriesIn, readLineage } from "./branches.ts";
+import { type BranchSegment, type ForkPoint, isShownRun, moveToFront, queriesIn, readLineage } from "./branches.ts";
 import { Content } from "./content.ts";
 import { titleFromRequest } from "./conversations.ts";
 import { Damage, type Database, fromJson, insertRow, namedQuery, searchText, toJson, updateRow } from "./database.ts";
@@ -32,7 +32,6 @@ import {
   isAliveNow,
   isSame,
   lastIteration,
-  moveToFront,
   newestThinkings,
   putLease,
   type QueryMetadata,

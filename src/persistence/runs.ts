@@ -241,18 +241,3 @@ export async function newestThinkings(content: Content, { queryId, until }: Want
   await content.load(cells);
   return cells.map((cell) => content.text(cell));
 }
-
-/** Moves the conversation of a branch to the front of the list. An imported conversation has no earlier place in the
- * list. Sub-queries are part of their parent and move no conversation. Writes no row if the conversation is already at
- * the front. */
-export async function moveToFront(
-  tx: Database,
-  { conversationId: id, activity, metadata }: {
-    readonly conversationId: string;
-    readonly activity: number;
-    readonly metadata: string | null;
-  },
-): Promise<void> {
-  if (fromJson<{ readonly child: boolean }>(metadata).child) return;
-  await tx.dialect.moveToFront(tx, { id, activity });
-}

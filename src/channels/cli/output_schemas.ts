@@ -129,7 +129,7 @@ const conversation = z.object({
   queries: count,
   running: z.boolean().describe("Whether any process runs a query in the conversation"),
   createdAt: time,
-  activeAt: time.describe("Start of the newest query; without a query, the time of creation"),
+  activeAt: time.describe("Start of the newest run in any branch, or the creation of a newer branch"),
   branches: z.array(branch),
 });
 

@@ -114,6 +114,36 @@ export const storeConversationCases: readonly StoreCase[] = [
     },
   },
   {
+    name: "the list has the time of the newest run or fork in any branch, and is in its order",
+    async run(store, clock) {
+      const old = await begun(store);
+      await store.endQuery(old.queryId, queryEnd());
+      clock.now += 10;
+      const young = await begun(store);
+      await store.endQuery(young.queryId, queryEnd());
+      const first = async (expected: string): Promise<void> => {
+        const [{ conversationId = "", activeAt = 0 } = {}] = await store.listConversations({ limit: 1 });
+        assert.deepEqual([conversationId, activeAt], [expected, clock.now]);
+      };
+      await first(young.conversationId);
+      clock.now += 10;
+      const again = await store.beginQuery({ ...newQuery(old.branchId, "again"), retryOf: old.queryId });
+      await first(old.conversationId);
+      await store.endQuery(again, queryEnd());
+      clock.now += 10;
+      const fork = await store.fork({ queryId: young.queryId, position: null });
+      await first(young.conversationId);
+      clock.now += 10;
+      await store.beginQuery(newQuery(old.branchId, "next"));
+      await first(old.conversationId);
+      clock.now += 10;
+      await store.beginQuery(newQuery(fork.branchId, "in the fork"));
+      await first(young.conversationId);
+      const times = (await store.listConversations({ limit: 9 })).map(({ activeAt }) => activeAt);
+      assert.deepEqual(times, times.toSorted((a, b) => b - a));
+    },
+  },
+  {
     name: "createConversation() takes a title and a workspace of any length",
     async run(store) {
       const [title, workspace] = ["t".repeat(5000), `/${"deep/".repeat(800)}`];

@@ -43,7 +43,7 @@ export const ConversationListSchema = z.object({
     queries: z.number().int(),
     running: z.boolean(),
     activeAt: time.describe(
-      "Start of the newest query in milliseconds since the epoch; without a query, the time of creation",
+      "Start of the newest run in any branch, or the creation of a newer branch, in milliseconds since the epoch",
     ),
   })),
   next: z.string().nullable().describe("Cursor of the next page; null at the end"),
