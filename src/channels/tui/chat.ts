@@ -7,7 +7,8 @@ import { MORE_TEXT, PLANNED_TEXT } from "../../domain/query/outcomes.ts";
 import { isChild } from "../../domain/query/query_event.ts";
 import { PLAN_VARIABLE, planOf } from "../../domain/query/plan.ts";
 import type { PlanItem, QueryEvent, QueryResult, Usage } from "../../domain/query/query_schemas.ts";
-import type { StoredQuery } from "../../domain/query/stored_query.ts";
+import { shownRange, type StoredQuery } from "../../domain/query/stored_query.ts";
+import { storedDiffs } from "../../domain/query/calls.ts";
 import type { Session } from "../channel.ts";
 import { OlderCommandEntry } from "./entries/command_entry.ts";
 import { type DisplayOptions, LineEntry, type TranscriptEntry } from "./entries/entry.ts";
@@ -16,6 +17,7 @@ import { OlderEntry, type OlderParts } from "./entries/step_entry.ts";
 import type { Transcript } from "./entries/transcript.ts";
 import { RunningTurn } from "./entries/turn.ts";
 import type { Outgoing } from "./input/outgoing.ts";
+import { flat } from "./text/one_line.ts";
 import type { TakenOutputs } from "./user_commands.ts";
 
 const CHANNEL = "tui";
@@ -150,8 +152,19 @@ export class ChatController {
     return this.#plan;
   }
 
-  get changes(): readonly string[] {
-    return this.#last?.changes ?? [];
+  /** Returns the changes of the running request, or of the newest request that changed files. */
+  async changes(): Promise<{ readonly title: string; readonly diffs: readonly string[] }> {
+    const running = this.#running?.turn.changes ?? [];
+    if (running.length > 0) return { title: "Changes of the running request", diffs: running };
+    const branch = this.#branch;
+    const { conversations } = this.#parts.session();
+    const queries = branch === null ? [] : await conversations.queries(branch);
+    const ended = queries.filter(({ running }) => !running);
+    const query = ended.findLast(({ work }) => (work?.files ?? 0) > 0);
+    if (query === undefined) return { title: "", diffs: [] };
+    const iterations = await conversations.iterations(query.queryId, shownRange(query));
+    const title = query === ended.at(-1) ? "Changes of the last request" : `Changes of: ${flat(query.text, 80)}`;
+    return { title, diffs: iterations.flatMap(({ metadata }) => storedDiffs(metadata)) };
   }
 
   get ended(): Promise<void> {
@@ -201,7 +214,10 @@ export class ChatController {
     if (this.#branch !== branch || this.#running !== null) return;
     const { transcript } = this.#parts;
     const at = turns.findIndex(({ query }) => isNew(query));
-    const isTail = at >= 0 && turns.slice(at).every(({ query }) => isNew(query));
+    const ids = new Set(turns.map(({ query }) => query.queryId));
+    // A retry replaces the run that the transcript shows.
+    const isReplaced = [...this.#known.keys()].some((id) => !ids.has(id));
+    const isTail = !isReplaced && at >= 0 && turns.slice(at).every(({ query }) => isNew(query));
     if (!isTail) transcript.clear();
     else if (this.#known.has(turns[at]?.query.queryId ?? "") && this.#asked !== null) transcript.cutFrom(this.#asked);
     transcript.add(...turns.slice(isTail ? at : 0).flatMap(({ entries }) => entries));
@@ -353,7 +369,8 @@ export class ChatController {
         if (!begun.yet) {
           if (this.#asked !== null) transcript.cutFrom(this.#asked);
           this.#plan = [];
-          transcript.add(this.#asked = new RequestEntry(query.text, { label: "asked again", shown }));
+          const label = [query.only ?? "", "asked again"].filter((part) => part !== "").join(" · ");
+          transcript.add(this.#asked = new RequestEntry(query.text, { label, shown }));
           transcript.toEnd();
         }
         begun.yet = true;
@@ -435,7 +452,7 @@ export class ChatController {
 
   #finished({ usage, costUsd, answer, status, iterations, only }: QueryResult): void {
     const { transcript, shown } = this.#parts;
-    if (only === "plan") transcript.add(new LineEntry([PLANNED_TEXT, shown().theme.dim]));
+    if (only === "plan" && status !== "interrupted") transcript.add(new LineEntry([PLANNED_TEXT, shown().theme.dim]));
     if (status !== "interrupted") this.#lastAnswer = answer;
     if (status === "done") this.#plan = [];
     const steps = this.#spent.steps + iterations;

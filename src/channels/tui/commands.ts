@@ -105,7 +105,7 @@ function workCommands(parts: CommandParts): PaletteCommand[] {
     plain(act, "more", `continue the last request: ${MORE_TEXT}`, more, { keys: "Alt-M" }),
     plain(act, "rewind", "go back: the conversation, the files, or both", () => act.open(new RewindPicker(panels))),
     plain(act, "fork", "continue from an earlier step", () => act.open(new ForkPicker(panels))),
-    plain(act, "diff", "show the file changes of the last request", () => showChanges(parts)),
+    plain(act, "diff", "show the file changes of the newest request that has some", () => showChanges(parts)),
     plain(act, "undo", "undo the file changes of the last request", () => act.undo()),
     plain(act, "redo", "bring back the file changes that were undone last", () => act.undo({ redo: true })),
     item("rename", "give the conversation another title: /rename the parser", (title) => rename(title, parts), {
@@ -211,9 +211,14 @@ async function rename(title: string, { chat, panels: { act } }: CommandParts): P
   await chat.rename(title).then(() => act.tell("Renamed"), (error: unknown) => act.tell(messageOf(error)));
 }
 
-function showChanges({ chat: { changes }, panels }: CommandParts): void {
-  if (changes.length === 0) return panels.act.tell("The last request changed no files");
-  panels.act.open(new TextPanel(panels, { title: "Changes of the last request", texts: changes.map(diffPart) }));
+async function showChanges({ chat, panels }: CommandParts): Promise<void> {
+  try {
+    const { title, diffs } = await chat.changes();
+    if (diffs.length === 0) return panels.act.tell("No request of this conversation has changed a file");
+    panels.act.open(new TextPanel(panels, { title, texts: diffs.map(diffPart) }));
+  } catch (error) {
+    panels.act.tell(messageOf(error));
+  }
 }
 
 function plan(

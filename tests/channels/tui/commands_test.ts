@@ -17,7 +17,11 @@ Deno.test("/diff shows the last request's changes, /undo undoes them, /export wr
       print(JSON.stringify({ changes: [], files: [{ path: "a.ts", diff: "" }] }));
       return Promise.resolve(0);
     };
-    const replies = [replyJson('await fs.edit("a.ts", { old: "one", new: "two" })'), final("Changed: yes")];
+    const replies = [
+      replyJson('await fs.edit("a.ts", { old: "one", new: "two" })'),
+      final("Changed: yes"),
+      final("Planned: yes"),
+    ];
     const options = {
       engine: { extensions: [fs], workspace },
       session: { workspace },
@@ -28,7 +32,10 @@ Deno.test("/diff shows the last request's changes, /undo undoes them, /export wr
     };
     await withScreen(replies, options, async ({ screen, engine }) => {
       for (
-        const [command, told] of [["diff", /changed no files/], ["undo", /Nothing to undo/], [
+        const [command, told] of [["diff", /No request of this conversation has changed a file/], [
+          "undo",
+          /Nothing to undo/,
+        ], [
           "redo",
           /Nothing to redo/,
         ], ["export", /no request/]]
@@ -42,6 +49,13 @@ Deno.test("/diff shows the last request's changes, /undo undoes them, /export wr
       await screen.until(/Changes of the last request[^]*│ a\.ts \+1 −1 +│\n│ 1 - one +│\n│ 1 \+ two/);
       screen.type(ESCAPE);
       await screen.until((text) => !text.includes("Changes of the last request"));
+      screen.type(`/plan the rest${ENTER}`);
+      await screen.until("Planned: yes");
+      await screen.until((text) => !text.includes("Esc cancels"));
+      screen.type(`/diff${ENTER}`);
+      await screen.until(/Changes of: Change it[^]*│ a\.ts \+1 −1/);
+      screen.type(ESCAPE);
+      await screen.until((text) => !text.includes("Changes of: Change it"));
       screen.type(`/undo${ENTER}`);
       await screen.until(/Undid changes in a\.ts \(\/redo reapplies them\)/);
       screen.type(`/redo${ENTER}`);

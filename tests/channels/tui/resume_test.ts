@@ -278,7 +278,7 @@ Deno.test("a conversation that is opened again shows the commands of the user, t
       text,
       /\$ npm run lint\n[^]*earlier lines[^]*two faults[^]*› Open it[^]*Allow Vis to open doors\? yes, for this call only/,
     );
-    assert.match(text, /› And wait[^]*cancelled\s+\d steps? · \d/);
+    assert.match(text, /› And wait[^]*cancelled · \d steps? · \d/);
     assert.equal(text.match(/^ *cancelled/gm)?.length, 1, text);
     screen.type(`!ls${ENTER}`);
     await screen.until("the next request can read this as ran_8");

@@ -35,6 +35,37 @@ Deno.test("/retry repeats the last request in the place of its last run, and the
   });
 });
 
+Deno.test("a plan that is asked again is still called a plan, and a cancelled one is not to be carried out", async () => {
+  await withScreen([final("First: one"), slow(final("never"))], {}, async ({ screen }) => {
+    screen.type(`/plan split it${ENTER}`);
+    await screen.until(/plan\n› split it[^]*First: one[^]*Send go to carry the plan out/);
+    await screen.until((now) => !now.includes("Esc cancels"));
+    screen.type(AGAIN);
+    await screen.until(/plan · asked again\n› split it/);
+    screen.type("\x1b");
+    const text = await screen.until(/cancelled · 0 steps · \d/);
+    assert.doesNotMatch(text, /Send go/);
+    assert.equal(text.match(/cancelled/g)?.length, 1, text);
+  });
+});
+
+Deno.test("a retry in another window replaces the run on the screen", async () => {
+  const clock = { now: Date.now, sleep: () => new Promise<void>((wake) => setTimeout(wake, 5)) };
+  const replies = [final("First: one"), final("Second: two"), final("Third: three")];
+  const before = async (engine: Engine): Promise<void> => {
+    await engine.ask("question A");
+    await engine.ask("question B");
+  };
+  await withScreen(replies, { before, place: { continue: true }, parts: { clock } }, async ({ screen, engine }) => {
+    await screen.until("Second: two");
+    const last = (await engine.conversations.queries(engine.branch)).at(-1);
+    await engine.conversations.retry(last?.queryId ?? "", { signal: new AbortController().signal, emit: () => {} });
+    const text = await screen.until("Third: three");
+    assert.doesNotMatch(text, /Second: two/);
+    assert.match(text, /› question A[^]*First: one[^]*› question B[^]*Third: three/);
+  });
+});
+
 Deno.test("Alt-M continues a request that stopped at its step limit, or explains why none can be continued", async () => {
   const replies = [replyJson("1 + 1"), final("Half: one"), final("Whole: two")];
   await withScreen(replies, {}, async ({ screen, engine }) => {

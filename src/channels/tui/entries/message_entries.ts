@@ -107,6 +107,16 @@ export function endEntry(
   const { reason, status } = result;
   const why = status === "interrupted" ? reasonText(reason) : stoppedText(result);
   if (reason === "forked") return new LineEntry([why, theme.warn]);
+  // The steps of a cancelled request already show the commands that the cancellation ended.
+  if (reason === "cancelled") {
+    const notes = result.work?.files
+      ? notesBelow(result, "/undo")
+      : result.notes.filter((note) => note !== result.work?.text);
+    return new LineEntry(
+      ...notes.map((note) => [note, theme.dim] as const),
+      [`${why} · ${endLine(result)}`, theme.warn],
+    );
+  }
   const how = takesMore(reason) ? `Alt-M: ${MORE_TEXT}` : reason === "process_lost" ? GO_ON : "";
   return new LineEntry(
     ...([[why, theme.warn], [how, theme.accent]] as const).filter(([text]) => text !== ""),
