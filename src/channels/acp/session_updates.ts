@@ -112,7 +112,8 @@ function callId({ queryId, iteration }: QueryEvent, block: number): string {
 }
 
 function titleOf(code: string): string {
-  return oneLine(code.trim(), 80) || "Run code";
+  const short = oneLine(code.trim(), 80);
+  return /^(?:await )?answer\(/.test(short) ? "Answer" : short || "Run code";
 }
 
 function shown(result: BlockResult): string {

@@ -15,7 +15,7 @@ import type { BlockTally } from "../../domain/query/calls.ts";
 import { spentText } from "../../domain/query/model_call.ts";
 import { hasAnswer, notesBelow, reasonText, stoppedText } from "../../domain/query/outcomes.ts";
 import { type Delay, delayLine, isChild, isEnd } from "../../domain/query/query_event.ts";
-import { blockFailure, blockLine, newBlock, QueryProgress } from "../../domain/query/query_progress.ts";
+import { blockFailure, blockLine, newBlock, onlyAnswers, QueryProgress } from "../../domain/query/query_progress.ts";
 import { planLine, taskLine } from "../../domain/query/plan.ts";
 import type { PlanItem, QueryEvent, QueryResult } from "../../domain/query/query_schemas.ts";
 import type { Io } from "../channel.ts";
@@ -426,6 +426,7 @@ export class Progress {
 
   #told({ iteration, block, result }: Extract<QueryEvent, { type: "block_finished" }>): void {
     const shown = this.#progress.step?.blocks[block] ?? newBlock();
+    if (onlyAnswers({ ...shown, result })) return;
     const time = ` ${durationText(result.ms)}`;
     const room = this.#width() - 8 - time.length;
     const { text, isCode, ok, refused } = blockLine({ ...shown, result }, room);

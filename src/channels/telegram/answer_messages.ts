@@ -188,6 +188,7 @@ function doingOf({ phase, doing, question, step, block }: QueryProgress): string
   if (phase === "delayed" || question !== null) return doing;
   if (!["running", "calling", "child"].includes(phase)) return "";
   const { code = "", calling = "" } = step?.blocks[block] ?? {};
+  if (/^(?:await )?answer\(/.test(code.trimStart())) return ""; // The answer follows.
   return calling === "" ? firstLine(code) : oneLine(harmlessText(calling), 120);
 }
 

@@ -230,6 +230,12 @@ function onlySetsPlan({ code, tally, result }: Pick<StepBlock, "code" | "tally" 
   return result.defined.every((name) => name === PLAN_VARIABLE);
 }
 
+/** Whether an ended block only gave the answer, which the channels draw below the steps. */
+export function onlyAnswers({ code, tally, result }: Pick<StepBlock, "code" | "tally" | "result">): boolean {
+  if (result === null || !result.ok || tally.text !== "" || result.stdout !== "") return false;
+  return result.defined.length === 0 && /^(?:await )?answer\([^]*\);?$/.test(code.trim());
+}
+
 /** Summarises an ended block on one line: the actions of its calls, or its code with the result. `ok`: the block and
  * all of its calls succeeded. `refused`: the user cancelled the block, or the only failures are calls that the user
  * refused. `width`: the preferred limit of the line. */

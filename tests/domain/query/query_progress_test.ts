@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { blockResult, BlockTally } from "../../../src/domain/query/calls.ts";
 import { NO_USAGE } from "../../../src/domain/query/model_call.ts";
 import { Emitter } from "../../../src/domain/query/query_event.ts";
-import { blockLine, QueryProgress } from "../../../src/domain/query/query_progress.ts";
+import { blockLine, onlyAnswers, QueryProgress } from "../../../src/domain/query/query_progress.ts";
 import type { QueryEventBody, QueryResult } from "../../../src/domain/query/query_schemas.ts";
 
 const RESULT: QueryResult = {
@@ -87,6 +87,18 @@ Deno.test("QueryProgress.question waits until it is answered, whatever else happ
   emitter.send({ type: "approval_requested", ...question });
   emitter.send({ type: "final", result: RESULT });
   assert.equal(progress.question, null);
+});
+
+Deno.test("onlyAnswers() is true for an ended block that gave the answer and did nothing else", () => {
+  const only = (code: string, fields: Parameters<typeof blockResult>[0] = {}): boolean =>
+    onlyAnswers({ code, tally: new BlockTally(), result: blockResult({ ok: true, ...fields }) });
+  assert.ok(only("await answer(`It is ${n} (of 3)`)"));
+  assert.ok(only("answer(rows);\n"));
+  assert.ok(!only("const n = 1; await answer(n)", { defined: ["n"] }));
+  assert.ok(!only("await answer(1)", { ok: false }));
+  assert.ok(!only("await answer(1)", { stdout: "printed" }));
+  assert.ok(!only("answers(1)"));
+  assert.ok(!onlyAnswers({ code: "await answer(1)", tally: new BlockTally(), result: null }));
 });
 
 Deno.test("blockLine() names a change of the list of tasks, unless its block also did other work", () => {

@@ -12,6 +12,7 @@ import {
   LOST_BLOCKS,
   newBlock,
   newStep,
+  onlyAnswers,
   type Step,
   type StepBlock,
   type StepChild,
@@ -88,6 +89,7 @@ export class StepEntry extends DrawnEntry {
   ): readonly string[] {
     const { theme, whole } = shown;
     const { code, result, printing, diffs } = block;
+    if (!whole && onlyAnswers(block)) return [];
     if (result !== null && !whole) return foldedBlock(block, { result, width, shown });
     const lines = codeLines(code, { width: width - 2, shown }).map((line) => `${theme.dim("│")} ${line}`);
     const changed = changeLines(diffs, { width, shown });

@@ -41,7 +41,12 @@ export function render(template: string, values: TemplateValues): Rendered {
 function ofVariable(name: string, values: TemplateValues): Rendered {
   const value = values.variable(name), kind = values.kind(value);
   if (kind === "undefined" || kind === "null") return { ok: false, reason: `The variable ${name} is ${kind}` };
-  return { ok: true, from: "variable", text: values.text(value, MAX_CHARS) };
+  return { ok: true, from: "variable", text: withoutBlankEnds(values.text(value, MAX_CHARS)) };
+}
+
+/** A table has blank lines around it. */
+function withoutBlankEnds(text: string): string {
+  return text.startsWith("\n\n") && text.endsWith("\n\n") ? text.replace(/^\n+|\n+$/g, "") : text;
 }
 
 class Refusal extends Error {}
@@ -86,7 +91,7 @@ class Renderer {
         return this.#write(token.value);
       case "name":
       case "&":
-        return this.#write(this.#textOf(token.value, context));
+        return this.#write(this.#placed(this.#textOf(token.value, context)));
       case "#":
       case "^":
         return this.#section(token, context);
@@ -113,6 +118,10 @@ class Renderer {
       this.#step();
       this.#all(inside, { value, outer: context });
     }
+  }
+
+  #placed(text: string): string {
+    return this.#out === "" && text.startsWith("\n\n") ? text.substring(2) : text;
   }
 
   #textOf(tag: string, context: Context | null): string {

@@ -94,23 +94,179 @@ function answerText(value: unknown, chars: number): string {
   if (typeof value === "string") return value;
   if (value === null || value === undefined) return "";
   if (typeof value !== "object" && typeof value !== "function") return readerPrimitive(value);
-  if (!look.isProxy(value) && look.isArray(value)) {
-    const list = plainList(value, chars);
-    if (list !== null) return list;
-  }
-  return preview(value, { chars, items: 1000, depth: 8, ms: 500 });
+  const reader = new ReaderText(chars);
+  return reader.table(value) ?? reader.list(value) ?? reader.line(value, 0) ??
+    preview(value, { chars, items: MAX_ITEMS, depth: 8, ms: 500 });
 }
 
-function plainList(value: readonly unknown[], chars: number): string | null {
-  let out = "";
-  for (let i = 0; i < value.length; i++) {
-    const descriptor = look.descriptorOf(value, i);
-    const item: unknown = descriptor && look.hasOwn(descriptor, "value") ? descriptor.value : undefined;
-    if (item === null || item === undefined || typeof item === "object" || typeof item === "function") return null;
-    out += `${i > 0 ? ", " : ""}${typeof item === "string" ? item : readerPrimitive(item)}`;
-    if (out.length > chars) return null;
+const MAX_ITEMS = 1000, MAX_COLUMNS = 12, MAX_DEPTH = 6, MAX_VALUES = 100_000;
+const BAR = 124, LINE_FEED = 10, RETURN = 13;
+
+/** Renders lists, plain objects, maps and sets for a reader of Markdown. Methods return null for values that only code
+ * can express, such as functions and accessors, and for values beyond the limits. */
+class ReaderText {
+  readonly #chars: number;
+  #values = 0;
+
+  constructor(chars: number) {
+    this.#chars = chars;
   }
-  return out;
+
+  /** Returns a list of plain objects as a table, between blank lines. */
+  table(value: object): string | null {
+    if (look.isProxy(value) || !look.isArray(value) || value.length === 0) return null;
+    const columns = bareList<string>();
+    const seen: Record<string, true> = look.create(null);
+    const rows = value.length < MAX_ITEMS ? value.length : MAX_ITEMS;
+    for (let i = 0; i < rows; i++) {
+      const row = ownData(value, i), keys = plainKeys(row);
+      if (keys === null) return null;
+      for (let k = 0; k < keys.length; k++) {
+        const key = keys[k]!;
+        if (seen[key]) continue;
+        seen[key] = true;
+        columns[columns.length] = key;
+      }
+      if (columns.length > MAX_COLUMNS) return null;
+    }
+    if (columns.length === 0) return null;
+    let head = "|", line = "|";
+    for (let k = 0; k < columns.length; k++) {
+      head += ` ${cell(columns[k]!)} |`;
+      line += " --- |";
+    }
+    let out = `\n\n${head}\n${line}`;
+    for (let i = 0; i < rows; i++) {
+      const row = ownData(value, i) as object;
+      out += "\n|";
+      for (let k = 0; k < columns.length; k++) {
+        const found = ownData(row, columns[k]!);
+        const text = found === null || found === undefined ? "" : this.line(found, 1);
+        if (text === null) return null;
+        out += ` ${cell(text)} |`;
+      }
+      if (out.length > this.#chars) return null;
+    }
+    const more = value.length - rows;
+    return `${out}\n\n${more > 0 ? `… ${more} more ${more === 1 ? "row" : "rows"}\n\n` : ""}`;
+  }
+
+  /** Returns a list of other composite values as a Markdown list, between blank lines. */
+  list(value: object): string | null {
+    if (look.isProxy(value) || !look.isArray(value)) return null;
+    let out = "\n\n", hasComposite = false;
+    for (let i = 0; i < value.length && i < MAX_ITEMS; i++) {
+      const item = ownData(value, i), text = this.line(item, 1);
+      if (text === null) return null;
+      hasComposite ||= typeof item === "object" && item !== null;
+      out += `- ${text}\n`;
+      if (out.length > this.#chars) return null;
+    }
+    const more = value.length - MAX_ITEMS;
+    return hasComposite ? `${out}${more > 0 ? `- … ${more} more\n` : ""}\n` : null;
+  }
+
+  line(value: unknown, depth: number): string | null {
+    if (++this.#values > MAX_VALUES || depth > MAX_DEPTH) return null;
+    if (typeof value === "string") return value;
+    if (value === null || value === undefined) return "none";
+    if (typeof value === "function") return null;
+    if (typeof value !== "object") return readerPrimitive(value);
+    if (look.isProxy(value)) return null;
+    if (look.isArray(value)) return this.#items(value, depth);
+    if (look.isSet(value)) return this.#set(value, depth);
+    if (look.isMap(value)) return this.#map(value, depth);
+    if (look.isDate(value)) return dateText(value);
+    const keys = plainKeys(value);
+    // Other objects, such as dates, have a short text of their own.
+    if (keys === null) return isPlain(value) ? null : preview(value, { chars: 1000, items: 20, depth: 2, ms: 100 });
+    let out = "";
+    for (let k = 0; k < keys.length; k++) {
+      const text = this.#inner(ownData(value, keys[k]!), depth);
+      if (text === null) return null;
+      out += `${k > 0 ? ", " : ""}${keys[k]!}: ${text}`;
+      if (out.length > this.#chars) return null;
+    }
+    return out;
+  }
+
+  #items(value: readonly unknown[], depth: number): string | null {
+    let out = "";
+    for (let i = 0; i < value.length; i++) {
+      const text = this.#inner(ownData(value, i), depth);
+      if (text === null) return null;
+      out += `${i > 0 ? ", " : ""}${text}`;
+      if (out.length > this.#chars) return null;
+    }
+    return out;
+  }
+
+  #set(value: object, depth: number): string | null {
+    const items = bareList<unknown>(), iterator = look.setValues(value), size = look.setSize(value);
+    for (let i = 0; i < size; i++) items[i] = (look.setNext(iterator) as IteratorResult<unknown>).value;
+    return this.#items(items, depth);
+  }
+
+  #map(value: object, depth: number): string | null {
+    const iterator = look.mapEntries(value), size = look.mapSize(value);
+    let out = "";
+    for (let i = 0; i < size; i++) {
+      const entry = (look.mapNext(iterator) as IteratorResult<unknown>).value as readonly [unknown, unknown];
+      const key = this.#inner(entry[0], depth), text = this.#inner(entry[1], depth);
+      if (key === null || text === null) return null;
+      out += `${i > 0 ? ", " : ""}${key}: ${text}`;
+      if (out.length > this.#chars) return null;
+    }
+    return out;
+  }
+
+  #inner(value: unknown, depth: number): string | null {
+    const text = this.line(value, depth + 1);
+    if (text === null || typeof value !== "object" || value === null) return text;
+    const isComposite = look.isArray(value) || look.isSet(value) || look.isMap(value) || isPlain(value);
+    return isComposite ? `(${text === "" ? "none" : text})` : text;
+  }
+}
+
+/** Returns the name of JavaScript for a date without a time. */
+function dateText(value: object): string {
+  try {
+    return look.iso(value as Date);
+  } catch {
+    return "Invalid Date";
+  }
+}
+
+function isPlain(value: object): boolean {
+  const prototype = look.prototypeOf(value);
+  return prototype === null || prototype === look.object;
+}
+
+/** Returns the keys of a plain object whose properties all have data. Returns null for every other value. */
+function plainKeys(value: unknown): readonly string[] | null {
+  if (typeof value !== "object" || value === null || look.isProxy(value) || !isPlain(value)) return null;
+  const keys = look.ownKeys(value), found = bareList<string>();
+  for (let i = 0; i < keys.length; i++) {
+    const key = keys[i]!, descriptor = look.descriptorOf(value, key);
+    if (!descriptor?.enumerable) continue;
+    if (typeof key !== "string" || !look.hasOwn(descriptor, "value") || typeof descriptor.value === "function") {
+      return null;
+    }
+    found[found.length] = key;
+  }
+  return found;
+}
+
+/** Escapes bars, and replaces line breaks, which would end the cell. */
+function cell(text: string): string {
+  let out = "", from = 0;
+  for (let i = 0; i < text.length; i++) {
+    const code = look.charCodeAt(text, i);
+    if (code !== BAR && code !== LINE_FEED && code !== RETURN) continue;
+    out += `${look.slice(text, from, i)}${code === BAR ? "\\|" : " "}`;
+    from = i + 1;
+  }
+  return `${out}${look.slice(text, from, text.length)}`;
 }
 
 /** Formats a BigInt as digits, since the `n` of code means nothing to a reader. */

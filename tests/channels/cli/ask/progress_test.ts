@@ -47,6 +47,14 @@ Deno.test("Progress shows a line of thinking, and one for each block", () => {
   assert.equal(io.out, "");
 });
 
+Deno.test("Progress shows no block that only gave the answer", () => {
+  const io = fakeIo();
+  const progress = new Progress(io, { verbose: false });
+  progress.show(event({ type: "block_started", block: 0, code: "await answer(`[1, 2]`)" }));
+  progress.show(event({ type: "block_finished", block: 0, result: blockResult({ ok: true, outcome: "none" }) }));
+  assert.equal(io.err, "");
+});
+
 Deno.test("Progress shows whole blocks, output and results when asked", () => {
   const io = fakeIo();
   const progress = new Progress(io, { verbose: true });

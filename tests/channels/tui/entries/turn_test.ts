@@ -85,6 +85,17 @@ Deno.test("blocks, calls, file changes and outcomes are in their places", async 
   });
 });
 
+Deno.test("the code of a block that only gave the answer disappears, since the answer follows", async () => {
+  await withTurn(({ transcript, emitter }) => {
+    emitter.iteration = 1;
+    emitter.send({ type: "block_started", block: 0, code: "await answer('It is three')" });
+    emitter.send({ type: "block_finished", block: 0, result: blockResult({ ok: true, outcome: "none" }) });
+    emitter.send({ type: "iteration_finished", outcome: "final", reason: null, ms: 1 });
+    emitter.send({ type: "answer_delta", delta: "It is three" });
+    assert.equal(text(transcript).trim(), "It is three");
+  });
+});
+
 Deno.test("nested queries appear in the iteration that started them", async () => {
   await withTurn(({ turn, transcript, emitter }) => {
     emitter.iteration = 1;
