@@ -8,7 +8,7 @@ export interface Log {
   info(event: string, data?: Record<string, unknown>): void;
   warn(event: string, data?: Record<string, unknown>): void;
   error(event: string, data?: Record<string, unknown>): void;
-  /** Records a call in the log table only. This is faster than a record, because a block may make hundreds of calls. */
+  /** Counts a call in the log table only, because a block may make hundreds of calls. */
   call?(call: FinishedCall): void;
 }
 
@@ -114,7 +114,7 @@ interface Calls {
 const BATCH = 256;
 
 /** The queue of entries for the log table. `add` returns immediately and never throws; a batch is stored later.
- * Successful calls of one function in one iteration form one entry with their count and time. */
+ * Calls of one function in one iteration form one entry of a batch, with their count and time. */
 export class LogQueue {
   readonly #options: Required<LogQueueOptions>;
   readonly #waiting: LogEntry[] = [];

@@ -21,7 +21,7 @@ import { applyTheme, showKeys } from "./views/sidebar.tsx";
 import { reveal } from "./views/thread_view.tsx";
 
 const WRONG =
-  "The server rejected this token: it is wrong or has expired. vis serve prints the name of the token file at start.";
+  "The server rejected this token: it is wrong or has expired. At its start, vis serve prints where its token is from.";
 
 function refused(): void {
   dropToken();

@@ -140,7 +140,10 @@ export class AppProviderAdmin implements ProviderAdmin {
     } catch (error) {
       if (!isRefused(error)) return { state: "unknown", found: messageOf(error) };
       // A valid key may belong to an account without credit.
-      return { state: "refused", found: error.status === 402 ? messageOf(error) : `status ${error.status}` };
+      return {
+        state: "refused",
+        found: `status ${error.status}${error.status === 402 ? ": the account has no credit" : ""}`,
+      };
     }
   }
 

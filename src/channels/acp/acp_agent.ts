@@ -223,7 +223,10 @@ function userChunk(text: string): SessionUpdate {
 /** Lists sessions, most recently used first. A cursor is the place of the last listed session. */
 async function list(sessions: EditorSessions, { cwd, cursor }: ListSessionsRequest): Promise<ListSessionsResponse> {
   if (cursor && !/^\d{1,15}$/.test(cursor)) {
-    throw RequestError.invalidParams({ cursor }, "Cannot list sessions: the cursor is unknown; start without a cursor");
+    throw RequestError.invalidParams(
+      { cursor },
+      `Cannot list sessions: ${cursor.slice(0, 50)} is not a cursor of Vis; start without a cursor`,
+    );
   }
   const { conversations, workspace } = await sessions.folder(cwd ? { cwd } : {});
   const after = cursor ? Number(cursor) : undefined;

@@ -5,7 +5,7 @@ import type { OpenRequest, Session } from "../channel.ts";
 
 export const UNTITLED = "New session";
 
-/** Vis keeps a session without a request for at least this long. */
+/** After this time, a new session in the folder deletes a session without a request, unless the editor has it open. */
 const EMPTY_MS = 7 * 86_400_000;
 const SWEPT = 100;
 

@@ -152,7 +152,7 @@ interface Wanted {
 const NONE: Completions = { items: [], paths: "none" };
 const LISTED = 50;
 
-/** Services that do not respond within this time contribute no completions. */
+/** If a service of the provider does not list its models within this time, Vis completes no models. */
 const WAIT_MS = 1_500;
 
 const FOLDERS = ["--cwd", "--extension"];

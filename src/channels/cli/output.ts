@@ -4,7 +4,7 @@ import type { VersionFacts } from "../../domain/admin_reports.ts";
 import type { QueryResult } from "../../domain/query/query_schemas.ts";
 import type { Io } from "../channel.ts";
 
-/** Prints the lines without control characters, or the value as JSON. Returns the exit code 0. */
+/** Prints the lines with escaped control characters, or the value as JSON. Returns the exit code 0. */
 export function printReport(
   value: unknown,
   lines: readonly string[],

@@ -39,7 +39,8 @@ interface QueryCommand {
   readonly traceOf?: (result: QueryResult) => Promise<object | null>;
 }
 
-/** Prints progress to stderr and only the answer to stdout. Ctrl-C cancels the query. Resolves with the exit code. */
+/** Prints progress to stderr, and the answer, the result or the events to stdout. Ctrl-C cancels the query. Resolves
+ * with the exit code. */
 export async function runQueryCommand({ io, flags, schema, begin, traceOf }: QueryCommand): Promise<number> {
   const isWatched = flags.output === "text" && !flags.quiet && io.stdoutIsTerminal && io.stderrIsTerminal;
   const progress = new Progress(io, {

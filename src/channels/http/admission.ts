@@ -12,9 +12,10 @@ export function admission(
   hosts: ReadonlySet<string>,
 ): { readonly admitted: Handler; readonly authenticated: Handler } {
   const addressOf = addressReader(proxies);
-  const perAddress = rateLimiter(limits.perAddress, { what: "address", now });
-  const perToken = rateLimiter(limits.perToken, { what: "token", now });
-  const wrongTokens = rateLimiter(limits.wrongTokens, { what: "address", now });
+  const perAddress = rateLimiter(limits.perAddress, { what: "address", counts: "requests", now });
+  const perToken = rateLimiter(limits.perToken, { what: "token", counts: "requests", now });
+  const counts = "requests with an invalid token";
+  const wrongTokens = rateLimiter(limits.wrongTokens, { what: "address", counts, now });
   return {
     /** Sets `address`, and refuses inadmissible requests before the routes get them. */
     admitted: createMiddleware<Env>(async (c, next) => {
@@ -24,8 +25,8 @@ export function admission(
       perAddress(address);
       await next();
     }),
-    /** Sets `caller`. The request can then reach only conversations that the caller may see. Vis serves a valid token
-     * regardless of other attempts from its address. */
+    /** Sets `caller`. The request can then reach only conversations that the caller may see. Invalid
+     * tokens from the same address do not count against a valid token. */
     authenticated: createMiddleware<Env>(async (c, next) => {
       const given = c.req.header("authorization");
       const caller = await checkToken(given ?? null, { tokens, now }).catch((error: unknown) => {
@@ -46,8 +47,8 @@ const LENGTH_REQUIRED = { kind: "bad-request", status: 411 } as const;
 
 type GuardLimits = Pick<HttpLimits, "chunked" | "headerBytes" | "urlBytes" | "bodyBytes">;
 
-/** Throws `Problem` if a request is too large or a page of another origin sent it. The check of the Host header
- * prevents DNS rebinding, where a foreign name resolves to this machine. `hosts` are `name` or `name:port` in lower
+/** Throws `Problem` for a request with an unclear body length, with too many bytes, with an unknown host, or from a page
+ * of another origin. The check of the Host header prevents DNS rebinding, where a foreign name resolves to this machine. `hosts` are `name` or `name:port` in lower
  * case. If an entry has no port, any port matches. */
 export function guard(request: Request, limits: GuardLimits, hosts: ReadonlySet<string>): void {
   checkFraming(request, limits);
@@ -57,7 +58,9 @@ export function guard(request: Request, limits: GuardLimits, hosts: ReadonlySet<
     throw new Problem(
       host === ""
         ? "Cannot serve the request: it has no Host header; send one"
-        : `Cannot serve host ${host.slice(0, 100)}: the server does not have this name; add the name to server.hosts`,
+        : `Cannot serve host ${
+          host.slice(0, 100)
+        }: the server does not have this name; its operator can add the name to server.hosts`,
       { kind: "misdirected" },
     );
   }
@@ -99,15 +102,18 @@ function checkFraming({ headers }: Request, { chunked }: GuardLimits): void {
 
 function checkSizes(request: Request, limits: GuardLimits): void {
   if (request.url.length > limits.urlBytes) {
-    throw new Problem(`Cannot read the URL: it has ${request.url.length} bytes; the limit is ${limits.urlBytes}`, {
-      kind: "too-large",
-      status: 414,
-    });
+    throw new Problem(
+      `Cannot read the URL: it has ${request.url.length} bytes; the limit is ${limits.urlBytes} bytes`,
+      {
+        kind: "too-large",
+        status: 414,
+      },
+    );
   }
   let bytes = 0;
   for (const [name, value] of request.headers) bytes += name.length + value.length;
   if (bytes > limits.headerBytes) {
-    throw new Problem(`Cannot read the headers: they have ${bytes} bytes; the limit is ${limits.headerBytes}`, {
+    throw new Problem(`Cannot read the headers: they have ${bytes} bytes; the limit is ${limits.headerBytes} bytes`, {
       kind: "too-large",
       status: 431,
     });
@@ -118,7 +124,7 @@ function checkSizes(request: Request, limits: GuardLimits): void {
 
 export function bodyTooLarge(limit: number): Problem {
   return new Problem(
-    `Cannot read the body: it exceeds the limit of ${limit} bytes; send less, or raise server.bodyMiB`,
+    `Cannot read the body: it exceeds the limit of ${limit} bytes; send less, or let the operator raise server.bodyMiB`,
     {
       kind: "too-large",
       headers: { connection: "close" },
@@ -137,7 +143,7 @@ function isSameOrigin(origin: string, host: string): boolean {
   return url.host === host || `${url.host}${standard}` === host;
 }
 
-/** Reads the client address of a request: the address that a known proxy reports, else the peer of the connection.
+/** Returns a function that reads the client address: the address that a known proxy reports, else the connected peer.
  * Addresses of one IPv6 network (/64) count as one address, since a client usually controls the whole network.
  * `proxies` are addresses and networks such as `10.0.0.0/8`. */
 export function addressReader(proxies: readonly string[]): (headers: Headers, remote: string) => string {
@@ -182,10 +188,11 @@ function network(address: string): string {
 const KEPT_BUCKETS = 10_000;
 
 /** Returns a function that takes one token from the bucket of a key. If the bucket is empty, the function throws
- * `Problem` (429) with the seconds to wait. `what` names the kind of key, such as an address. */
+ * `Problem` (429) with the seconds to wait. The message has `what`, the kind of key, and `counts`, the kind of
+ * request. */
 export function rateLimiter(
   { perMinute, burst }: Rate,
-  { what, now }: { readonly what: string; readonly now: () => number },
+  { what, counts, now }: { readonly what: string; readonly counts: string; readonly now: () => number },
 ): (key: string) => void {
   const buckets = new BoundedMap<string, { readonly left: number; readonly at: number }>(KEPT_BUCKETS);
   return (key) => {
@@ -197,7 +204,7 @@ export function rateLimiter(
     if (!isEmpty) return;
     const seconds = Math.max(1, Math.ceil(((1 - filled) * 60) / perMinute));
     throw new Problem(
-      `Cannot serve the request: this ${what} exceeds the limit of ${perMinute} requests a minute and ${burst} at once; ` +
+      `Cannot serve the request: this ${what} exceeds its limit for ${counts} (${perMinute} a minute, ${burst} at once); ` +
         `try again in ${seconds} s`,
       {
         kind: "rate-limited",

@@ -25,7 +25,9 @@ export class Listener {
     try {
       this.port = this.#listen(options.port);
     } catch (error) {
-      throw new ConfigError(`Cannot listen on ${options.host}:${options.port}: ${whyNot(error)}`);
+      const { host, port } = options;
+      const shown = host.includes(":") ? `[${host}]` : host;
+      throw new ConfigError(`Cannot listen on ${shown}:${port}: ${whyNot(error, port)}`);
     }
   }
 
@@ -68,14 +70,16 @@ export class Listener {
   }
 }
 
-function whyNot(error: unknown): string {
+function whyNot(error: unknown, port: number): string {
   if (error instanceof Deno.errors.AddrInUse) {
     return "the port is in use; choose another port, or 0 for a free one";
   }
   if (error instanceof Deno.errors.AddrNotAvailable) {
     return "this machine does not have this address; use 127.0.0.1 for local access";
   }
-  if (error instanceof Deno.errors.PermissionDenied) return "the system denied permission; choose a port above 1023";
+  if (error instanceof Deno.errors.PermissionDenied) {
+    return `the system denied permission; choose ${port < 1024 ? "a port above 1023" : "another port"}`;
+  }
   return messageOf(error);
 }
 
@@ -165,8 +169,8 @@ export class Connections {
     };
   }
 
-  /** The caller calls `leaving` as soon as it has the request, because the signal does not report a client that left
-   * before. */
+  /** The caller calls `leaving` as soon as it has the request, because a signal that is first read after the client left
+   * does not abort. */
   leaving({ signal }: Request, client: number): Leaving {
     return (gone) => {
       signal.addEventListener("abort", gone);

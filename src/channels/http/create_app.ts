@@ -58,9 +58,12 @@ export function createApp(parts: HttpParts, hosts: ReadonlySet<string>): Hono<En
   app.notFound((c) =>
     failed(
       c,
-      new Problem("Cannot find this path: the server has no such path; GET /docs lists the paths of the API", {
-        kind: "not-found",
-      }),
+      new Problem(
+        `Cannot find path ${
+          c.req.path.slice(0, 200)
+        }: the server does not have it; GET /docs lists the paths of the API`,
+        { kind: "not-found" },
+      ),
     )
   );
   app.onError((error, c) => failed(c, error));
@@ -86,9 +89,10 @@ function failed(c: Context<Env>, error: unknown): Response {
     c.env.parts.log.error("request_defect", { requestId, stack });
   }
   const problem = known ??
-    new Problem("Cannot answer the request: an unexpected error occurred; see the log of the server", {
-      kind: "defect",
-    });
+    new Problem(
+      `Cannot answer the request: an unexpected error occurred; the log of the server has it under the id ${requestId}`,
+      { kind: "defect" },
+    );
   const { status, facts: { headers } } = problem;
   const [body, more] = c.req.path.startsWith("/v1/")
     ? [openAiErrorBody(problem), openAiHeaders(problem)]

@@ -60,7 +60,8 @@ export function describeIn(
     const enter: MiddlewareHandler<Env> = async (c, next) => {
       if (scope !== null && SCOPES.indexOf(c.var.caller.scope) < SCOPES.indexOf(scope)) {
         throw new Problem(
-          `Cannot do this with a token of scope ${c.var.caller.scope}: the call needs scope ${scope}; use another token`,
+          `Cannot call ${operationId}: it needs the scope ${scope}, but the token has the scope ${c.var.caller.scope}; ` +
+            "use another token",
           {
             kind: "insufficient-scope",
             headers: { "www-authenticate": `Bearer realm="vis", error="insufficient_scope", scope="${scope}"` },
@@ -117,17 +118,28 @@ export function schemaOf(schema: z.ZodType, io: "input" | "output"): Json {
   return rest;
 }
 
-export async function existing<T>(what: string, read: () => Promise<T | null | undefined>): Promise<T> {
+export async function existing<T>(
+  what: string,
+  read: () => Promise<T | null | undefined>,
+  why = "the server does not have it",
+): Promise<T> {
   const found = await read().catch((error: unknown) => {
     if (!(error instanceof UsageError)) throw error;
   });
   if (found !== null && found !== undefined) return found;
-  throw new Problem(`Cannot find ${what}: the server does not have it`, { kind: "not-found" });
+  throw new Problem(`Cannot find ${what}: ${why}`, { kind: "not-found" });
 }
 
 export async function findConversation(conversations: Conversations, id = ""): Promise<Conversation> {
   const isId = /^[0-9a-f-]{8,36}$/.test(id);
-  return await existing(`conversation ${id.slice(0, 100)}`, async () => isId ? await conversations.byId(id) : null);
+  const why = id.length < 36
+    ? "not exactly one conversation has an id that begins like this; send the whole id"
+    : undefined;
+  return await existing(
+    `conversation ${id.slice(0, 100)}`,
+    async () => isId ? await conversations.byId(id) : null,
+    why,
+  );
 }
 
 /** `queryId` is a whole id. The query may be in any branch of the conversation, even if another run has replaced the
@@ -165,12 +177,12 @@ type Valid<T extends "json" | "query", S extends z.ZodType> = MiddlewareHandler<
 const FIRST_FAULTS = { abortEarly: true, reportInput: false, error: inputFault };
 const MAX_MESSAGE = 500;
 const JSON_LIMITS: JsonLimits = { values: 100_000, depth: 200 };
-/** Parses one body at a time. Between two bodies, other requests get their turn. */
+/** Parses one large body at a time. Between two bodies, other requests get their turn. */
 const PARSING = new Semaphore(1);
 const LARGE = 64 << 10;
 
 export function validQuery<S extends z.ZodType>(schema: S): Valid<"query", S> {
-  return valid({ target: "query", schema }, (c) => checked(schema, { value: c.req.query(), what: "the query" }));
+  return valid({ target: "query", schema }, (c) => checked(schema, { value: c.req.query(), what: "the query string" }));
 }
 
 export function validJson<S extends z.ZodType>(schema: S): Valid<"json", S> {
@@ -204,7 +216,7 @@ function parsed(text: string): unknown {
   } catch (error) {
     const isLarge = error instanceof JsonTooLarge;
     const kind = isLarge && error.limit === "values" ? "too-large" : "bad-request";
-    throw new Problem(`Cannot read the body: ${isLarge ? error.what : "it is not JSON"}`, { kind });
+    throw new Problem(`Cannot read the body: ${isLarge ? error.what : "it is not JSON; send a JSON object"}`, { kind });
   }
 }
 
@@ -233,7 +245,7 @@ function innermost(issue: z.core.$ZodIssue): Pick<z.core.$ZodIssue, "path" | "me
 
 const CLOSE = { connection: "close" } as const;
 
-/** Rejects with `Problem` if the body has another type, is compressed, too large, too slow or not UTF-8. */
+/** Rejects with `Problem` if the body has another type, is compressed, too large, too slow, incomplete or not UTF-8. */
 async function readRequestBody(
   request: Request,
   limits: Pick<HttpLimits, "bodyBytes" | "bodyMs">,
@@ -250,8 +262,8 @@ async function readRequestBody(
   const type = request.headers.get("content-type") ?? "";
   const isEmpty = request.body === null || request.headers.get("content-length") === "0";
   if (!isEmpty && !/^application\/json\s*(;|$)/i.test(type)) {
-    const shown = type.slice(0, 50) || "none";
-    throw new Problem(`Cannot read the body: its content type is ${shown}; send application/json`, {
+    const shown = type === "" ? "it has no content type" : `its content type is ${type.slice(0, 50)}`;
+    throw new Problem(`Cannot read the body: ${shown}; send application/json`, {
       kind: "unsupported-media-type",
     });
   }
@@ -259,7 +271,7 @@ async function readRequestBody(
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
-    throw new Problem("Cannot read the body: it is not UTF-8", { kind: "bad-request" });
+    throw new Problem("Cannot read the body: it is not UTF-8; encode the JSON as UTF-8", { kind: "bad-request" });
   }
 }
 

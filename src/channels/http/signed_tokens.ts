@@ -28,7 +28,7 @@ export interface SignedTokensOptions extends KeySetOptions {
   readonly quota: Quota;
 }
 
-/** Returns a function that checks JSON Web Tokens of one issuer (RFC 9068). The function rejects with `Problem`: 401
+/** Returns a function that checks JSON Web Tokens of one issuer (RFC 7519). The function rejects with `Problem`: 401
  * for an invalid token, 403 for a missing scope or tenant, 503 if the server cannot read the keys. */
 export function signedTokens(
   { audience, scopeClaim, tenantClaim, quota, ...options }: SignedTokensOptions,
@@ -82,11 +82,17 @@ function tenantOf(claims: JWTPayload, name: string | null): string {
 function faultOf(error: errors.JOSEError): string {
   if (error instanceof errors.JWTExpired) return "it has expired";
   if (error instanceof errors.JWTClaimValidationFailed) {
-    return error.claim === "nbf" ? "it is not valid yet" : `its claim ${error.claim} is missing or has another value`;
+    return error.claim === "nbf" && error.reason === "check_failed"
+      ? "it is not valid yet"
+      : `its claim ${error.claim} is missing or not valid for this server`;
   }
-  if (error instanceof errors.JOSEAlgNotAllowed) return "it is not signed with a public key";
-  if (error instanceof errors.JWKSNoMatchingKey) return "its issuer has no such key";
-  return "it was not signed by its issuer";
+  if (error instanceof errors.JOSEAlgNotAllowed) return `its signature uses none of ${ALGORITHMS.join(", ")}`;
+  if (error instanceof errors.JWKSNoMatchingKey) return "its issuer has no key for it";
+  if (error instanceof errors.JWKSMultipleMatchingKeys) {
+    return "its header has no kid, and several keys of its issuer fit";
+  }
+  if (error instanceof errors.JWSSignatureVerificationFailed) return "its signature does not fit the key of its issuer";
+  return "it is not a JSON Web Token that this server can read";
 }
 
 const FRESH_MS = 600_000;

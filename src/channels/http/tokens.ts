@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Config } from "../../config/schema.ts";
 import { DEFAULT_TENANT } from "../../domain/kit/ids.ts";
+import { counted } from "../../domain/kit/text.ts";
 import type { QueryResult } from "../../domain/query/query_schemas.ts";
 import type { LabelUse } from "../../domain/records/conversations.ts";
 import { Problem, unauthorized } from "./problem.ts";
@@ -67,10 +68,10 @@ export async function checkToken(
   const [found] = token === "" ? [] : same;
   if (!found && tokens.signed && SIGNED.test(token)) return await tokens.signed(token);
   if (!found) {
-    throw unauthorized(
-      "Cannot serve the request: it has no valid token; send the header Authorization: Bearer TOKEN",
-      token !== "",
-    );
+    const why = token === ""
+      ? "it has no bearer token; send the header Authorization: Bearer TOKEN"
+      : "the server does not know its token; send a token of this server";
+    throw unauthorized(`Cannot serve the request: ${why}`, token !== "");
   }
   if (found.expiresAt !== null && found.expiresAt <= now()) {
     throw unauthorized("Cannot accept this token: it has expired; use a new one", true);
@@ -147,21 +148,21 @@ export class Quotas {
 
   #check(use: Use, { queriesPerDay, costUsdPerDay, concurrent }: Quota): void {
     if (concurrent !== null && use.running >= concurrent) {
-      const running = `${concurrent} ${concurrent === 1 ? "query" : "queries"}`;
-      throw refused(`Cannot start a query: this token already runs ${running}, its limit; wait for the end of one`, 1);
+      const running = counted(concurrent, "query");
+      throw refused(`Cannot start a query: this token already runs ${running}, its limit; wait until one ends`, 1);
     }
     const seconds = Math.ceil(((use.day + 1) * DAY_MS - this.#now()) / 1000);
     if (queriesPerDay !== null && use.queries >= queriesPerDay) {
       throw refused(
-        `Cannot start a query: this token has used its limit of ${queriesPerDay} queries for today; try ` +
-          "again after 00:00 UTC",
+        `Cannot start a query: this token has used its limit of ${counted(queriesPerDay, "query")} for today; ` +
+          "try again after 00:00 UTC",
         seconds,
       );
     }
     if (costUsdPerDay !== null && use.costUsd >= costUsdPerDay) {
       throw refused(
-        `Cannot start a query: this token has spent its limit of ${costUsdPerDay} US dollars for today; try ` +
-          "again after 00:00 UTC",
+        `Cannot start a query: this token has spent its limit of $${costUsdPerDay} for today; ` +
+          "try again after 00:00 UTC",
         seconds,
       );
     }

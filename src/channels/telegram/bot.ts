@@ -57,7 +57,7 @@ export interface OpenedBot extends RunningBot {
   readonly receive: (request: Request) => Promise<Response>;
 }
 
-/** Rejects like `open`, with `ConfigError` if Telegram refuses the token, and with `Cancelled` when the signal aborts.
+/** Rejects like `open`, with `ConfigError` if Telegram refuses a call, and with `Cancelled` when the signal aborts.
  * A failed start leaves no session open. */
 export async function openTelegram(options: OpenTelegramOptions): Promise<OpenedBot> {
   const { token, apiUrl, clock, log, note, shutdownMs } = options;
@@ -303,7 +303,8 @@ class TelegramBot {
 }
 
 const REFUSED_TOKEN =
-  "Cannot use the bot: Telegram refused its token; set another with vis auth login telegram or VIS_TELEGRAM_TOKEN";
+  "Cannot use the bot: Telegram refused its token; set another with vis auth login telegram, VIS_TELEGRAM_TOKEN or " +
+  "--token-file";
 
 function whyEnded(error: unknown): unknown {
   if (error instanceof Cancelled || !(error instanceof TelegramError)) return error;

@@ -53,11 +53,12 @@ export class BotApi {
     }
   }
 
-  /** A Bot API server in local mode returns a path on its own disk, below a folder named by the token. If this path
-   * exists on this machine, Vis reads the file there. Otherwise Vis reads the file from the server. */
+  /** A Bot API server in local mode returns a path on its own disk, below a folder named by the token. If the
+   * server is on this machine and the file exists, Vis reads it there. Otherwise Vis reads the file from the server. */
   async download(
     path: string,
-    { signal, maxBytes, tooLarge }: {
+    { name, signal, maxBytes, tooLarge }: {
+      readonly name: string;
       readonly signal: AbortSignal;
       readonly maxBytes: number;
       readonly tooLarge: () => UsageError;
@@ -66,9 +67,7 @@ export class BotApi {
     const parts = path.split("/");
     const own = path.startsWith("/") ? parts.slice(parts.lastIndexOf(this.#token) + 1) : parts;
     if (parts.includes("..") || path.startsWith("/") && own.length === parts.length || own.join("") === "") {
-      throw new TelegramError("Cannot download a file: Telegram returned a path that is not valid", {
-        code: "refused",
-      });
+      throw new TelegramError(`Cannot download ${name}: Telegram returned an invalid path for it`, { code: "refused" });
     }
     const both = AbortSignal.any([signal, AbortSignal.timeout(DOWNLOAD_MS)]);
     const bounds = { maxBytes, tooLarge, signal: both };
@@ -83,9 +82,10 @@ export class BotApi {
       if (!response.ok) {
         await response.body?.cancel();
         const local = path.startsWith("/")
-          ? "; its server is in local mode: let Vis read its files on this machine, or serve them below /file/bot<token>/"
+          ? "; the server is in local mode, so let Vis read its files on this machine, or serve them below " +
+            "/file/bot<token>/"
           : "";
-        throw new TelegramError(`Cannot download a file: Telegram responded with status ${response.status}${local}`, {
+        throw new TelegramError(`Cannot download ${name}: Telegram responded with status ${response.status}${local}`, {
           code: response.status >= 500 ? "network" : "refused",
         });
       }
@@ -105,8 +105,8 @@ export class BotApi {
       ? "it did not answer in time"
       : cause instanceof SyntaxError
       ? "its response is not JSON"
-      : "it did not answer";
-    return new TelegramError(`Cannot reach Telegram: ${why}`, { code: "network" });
+      : "the connection failed";
+    return new TelegramError(`Cannot reach Telegram at ${new URL(this.#root).host}: ${why}`, { code: "network" });
   }
 
   #refusal({ error_code: code, description, method, parameters }: GrammyError): TelegramError {

@@ -1,7 +1,7 @@
 import type { Conversation } from "../../conversation/conversations.ts";
 import { ConfigError, UsageError } from "../../domain/errors.ts";
 import { nearestName } from "../../domain/kit/names.ts";
-import { counted } from "../../domain/kit/text.ts";
+import { counted, oneLine } from "../../domain/kit/text.ts";
 import type { Session } from "../channel.ts";
 import { aboutText, addSpend, NOTHING_SPENT } from "../../domain/query/model_call.ts";
 import type { BotParts } from "./bot_parts.ts";
@@ -39,8 +39,8 @@ const COMMANDS: Readonly<Record<string, (given: Given) => Promise<Told> | Told>>
   usage,
 };
 
-/** Resolves with the reply. Resolves with null without a command, or if a group's command may be for another bot. A
- * second run after a kill has the same effect. Rejects with `UsageError`, `ConfigError` and `StoreError`. */
+/** Resolves with the reply. Resolves with null without a command, or if a group's command may be for another bot.
+ * Rejects with `UsageError`, `ConfigError` and `StoreError`. */
 export async function chatCommand(
   message: Incoming,
   rest: Omit<Given, "message">,
@@ -88,7 +88,9 @@ async function begin({ message: { chat, updateId }, parts }: Given): Promise<str
 async function fork({ message: { chat, text }, parts }: Given): Promise<string> {
   const back = text === "" ? 0 : Number(text);
   if (!/^\d{0,4}$/.test(text)) {
-    throw new UsageError(`Cannot fork at ${text}: it is not a number of requests; write how many to leave out`);
+    throw new UsageError(
+      `Cannot fork: ${oneLine(text, 100)} is not a number from 0 to 9999; write how many requests to leave out`,
+    );
   }
   const { conversations } = await parts.sessions.main();
   const queries = await conversations.queries(await chatConversation(chat, parts));
@@ -157,12 +159,16 @@ function chosen(asked: string, names: readonly string[]): string | null {
   if (similar.length > 1) {
     const more = similar.length > SHOWN ? `\nand ${similar.length - SHOWN} more` : "";
     throw new UsageError(
-      `Cannot use ${asked}: several models match it; choose one of\n${similar.slice(0, SHOWN).join("\n")}${more}`,
+      `Cannot use ${asked}: several models have it in their names; choose one of\n${
+        similar.slice(0, SHOWN).join("\n")
+      }${more}`,
     );
   }
   const near = nearestName(asked, names);
   throw new UsageError(
-    `Cannot use ${asked}: the model is unknown; ${near ? `did you mean ${near}?` : "/model lists the models"}`,
+    `Cannot use ${oneLine(asked, 100)}: no model of the providers has it in its name; ${
+      near ? `did you mean ${near}?` : "/model lists the models"
+    }`,
   );
 }
 

@@ -74,7 +74,7 @@ export class ChatQuery {
     return this.#running ? await this.#running.session.conversations.steer(this.#running.branch, text) : false;
   }
 
-  /** Rejects if Telegram refuses the token, if the store fails, and for a defect. */
+  /** Errors of the query become the answer. Rejects if Telegram refuses the token, or if the inbox fails. */
   async run(): Promise<ChatQueryEnd> {
     try {
       await this.#reply.open("⏳");
@@ -225,7 +225,7 @@ export class ChatQuery {
     const fault = error instanceof TelegramError ? error : faultOf(error);
     if (fault !== null) return fault.message;
     this.#parts.log.error("telegram_defect", { error: error instanceof Error ? error.stack ?? "" : String(error) });
-    return "An internal error ended this request; see the log";
+    return "Cannot finish this request: an unexpected error occurred; vis logs on the machine of the bot shows it";
   }
 
   #failed(error: unknown): ChatQueryEnd {
@@ -287,21 +287,16 @@ async function fetched(
 ): Promise<Uint8Array<ArrayBuffer>> {
   const found = await api.call((wire, own) => wire.getFile({ file_id: file.fileId }, own), { signal });
   if ((found.file_size ?? 0) > limit) throw tooLarge(file, limit);
-  if (!found.file_path) throw new UsageError(`Cannot read ${file.name}: Telegram does not provide the file`);
+  if (!found.file_path) {
+    throw new UsageError(`Cannot read ${file.name}: Telegram gave no path for the file; send it again`);
+  }
   const larger = () => tooLarge({ ...file, bytes: null }, limit);
-  return await api.download(found.file_path, { signal, maxBytes: limit, tooLarge: larger });
+  return await api.download(found.file_path, { name: file.name, signal, maxBytes: limit, tooLarge: larger });
 }
 
 function tooLarge({ name, bytes }: IncomingFile, limit: number): UsageError {
-  const most = `${megabytes(limit)} MB`;
-  const why = bytes === null
-    ? `it is larger than ${most}, the limit`
-    : `it has ${megabytes(bytes)} MB; the limit is ${most}`;
-  return new UsageError(`Cannot read ${name}: ${why}`);
-}
-
-function megabytes(bytes: number): string {
-  return (bytes / 1e6).toFixed(1).replace(/\.0$/, "");
+  const size = bytes === null ? `more than ${limit} bytes` : `${bytes} bytes; the limit is ${limit} bytes`;
+  return new UsageError(`Cannot read ${name}: it has ${size}`);
 }
 
 export function userLabel(userId: number): string {

@@ -1,4 +1,5 @@
 import { Cancelled, faultOf, StoreError } from "../../domain/errors.ts";
+import { counted } from "../../domain/kit/text.ts";
 import { TelegramError } from "./bot_api.ts";
 import type { BotParts } from "./bot_parts.ts";
 import { chatCommand, chatConversation, MORE } from "./chat_commands.ts";
@@ -11,7 +12,7 @@ const ALBUM_MS = 700;
 const MAX_WAITING = 50;
 const EDITED = "I have already answered this message and do not read edits of it: send it as a new message";
 
-/** The messages of one chat. Commands run at once. A text during a query goes into this query. Other messages run one
+/** The messages of one chat. Commands except /more run at once. A text during a query goes into this query. Other messages run one
  * after the other. */
 export class ChatWorker {
   readonly #parts: BotParts;
@@ -64,7 +65,9 @@ export class ChatWorker {
     if (message.command !== null && message.command !== MORE) return await this.#command(entry);
     if (await this.#wasSteered(entry)) return await this.#parts.inbox.remove(entry);
     const refused = await overQuota(message.from.id, this.#parts) ??
-      (this.#waiting.length >= MAX_WAITING ? "Too many messages are waiting: send it again later" : null);
+      (this.#waiting.length >= MAX_WAITING
+        ? `Cannot take this message: ${MAX_WAITING} messages are waiting, the limit; send it again later`
+        : null);
     if (refused !== null && entry.attempts === undefined) return await this.#tell(entry, new RichText().add(refused));
     const placed = await this.#placed(entry);
     const current = this.#current;
@@ -224,8 +227,9 @@ async function overQuota(
   const used = await conversations.stored.labelUse(new Date(clock.now()).setUTCHours(0, 0, 0, 0));
   const own = used.find(({ label }) => label === userLabel(userId));
   if (queriesPerDay !== null && (own?.queries ?? 0) >= queriesPerDay) {
-    return `You have reached the limit of ${queriesPerDay} requests per day (server.quota); it resets at 00:00 UTC`;
+    const limit = counted(queriesPerDay, "request");
+    return `You have reached the limit of ${limit} per day (server.quota.queriesPerDay); it resets at 00:00 UTC`;
   }
   if (costUsdPerDay === null || (own?.costUsd ?? 0) < costUsdPerDay) return null;
-  return `You have reached the limit of $${costUsdPerDay} per day (server.quota); it resets at 00:00 UTC`;
+  return `You have reached the limit of $${costUsdPerDay} per day (server.quota.costUsdPerDay); it resets at 00:00 UTC`;
 }

@@ -96,12 +96,10 @@ export class ChatQuestions {
     const choices = approvalChoices(question);
     const buttons = choices.map(({ short, decision }) => ({ text: short, callback_data: `${token} ${decision}` }));
     const parts = splitRichText(new RichText().add(questionText(question)), PART_CHARS);
-    const [last] = parts.slice(-1);
-    if (last === undefined) throw new TypeError("Cannot send a question: it has no text");
     for (const part of parts.slice(0, -1)) {
       messages.push(await this.#messenger.send(place, part.message(), { replyTo, silent: true }));
     }
-    const message = last.message();
+    const message = (parts.at(-1) ?? new RichText()).message();
     const messageId = await this.#messenger.send(place, message, { replyTo, buttons });
     messages.push(messageId);
     return { messageId, text: message.text };

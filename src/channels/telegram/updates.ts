@@ -46,7 +46,9 @@ async function getUpdates(
       ...(offset === null ? {} : { offset }),
     }, own), { signal, timeoutMs: (POLL_SECONDS + 20) * 1000 });
   if (Array.isArray(updates) && updates.every(isUpdate)) return updates;
-  throw new TelegramError("Cannot read updates: Telegram sent an unexpected response", { code: "network" });
+  throw new TelegramError("Cannot read updates: the response of Telegram is not a list of updates", {
+    code: "network",
+  });
 }
 
 export interface Webhook {

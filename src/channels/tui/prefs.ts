@@ -1,6 +1,7 @@
 import { dirname } from "node:path";
-import { reasonOf } from "../../domain/errors.ts";
+import { fileFault } from "../../domain/errors.ts";
 import { ensureFolder, replaceFile } from "../../domain/kit/files.ts";
+import { oneLine } from "../../domain/kit/text.ts";
 
 export const THEMES = ["auto", "dark", "light", "contrast"] as const;
 
@@ -46,7 +47,8 @@ const CHOICES: Readonly<Record<Exclude<keyof Prefs, "keys">, readonly unknown[]>
 
 type Kept = Readonly<Record<string, unknown>>;
 
-/** Writes a file that only its owner can read. A write keeps unknown keys, such as keys of a newer version. */
+/** Writes a file that only its owner can read. A write keeps unknown keys of a valid file, such as keys of a newer
+ * version. */
 export class PrefsFile implements PrefsKeeper {
   readonly #path: string;
   #prefs: Prefs;
@@ -64,8 +66,7 @@ export class PrefsFile implements PrefsKeeper {
     try {
       return { prefs: new PrefsFile(path, prefsOf(await read(path))), note: "" };
     } catch (error) {
-      const why = reasonOf(error);
-      const note = `Vis uses the defaults, because ${path} is not usable: ${why}`;
+      const note = `Cannot use ${path}: ${faultOf(error)}; Vis uses the default display settings`;
       return { prefs: new PrefsFile(path, DEFAULT_PREFS), note };
     }
   }
@@ -86,8 +87,12 @@ export class PrefsFile implements PrefsKeeper {
   async #write(): Promise<void> {
     const change = this.#unkept;
     const before = await read(this.#path).catch((): Kept => ({ ...this.#prefs }));
-    await ensureFolder(dirname(this.#path));
-    await replaceFile(this.#path, `${JSON.stringify({ ...before, ...change }, null, 2)}\n`);
+    try {
+      await ensureFolder(dirname(this.#path));
+      await replaceFile(this.#path, `${JSON.stringify({ ...before, ...change }, null, 2)}\n`);
+    } catch (error) {
+      throw new Error(`Cannot save the display settings in ${this.#path}: ${fileFault(error)}`, { cause: error });
+    }
     if (this.#unkept === change) this.#unkept = {};
   }
 }
@@ -99,7 +104,11 @@ async function read(path: string): Promise<Kept> {
   });
   const kept: unknown = JSON.parse(text);
   if (typeof kept === "object" && kept !== null && !Array.isArray(kept)) return { ...kept };
-  throw new Error("It is not a JSON object");
+  throw new Error("it is not a JSON object");
+}
+
+function faultOf(error: unknown): string {
+  return error instanceof SyntaxError ? `it is not JSON (${oneLine(error.message, 200)})` : fileFault(error);
 }
 
 function keysOf(kept: unknown): Prefs["keys"] {

@@ -38,7 +38,11 @@ export async function promptFiles(
   ];
   for (const folder of folders) {
     const { names, hasMore } = await namesIn(folder);
-    if (hasMore) notes.push(`${folder} has over ${MOST_FILES} prompts or ${MOST_NAMES} files: some are left out`);
+    if (hasMore) {
+      notes.push(
+        `Vis omits some prompts of ${folder}: it has more than ${MOST_FILES} prompts or ${MOST_NAMES} entries`,
+      );
+    }
     for (const name of names) {
       if (found.has(name)) continue;
       const text = await textOf(join(folder, `${name}.md`));

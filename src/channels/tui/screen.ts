@@ -81,7 +81,7 @@ function watched(terminal: Terminal, onFocus: (isIn: boolean) => void): Terminal
 const LOOK_MS = 1_000;
 /** Keys that work at once, even while earlier keys wait. */
 const LEAVING: readonly KeyId[] = ["escape", "ctrl+c"];
-/** The limit for the bytes of the clipboard sequence. Many terminals accept no longer sequence. */
+/** The limit for the bytes of a copied text, because many terminals accept no longer clipboard sequence. */
 const COPIED_BYTES = 1_000_000;
 
 /** The actions of panels and commands do not throw. The caller that opened the session closes it after `ended`. */
@@ -319,21 +319,21 @@ export class Screen implements PanelActions {
   }
 
   async retry(): Promise<void> {
-    await this.#idle("ask again", () => {
+    await this.#idle("run the last request again", () => {
       if (this.chat.branch === null) this.tell("This conversation has no request yet");
       else this.chat.retry();
     });
   }
 
   async more(): Promise<void> {
-    await this.#idle("continue", () => {
+    await this.#idle("continue the last request", () => {
       if (this.chat.branch === null) this.tell("This conversation has no request yet");
       else this.chat.more();
     });
   }
 
   async fork(at: BranchPoint): Promise<void> {
-    await this.#idle("fork", async () => {
+    await this.#idle("fork the conversation", async () => {
       await this.#show(await this.#session.conversations.fork(at));
       this.tell("Now on a new branch; the previous one is unchanged");
     });
@@ -341,9 +341,7 @@ export class Screen implements PanelActions {
 
   async useModel({ provider, name }: { readonly provider: string; readonly name: string }): Promise<void> {
     try {
-      const { useModel } = this.#session;
-      if (useModel === undefined) throw new UsageError("Cannot change the model: this session has a fixed model");
-      this.#session = { ...this.#session, ...await useModel({ provider, model: name }) };
+      this.#session = { ...this.#session, ...await this.#session.useModel?.({ provider, model: name }) };
       const model = `${provider}/${name}`;
       await (await this.#parts.config()).set("model", { words: [model], project: false });
       this.tell(`${model} from ${this.chat.running === null ? "now" : "the next step"} on`);
@@ -356,14 +354,18 @@ export class Screen implements PanelActions {
   copy(text: string): void {
     if (text === "") return this.tell("There is nothing to copy");
     const bytes = Buffer.from(text);
-    if (bytes.byteLength > COPIED_BYTES) return this.tell("It is too large for the terminal's clipboard");
+    if (bytes.byteLength > COPIED_BYTES) {
+      return this.tell(
+        `Cannot copy the text: it has ${bytes.byteLength} bytes; the limit for the terminal's clipboard is ${COPIED_BYTES} bytes`,
+      );
+    }
     this.#parts.terminal.write(`\x1b]52;c;${bytes.toString("base64")}\x07`);
     this.tell(`Copied ${counted(text.length, "character")}`);
   }
 
   async undo({ redo } = { redo: false }): Promise<void> {
     const name = redo ? "redo" : "undo";
-    await this.#idle(name, async () => {
+    await this.#idle(`${name} changes`, async () => {
       const { branch } = this.chat;
       if (branch === null) return this.tell(`Nothing to ${name}`);
       const cuts = await undoCuts(this.#session.conversations, branch);
@@ -372,7 +374,7 @@ export class Screen implements PanelActions {
   }
 
   async rewind({ changes, to }: Rewinding): Promise<void> {
-    await this.#idle("rewind", async () => {
+    await this.#idle("rewind the conversation", async () => {
       const { branch } = this.chat;
       if (branch === null) return;
       const conversation = branch.conversationId;
@@ -391,7 +393,7 @@ export class Screen implements PanelActions {
     const report = await runUndo(await this.#parts.extensions(), options);
     if (report === null) {
       throw new UsageError(
-        "Cannot undo changes: the extension that records file changes is disabled; allow it in the settings",
+        "Cannot undo changes: the extension that records file changes is not loaded; vis extensions list shows why",
       );
     }
     void this.#readGit();
@@ -411,7 +413,7 @@ export class Screen implements PanelActions {
   }
 
   async export(name: string): Promise<void> {
-    await this.#idle("export", async () => {
+    await this.#idle("export the conversation", async () => {
       const { branch } = this.chat;
       if (branch === null) return this.tell("This conversation has no request yet");
       const { conversations, workspace } = this.#session;
@@ -430,7 +432,7 @@ export class Screen implements PanelActions {
 
   async #idle(what: string, work: () => Promise<void> | void): Promise<void> {
     if (this.chat.running !== null) {
-      return this.tell(`Cannot ${what} while a request is running; Esc cancels it`);
+      return this.tell(`Cannot ${what}: a request is running; Esc cancels it`);
     }
     try {
       await work();
@@ -441,7 +443,7 @@ export class Screen implements PanelActions {
 
   async #edit(): Promise<void> {
     const { edit } = this.#parts;
-    if (edit === undefined) return this.tell("There is no editor here");
+    if (edit === undefined) return;
     this.#giveUp();
     try {
       const text = await edit(this.#input.text);

@@ -84,7 +84,7 @@ export async function request(path: string, options: RequestOptions = {}): Promi
     const { detail = `The server responded with status ${response.status}` } = await problemOf(response);
     const soon = response.status === 429 && wait > 0 && wait <= SOON_S;
     if (!soon || method !== "GET" || tries === 2) {
-      throw new Refused(response.status, soon ? `${detail}. Try again in ${wait} s` : detail);
+      throw new Refused(response.status, detail);
     }
     await new Promise((resolve) => setTimeout(resolve, wait * 1000));
   }
@@ -133,7 +133,7 @@ interface Seen {
 
 /** Yields the events of one query in groups as they arrive, from the response that began the query or from its address.
  * Reconnects after a lost connection, however long that takes, until the signal aborts. Throws if the server refuses,
- * or if the connection was lost before the query began. */
+ * or if the connection ended before the first event. */
 export async function* queryEvents(followed: Followed): AsyncGenerator<readonly QueryEvent[]> {
   const { signal, lost } = followed;
   const seen: Seen = { queryId: followed.queryId ?? null, id: "", over: false };
@@ -152,7 +152,9 @@ export async function* queryEvents(followed: Followed): AsyncGenerator<readonly 
     }
     if (signal.aborted) return;
     current = undefined;
-    if (seen.queryId === null) throw new Error("Cannot start the request: the connection was lost before; try again");
+    if (seen.queryId === null) {
+      throw new Error("Cannot follow the request: the connection ended before its first event; reload the page");
+    }
     lost(true);
     await new Promise((resolve) => setTimeout(resolve, PAUSES_MS[tries] ?? PAUSES_MS.at(-1)));
   }

@@ -42,11 +42,13 @@ export class DraftAnswer {
     this.drawn.value = null;
   }
 
-  /** Reads the text until it grows no more. If a call fails, the page draws the text without Markdown. */
+  /** Reads the text until it grows no more. If a call fails, or too much text is new, the page draws the text without
+   * Markdown from then on. */
   async #follow(): Promise<void> {
     this.#follows = true;
     try {
       while (this.text.value !== this.#read && hasMarkdown(this.text.value)) {
+        if (this.text.value.length - this.#finished > MAX_CHARS) return this.#forget();
         await this.#grow(this.text.value);
         await this.#pause();
       }
@@ -58,9 +60,6 @@ export class DraftAnswer {
 
   async #grow(text: string): Promise<void> {
     const from = this.#finished;
-    if (text.length - from > MAX_CHARS) {
-      throw new Error(`Cannot draw the draft: it has more than ${MAX_CHARS} new characters, the limit`);
-    }
     const end = finishedLength(text, from);
     const [made = [], rest = []] = await this.#parse([text.slice(from, end), text.slice(end)]);
     if (from !== this.#finished || !this.text.value.startsWith(text)) return;

@@ -153,9 +153,9 @@ function take(event: Event, from: DataTransfer | null): void {
   if (files.length === 0) return;
   event.preventDefault();
   void guarded(async () => {
-    if (!await attach(files)) {
-      say("Cannot attach the file: only PNG, JPEG, GIF and WebP images are possible", { bad: true });
-    }
+    if (await attach(files)) return;
+    const names = files.map(({ name }) => name).join(", ").slice(0, 200);
+    say(`Cannot attach ${names}: Vis takes only PNG, JPEG, GIF and WebP images`, { bad: true });
   });
 }
 
@@ -176,7 +176,11 @@ async function send(): Promise<void> {
   const images = attached.value;
   const sent = { from: thread.id.value, turns: opened.turns };
   if (area === null || requestOfImages(typed, images).trim() === "") return;
-  if (images.length > 0 && thread.running.value) return say("Images go with the next request", { bad: true });
+  if (images.length > 0 && thread.running.value) {
+    return say("Cannot send the images: the running request takes only text; wait until it ends, or cancel it", {
+      bad: true,
+    });
+  }
   area.value = "";
   attached.value = [];
   grow();
@@ -237,7 +241,7 @@ function AttachButton(): JSX.Element {
         onChange={({ currentTarget }) => {
           const chosen = [...currentTarget.files ?? []];
           currentTarget.value = ""; // Without this line, the user could not choose the same file again.
-          void attach(chosen);
+          void guarded(() => attach(chosen));
         }}
       />
       <Button id="attach" title="Attach images" aria-label="Attach images" run={() => files.current?.click()}>+</Button>
@@ -270,7 +274,7 @@ async function attach(files: readonly File[]): Promise<boolean> {
 /** Adds to the current list, because the user may have attached other images while the page read this one. */
 function add(image: AttachedImage): void {
   if (attached.value.length >= MOST) {
-    say(`Cannot attach more images: a request can have at most ${MOST}`, { bad: true });
+    say(`Cannot attach ${image.name}: a request can have at most ${MOST} images; remove one first`, { bad: true });
   } else attached.value = [...attached.value, image];
 }
 

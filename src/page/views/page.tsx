@@ -112,7 +112,7 @@ function EntryView({ enter }: { readonly enter: (token: string) => void }): JSX.
         <h1>Vis</h1>
         <p id="entry-why">
           {why === ""
-            ? ["Enter the access token. ", <code>vis serve</code>, " prints the file that contains it at start."]
+            ? ["Enter the access token. At its start, ", <code>vis serve</code>, " prints where its token is from."]
             : why}
         </p>
         <label for="token">Token</label>

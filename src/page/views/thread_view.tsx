@@ -63,7 +63,7 @@ export function Latest(): JSX.Element {
   );
 }
 
-/** Scrolls a query, or one of its steps, into view. Fetches older queries until the query is found. */
+/** Scrolls a query, or one of its steps, into view. Fetches up to `MAX_PAGES` pages of older queries to find it. */
 export async function reveal(queryId: string, step: number): Promise<void> {
   for (let pages = 0; pages < MAX_PAGES; pages++) {
     const turn = thread.turns.value.find((one) => one.queryId === queryId);
@@ -76,7 +76,8 @@ export async function reveal(queryId: string, step: number): Promise<void> {
     if (thread.earlier.value === 0) return;
     await thread.more();
   }
-  throw new Error("Cannot show this request: it is too far back");
+  const { length } = thread.turns.value;
+  throw new Error(`Cannot show this request: it is not among the latest ${length}; press “Show earlier requests”`);
 }
 
 const IDEAS = [

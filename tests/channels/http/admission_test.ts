@@ -276,7 +276,7 @@ Deno.test("guard() limits addresses, headers and bodies", async () => {
   const long = await rig.ask(`/api/v1?x=${"a".repeat(5_000)}`);
   assert.deepEqual([long.status, (await long.json()).detail], [
     414,
-    `Cannot read the URL: it has ${new URL("/api/v1?x=", rig.url).href.length + 5_000} bytes; the limit is 4096`,
+    `Cannot read the URL: it has ${new URL("/api/v1?x=", rig.url).href.length + 5_000} bytes; the limit is 4096 bytes`,
   ]);
   assert.equal((await rig.ask("/api/v1", { headers: { "x-large": "a".repeat(9_000) } })).status, 431);
   const big = await rig.post("/api/v1/conversations", { title: "a".repeat(1 << 20) });
@@ -414,7 +414,7 @@ Deno.test("addressReader() takes a network of IPv6 for one", () => {
 
 Deno.test("rateLimiter() fills up with time, to its burst and no further, and a clock that goes back gives nothing", () => {
   const clock = { now: 1_000_000 };
-  const limit = rateLimiter({ perMinute: 60, burst: 2 }, { what: "token", now: () => clock.now });
+  const limit = rateLimiter({ perMinute: 60, burst: 2 }, { what: "token", counts: "requests", now: () => clock.now });
   const takes = (): boolean => {
     try {
       limit("a");
@@ -434,7 +434,7 @@ Deno.test("rateLimiter() fills up with time, to its burst and no further, and a 
 
 Deno.test("rateLimiter() keeps a bounded number of keys, and does not forget an exhausted one for full ones", () => {
   const clock = { now: 0 };
-  const limit = rateLimiter({ perMinute: 60, burst: 1 }, { what: "address", now: () => clock.now });
+  const limit = rateLimiter({ perMinute: 60, burst: 1 }, { what: "address", counts: "requests", now: () => clock.now });
   for (let at = 0; at < 9_999; at++) limit(`old ${at}`);
   clock.now += 60_000;
   limit("busy");

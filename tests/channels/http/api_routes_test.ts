@@ -11,9 +11,9 @@ async function read(rig: Rig, path: string) {
 
 async function worked(): Promise<{ readonly rig: Rig; readonly id: string; readonly at: string }> {
   const rig = await startRig([
-    replyJson("let kept = [1]", { thinking: "Begin" }),
+    replyJson(["let kept = [1]", "let long = 'a'.repeat(120_000)"], { thinking: "Begin" }),
     final("First answer"),
-    replyJson("kept = [1, 2]\nfunction double(n: number) { return n * 2 }"),
+    replyJson("kept = [1, 2]\nlong += 'b'\nfunction double(n: number) { return n * 2 }"),
     final("Second answer"),
   ]);
   const id = await rig.conversation();
@@ -90,7 +90,21 @@ Deno.test("queryRoutes() show iterations, sent messages, variables, versions and
   assert.equal((await rig.ask(`${at}/variables/kept?version=9`)).status, 404);
   assert.match((await read(rig, `${at}/variables/double`)).items[0].value, /^function double/);
   assert.match(JSON.stringify((await read(rig, `${at}/variables/kept/diff?from=1&to=2`)).diff), /\+.*2/);
-  assert.equal((await rig.ask(`${at}/variables/kept/diff?from=1&to=9`)).status, 404);
+  const refused = async (path: string) => {
+    const response = await rig.ask(`${at}/variables/${path}`);
+    return [response.status, (await response.json()).detail];
+  };
+  assert.deepEqual(await refused("kept/diff?from=1&to=9"), [
+    404,
+    "Cannot find version 9 of variable kept: it has 2 versions",
+  ]);
+  assert.deepEqual(await refused("nothing/diff?from=1&to=2"), [
+    404,
+    "Cannot find variable nothing: the server does not have it",
+  ]);
+  const [status, detail] = await refused("long/diff?from=1&to=2");
+  assert.equal(status, 400);
+  assert.match(detail, /^Cannot compare the versions of long: together they have 240001 characters; the limit is/);
   assert.equal((await rig.ask(`${at}/variables/nothing`)).status, 404);
 });
 

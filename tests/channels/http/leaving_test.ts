@@ -90,7 +90,7 @@ Deno.test("messages: the usage of a query until its client left counts against t
   const refused = await rig.post(messages(id), { request: "y" });
   assert.match(
     (await refused.json()).detail,
-    /this token has spent its limit of 2 US dollars for today; try again after 00:00 UTC/,
+    /this token has spent its limit of \$2 for today; try again after 00:00 UTC/,
   );
 });
 

@@ -83,13 +83,17 @@ Deno.test("signedTokens() refuses tokens that are for others, lack a claim or ar
     [{ sub: "x".repeat(256) }, /claim sub/],
   ];
   for (const [claims, why] of cases) await refused(key.sign(claims).then((one) => tokens(one)), 401, why);
-  await refused(tokens(await foreign.sign({ iss: issuer.url })), 401, /was not signed by its issuer/);
+  await refused(
+    tokens(await foreign.sign({ iss: issuer.url })),
+    401,
+    /its signature does not fit the key of its issuer/,
+  );
   const [head, body, signature] = (await key.sign()).split(".");
   const wider = Buffer.from(JSON.stringify({
     ...JSON.parse(Buffer.from(body ?? "", "base64url").toString()),
     scope: "vis:admin",
   })).toString("base64url");
-  await refused(tokens(`${head}.${wider}.${signature}`), 401, /was not signed by its issuer/);
+  await refused(tokens(`${head}.${wider}.${signature}`), 401, /its signature does not fit the key of its issuer/);
 });
 
 Deno.test("signedTokens() refuses no signature and one by a public key as the secret", async () => {
@@ -97,20 +101,20 @@ Deno.test("signedTokens() refuses no signature and one by a public key as the se
   const key = await issuer.add("one", "RS256");
   const claims = { iss: issuer.url, aud: AUDIENCE, sub: "ana", exp: NOW + 600, scope: "vis:admin" };
   const tokens = tokensOf(issuer);
-  await refused(tokens(new UnsecuredJWT(claims).encode()), 401, /not signed with a public key/);
+  await refused(tokens(new UnsecuredJWT(claims).encode()), 401, /its signature uses none of RS256/);
   for (const secret of [key.pem, JSON.stringify(issuer.keys[0])]) {
     const token = await new SignJWT(claims).setProtectedHeader({ alg: "HS256", kid: "one" })
       .sign(new TextEncoder().encode(secret));
-    await refused(tokens(token), 401, /not signed with a public key/);
+    await refused(tokens(token), 401, /its signature uses none of RS256/);
   }
   // The document of keys has a secret, the token has an address of keys, and a header part must be understood.
   issuer.keys.push({ kty: "oct", kid: "secret", k: "c2VjcmV0LXNlY3JldC1zZWNyZXQtc2VjcmV0LXNlY3JldA", alg: "HS256" });
   const shared = new TextEncoder().encode("secret-secret-secret-secret-secret");
   const token = await new SignJWT(claims).setProtectedHeader({ alg: "HS256", kid: "secret" }).sign(shared);
-  await refused(tokensOf(issuer)(token), 401, /not signed with a public key/);
+  await refused(tokensOf(issuer)(token), 401, /its signature uses none of RS256/);
   const head = Buffer.from(JSON.stringify({ alg: "RS256", kid: "one", crit: ["x"], x: 1 })).toString("base64url");
   const [, body, signature] = (await key.sign()).split(".");
-  await refused(tokens(`${head}.${body}.${signature}`), 401, /was not signed by its issuer/);
+  await refused(tokens(`${head}.${body}.${signature}`), 401, /it is not a JSON Web Token that this server can read/);
 });
 
 Deno.test("signedTokens() is tried for a token of three parts that no list has", async () => {
@@ -178,7 +182,7 @@ Deno.test("keySet() accepts an added key, and soon refuses a removed one", async
   issuer.keys.shift();
   const newest = await issuer.add("newest");
   clock.now += 10 * MINUTE;
-  await assert.rejects(tokens(token), { status: 401, message: /has no such key/ });
+  await assert.rejects(tokens(token), { status: 401, message: /its issuer has no key for it/ });
   await tokens(await newest.sign({ exp: NOW + 3600 }));
 });
 

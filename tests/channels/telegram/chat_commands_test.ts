@@ -18,7 +18,7 @@ Deno.test("/fork continues without the last request, /usage counts, /model choos
     await told("a", /^one/);
     await told("b", /^two/);
     await told("/usage", /^2 requests, 2 steps, .*\n\d+ → \d+ tokens · price unknown\n/);
-    await told("/fork x", /^⚠️ Cannot fork at x/);
+    await told("/fork x", /^⚠️ Cannot fork: x is not a number from 0 to 9999/);
     await told("/fork 9", /^⚠️ Cannot leave out 9 requests: the conversation has [12] requests?$/);
     await told("/fork 1", /^This is a copy of the conversation without the last request/);
     await told("/usage", /^1 request,/);
@@ -29,7 +29,7 @@ Deno.test("/fork continues without the last request, /usage counts, /model choos
     await told("/model", /^This chat uses other of p\.\nscript\nother {2}←\n\/model default: the configured model$/);
     await told("/model default", /^From the next message on: script of p/);
     await told("/model OTH", /^From the next message on: other of p/);
-    await told("/model t", /^⚠️ Cannot use t: several models match it; choose one of\nscript\nother$/);
+    await told("/model t", /^⚠️ Cannot use t: several models have it in their names; choose one of\nscript\nother$/);
     await told("/start", /^Hello, I am Vis: .* the folder nowhere, with script of p\.\n\nWrite what you need\. /);
     await told("/nonsense", /^Unknown command \/nonsense: \/help lists/);
     await told("/modle", /^Unknown command \/modle: did you mean \/model/);

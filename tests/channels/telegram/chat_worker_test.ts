@@ -52,7 +52,9 @@ Deno.test("a file that is too large, missing or not text is reported, and the ne
   withBot([answer("fine")], async ({ api, until }) => {
     api.say(null, { document: { file_id: "x", file_name: "big.iso", file_size: 90_000_000 } });
     await until(() =>
-      api.shown().some((text) => text.startsWith("⚠️ Cannot read big.iso: it has 90 MB; the limit is 21 MB"))
+      api.shown().some((text) =>
+        text.startsWith("⚠️ Cannot read big.iso: it has 90000000 bytes; the limit is 20971520 bytes")
+      )
     );
     api.fail("getFile", refused(400, "Bad Request: file is too big"));
     api.say(null, { document: { file_id: "x", file_name: "y.bin" } });
@@ -146,7 +148,7 @@ Deno.test("a user over the daily quota is informed, and others continue", () =>
     api.say("a");
     await until(() => api.shown().some((text) => text.startsWith("one")));
     api.say("b");
-    await until(() => api.shown().some((text) => /^You have reached the limit of 1 requests per day/.test(text)));
+    await until(() => api.shown().some((text) => /^You have reached the limit of 1 request per day/.test(text)));
     api.say("@VisTestBot c", { chat: GROUP, entities: [{ type: "mention", offset: 0, length: 11 }] }, { user: 8 });
     await until(() => api.shown(-500).some((text) => text.startsWith("other user")));
   }, { quota: { queriesPerDay: 1, costUsdPerDay: null } }));

@@ -115,7 +115,12 @@ Deno.test("Access.allows() accepts a listed user anywhere, any user in a listed 
 
 Deno.test("BotApi: no error of any kind holds the token, however the connection fails", async () => {
   const signal = new AbortController().signal;
-  const within = (maxBytes: number) => ({ signal, maxBytes, tooLarge: () => new UsageError("it is larger") });
+  const within = (maxBytes: number) => ({
+    name: "a.txt",
+    signal,
+    maxBytes,
+    tooLarge: () => new UsageError("it is larger"),
+  });
   const errors: unknown[] = [];
   const collect = async (work: Promise<unknown>): Promise<void> => {
     await work.then(() => assert.fail("It was to fail"), (error: unknown) => errors.push(error));

@@ -104,7 +104,7 @@ Deno.test("openTelegram() waits for a network at its start, and reports once tha
   withBot([], async ({ api, notes, restart }) => {
     api.fail("getMe", { cut: "before" }, { status: 502, body: "<html>Bad Gateway</html>" });
     await restart();
-    assert.deepEqual(notes.map((note) => note.replace(/: .*;/, ";")), [
+    assert.deepEqual(notes.map((note) => note.replace(/ at .*;/, ";")), [
       "Cannot reach Telegram; trying again",
       "Telegram is reachable again",
     ]);

@@ -39,7 +39,7 @@ Deno.test("PrefsFile.open() returns the defaults and a note for a bad file, and 
       await Deno.writeTextFile(path, text);
       const { prefs, note } = await PrefsFile.open(path);
       assert.deepEqual(prefs.get(), DEFAULT_PREFS);
-      assert.match(note, /Vis uses the defaults, because .* is not usable: /);
+      assert.match(note, /^Cannot use .*: .*; Vis uses the default display settings$/);
       await prefs.set({ iterations: false });
       const after = await PrefsFile.open(path);
       assert.deepEqual([after.prefs.get().iterations, after.note], [false, ""]);

@@ -51,7 +51,7 @@ Deno.test("promptFiles() reads a limited number of prompts and reports that ther
     await prompts(folder, Object.fromEntries(Array.from({ length: 201 }, (_, at) => [`p${at}.md`, "x"])));
     const { prompts: found, notes } = await promptFiles({ workspace, home: null });
     assert.equal(found.length, 200);
-    assert.deepEqual(notes, [`${folder} has over 200 prompts or 2000 files: some are left out`]);
+    assert.deepEqual(notes, [`Vis omits some prompts of ${folder}: it has more than 200 prompts or 2000 entries`]);
   });
 });
 

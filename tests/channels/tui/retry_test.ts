@@ -142,7 +142,7 @@ Deno.test("retrying without a request, or while a query runs, is reported and do
     screen.type(`one${ENTER}`);
     await screen.until("waiting for");
     screen.type(`/retry${ENTER}`);
-    await screen.until("Cannot ask again while a request is running");
+    await screen.until("Cannot run the last request again: a request is running");
     assert.equal(engine.provider.requests.length, 1);
   });
 });

@@ -76,7 +76,7 @@ Deno.test("Ctrl-V attaches the image in the clipboard, and reports a clipboard w
   const scripted = { capabilities: { images: true } };
   await withScreen([final("Done: seen")], { parts: { clipboardImage }, engine: { scripted } }, async ({ screen }) => {
     screen.type(CTRL_V);
-    await screen.until("There is no image in the clipboard");
+    await screen.until("Cannot attach an image: the clipboard has none");
     screen.type(CTRL_V);
     await screen.until("[image 1: clipboard]");
   });

@@ -208,14 +208,14 @@ export function limitsSuite(launcher: Launcher): void {
           assert.equal(large.status, 413);
           assert.equal((await messaged(ask)).status, 200);
           await running.until("end of the sandbox", () => descendants(running.pid).filter(runs).length === 0);
-          await refused(await messaged(ask), /used its limit of 1 queries for today/);
+          await refused(await messaged(ask), /used its limit of 1 query for today/);
           // Some of the budget may have returned meanwhile, but not this much.
           let allowed = 0;
           while ((await ask("/api/v1/conversations")).status === 200) allowed++;
           assert.ok(allowed >= 3 && allowed < 8, `${allowed} requests`);
           await refused(
             await ask("/api/v1/conversations"),
-            /^Cannot serve the request: this address exceeds the limit of 1 requests a minute/,
+            /^Cannot serve the request: this address exceeds its limit for requests \(1 a minute/,
           );
         },
       ),
@@ -229,7 +229,7 @@ export function limitsSuite(launcher: Launcher): void {
           await ask(path.replace(/messages$/, "cancel"), {});
           await first.text();
           // A sent call counts, though no reply arrived.
-          await refused(await messaged(ask), /spent its limit of 0\.01 US dollars for today/);
+          await refused(await messaged(ask), /spent its limit of \$0\.01 for today/);
         },
       ),
     });

@@ -73,7 +73,8 @@ async function nameOf(
 ): Promise<string | null> {
   if (given === undefined) return await choose({ admin, services, io });
   if (given !== ANOTHER.name || admin.loginNames().includes(given)) return given;
-  if (keyStdin || !io.stdinIsTerminal || !io.stderrIsTerminal) {
+  if (keyStdin) throw new UsageError("Cannot add a server: --key-stdin reads only a key; leave out --key-stdin");
+  if (!io.stdinIsTerminal || !io.stderrIsTerminal) {
     throw new UsageError("Cannot add a server: Vis has no terminal to ask for its address; set VIS_BASE_URL instead");
   }
   return await another({ admin, services, io });
@@ -109,8 +110,12 @@ async function pipedKey(
 ): Promise<string> {
   const key = (await io.readStdin()).trim();
   const fault = await ask(key);
-  if (fault === "") return key;
-  throw new ConfigError(`Cannot save the key: ${provider} rejected it (${fault})`, {
+  if (fault !== "") throw rejectedKey(provider, fault);
+  return key;
+}
+
+function rejectedKey(provider: string, fault: string): ConfigError {
+  return new ConfigError(`Cannot save the key: ${provider} rejected it (${fault})`, {
     advice: "--no-check saves the key without asking the provider",
   });
 }
@@ -125,17 +130,13 @@ async function askKey(
     const key = (await io.askSecret(`Key of ${provider}: `)).trim();
     const fault = await ask(key);
     if (fault === "") return key;
-    if (time === TRIES) {
-      throw new ConfigError(`Cannot save the key: ${provider} rejected it (${fault})`, {
-        advice: "--no-check saves the key without asking the provider",
-      });
-    }
+    if (time === TRIES) throw rejectedKey(provider, fault);
     io.stderr(`vis: ${provider} rejected the key: ${fault}\n`);
   }
 }
 
-/** Resolves with the reason why the service refused the key, or with "". If the service did not respond, prints a
- * note. */
+/** Resolves with the reason why the service refused the key, or with "". Prints the outcome of any other check. Rejects
+ * with `Cancelled` after Ctrl-C. */
 async function refusalOf(provider: string, key: string, { admin, io }: Pick<Login, "admin" | "io">): Promise<string> {
   using interrupted = interrupt(io);
   const trial = await admin.tryKey(provider, key, interrupted.signal);
@@ -143,7 +144,7 @@ async function refusalOf(provider: string, key: string, { admin, io }: Pick<Logi
   if (trial === null) return "";
   const reply = visibleText(oneLine(trial.found, 200));
   if (trial.state === "works") io.stderr(`vis: ${provider} accepted the key: ${reply}\n`);
-  if (trial.state === "unknown") io.stderr(`vis: could not verify the key: ${reply}\n`);
+  if (trial.state === "unknown") io.stderr(`vis: Vis could not verify the key. ${reply}\n`);
   return trial.state === "refused" ? reply : "";
 }
 
@@ -224,10 +225,12 @@ export async function chooseLogin(choices: readonly LoginChoice[], io: Io): Prom
     const answer = (await io.askLine("Number or name (Ctrl-C to quit): ")).toLowerCase();
     const found = pick(answer, choices);
     if (found) return found;
-    if (answer !== "") io.stderr(`vis: no such provider: ${visibleText(answer)}\n`);
+    if (answer !== "") io.stderr(`vis: not exactly one provider has this number or name: ${visibleText(answer)}\n`);
   }
   throw new UsageError(
-    `Cannot log in: no provider is named; name one of ${choices.map(({ name }) => name).join(", ")}`,
+    `Cannot log in: none of ${TRIES} answers names one provider; name one of ${
+      choices.map(({ name }) => name).join(", ")
+    }`,
   );
 }
 
@@ -247,10 +250,12 @@ async function promptServer(io: Io, admin: ProviderAdmin): Promise<string> {
     using interrupted = interrupt(io);
     const { models, problem, refused } = await admin.tryServer({ baseUrl, key }, interrupted.signal);
     if (refused && time === TRIES) {
-      throw new ConfigError(`Cannot add the server: it rejected the key (${visibleText(oneLine(problem, 200))})`);
+      throw new ConfigError(
+        `Cannot add the server ${baseUrl}: it accepted none of ${TRIES} keys; create a key there, and start again`,
+      );
     }
     if (!refused) {
-      if (problem !== "") io.stderr(`vis: could not list its models: ${visibleText(oneLine(problem, 200))}\n`);
+      if (problem !== "") io.stderr(`vis: Vis could not list the models. ${visibleText(oneLine(problem, 200))}\n`);
       return await admin.addServer({ baseUrl, key, model: await modelOf(models, io) });
     }
     io.stderr(`vis: ${key === "" ? "the server needs a key" : "the server rejected this key"}\n`);
@@ -263,7 +268,8 @@ async function address(io: Io): Promise<string> {
     if (URL.canParse(text) && /^https?:/.test(text)) return text;
     if (time === TRIES) {
       throw new UsageError(
-        "Cannot add a server: its address is not an http or https URL; write one such as http://127.0.0.1:8080/v1",
+        `Cannot add the server ${oneLine(text, 200)}: its address is not an http or https URL; write one such as ` +
+          "http://127.0.0.1:8080/v1",
       );
     }
     io.stderr("vis: an address starts with http:// or https://\n");
@@ -282,7 +288,9 @@ async function modelOf(models: readonly string[], io: Io): Promise<string> {
     const model = (await io.askLine(told)).trim() || first;
     if (model !== "") return model;
   }
-  throw new UsageError("Cannot add a server: the name of its model is empty; write one");
+  throw new UsageError(
+    "Cannot add a server: the name of its model is empty; write the name of a model that the server has",
+  );
 }
 
 /** Resolves with 1 if a checked provider did not respond. */

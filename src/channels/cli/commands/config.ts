@@ -7,7 +7,6 @@ import type { ConfigAdmin, Io } from "../../channel.ts";
 import { jsonText, printReport } from "../output.ts";
 import type { CommandInput } from "../program/command.ts";
 
-/** The services mask secrets before they return settings. */
 type Input<Flags = unknown> = CommandInput<Flags & { readonly json: boolean; readonly cwd?: string }>;
 
 type FileInput = Input<{ readonly project: boolean }>;
@@ -61,7 +60,7 @@ export async function showConfigSchema({ services, io }: CommandInput<unknown>):
   return show(await (await adminOf({ services, io, flags })).schema(), [], { io, flags });
 }
 
-/** Resolves with 1 if a settings file remains untrusted. */
+/** Resolves with 1 if the workspace's file has keys that need trust and remains untrusted. */
 export async function trustConfig(
   input: Input<{ readonly yes: boolean; readonly remove: boolean }>,
 ): Promise<number> {

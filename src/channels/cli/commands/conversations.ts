@@ -69,7 +69,9 @@ export async function showConversation(
     { services, flags },
     async ({ conversations, workspace }) => {
       const branch = id === undefined ? await conversations.latest(workspace) : await conversations.byId(id);
-      if (!branch) throw new UsageError("Cannot show a conversation: this workspace has none; name one by its id");
+      if (!branch) {
+        throw new UsageError(`Cannot show a conversation: workspace ${workspace} has none; name one by its id`);
+      }
       const all = await conversations.branches(branch.conversationId);
       const [numbers, { branchId: lastUsed }] = await Promise.all([
         forkNumbers(conversations, all),

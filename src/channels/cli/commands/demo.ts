@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import pc from "picocolors";
 import type { Conversation } from "../../../conversation/conversations.ts";
-import { ConfigError, fileFault } from "../../../domain/errors.ts";
+import { ConfigError, fileFault, UsageError } from "../../../domain/errors.ts";
 import { oneLine, visibleText } from "../../../domain/kit/text.ts";
 import { reasonText } from "../../../domain/query/outcomes.ts";
 import type { Io, OpenRequest, Services, Session } from "../../channel.ts";
@@ -55,7 +55,7 @@ const FILES: Readonly<Record<string, string>> = {
 interface DemoContext {
   readonly services: Services;
   readonly io: Io;
-  /** The folder of a demo whose first process has ended; null in the first process. */
+  /** The folder of a demo whose first part has run; null for the first part. */
   readonly resume: string | null;
 }
 
@@ -64,13 +64,12 @@ export async function demoCommand(context: DemoContext): Promise<number> {
 }
 
 async function firstPart({ services, io }: DemoContext): Promise<number> {
-  const folder = await Deno.makeTempDir({ prefix: "vis-demo-" }).catch((error: unknown) => {
+  const folder = await madeFolder().catch((error: unknown) => {
+    const variable = Deno.build.os === "windows" ? "TEMP" : "TMPDIR";
     throw new ConfigError(
-      `Cannot make a folder for the demo: ${fileFault(error)}; set TMPDIR to a folder that Vis may write`,
+      `Cannot make the files of the demo: ${fileFault(error)}; set ${variable} to a folder that Vis may write to`,
     );
   });
-  await Deno.mkdir(join(folder, "workspace"));
-  await makeWorkspace(join(folder, "workspace"));
   io.stdout(`vis demo: the replies are scripted; everything else is real.\nWorkspace: ${folder}/workspace\n`);
   const code = await withSession(services.open(requestIn(folder)), async (session) => {
     const branch = await session.conversations.create({ title: "Demo", channel: "cli", workspace: session.workspace });
@@ -84,7 +83,7 @@ async function firstPart({ services, io }: DemoContext): Promise<number> {
 async function secondPart({ services, io }: DemoContext, folder: string): Promise<number> {
   return await withSession(services.open(requestIn(folder)), async (session) => {
     const branch = await session.conversations.latest(session.workspace);
-    if (!branch) throw new Error(`Cannot resume the demo: ${folder} has no conversation`);
+    if (!branch) throw new UsageError(`Cannot resume the demo: ${folder} has no conversation; run vis demo`);
     const code = await askAll(REQUESTS.second, { session, branch, io });
     io.stdout(await demoTable({ session, branch, folder }));
     return code;
@@ -121,12 +120,14 @@ async function askAll(
   return 0;
 }
 
-async function makeWorkspace(folder: string): Promise<void> {
+async function madeFolder(): Promise<string> {
+  const folder = await Deno.makeTempDir({ prefix: "vis-demo-" });
   for (const [path, text] of Object.entries(FILES)) {
-    const target = join(folder, path);
+    const target = join(folder, "workspace", path);
     await Deno.mkdir(join(target, ".."), { recursive: true });
     await Deno.writeTextFile(target, text);
   }
+  return folder;
 }
 
 async function demoTable(

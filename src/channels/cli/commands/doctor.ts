@@ -44,7 +44,6 @@ interface UpdateFlags {
   readonly json: boolean;
 }
 
-/** Reports the new version and replaces the executable. */
 export async function updateCommand(
   { services, io, flags: { json, ...flags } }: CommandInput<UpdateFlags>,
 ): Promise<number> {

@@ -41,8 +41,8 @@ async function printPieces(pieces: AsyncIterable<Uint8Array>, { stdout }: Io): P
   for await (const piece of pieces) stdout(decoder.decode(piece, { stream: true }));
 }
 
-/** Writes a temporary file and renames it, so that the file is complete or absent. If `path` is a link, replaces the
- * target. Writes the pieces directly into a pipe. */
+/** Writes a temporary file and renames it, so that `path` never has an incomplete export. If `path` is a link, replaces
+ * its target. Writes the pieces directly into a pipe or a device. */
 async function writeWhole(path: string, pieces: AsyncIterable<Uint8Array>): Promise<void> {
   try {
     const goal = await realpath(path).catch(() => path);
@@ -132,7 +132,7 @@ async function* piecesOf(path: string): AsyncGenerator<Uint8Array> {
   try {
     const { size } = await stat(path);
     if (size > MAX_ARCHIVE_BYTES) {
-      throw new UsageError(`Cannot import ${path}: it has ${size} bytes; the limit is ${MAX_ARCHIVE_BYTES}`);
+      throw new UsageError(`Cannot import ${path}: it has ${size} bytes; the limit is ${MAX_ARCHIVE_BYTES} bytes`);
     }
     using file = await Deno.open(path);
     for (;;) {

@@ -1,4 +1,5 @@
 import { UsageError } from "../../../domain/errors.ts";
+import { counted } from "../../../domain/kit/text.ts";
 import type { ExtensionAdmin, ExtensionCheck, ExtensionFacts, TrustFacts } from "../../../domain/admin_reports.ts";
 import { printReport } from "../output.ts";
 import type { CommandInput } from "../program/command.ts";
@@ -17,7 +18,7 @@ export async function showExtension(name: string, input: Input): Promise<number>
   return printReport({ ...facts, text }, [factLine(facts), "", text], input);
 }
 
-/** Resolves with 1 if a check failed. With `watch`, checks again after each change until the process ends. */
+/** Resolves with 1 if the first check failed. With `watch`, checks again after each change until the process ends. */
 export async function extensionsCheck(
   path: string | undefined,
   input: Input<{ readonly watch: boolean }>,
@@ -85,19 +86,21 @@ export async function trustExtensions(
     );
   }
   if (hash !== undefined && hash.length < MIN_HASH) {
-    throw new UsageError(`Cannot trust by hash ${hash}: it has ${hash.length} characters; write at least ${MIN_HASH}`);
+    throw new UsageError(
+      `Cannot trust ${hash}: the hash has ${counted(hash.length, "character")}; write at least ${MIN_HASH} of them`,
+    );
   }
   const chosen = found.filter((one) => hash === undefined ? yes : one.hash.startsWith(hash));
   if (hash !== undefined && chosen.length === 0) {
     throw new UsageError(
-      `Cannot trust ${hash}: no extension here has this hash; vis extensions trust lists the hashes`,
+      `Cannot trust ${hash}: the hash of no extension here begins like this; vis extensions trust lists the hashes`,
     );
   }
   for (const one of chosen) await admin.trust(one);
   const all = found.map((one) => ({ ...one, trusted: one.trusted || chosen.includes(one) }));
   const open = all.filter(({ trusted }) => !trusted);
   const last = all.length === 0
-    ? ["This project has no extensions"]
+    ? ["This workspace has no extensions"]
     : open.length > 0
     ? ["Extensions run with your permissions. Review them, then run: vis extensions trust --yes"]
     : [];

@@ -34,7 +34,7 @@ const PROGRAM_ONLY = ["env", "read", "write", "network"] as const;
 const NAME = /^[A-Za-z][\w-]{0,39}$/;
 const DOWNLOADS = /(?:^|\/)(?:npx|bunx|uvx|pipx|pnpx)$/;
 
-/** Starts the server first, unless a flag prevents this. If the server does not respond, writes no settings. */
+/** Checks the server first, unless a flag prevents this. If the check fails, rejects and writes no settings. */
 export async function addMcpServer(
   { name, command, args }: { readonly name: string; readonly command: string; readonly args: readonly string[] },
   { services, io, flags }: Input<NewMcpServer>,
@@ -69,8 +69,8 @@ export async function addMcpServer(
   printReport(report, [`Added ${name}${has} in ${done.path}. Vis uses it from the next start.`], { io, flags });
   if (answers === null) {
     io.stderr(
-      `vis: Vis did not check ${name}, and does not use it: the extension that uses MCP servers is disabled; allow it ` +
-        "in the settings\n",
+      `vis: Vis did not check ${name}, and does not use it: the extension for MCP servers is not loaded; ` +
+        "vis extensions list shows why\n",
     );
   }
   if (answered && answered.state !== "ok") io.stderr(`vis: ${name} does not work yet: ${answered.found}\n`);
@@ -116,13 +116,13 @@ export async function mcpLoginCommand(
   });
   if (code === null) {
     throw new UsageError(
-      "Cannot change a login: the extension that uses MCP servers is disabled; allow it in the settings",
+      "Cannot change a login: the extension for MCP servers is not loaded; vis extensions list shows why",
     );
   }
   return code;
 }
 
-/** Returns null if the extension that uses MCP servers is disabled. */
+/** Returns null if the extension for MCP servers is not loaded. */
 async function answersOf(
   { services, io }: Pick<Input, "services" | "io">,
   one?: { readonly name: string; readonly candidate: { readonly key: string; readonly value: unknown } },
@@ -150,7 +150,7 @@ async function settings({ services, flags }: Input): Promise<{ readonly admin: C
   const key = admin.offered("mcpServers");
   if (key === null) {
     throw new UsageError(
-      "Cannot set up MCP servers: the extension that uses MCP servers is disabled; allow it in the settings",
+      "Cannot set up MCP servers: no extension for MCP servers is loaded; vis extensions list shows why",
     );
   }
   return { admin, key };
@@ -202,7 +202,8 @@ function pairs(
   return Object.fromEntries(given.map((one) => {
     const at = one.indexOf(by);
     if (at > 0) return [one.slice(0, at).trim(), one.slice(at + 1).trim()];
-    throw new UsageError(`Cannot use ${flag} ${one}: it does not have the form NAME${by}VALUE, such as ${like}`);
+    // The value may be a secret, so the error omits it.
+    throw new UsageError(`Cannot use a value of ${flag}: it does not have the form NAME${by}VALUE, such as ${like}`);
   }));
 }
 

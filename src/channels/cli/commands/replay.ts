@@ -28,13 +28,13 @@ interface QueryReport {
   readonly differences: readonly RecordingDifference[];
 }
 
-/** Runs the replay in a scratch database and a copy of the workspace. Resolves with 0 for equal results, with 1 for a
- * difference, and with 130 when cancelled. */
+/** Runs the replay in a scratch database and, unless `inPlace` is set, in a copy of the workspace. Resolves with 0 for
+ * equal results, with 1 for a difference, and with 130 when cancelled. */
 export async function replayCommand(
   id: string,
   { services, io, flags }: CommandInput<ReplayFlags>,
 ): Promise<number> {
-  // The conversation stays open, because the replay reads a large context in parts.
+  // The session stays open, because the replay reads a large context in parts.
   return await browse({ services, flags }, async ({ conversations }) => {
     const recording = await conversations.recording(await conversations.byId(id));
     return await replay(recording, { services, io, flags });
@@ -96,7 +96,7 @@ async function playIn(
   },
 ): Promise<Recording> {
   const playback = new Playback(recording, { paths });
-  // The original workspace provides settings and extensions, but the requests run in the copy.
+  // The original workspace provides settings and extensions, but the requests run in the place of the replay.
   const opening = services.open({ db: ":memory:", cwd: flags.cwd, playback, extensionHome: home });
   return await withSession(opening, (session) => play(recording, { session, workspace, playback, count, signal }));
 }

@@ -74,15 +74,15 @@ function checkWhere({ continue: newest, conversation, fork, ...flags }: RunFlags
   ].filter(Boolean);
   if (flags.more && others.length > 0) {
     throw new UsageError(
-      `Cannot use ${
+      `Cannot use ${others.join(" and ")} with --more: the last request continues unchanged; leave out --more, or ${
         others.join(" and ")
-      } with --more: the last request continues unchanged; leave out --more or the others`,
+      }`,
     );
   }
   const given = [newest ? "-c" : null, conversation && "--conversation", fork && "--fork"].filter(Boolean);
   if (given.length > 1) {
     throw new UsageError(
-      `Cannot continue in two places: the options exclude each other; use only one of ${given.join(" and ")}`,
+      `Cannot continue in two places: the options exclude each other; use only one of ${given.join(", ")}`,
     );
   }
 }
@@ -112,7 +112,9 @@ async function continued({ conversations, workspace }: Session, { conversation }
   if (conversation) return await conversations.byId(conversation);
   const latest = await conversations.latest(workspace);
   if (latest === null) {
-    throw new UsageError("Cannot continue the last request: this workspace has no conversation yet; leave out --more");
+    throw new UsageError(
+      `Cannot continue the last request: workspace ${workspace} has no conversation yet; leave out --more`,
+    );
   }
   return latest;
 }
@@ -122,6 +124,9 @@ async function traceOf({ queryId, conversationId }: QueryResult, { conversations
   const query = queries.find((one) => one.queryId === queryId);
   return query ? (await import("./conversations.ts")).printableQuery(query) : null;
 }
+
+/** The number of characters of an id that Vis shows. */
+const ID_CHARS = 13;
 
 async function announce(
   progress: Progress,
@@ -133,7 +138,10 @@ async function announce(
   const last = resumed.at(-1);
   if (last?.running) {
     progress.line(
-      "The last request is still running in another process (vis -c shows, steers, answers and cancels it)",
+      `The last request is still running in another process (vis --conversation ${
+        branch.branchId.slice(0, ID_CHARS)
+      } ` +
+        "shows, steers, answers and cancels it)",
     );
   }
   if (last?.reason === "process_lost") {
@@ -144,7 +152,7 @@ async function announce(
     progress.line(`The last request was interrupted: ${oneLine(last.answer, 200)}${again}`);
   }
   if (flags.continue && resumed.length === 0) progress.line(await nothingToContinue(session));
-  const of = `${session.provider} ${session.model} · conversation ${branch.conversationId.slice(0, 13)}`;
+  const of = `${session.provider} ${session.model} · conversation ${branch.conversationId.slice(0, ID_CHARS)}`;
   progress.line(`vis · ${of}${resumed.length > 0 ? ` · ${resumed.length} earlier` : ""}`);
   for (const note of session.notes ?? []) progress.line(`vis · ${visibleText(oneLine(note, 300))}`);
 }
@@ -172,7 +180,7 @@ export async function retryCommand(
       flags,
       schema: false,
       begin: async (options, progress) => {
-        const which = `request ${queries.indexOf(query) + 1} of ${branch.conversationId.slice(0, 13)}`;
+        const which = `request ${queries.indexOf(query) + 1} of ${branch.conversationId.slice(0, ID_CHARS)}`;
         if (!flags.quiet) {
           progress.line(`vis · ${session.provider} ${session.model} · retrying ${which}`);
           progress.line(visibleText(oneLine(query.text, 200)));
@@ -183,8 +191,8 @@ export async function retryCommand(
   });
 }
 
-/** Opens the file of `--context` only when Vis reads the value. Rejects with `UsageError` if the file does not exist.
- * The signal ends the wait for a pipe without a writer. */
+/** Opens the file of `--context` only when Vis reads the value. Rejects with `UsageError` if Vis cannot find the path, or
+ * if it is a folder. The signal ends the wait for a pipe without a writer. */
 export async function readContextArgument(
   path: string,
 ): Promise<(signal: AbortSignal | undefined) => NonNullable<AskOptions["context"]>> {
@@ -229,7 +237,9 @@ async function textOf(path: string): Promise<string> {
         throw new UsageError(`Cannot use schema ${path}: it is larger than ${MAX_BYTES} bytes, the limit`);
       }
     }
-    return decodeText(bytes.bytes)?.text ?? "";
+    const decoded = decodeText(bytes.bytes);
+    if (decoded === null) throw new UsageError(`Cannot use schema ${path}: it contains binary data, not text`);
+    return decoded.text;
   } catch (error) {
     if (error instanceof UsageError) throw error;
     throw new UsageError(`Cannot read schema ${path}: ${fileFault(error)}`);
@@ -280,13 +290,14 @@ export async function readPrompt(
     : (await readPiped(given, { io, timeout, patienceMs: quiet ? null : patienceMs })).trimEnd();
   if (piped.includes("\0")) {
     throw new UsageError(
-      "Cannot read stdin: it contains binary data, not text; write it to a file and name the file in the request",
+      "Cannot read stdin: it contains a NUL character, so it is not text; write it to a file, and name the file in " +
+        "the request",
     );
   }
   if (given && piped) return `${given}\n\n${piped}`;
   const prompt = given || piped;
   if (prompt.trim() === "") {
-    throw new UsageError('Cannot run the request: its text is empty; write one, such as "List the routes"');
+    throw new UsageError('Cannot read the request: its text is empty; write a request, such as "List the routes"');
   }
   return prompt;
 }
@@ -304,7 +315,12 @@ async function readPiped(
   const timer = patienceMs === null ? 0 : setTimeout(tell, patienceMs);
   const late = Promise.withResolvers<never>();
   const limit = timeout === undefined ? 0 : setTimeout(() => {
-    late.reject(new UsageError(`Cannot read the request: stdin did not end within ${timeout / 1000} s${without}`));
+    const advice = given === "" ? "" : "; append </dev/null to run without it";
+    late.reject(
+      new UsageError(
+        `Cannot read the request: stdin did not end within ${timeout / 1000} s, the limit of --timeout${advice}`,
+      ),
+    );
   }, timeout);
   try {
     return await Promise.race([io.readStdin(), late.promise]);
@@ -331,11 +347,6 @@ export async function promptCommand(
   if (asked && flags.iteration !== undefined) {
     throw new UsageError(
       "Cannot show both a request and a stored step: they exclude each other; omit the request or --iteration",
-    );
-  }
-  if (!asked && flags.conversation === undefined) {
-    throw new UsageError(
-      'Cannot show the prompt: the request is empty; write one, such as vis prompt "List the routes"',
     );
   }
   // `vis prompt` makes no model call, so a user without a provider can see the prompt.
@@ -366,8 +377,9 @@ async function stored(
   const row = iteration === undefined ? rows.at(-1) : rows[iteration - 1];
   const found = row && await conversations.sentMessages(query.queryId, row.position);
   if (found) return found;
-  const has = rows.length === 0 ? "it has no steps" : `it has steps 1 to ${rows.length}`;
-  throw new UsageError(`Cannot show step ${iteration ?? 1} of the latest request: ${has}`);
+  if (row) throw new UsageError(`Cannot show step ${row.position + 1} of the latest request: its prompt is not stored`);
+  if (rows.length === 0) throw new UsageError("Cannot show a step of the latest request: it has no steps");
+  throw new UsageError(`Cannot show step ${iteration} of the latest request: it has ${counted(rows.length, "step")}`);
 }
 
 function print(messages: readonly SentMessage[], { io, json }: { readonly io: Io; readonly json: boolean }): void {

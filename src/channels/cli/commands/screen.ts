@@ -16,7 +16,8 @@ const SCREEN_FLAGS = [
 ] as const;
 
 /** On a terminal, `vis` without a command opens the screen. The words of the command line are the first request.
- * Without a terminal, `vis run` gets the words; without words, Vis prints an overview. */
+ * Without a terminal, `vis run` gets the words. Without a terminal and arguments, Vis prints an overview. Rejects with
+ * `UsageError` for options alone without a terminal. */
 export async function screenCommand(
   { services, io, args, help, run }: {
     readonly services: Services;
@@ -32,7 +33,7 @@ export async function screenCommand(
   const request = parsed(args, io);
   if (!terminal) {
     throw new UsageError(
-      "Cannot start interactive mode: stdin or stdout is not a terminal; use vis run",
+      'Cannot start interactive mode: stdin or stdout is not a terminal; use vis run "…"',
     );
   }
   return await services.screen(request);

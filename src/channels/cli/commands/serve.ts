@@ -1,7 +1,7 @@
 /** The commands of this file run until the user interrupts them: `vis serve`, `vis mcp`, `vis acp` and `vis
  * telegram`. */
 import { isAbsolute } from "node:path";
-import { Cancelled, ConfigError } from "../../../domain/errors.ts";
+import { Cancelled } from "../../../domain/errors.ts";
 import { aborted } from "../../../domain/kit/concurrency.ts";
 import { shellText, visibleText } from "../../../domain/kit/text.ts";
 import type { ServeRequest, SpeakRequest, TelegramRequest } from "../../channel.ts";
@@ -95,10 +95,7 @@ async function changeAllowed(
 ): Promise<number> {
   const admin = await services.configAdmin({});
   const { value } = await admin.explain(ALLOWED);
-  if (!Array.isArray(value)) {
-    throw new ConfigError(`Cannot use ${ALLOWED}: its value is not a list; correct the settings file`);
-  }
-  const before = value.filter((id) => typeof id === "number");
+  const before = Array.isArray(value) ? value.filter((id) => typeof id === "number") : [];
   const ids = changed(before);
   if (ids.length !== before.length) await admin.set(ALLOWED, { words: [JSON.stringify(ids)], project: false });
   const names = ids.length === 0 ? "nobody" : ids.join(", ");

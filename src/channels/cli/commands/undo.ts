@@ -43,7 +43,7 @@ export async function undoCommand(
   const report = await runUndo(admin, { ...wanted, dryRun: flags.dryRun });
   if (report === null) {
     throw new UsageError(
-      "Cannot undo changes: the extension that records file changes is disabled; allow it in the settings",
+      "Cannot undo changes: the extension that records file changes is not loaded; vis extensions list shows why",
     );
   }
   const { error: message, code: reason, ...done } = report;

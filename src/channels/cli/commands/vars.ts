@@ -45,7 +45,9 @@ export async function varsCommand(
       ? await conversations.latest(workspace)
       : await conversations.byId(flags.conversation);
     if (!branch) {
-      throw new UsageError("Cannot show variables: this workspace has no conversation; choose one with --conversation");
+      throw new UsageError(
+        `Cannot show variables: workspace ${workspace} has no conversation; choose one with --conversation`,
+      );
     }
     const at = flags.at === undefined
       ? undefined

@@ -103,7 +103,7 @@ function addLimits(run: Command): void {
     .option("--timeout <time>", "stop after this time, such as 90s, 10m or 1h (default: budget.wallMs)", duration);
 }
 
-/** Without `negate`, commander would treat the flag as the negation of --extension. */
+/** Sets `negate` to false, because commander would otherwise treat the flag as the negation of --extension. */
 function withoutExtension(): Option {
   const option = new Option("--no-extension <name>", "do not load this extension; repeatable")
     .argParser(collected).default([]);

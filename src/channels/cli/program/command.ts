@@ -99,7 +99,7 @@ export function refuseEmpty(command: Command): void {
   });
 }
 
-/** Flags of similar programs, with those of Vis that do the same. */
+/** Flags of similar programs, each with the equivalent flag of Vis. */
 const FAMILIAR: Readonly<Record<string, string>> = {
   "-m": "--model NAME",
   "-r": "-c for the latest conversation, or --conversation ID",
@@ -111,7 +111,7 @@ const FAMILIAR: Readonly<Record<string, string>> = {
   "--cd": "--cwd DIR",
 };
 
-/** An error about a flag that users of similar programs type names the way of Vis. */
+/** Makes the error about a flag of a similar program name the equivalent flag of Vis. */
 export function namesFamiliar(command: Command): void {
   // Commander has the method, but not its type.
   const own = command as Command & { unknownOption(flag: string): void };

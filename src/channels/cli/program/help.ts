@@ -133,8 +133,13 @@ function unknown(word: string, at: Command): never {
 
 function schemaOf(name: string, all: Readonly<Record<string, object>>): object {
   const own = all[name] ?? all[`${name} jsonl`];
-  if (name !== "" && own === undefined) throw new UsageError(`Cannot show a schema: vis ${name} has no JSON output`);
-  return own ?? { $defs: all };
+  if (own !== undefined || name === "") return own ?? { $defs: all };
+  const below = Object.keys(all).find((one) => one.startsWith(`${name} `));
+  throw new UsageError(
+    below === undefined
+      ? `Cannot show a schema: vis ${name} has no JSON output`
+      : `Cannot show a schema: vis ${name} has several commands; name one of them, such as ${below}`,
+  );
 }
 
 const COMPLETIONS = `

@@ -163,7 +163,7 @@ function addPrompt(program: Command, { services, io, finish }: Context): void {
 
 const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 };
 
-/** Accepts `2026-11-22`, `2026-11-22T10:30` (local time) and `3d` (three days ago). Throws commander's error for an
+/** Accepts a date, a local time, and an age in minutes, hours, days or weeks, such as `3d`. Throws commander's error for an
  * invalid value. */
 function timeArgument(text: string): number {
   const [, number, unit = ""] = /^(\d{1,6})([mhdw])$/.exec(text.trim()) ?? [];

@@ -29,7 +29,7 @@ const CHANGES = new Semaphore();
 const describe = describeIn("conversations");
 
 /** Sets `conversation`. Rejects with `Problem` (412) if If-Match does not match the current state. This server makes
- * such changes one at a time, so that no other change happens between the check and the change. */
+ * such changes one at a time, so that no other such change happens between the check and the change. */
 const ifMatch = createMiddleware<Env>((c, next) =>
   CHANGES.run(() =>
     inConversation(c, async () => {
@@ -37,10 +37,13 @@ const ifMatch = createMiddleware<Env>((c, next) =>
       if (wanted === "*") return await next();
       const { etag } = await taggedDetail(c, c.var.conversation);
       if (wanted.split(",").some((one) => one.trim() === etag)) return await next();
-      throw new Problem("Cannot change the conversation: it has changed since the version of If-Match; read it again", {
-        kind: "changed",
-        headers: { etag },
-      });
+      throw new Problem(
+        "Cannot change the conversation: If-Match does not have its current ETag; read the conversation again",
+        {
+          kind: "changed",
+          headers: { etag },
+        },
+      );
     })
   )
 );
@@ -72,11 +75,10 @@ conversations.post(
     const { title, workspace = usual } = c.req.valid("json");
     if (workspace !== usual && !workspaces.includes(workspace)) {
       throw new Problem(
-        `Cannot use workspace ${workspace.slice(0, 200)}: the server does not have it; add the folder to ` +
-          "server.workspaces",
-        {
-          kind: "bad-request",
-        },
+        `Cannot use workspace ${
+          workspace.slice(0, 200)
+        }: the server does not have it; GET /api/v1 lists its workspaces`,
+        { kind: "bad-request" },
       );
     }
     const untitled = title === UNTITLED;
@@ -216,7 +218,7 @@ conversations.get(
     const { error = null, changes = [], files = [], kept = [] } =
       await undo?.(conversation, { dryRun: true, ...cuts }) ?? { error: NONE };
     const { changes: [last] = [] } = await undo?.(conversation, { dryRun: true, redo: true, ...cuts }) ?? {};
-    // After a later change, the API no longer offers the undo.
+    // After a later change, the API no longer offers the redo.
     const isLast = last !== undefined && changes.every(({ at }) => at < last.at);
     const { paths: undone, queryId: undoneQueryId } = isLast ? last : { paths: [], queryId: null };
     return c.json(schema.UndoPreviewSchema.parse({ changes, files, kept, fault: error, undone, undoneQueryId }));

@@ -92,8 +92,7 @@ messages.post(
   },
 );
 
-/** Rejects with `Problem` if the query is not the last one, because only the last query of a conversation can
- * continue. */
+/** Rejects with `Problem` if the query is not the last one of the branch, because only the last query can continue. */
 async function checkLast(c: Context<Env>, queryId: string): Promise<void> {
   const last = (await c.env.parts.conversations.queries(c.var.conversation)).at(-1);
   if (last?.queryId === queryId) return;
@@ -157,9 +156,14 @@ messages.post(
       });
     }
     if (await c.env.runs.answer(conversationId, id, body)) return c.json(body);
-    throw new Problem(`Cannot answer question ${id.slice(0, 100)}: it is unknown or already answered`, {
-      kind: "not-found",
-    });
+    throw new Problem(
+      `Cannot answer question ${
+        id.slice(0, 100)
+      }: no open question of the conversation has this id; somebody may have answered it`,
+      {
+        kind: "not-found",
+      },
+    );
   },
 );
 
@@ -238,7 +242,7 @@ const OF_A_QUERY = [
   ...Object.keys(schema.ChoicesSchema.shape) as (keyof typeof schema.ChoicesSchema.shape)[],
 ] as const;
 
-/** If a client only waits for the result, its query is cancelled when the client leaves. With a key, the client can
+/** If a client only waits for the result, Vis cancels the query when the client leaves. With a key, the client can
  * request the result again. With a stream, the client can resume at the last event. */
 function leavingOf(c: Context<Env>): Leaving | null {
   return c.req.header("idempotency-key") !== undefined || wantsEvents(c) ? null : c.env.leaving;

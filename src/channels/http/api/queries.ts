@@ -2,7 +2,9 @@ import { Hono } from "hono";
 import { z } from "zod";
 import type { ShownVersion } from "../../../conversation/records.ts";
 import { readable } from "../../../domain/kit/json.ts";
+import { counted } from "../../../domain/kit/text.ts";
 import type { Env } from "../env.ts";
+import { Problem } from "../problem.ts";
 import { describeIn, existing, inConversation, inQuery, validQuery } from "../route.ts";
 import * as schema from "./schemas.ts";
 
@@ -44,7 +46,7 @@ queries.get(
     const isShown = number >= 1 && (forkedAt === undefined || number <= iterations);
     const { conversations } = c.env.parts;
     const messages = await existing(
-      `iteration: ${iteration.slice(0, 20)}`,
+      `iteration ${iteration.slice(0, 20)}`,
       async () => !isShown ? null : await conversations.sentMessages(queryId, number - 1),
     );
     return c.json({ messages });
@@ -71,16 +73,19 @@ queries.get(
     const name = c.req.param("name");
     const { newest, version } = c.req.valid("query");
     const { records } = c.env.parts.conversations;
-    const items = await existing(variableOf(name), async () => {
-      if (version === undefined) {
-        return (await records.versions(c.var.conversation, { name, newest })).map((one) =>
-          shownVersion(one, VALUE_CHARS)
-        );
-      }
-      const found = await records.versions(c.var.conversation, { name, newest: MOST_VERSIONS });
-      const wanted = found.filter((one) => one.version === version);
-      return wanted.length === 0 ? null : wanted.map((one) => shownVersion(one, WHOLE_CHARS));
-    });
+    const items = await existing(
+      version === undefined ? variableOf(name) : `version ${version} of ${variableOf(name)}`,
+      async () => {
+        if (version === undefined) {
+          return (await records.versions(c.var.conversation, { name, newest })).map((one) =>
+            shownVersion(one, VALUE_CHARS)
+          );
+        }
+        const found = await records.versions(c.var.conversation, { name, newest: MOST_VERSIONS });
+        const wanted = found.filter((one) => one.version === version);
+        return wanted.length === 0 ? null : wanted.map((one) => shownVersion(one, WHOLE_CHARS));
+      },
+    );
     return c.json({ name, items });
   },
 );
@@ -100,14 +105,21 @@ queries.get(
     const name = c.req.param("name");
     const { from, to } = c.req.valid("query");
     const { records } = c.env.parts.conversations;
-    return c.json({
-      diff: await existing(variableOf(name), () => records.diff(c.var.conversation, { name, from, to })),
-    });
+    const [newest] = await existing(variableOf(name), () => records.versions(c.var.conversation, { name, newest: 1 }));
+    const known = newest?.version ?? 0;
+    const missing = [from, to].find((version) => version > known);
+    if (missing !== undefined) {
+      throw new Problem(
+        `Cannot find version ${missing} of ${variableOf(name)}: it has ${counted(known, "version")}`,
+        { kind: "not-found" },
+      );
+    }
+    return c.json({ diff: await records.diff(c.var.conversation, { name, from, to }) });
   },
 );
 
 function variableOf(name: string): string {
-  return `variable or version: ${name.slice(0, 100)}`;
+  return `variable ${name.slice(0, 100)}`;
 }
 
 queries.get(

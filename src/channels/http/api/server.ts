@@ -85,11 +85,8 @@ async function workspaceOf(
   if (conversation !== undefined) return (await findConversation(parts.conversations, conversation)).workspace;
   if ([parts.workspace, ...parts.workspaces ?? []].includes(workspace)) return workspace;
   throw new Problem(
-    `Cannot use workspace ${workspace.slice(0, 200)}: the server does not have it; add the folder to ` +
-      "server.workspaces",
-    {
-      kind: "bad-request",
-    },
+    `Cannot use workspace ${workspace.slice(0, 200)}: the server does not have it; GET /api/v1 lists its workspaces`,
+    { kind: "bad-request" },
   );
 }
 
@@ -209,9 +206,11 @@ operations.get(
     const read = parts.conversations.list({ limit: 1 });
     const [isRead, found = {}] = await Promise.all([settledWithin(read, READ_MS), parts.ready?.()]);
     if (isRead) await read;
-    else {throw new Problem("Cannot run queries: the database does not answer; try again later", {
+    else {
+      throw new Problem(`Cannot run queries: the database did not answer within ${READ_MS / 1000} s; try again later`, {
         kind: "unavailable",
-      });}
+      });
+    }
     const errors = Object.entries(found).filter(([, fault]) => fault !== "")
       .map(([path, message]) => ({ path, message }));
     const [first] = errors;

@@ -353,7 +353,8 @@ export function openAiErrorBody(
   return { error: { message, type: TYPES[kind] ?? "invalid_request_error", param, code } };
 }
 
-/** The headers keep clients from automatically retrying a request that has already begun here. */
+/** The headers keep clients from automatically repeating a request that may have begun here, or that the quota
+ * refuses. */
 export function openAiHeaders({ kind, status }: Problem): Readonly<Record<string, string>> {
   return status >= 500 || status === 409 || kind === "quota" ? { "x-should-retry": "false" } : {};
 }

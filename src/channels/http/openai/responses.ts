@@ -60,7 +60,7 @@ const Reference = z.object({ type: z.literal("item_reference").nullish(), id: z.
 
 const Item = z.union(
   [MessageSchema, Reasoning, Reference],
-  "must be a message, reasoning or a reference to an item: calls of tools and files are not supported",
+  "must be a message, reasoning or a reference to an item: Vis reads no calls of tools and no files",
 );
 
 const Format = z.union([
@@ -123,7 +123,9 @@ responses.get(
   validQuery(z.object({ stream: z.string().optional().describe("Only false is supported") })),
   async (c) => {
     const { stream = "false" } = c.req.valid("query");
-    if (stream !== "false") throw unfitField("stream", "Cannot stream a stored response: it is complete; omit stream");
+    if (stream !== "false") {
+      throw unfitField("stream", "Cannot stream a stored response: Vis streams only new responses; omit stream");
+    }
     const { parts } = c.env;
     const { branch, query } = await findResponse(parts, c.req.param("response"));
     const { queryId, createdAt: at } = query;

@@ -17,7 +17,9 @@ export const pageFiles = new Hono<Env>()
 
 function pageFile(name: string): Response {
   const text = Object.hasOwn(PAGE_FILES, name) ? PAGE_FILES[name] : undefined;
-  if (text === undefined) throw new Problem("Cannot find this file: the page has no such file", { kind: "not-found" });
+  if (text === undefined) {
+    throw new Problem(`Cannot find file ${name.slice(0, 100)}: the page has no such file`, { kind: "not-found" });
+  }
   // Clients check each time whether the file has changed.
   return new Response(text, { headers: { "content-type": getMimeType(name) ?? "", "cache-control": "no-cache" } });
 }

@@ -50,7 +50,7 @@ export abstract class DrawnEntry implements TranscriptEntry {
       return this.draw(width);
     } catch (error) {
       const why = messageOf(error);
-      return [...wrapped(`This part cannot be shown: ${why}`, width), ""];
+      return [...wrapped(`Cannot show this part: ${why}`, width), ""];
     }
   }
 }

@@ -29,6 +29,8 @@ const ESCAPE = "\x1b";
 const BACKSPACE = "\x7f";
 const DELETE = "\x1b[3~";
 const GRAPHEMES = new Intl.Segmenter();
+const NO_IMAGE =
+  "Cannot attach an image: the clipboard has none, or no wl-paste, xclip, pngpaste or pbpaste can read it";
 
 interface Loading {
   readonly held: () => boolean;
@@ -136,7 +138,7 @@ export class InputBox {
     this.#wait(async (held) => {
       const bytes = await read();
       if (!held()) return;
-      if (bytes === null) return this.#parts.tell("There is no image in the clipboard");
+      if (bytes === null) return this.#parts.tell(NO_IMAGE);
       const others = Object.values(this.#chips.in(this.#editor.getText()));
       const image = await this.#parts.images.take(bytes, { name: "clipboard", with: others });
       if (held()) this.#insert([image]);

@@ -78,7 +78,7 @@ export class LoginPanel extends BasePanel {
         }
         signal.throwIfAborted();
         await admin.saveKey(this.#provider, key);
-        return trial?.state === "unknown" ? `The key is saved, but could not be verified: ${trial.found}` : "";
+        return trial?.state === "unknown" ? `Vis saved the key, but could not verify it. ${trial.found}` : "";
       },
       then: (note) => this.#done(note),
     });

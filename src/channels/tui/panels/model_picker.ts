@@ -226,5 +226,5 @@ const SOURCES: Readonly<Record<ModelsReport["source"], string>> = {
 function toldOf(list: ModelsReport | { readonly problem: string }): string {
   if ("problem" in list) return list.problem;
   const why = [SOURCES[list.source], list.detail].filter((text) => text !== "").join(": ");
-  return list.models.length === 0 ? `no models ${why === "" ? "" : `(${why})`}` : why;
+  return list.models.length === 0 ? `no models${why === "" ? "" : ` (${why})`}` : why;
 }

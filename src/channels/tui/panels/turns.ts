@@ -267,7 +267,7 @@ export class ForkPicker extends TurnsPanel {
       then: (steps) => {
         const last = steps.at(-1);
         if (last) this.#fork(query, last.position);
-        else this.fail(new Error("Cannot fork here: this request has no step yet"));
+        else this.fail(new Error("Cannot fork here: this request has no step; choose another request"));
       },
     });
   }

@@ -241,7 +241,7 @@ class VariablePages {
       return { shown, copied: () => versionText(shown, Infinity), parts: bounded(text, "plain", { isWhole: isText }) };
     }
     const { code } = shown;
-    if (code === "") return { shown, ...told("No block made it") };
+    if (code === "") return { shown, ...told("No block set this variable") };
     return { shown, copied: () => code, parts: bounded(code, "plain") };
   }
 

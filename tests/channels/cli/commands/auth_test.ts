@@ -67,7 +67,7 @@ Deno.test("authLogin() asks again for a refused key, and keeps a key that cannot
   const { auth, io } = rig(admin, { askSecret: () => Promise.resolve(keys.shift() ?? "") });
   assert.equal(await auth.login("zai", FLAGS), 0);
   assert.deepEqual(saved, ["zai=sk-right"]);
-  assert.match(io.err, /zai rejected the key: status 401\nvis: could not verify the key: no connection\n/);
+  assert.match(io.err, /zai rejected the key: status 401\nvis: Vis could not verify the key. no connection\n/);
   const never = keeping([no, no, no]);
   const stubborn = rig(never.admin, { askSecret: () => Promise.resolve("sk-wrong") });
   await assert.rejects(stubborn.auth.login("zai", FLAGS), /zai rejected it \(status 401\)/);
@@ -90,7 +90,7 @@ Deno.test("authLogin() tries a piped key before it saves it, unless asked not to
   const unknown = keeping([{ state: "unknown", found: "no connection" }]);
   const offline = rig(unknown.admin, { stdin: "sk-later\n" });
   assert.equal(await offline.auth.login("zai", piped), 0);
-  assert.match(offline.io.err, /^vis: could not verify the key: no connection\nvis: saved/);
+  assert.match(offline.io.err, /^vis: Vis could not verify the key. no connection\nvis: saved/);
   const untried = keeping([]);
   assert.equal(await rig(untried.admin, { stdin: "sk-any\n" }).auth.login("zai", { ...piped, check: false }), 0);
   assert.deepEqual([works.saved, unknown.saved, untried.saved], [["zai=sk-right"], ["zai=sk-later"], ["zai=sk-any"]]);
@@ -167,7 +167,9 @@ Deno.test("authLogin() adds another server by that word, on a terminal alone", a
     const { auth } = rig(named, { stdin: "sk-4711\n" });
     await assert.rejects(
       auth.login("other", { ...FLAGS, keyStdin }),
-      /^UsageError: Cannot add a server: Vis has no terminal to ask for its address/,
+      keyStdin
+        ? /^UsageError: Cannot add a server: --key-stdin reads only a key; leave out --key-stdin$/
+        : /^UsageError: Cannot add a server: Vis has no terminal to ask for its address/,
     );
   }
   const answers = ["http://127.0.0.1:1/v1"];
@@ -308,7 +310,8 @@ Deno.test("authLogin() does not add a server that rejected three keys", async ()
     askSecret: () => Promise.resolve("wrong"),
   });
   await assert.rejects(auth.login(undefined, FLAGS), {
-    message: "Cannot add the server: it rejected the key (status 401)",
+    message: "Cannot add the server http://127.0.0.1:8080/v1: it accepted none of 3 keys; create a key there, and " +
+      "start again",
   });
   assert.deepEqual(added, []);
 });

@@ -127,16 +127,16 @@ Deno.test("vis mcp login and logout are commands of the extension, whose text is
   assert.deepEqual(asked, [["mcp-login", "hub", "--paste"], ["mcp-login", "hub"], ["mcp-logout", "hub"]]);
   const { told, err } = await vis(["login", "hub"], null);
   assert.equal(told, 2);
-  assert.match(err, /the extension that uses MCP servers is disabled/);
+  assert.match(err, /the extension for MCP servers is not loaded/);
   const out = await vis(["logout", "hub"], null);
-  assert.match(out.err, /Cannot change a login: the extension that uses MCP servers is disabled/);
+  assert.match(out.err, /Cannot change a login: the extension for MCP servers is not loaded/);
 });
 
 Deno.test("vis mcp add tells that it did not check a server if the extension is disabled", () =>
   withServers(async (run, file) => {
     const { code, err } = await run("add", "hub", "tool");
     assert.equal(code, 0);
-    assert.match(err, /Vis did not check hub, and does not use it: the extension that uses MCP servers is disabled/);
+    assert.match(err, /Vis did not check hub, and does not use it: the extension for MCP servers is not loaded/);
     assert.match(await file(), /"hub"/);
     assert.equal((await run("list")).out, "hub  tool\n");
   }, null));

@@ -135,7 +135,7 @@ Deno.test("vis undo refuses flags that contradict each other, and names the sett
   assert.deepEqual([both.code, both.asked], [2, []]);
   const off = await run(["undo"], { answer: {}, code: null });
   assert.equal(off.code, 2);
-  assert.match(off.err, /the extension that records file changes is disabled/);
+  assert.match(off.err, /the extension that records file changes is not loaded; vis extensions list shows why/);
 });
 
 Deno.test("vis undo undoes nothing if the conversation to undo is an empty word", async () => {

@@ -19,7 +19,7 @@ Deno.test("readPrompt() refuses nothing and binary data", async () => {
   for (const io of [fakeIo(), fakeIo({ stdin: "" }), fakeIo({ stdin: " \n\t" })]) {
     await assert.rejects(readPrompt([" "], io), UsageError);
   }
-  await assert.rejects(readPrompt(["x"], fakeIo({ stdin: "a\0b" })), /Cannot read stdin: it contains binary data/);
+  await assert.rejects(readPrompt(["x"], fakeIo({ stdin: "a\0b" })), /Cannot read stdin: it contains a NUL character/);
 });
 
 Deno.test("readPrompt() explains its waiting if stdin does not end", async () => {
@@ -48,6 +48,8 @@ Deno.test("readPrompt() gives up on a stdin that does not end within the time li
   const io = fakeIo({ stdin: "", readStdin: () => new Promise(() => {}) });
   await assert.rejects(
     readPrompt(["word"], io, { timeout: 5 }),
-    new UsageError("Cannot read the request: stdin did not end within 0.005 s (append </dev/null to run without it)"),
+    new UsageError(
+      "Cannot read the request: stdin did not end within 0.005 s, the limit of --timeout; append </dev/null to run without it",
+    ),
   );
 });

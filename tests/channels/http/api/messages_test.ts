@@ -347,7 +347,10 @@ Deno.test("a client that accepts questions is asked: the question is an event an
   assert.match(text, /false the user said no: not today/);
   const late = await rig.post(at, { decision: "once" });
   assert.equal(late.status, 404);
-  assert.match((await late.json()).detail, /^Cannot answer question .*: it is unknown or already answered/);
+  assert.match(
+    (await late.json()).detail,
+    /^Cannot answer question .*: no open question of the conversation has this id/,
+  );
 });
 
 Deno.test("a question that is asked every time takes no lasting answer", async () => {
@@ -497,7 +500,7 @@ Deno.test("a conversation begins in a workspace of the server, and in no other",
   assert.equal(refused.status, 400);
   assert.match(
     (await refused.json()).detail,
-    /^Cannot use workspace \/etc: the server does not have it; add the folder to server.workspaces$/,
+    /^Cannot use workspace \/etc: the server does not have it; GET \/api\/v1 lists its workspaces$/,
   );
 });
 

@@ -26,7 +26,7 @@ Deno.test("lines() draws once for a width, and again after invalidate()", () => 
 Deno.test("lines() names an entry that cannot be drawn, and sends no command to the terminal", () => {
   const entry = new Counted();
   entry.fault = new RangeError("too deep \x1b[2J");
-  assert.deepEqual(entry.lines(80), ["This part cannot be shown: too deep \\u001b[2J", ""]);
+  assert.deepEqual(entry.lines(80), ["Cannot show this part: too deep \\u001b[2J", ""]);
 });
 
 Deno.test("lines() shows text that arrived with the next frame, and not before", () => {

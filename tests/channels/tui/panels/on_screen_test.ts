@@ -200,7 +200,7 @@ Deno.test("panels on the screen: during a query they show the present state, and
     screen.type(KEYS.enter);
     await screen.until(/❯ {5}1 const/);
     screen.type(KEYS.enter);
-    await screen.until(/Cannot fork while a request is running; Esc cancels it/);
+    await screen.until(/Cannot fork the conversation: a request is running; Esc cancels it/);
     const latest = await engine.conversations.latest("/nowhere");
     assert.equal((await engine.conversations.queries(latest!))[0]?.running, true);
     screen.type(KEYS.esc);
