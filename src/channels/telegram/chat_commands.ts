@@ -98,7 +98,9 @@ async function fork({ message: { chat, text }, parts }: Given): Promise<string> 
   if (first === undefined) throw new UsageError("Cannot fork: this conversation has no request yet; send one first");
   if (back > queries.length) {
     throw new UsageError(
-      `Cannot leave out ${counted(back, "request")}: the conversation has ${counted(queries.length, "request")}`,
+      `Cannot leave out ${counted(back, "request")}: the conversation has ${
+        counted(queries.length, "request")
+      }; write a smaller number`,
     );
   }
   const at = last ? { queryId: last.queryId, position: null } : { queryId: first.queryId, position: -1 };

@@ -265,8 +265,10 @@ const attached = signal<readonly AttachedImage[]>([]);
 async function attach(files: readonly File[]): Promise<boolean> {
   const images = files.filter(({ type }) => IMAGE_TYPES.split(",").includes(type));
   for (const image of images) {
-    if (image.size > MAX_BYTES) say(`Cannot attach ${image.name}: it is larger than 5 MB, the limit`, { bad: true });
-    else add({ name: image.name, url: await dataUrl(image) });
+    if (image.size > MAX_BYTES) {
+      const why = `it has ${image.size} bytes; the limit is ${MAX_BYTES} bytes`;
+      say(`Cannot attach ${image.name}: ${why}`, { bad: true });
+    } else add({ name: image.name, url: await dataUrl(image) });
   }
   return images.length > 0;
 }

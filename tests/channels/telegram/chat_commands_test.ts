@@ -19,7 +19,10 @@ Deno.test("/fork continues without the last request, /usage counts, /model choos
     await told("b", /^two/);
     await told("/usage", /^2 requests, 2 steps, .*\n\d+ → \d+ tokens · price unknown\n/);
     await told("/fork x", /^⚠️ Cannot fork: x is not a number from 0 to 9999/);
-    await told("/fork 9", /^⚠️ Cannot leave out 9 requests: the conversation has [12] requests?$/);
+    await told(
+      "/fork 9",
+      /^⚠️ Cannot leave out 9 requests: the conversation has [12] requests?; write a smaller number$/,
+    );
     await told("/fork 1", /^This is a copy of the conversation without the last request/);
     await told("/usage", /^1 request,/);
     await told("/model", /^This chat uses script of p\.\nscript {2}←\nother$/);

@@ -202,7 +202,10 @@ function openAiInput(
   const request = requestOfImages(asked ? textOf(asked) : "", images);
   if (request.trim() === "") {
     const role = asked?.role ?? "user";
-    throw unfitField(field, `Cannot run the request: its last ${role} message has neither text nor images`);
+    throw unfitField(
+      field,
+      `Cannot run the request: its last ${role} message has neither text nor images; add text or an image`,
+    );
   }
   const others = messages.filter((message) => message !== asked);
   const said = others.filter(({ role }) => role !== "system" && role !== "developer");
