@@ -40,7 +40,7 @@ export interface OpenRequest extends ConfigFlags {
   /** The servers that a client offers, by name. If the user configured a server under the same name, the settings of
    * the user take precedence. */
   readonly mcpServers?: Readonly<Record<string, object>> | undefined;
-  /** Whether the session ends after one request, together with all programs that the request started. */
+  /** Whether the caller closes the session after one request. Programs that the request started then end with it. */
   readonly oneRequest?: boolean;
   /** Whether the session shares its queries with other processes, if the database is PostgreSQL. */
   readonly node?: boolean;
@@ -214,8 +214,8 @@ export interface Services {
   /** Reads no settings file until the caller calls a method. Rejects with `UsageError` if the workspace is unusable. */
   configAdmin(request: OpenRequest): Promise<ConfigAdmin>;
   databaseCare(request: OpenRequest): Promise<DatabaseMaintenance>;
-  /** Copies a file to an empty PostgreSQL database, or such a database to a new file, and compares every row. After an
-   * interruption, the same call continues. Rejects with `UsageError`, `StoreError` and `Cancelled`. */
+  /** Copies a file to an empty PostgreSQL database, or a PostgreSQL database to a new file, and compares every row.
+   * After an interruption, the same call continues. Rejects with `UsageError`, `StoreError` and `Cancelled`. */
   copyDatabase(request: DatabaseCopyRequest): Promise<DatabaseCopyReport>;
   /** Resolves with null if `request.check` is set, or if the executable is current and `force` is not set. After a
    * rejection with `ConfigError`, `UsageError` or `Cancelled`, no file has changed. */

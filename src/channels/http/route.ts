@@ -142,7 +142,7 @@ export async function findConversation(conversations: Conversations, id = ""): P
   );
 }
 
-/** `queryId` is a whole id. The query may be in any branch of the conversation, even if another run has replaced the
+/** `queryId` is a complete id. The query may be in any branch of the conversation, even if another run has replaced the
  * query. If the branch shows only a part of the query, returns this part. Rejects with `Problem` (404). */
 export async function findQuery(c: Context<Env>, queryId = ""): Promise<StoredQuery> {
   return await existing(`query ${queryId.slice(0, 100)}`, async () => {

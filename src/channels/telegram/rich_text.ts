@@ -42,7 +42,7 @@ export class RichText {
     return this.#runs.reduce((sum, { text }) => sum + text.length, 0);
   }
 
-  /** Drops other styles of code, since Telegram allows code only within a quote. */
+  /** For code, keeps only a surrounding quote, since Telegram combines code with no other style. */
   add(text: string, spans: readonly TextStyle[] = []): this {
     if (text === "") return this;
     const code = spans.find(({ type }) => type === "code" || type === "pre");

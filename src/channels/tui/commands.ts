@@ -281,7 +281,7 @@ function helpTexts(commands: readonly PaletteCommand[]): readonly TextPart[] {
 
 const TYPED = /^\/([a-z][a-z0-9_-]*)(?:\s+([^]*))?$/;
 
-/** Whether a file may define the typed command: if the command is unknown, or if the user defined it. */
+/** Returns true if the typed command is unknown, or if a file of the user defines it. */
 export function isOfFile(text: string, commands: readonly PaletteCommand[]): boolean {
   const [, name] = TYPED.exec(text) ?? [];
   if (name === undefined) return false;

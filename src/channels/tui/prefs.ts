@@ -104,11 +104,11 @@ async function read(path: string): Promise<Kept> {
   });
   const kept: unknown = JSON.parse(text);
   if (typeof kept === "object" && kept !== null && !Array.isArray(kept)) return { ...kept };
-  throw new Error("it is not a JSON object");
+  throw new SyntaxError("It has another JSON value");
 }
 
 function faultOf(error: unknown): string {
-  return error instanceof SyntaxError ? `it is not JSON (${oneLine(error.message, 200)})` : fileFault(error);
+  return error instanceof SyntaxError ? `it is not a JSON object (${oneLine(error.message, 200)})` : fileFault(error);
 }
 
 function keysOf(kept: unknown): Prefs["keys"] {

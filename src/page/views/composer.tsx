@@ -306,7 +306,7 @@ const LIMITS: readonly (readonly [LimitName, string, number])[] = [
 
 const optionsShown = signal(false);
 
-/** Shows and hides the options on a narrow screen, which has no room for them, and names the chosen ones. */
+/** On a narrow screen, shows and hides the options. The label names the chosen options. */
 function OptionsButton(): JSX.Element {
   const { plan, model, reasoning, limits } = choices;
   const set = Object.keys(limits.value).length;

@@ -197,7 +197,7 @@ function Changes({ turn }: { readonly turn: Turn }): JSX.Element | null {
   const value = changes.of(turn);
   const diffs = value?.files.map(({ diff }) => diff) ?? turn.diffs.value;
   useLayoutEffect(() => {
-    if (value !== null) turn.diffs.value = diffs; // A later change takes the undo away, and not the diff.
+    if (value !== null) turn.diffs.value = diffs; // After a later change, the undo is gone, but the diff stays.
     thread.scroller?.keepEnd();
   }, [value]);
   const said = saidByChanges(turn) ? turn.end.value?.work?.text : null;
@@ -551,7 +551,7 @@ const DIFF = /(?:"""\n)?--- .*\n\+\+\+ .*\n(?:@@ .*(?:\n[ +\\-].*)*\n?)+(?:"""|)
 const QUOTED = /^"""\n([^]*)\n"""$/;
 /** Matches the result of an edit whose change the page draws. The other keys of the result repeat the change. */
 const ONLY_CHANGE = /^(?:[\s[\]{},]|path: "[^"\n]*"|bytes: [\d_]+|(?:diff: )?\(see above\))*$/;
-/** Matches the result of a command, which is an object for the model. A person reads the output in it. */
+/** Matches the result of a command. The model reads the whole object; the page shows only its output. */
 const OF_COMMAND = /^\{\s+code: (?:\d+|null),\s+signal: /;
 const OUTPUTS = /(?<=[\s{])std(?:out|err): (?:"""\n([^]*?)\n"""|("(?:[^"\\\n]|\\.)*"))/g;
 /** The page folds a result with more lines. */
@@ -602,7 +602,7 @@ function Result({ result, drawn }: { readonly result: BlockResult; readonly draw
   );
 }
 
-/** Shows the value of a block whose calls tell the work: a short value at once, and a longer one folded. */
+/** Shows the value of a block whose calls describe the work: a short value at once, and a longer one folded. */
 function CallsResult({ result, drawn }: { readonly result: BlockResult; readonly drawn: boolean }): JSX.Element | null {
   const told = resultText(result, drawn);
   if (told.text === "" || drawn && ONLY_CHANGE.test(told.text)) return null;

@@ -293,7 +293,7 @@ async function modelOf(models: readonly string[], io: Io): Promise<string> {
   );
 }
 
-/** Resolves with 1 if a checked provider did not respond. */
+/** Resolves with 1 if the check of a provider failed. */
 export async function providersCommand(
   { services, io, flags }: CommandInput<{ readonly check: boolean; readonly output: "text" | "json" }>,
 ): Promise<number> {
@@ -317,7 +317,7 @@ function lines(provider: ProviderReport, io: Io): string {
     `key: ${keyText(key)}`,
     `model: ${model ?? "none (set one with --model)"}`,
   ];
-  if (reach !== null) facts.push(reach.ok ? `responds: ${reach.found}` : `does not respond: ${reach.found}`);
+  if (reach !== null) facts.push(reach.ok ? `responds: ${reach.found}` : `check failed: ${reach.found}`);
   const head = `${root ? color.green("*") : " "} ${color.bold(visibleText(name))}`;
   return [head, ...facts.map((fact) => `    ${visibleText(fact)}`)].join("\n");
 }

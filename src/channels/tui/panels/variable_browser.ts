@@ -9,7 +9,7 @@ import { LineInput, List, movement, row } from "./widgets.ts";
 
 type Head = Awaited<ReturnType<StoredView["variables"]>>[number];
 
-/** A screen with at least this many columns shows the comment of each variable below it. */
+/** A screen with at least this many columns shows the comment of each variable. */
 const DOC_COLUMNS = 90;
 
 export class VariableBrowser extends BasePanel {

@@ -74,7 +74,7 @@ Deno.test("providersCommand() exits with 1 where a provider does not answer, and
   assert.match((await run({ providers: [good] }, { check: true })).out, /responds: 3 models\n$/);
   const { code, out, asked } = await run({ providers: [good, bad] }, { check: true });
   assert.deepEqual([code, asked], [1, [true]]);
-  assert.match(out, /does not respond: \\u001b\[31mno\n$/);
+  assert.match(out, /check failed: \\u001b\[31mno\n$/);
 });
 
 Deno.test("providersCommand() prints the report as JSON, and why nothing could be served", async () => {
