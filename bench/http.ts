@@ -10,7 +10,7 @@ const QUERIES = 6;
 const ALONE = 30;
 const STREAMS = 200;
 const BUSY = 8, WARM_ROUNDS = 3, COUNTED_ROUNDS = 5, ROUND = 20;
-const MB = "MB";
+const MIB = "MiB";
 const MS = "ms";
 
 const CONFIG = {
@@ -43,9 +43,9 @@ export async function http({ all }: Programs): Promise<readonly Figure[]> {
       figure("50 at once, children live, p50", { unit: MS, samples: [percentile(warm, .5)] }),
       figure("50 at once, children live, p95", { unit: MS, samples: [percentile(warm, .95)] }),
       figure("50 at once ÷ one alone, p95", { unit: "×", samples: [ratio], bar: 3, note: "no pause between queries" }),
-      figure("process tree of 50 conversations", { unit: MB, samples: [peakMb], bar: 4096 }),
+      figure("process tree of 50 conversations", { unit: MIB, samples: [peakMb], bar: 4096 }),
       figure("a query beside 200 idle streams, p95", { unit: MS, samples: [streams.p95] }),
-      figure("memory of 200 idle streams", { unit: MB, samples: [streams.mb] }),
+      figure("memory of 200 idle streams", { unit: MIB, samples: [streams.mb] }),
     ];
   } finally {
     await model.close();

@@ -27,9 +27,9 @@ export async function memory({ all }: Programs): Promise<readonly Figure[]> {
       }
       const { way } = program;
       for (const [round, samples] of sizes) {
-        figures.push({ what: `process tree at round ${round}`, way, unit: "MB", samples, bar: 145 });
+        figures.push({ what: `process tree at round ${round}`, way, unit: "MiB", samples, bar: 145 });
       }
-      figures.push({ what: "the sandbox's share of it at round 50", way, unit: "MB", samples: children, bar: null });
+      figures.push({ what: "the sandbox's share of it at round 50", way, unit: "MiB", samples: children, bar: null });
       // Until about round 20, the collector still lets the young part of the heap grow, so only later rounds count.
       const growth = (from: number): readonly number[] =>
         (sizes.get(50) ?? []).map((size, index) => size / (sizes.get(from)?.[index] ?? NaN));

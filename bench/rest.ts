@@ -20,16 +20,16 @@ export async function rest({ all }: Programs): Promise<readonly Figure[]> {
     const tree = treeOf(served.pid);
     const figure = { way: program.way, bar: null };
     return [
-      { ...figure, what: "memory before the first conversation", unit: "MB", samples: [idle] },
+      { ...figure, what: "memory before the first conversation", unit: "MiB", samples: [idle] },
       { ...figure, what: "sandboxes at rest after 500", unit: "", samples: [tree.length - 1], bar: 32 },
       {
         ...figure,
         what: "memory of the process tree after 500",
-        unit: "MB",
+        unit: "MiB",
         samples: [proportionalMb(tree)],
         bar: 2_200,
       },
-      { ...figure, what: "of which the main process", unit: "MB", samples: [proportionalMb([served.pid])] },
+      { ...figure, what: "of which the main process", unit: "MiB", samples: [proportionalMb([served.pid])] },
     ];
   } finally {
     await model.close();

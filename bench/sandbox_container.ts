@@ -38,7 +38,7 @@ export async function sandboxContainer({ all }: Programs): Promise<readonly Figu
     return [
       figure("cold child → first answer", "ms", found.answers),
       figure("block round trip of 1 + 1", "ms", found.blocks),
-      figure("memory of the sandbox and what carries it", "MB", found.memory),
+      figure("memory of the sandbox and what carries it", "MiB", found.memory),
       figure("CPU of 300 blocks, sandbox and what carries it", "ms", found.cpu),
     ];
   });

@@ -63,7 +63,7 @@ async function starts(program: Program, at: Place): Promise<readonly Figure[]> {
   return [
     { what: "start → screen that can be used", way, unit: "ms", samples: ms, bar: barOf(program, 300) },
     { what: "CPU until then", way, unit: "ms", samples: start, bar: null },
-    { what: "memory while idle", way, unit: "MB", samples: mb, bar: barOf(program, 120) },
+    { what: "memory while idle", way, unit: "MiB", samples: mb, bar: barOf(program, 120) },
     { what: "CPU of 1.5 idle seconds", way, unit: "ms", samples: cpu, bar: barOf(program, 30) },
   ];
 }
@@ -131,7 +131,7 @@ async function scrolling(program: Program, at: Place): Promise<readonly Figure[]
       bar: barOf(program, FRAME_MS),
     },
     { what: "CPU of such a page", way, unit: "ms", samples: [cpu], bar: null },
-    { what: "memory after all pages", way, unit: "MB", samples: [mb], bar: barOf(program, 190) },
+    { what: "memory after all pages", way, unit: "MiB", samples: [mb], bar: barOf(program, 190) },
   ];
 }
 

@@ -40,7 +40,14 @@ export async function soak({ all }: Programs): Promise<readonly Figure[]> {
     return [
       { what: "soak: memory, last third ÷ middle third", way, unit: "×", samples: growth, bar: BAR, note },
       { what: "soak: CPU of a query, main process, likewise", way, unit: "×", samples: work, bar: null, note },
-      { what: "soak: process tree at the end", way, unit: "MB", samples: [samples.at(-1)?.mb ?? NaN], bar: null, note },
+      {
+        what: "soak: process tree at the end",
+        way,
+        unit: "MiB",
+        samples: [samples.at(-1)?.mb ?? NaN],
+        bar: null,
+        note,
+      },
     ];
   } finally {
     await model.close();
@@ -67,7 +74,7 @@ async function watched(served: Served): Promise<readonly Sample[]> {
       samples.push(sample);
       if (ms < told * TOLD_MS) continue;
       told++;
-      console.error(`soak: ${(ms / 60_000).toFixed(0)} min, ${sample.mb.toFixed(0)} MB, ${sample.queries} queries`);
+      console.error(`soak: ${(ms / 60_000).toFixed(0)} min, ${sample.mb.toFixed(0)} MiB, ${sample.queries} queries`);
     }
   };
   await Promise.all([...ids.map(ask), watch()]);

@@ -71,7 +71,7 @@ function rowsFor(rounds: readonly number[]): readonly Row[] {
     ...run("between reply and next call (ms)", "roundMs", 1, several),
     ...run("whole run (s)", "wallMs", -3, rounds),
     ...run("CPU (s)", "cpuSeconds", 2, rounds),
-    ...run("peak memory of all processes (MB)", "peakMb", 0, rounds),
+    ...run("peak memory of all processes (MiB)", "peakMb", 0, rounds),
     ...run("first model call (KB)", "firstKb", 1, rounds.slice(0, 1)),
     ...run("last model call (KB)", "lastKb", 1, several),
     ...run("all model calls (KB)", "totalKb", 0, several),

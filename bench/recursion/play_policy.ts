@@ -15,7 +15,7 @@ export interface Played {
   readonly plainCalls: number;
   readonly queries: number;
   readonly wallMs: number;
-  /** The maximum memory of the whole process tree, in MB, measured at the requests. */
+  /** The maximum memory of the whole process tree, in MiB, measured at the requests. */
   readonly mostMb: number;
   readonly databaseMb: number;
   readonly ledgerIsSum: boolean;

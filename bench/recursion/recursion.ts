@@ -105,7 +105,7 @@ function facts(what: string, played: Played): readonly Figure[] {
     ...plainCalls > 0 ? [exact(`${what}: plain calls`, { unit: "", value: plainCalls, bar: null })] : [],
     exact(`${what}: largest request`, { unit: "KB", value: Math.max(...requestBytes) / 1000, bar: null }),
     exact(`${what}: wall`, { unit: "s", value: wallMs / 1000, bar: null }),
-    exact(`${what}: memory of the process tree`, { unit: "MB", value: mostMb, bar: null }),
+    exact(`${what}: memory of the process tree`, { unit: "MiB", value: mostMb, bar: null }),
   ];
 }
 

@@ -12,7 +12,7 @@ export function treeOf(pid: number): readonly number[] {
   return found;
 }
 
-/** Returns the memory of these processes in MB. Pages that several processes share are counted once. */
+/** Returns the memory of these processes in MiB. Pages that several processes share are counted once. */
 export function proportionalMb(pids: readonly number[]): number {
   return pids.reduce(
     (sum, pid) => sum + Number(/^Pss:\s+(\d+)/m.exec(read(`/proc/${pid}/smaps_rollup`))?.[1] ?? 0),
