@@ -62,8 +62,8 @@ async function throughput(rig: NodesRig, { each, clients }: Load): Promise<reado
     );
     if (count === 1) {
       found.push(
-        { what: `${what}: stored for an iteration`, unit: "kB", samples: [server.kB] },
-        { what: `${what}: logged for an iteration`, unit: "kB", samples: [server.logKB] },
+        { what: `${what}: stored for an iteration`, unit: "KB", samples: [server.kB] },
+        { what: `${what}: logged for an iteration`, unit: "KB", samples: [server.logKB] },
       );
     }
   }
