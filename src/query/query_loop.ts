@@ -272,7 +272,10 @@ export class QueryLoop {
     this.#begun = true;
     state.next = result.next;
     for (const { result: { calls } } of result.entries) {
-      for (const call of calls) state.work.take(call);
+      for (const call of calls) {
+        state.work.take(call);
+        state.calls.take(call);
+      }
     }
     if (result.doubt !== null) state.doubted.push(result.doubt);
     state.repaired = result.repairs.join(", ");

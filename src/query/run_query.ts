@@ -426,7 +426,7 @@ function compose(
       ...failedExtensions(environment),
       ...endedPrograms(environment),
     ],
-    work,
+    work: state.calls.text === "" ? work : { ...work, did: state.calls.text },
     ...only === null ? {} : { only },
     ...(final?.value === undefined ? {} : { value: final.value }),
   };

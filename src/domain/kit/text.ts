@@ -1,7 +1,7 @@
 /** Returns a number with its noun: `1 entry`, `2 entries`. */
-export function counted(count: number, one: string): string {
+export function counted(count: number, one: string, digits = String(count)): string {
   if (count === 1) return `1 ${one}`;
-  return `${count} ${/[^aeiou]y$/.test(one) ? `${one.slice(0, -1)}ies` : /ch$/.test(one) ? `${one}es` : `${one}s`}`;
+  return `${digits} ${/[^aeiou]y$/.test(one) ? `${one.slice(0, -1)}ies` : /ch$/.test(one) ? `${one}es` : `${one}s`}`;
 }
 
 /** If a text is longer than the limit, keeps its beginning and adds the number of omitted characters. Never splits a

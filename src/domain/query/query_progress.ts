@@ -97,7 +97,8 @@ export class QueryProgress {
   phase: Phase = "waiting";
   /** Null before the first iteration. */
   step: Step | null = null;
-  /** The iterations used so far, and the budget; null before the first iteration. */
+  /** The number of the newest step, and the number of the last step that the budget allows; null before the first
+   * iteration. Both count every step, and `iteration_started` counts only steps that use the budget. */
   spent: { readonly used: number; readonly budget: number } | null = null;
   answer = "";
   /** Vis may still refuse this part of an answer. */
@@ -131,8 +132,10 @@ export class QueryProgress {
     this.queryId = event.queryId;
     if (event.iteration !== null && event.iteration !== this.step?.number) this.step = newStep(event.iteration);
     if (event.type === "started") this.#model = event.model;
-    else if (event.type === "iteration_started") this.spent = event;
-    else if (event.type === "plan") this.plan = event.items;
+    else if (event.type === "iteration_started") {
+      const used = event.iteration ?? event.used;
+      this.spent = { used, budget: event.budget + used - event.used };
+    } else if (event.type === "plan") this.plan = event.items;
     else if (event.type === "answer_draft") {
       this.phase = "answering";
       this.draft = event.again ? event.delta : this.draft + event.delta;

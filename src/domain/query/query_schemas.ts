@@ -35,6 +35,9 @@ const WorkSchema = z.object({
     ),
   others: z.array(z.string()).describe("Other changes, in words; the newest 20"),
   text: z.string().describe("All facts in one line for people; empty if there are none"),
+  did: z.string().optional().describe(
+    "The calls of all steps in words, such as read 3 files, ran 2 commands (1 failed); absent without such calls",
+  ),
   noUndo: z.literal(true).optional().describe(
     "Present if an undo would revert nothing, such as after a git commit of every changed file",
   ),

@@ -4,6 +4,49 @@ import type { Work } from "./query_schemas.ts";
 
 const MAX_KEPT = 200, MAX_LISTED = 20, SHOWN_COMMANDS = 3, SHOWN_OTHERS = 6, SHOWN_CHARS = 60;
 
+type StepCall = Pick<HostCallEvent, "name" | "action" | "ok" | "refusedByUser">;
+
+interface CallKind {
+  readonly done: string;
+  readonly things: string;
+  readonly subject: string;
+  calls: number;
+  failed: number;
+  refused: number;
+}
+
+/** Counts the calls of all steps by their kind, for the line of folded steps. */
+export class StepCalls {
+  readonly #kinds = new Map<string, CallKind>();
+  readonly #names = new Map<string, string>();
+
+  take({ name, action, ok = true, refusedByUser: refused = false }: StepCall): void {
+    // A block records the action only of its first calls.
+    const key = action ? `${action.done} ${action.things}` : this.#names.get(name);
+    if (key === undefined) return;
+    this.#names.set(name, key);
+    let kind = this.#kinds.get(key);
+    if (kind === undefined) {
+      if (!action || this.#kinds.size >= MAX_LISTED) return;
+      this.#kinds.set(key, kind = { ...action, calls: 0, failed: 0, refused: 0 });
+    }
+    kind.calls++;
+    if (refused) kind.refused++;
+    else if (!ok) kind.failed++;
+  }
+
+  /** Returns text such as `read 3 files, ran npm test`; "" without calls. */
+  get text(): string {
+    const texts = [...this.#kinds.values()].map(({ done, things, subject, calls, failed, refused }) => {
+      const what = calls === 1 ? oneLine(subject, SHOWN_CHARS) : `${calls} ${things}`;
+      const some = (count: number, word: string): string => count === 0 ? "" : calls === 1 ? word : `${count} ${word}`;
+      const bad = [some(failed, "failed"), some(refused, "refused")].filter((part) => part !== "").join(", ");
+      return `${done} ${what}`.trimEnd() + (bad === "" ? "" : ` (${bad})`);
+    });
+    return shown(texts.slice(0, SHOWN_OTHERS), texts.length).join(", ");
+  }
+}
+
 interface Command {
   readonly exitCode: number | null;
   readonly outcome: string;

@@ -3,7 +3,7 @@ import { useMemo, useState } from "preact/hooks";
 import { asRecord } from "../../domain/kit/json.ts";
 import { Button } from "../parts/controls.tsx";
 import { coloured, plural, Pre, ShownDiff } from "../parts/texts.tsx";
-import { type ApiVersion, inApi, json, type Variable } from "../store/api.ts";
+import { type ApiVersion, type Graph, inApi, json, type Variable } from "../store/api.ts";
 import { guarded } from "../store/state.ts";
 import { view } from "./dialogs.tsx";
 
@@ -11,11 +11,13 @@ const ROWS = 200;
 
 export async function showVariables(conversation: string): Promise<void> {
   await view("Variables", async () => {
-    const path = inApi("conversations", conversation, "variables");
-    const { items } = await json<{ readonly items: readonly Variable[] }>(path);
+    const [{ items }, { edges }] = await Promise.all([
+      json<{ readonly items: readonly Variable[] }>(inApi("conversations", conversation, "variables")),
+      json<Graph>(inApi("conversations", conversation, "graph")),
+    ]);
     const isSystem = ({ scope }: Variable): boolean => scope === "system";
     const sorted = [...items.filter((one) => !isSystem(one)), ...items.filter(isSystem)];
-    return sorted.length === 0 ? <p>No variables yet</p> : <List conversation={conversation} items={sorted} />;
+    return sorted.length === 0 ? <p>No variables yet</p> : <List {...{ conversation, edges }} items={sorted} />;
   });
 }
 
@@ -23,13 +25,16 @@ export async function showVariable(conversation: string, name: string): Promise<
   await view(name, async () => await versions(conversation, name));
 }
 
-function List(
-  { conversation, items }: { readonly conversation: string; readonly items: readonly Variable[] },
-): JSX.Element {
+function List({ conversation, items, edges }: {
+  readonly conversation: string;
+  readonly items: readonly Variable[];
+  readonly edges: Graph["edges"];
+}): JSX.Element {
   const [shown, show] = useState({ words: "", limit: ROWS });
   const wanted = shown.words.trim().toLowerCase();
   const found = items.filter(({ name }) => name.toLowerCase().includes(wanted));
   const left = found.length - shown.limit;
+  const sources = useMemo(() => Map.groupBy(edges, ({ name }) => name), [edges]);
   return (
     <>
       <input
@@ -39,7 +44,14 @@ function List(
         onInput={({ currentTarget }) => show({ words: currentTarget.value, limit: ROWS })}
       />
       <div>
-        {found.slice(0, shown.limit).map((one) => <Row key={one.name} conversation={conversation} variable={one} />)}
+        {found.slice(0, shown.limit).map((one) => (
+          <Row
+            key={one.name}
+            conversation={conversation}
+            variable={one}
+            sources={(sources.get(one.name) ?? []).map(({ reads }) => reads)}
+          />
+        ))}
         {left > 0 && (
           <Button class="more" run={() => show({ ...shown, limit: shown.limit * 4 })}>{`Show ${left} more`}</Button>
         )}
@@ -49,12 +61,21 @@ function List(
   );
 }
 
-function Row(
-  { conversation, variable }: { readonly conversation: string; readonly variable: Variable },
-): JSX.Element {
+/** `sources` are the variables that the value was computed from. */
+function Row({ conversation, variable, sources }: {
+  readonly conversation: string;
+  readonly variable: Variable;
+  readonly sources: readonly string[];
+}): JSX.Element {
   const { name, kind, scope, summary, reason } = variable;
   const [history, show] = useState<JSX.Element | null>(null);
-  const facts = [summary.shape || kind, plural(variable.versions, "version"), scope === "live" ? "" : scope, reason];
+  const facts = [
+    summary.shape || kind,
+    plural(variable.versions, "version"),
+    scope === "live" ? "" : scope,
+    sources.length === 0 ? "" : `from ${sources.join(", ")}`,
+    reason,
+  ];
   const load = async (): Promise<void> => {
     if (history !== null) return;
     try {

@@ -49,10 +49,10 @@ const SHOWN_MS = 1500;
 export function CopyButton(
   { text, ...given }: { readonly text: () => string; readonly class: string; readonly "aria-label"?: string },
 ): JSX.Element {
-  const [label, show] = useState("copy");
+  const [label, show] = useState("Copy");
   const copy = async (): Promise<void> => {
-    show(await toClipboard(text()) ? "copied" : "copying failed");
-    setTimeout(() => show("copy"), SHOWN_MS);
+    show(await toClipboard(text()) ? "Copied" : "Copying failed");
+    setTimeout(() => show("Copy"), SHOWN_MS);
   };
   return <button type="button" {...given} onClick={() => void copy()}>{label}</button>;
 }
@@ -85,7 +85,7 @@ export function Copyable({ what, children }: CopyableProps): JSX.Element {
   return (
     <div class="copyable" ref={node}>
       {children}
-      <CopyButton text={code} class="copy" aria-label={`copy ${what}`} />
+      <CopyButton text={code} class="copy" aria-label={`Copy ${what}`} />
     </div>
   );
 }

@@ -1,6 +1,6 @@
 import { type ComponentChildren, Fragment, type JSX, options } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import { HIDDEN_CHARACTERS } from "../../domain/kit/text.ts";
+import { counted, HIDDEN_CHARACTERS } from "../../domain/kit/text.ts";
 import { codeSpans, diffSpans } from "../../markdown/code_spans.ts";
 import { type DiffFile, type DiffLine, diffTitle, parseDiff } from "../../markdown/parse_diff.ts";
 import type { MarkdownBlock, MarkdownInline, MarkdownItem, MarkdownList, MarkdownTable } from "../../markdown/tree.ts";
@@ -32,8 +32,9 @@ function cleaned(children: ComponentChildren): ComponentChildren {
   return Array.isArray(children) ? children.map(cleaned) : children;
 }
 
+/** Writes the number in the locale of the user. */
 export function plural(count: number, word: string): string {
-  return `${count.toLocaleString()} ${word}${count === 1 ? "" : "s"}`;
+  return counted(count, word, count.toLocaleString());
 }
 
 const SHOWN_CHARS = 20_000;
@@ -81,6 +82,16 @@ export function Pre({ label, text, show, ...given }: {
 /** Returns the end of a growing text. When the text is complete, the page shows the whole text. */
 export function endOfText(text: string): string {
   return text.length > 2 * SHOWN_CHARS ? `… ${text.slice(-SHOWN_CHARS)}` : text;
+}
+
+export function countsOf(diffs: readonly string[]): Readonly<Record<"added" | "removed" | "lines", number>> {
+  const read = diffs.flatMap(parseDiff);
+  const sum = (count: (file: DiffFile) => number): number => read.reduce((all, file) => all + count(file), 0);
+  return {
+    added: sum(({ added }) => added),
+    removed: sum(({ removed }) => removed),
+    lines: sum((one) => one.lines.length),
+  };
 }
 
 const SIGNS = { added: "+", removed: "−", same: "" } as const;

@@ -223,10 +223,6 @@ export type ApiQuery = z.infer<typeof schema.QuerySchema> & Pick<TurnEnd, "answe
 
 export type Graph = z.infer<typeof schema.GraphSchema>;
 
-export type GraphNode = Graph["nodes"][number];
-
-export type GraphEdge = Graph["edges"][number];
-
 export type ApiSearchHit = z.infer<typeof SearchHitSchema>;
 
 export type ApiMessage = z.infer<typeof schema.MessagesSchema>["messages"][number];
@@ -251,7 +247,7 @@ type Ending =
 export interface TurnEnd extends Readonly<Pick<QueryRow, Ending>> {
   readonly usage: Pick<Usage, "input" | "output" | "estimated">;
   readonly notes: readonly string[];
-  readonly work?: Pick<Work, "files" | "added" | "removed" | "text"> | undefined;
+  readonly work?: Pick<Work, "files" | "added" | "removed" | "text" | "did"> | undefined;
   /** The tree of an answer in Markdown. Absent until the page has fetched the tree. */
   readonly answerTree?: readonly MarkdownBlock[] | null;
 }

@@ -1,5 +1,4 @@
 import { signal } from "@preact/signals";
-import { durationText } from "../../domain/kit/text.ts";
 import type { ApprovalQuestion } from "../../domain/query/approval.ts";
 import { BlockTally } from "../../domain/query/calls.ts";
 import type { ReadingMode } from "../../domain/query/outcomes.ts";
@@ -7,6 +6,7 @@ import { isChild, isEnd } from "../../domain/query/query_event.ts";
 import {
   blockLine,
   LOST_BLOCKS,
+  onlyAnswers,
   QueryProgress,
   type Step,
   type StepChild,
@@ -34,6 +34,8 @@ export class Turn {
   readonly running = signal(false);
   readonly open = signal(false);
   readonly count = signal(0);
+  /** The number of the last step that the budget allows; 0 before the first step. */
+  readonly most = signal(0);
   /** The number of tokens; 0 if the provider has not counted them. */
   readonly tokens = signal(0);
   readonly doing = signal("");
@@ -119,6 +121,7 @@ export class Turn {
     this.question.value = this.#progress.question;
     if (event.type === "plan") this.plan.value = event.items;
     this.doing.value = this.#progress.doing;
+    this.most.value = this.#progress.spent?.budget ?? 0;
     if (isChild(event)) return this.live.value.at(-1)?.take(event, this.#progress);
     if (event.type === "steering") this.#wait(event.texts);
     if (event.type === "steered") this.#read(event.text, event.iteration);
@@ -255,8 +258,7 @@ export interface ShownStep {
 
 const STORED = { calling: "", printing: "", whole: true } as const;
 
-export function shownStored({ iteration, status, thinking, blocks, traces, metadata, error }: Iteration): ShownStep {
-  const ms = [...traces, ...blocks.map(({ result }) => result)].reduce((sum, one) => sum + one.ms, 0);
+export function shownStored({ iteration, status, thinking, blocks, metadata, error }: Iteration): ShownStep {
   const outcome = metadata.outcome ?? (status === "interrupted" ? status : "running");
   const ended = blocks.map(({ code, result }, at) => {
     const diffs = (metadata.diffs ?? []).filter(({ block }) => block === at).map(({ diff }) => diff);
@@ -272,23 +274,26 @@ export function shownStored({ iteration, status, thinking, blocks, traces, metad
     ],
     ...{ children: storedChildren({ ...metadata }), asked: storedAsked({ ...metadata }) },
     ...{ reason: lost.length > 0 ? LOST_BLOCKS : error, live: false, ended: true },
-    line: endOf(outcome, ended, ms),
+    line: endOf(outcome, ended),
   };
 }
 
-const OUTCOME_WORDS: Readonly<Record<string, string>> = {
-  executed: "done",
-  final: "answered",
+const ENDS: Readonly<Record<string, string>> = {
+  interrupted: "interrupted",
+  running: "running",
   refused: "answer refused",
   empty: "empty reply",
 };
+/** The ends of a step without a block to draw. */
+const BARE_ENDS: Readonly<Record<string, string>> = { final: "answered", failed: "no usable reply" };
 
-/** A step in which only calls failed that the user refused is no failure. */
-function endOf(outcome: string, blocks: readonly Parameters<typeof blockLine>[0][], ms: number): string {
+/** Returns the end of a step, or "" if its blocks show the end. A step in which only calls failed that the user refused
+ * is no failure. */
+function endOf(outcome: string, blocks: readonly Parameters<typeof blockLine>[0][]): string {
+  if (blocks.every(onlyAnswers)) return BARE_ENDS[outcome] ?? ENDS[outcome] ?? "";
   const isRefused = outcome === "failed" && blocks.some(({ tally }) => tally.refused) &&
     blocks.every((block) => block.result?.ok || blockLine(block).refused);
-  const word = isRefused ? "refused by you" : OUTCOME_WORDS[outcome] ?? outcome;
-  return outcome === "running" || ms === 0 ? word : `${word} · ${durationText(ms)}`;
+  return isRefused ? "refused by you" : ENDS[outcome] ?? "";
 }
 
 /** A step of a running query: the facts from `QueryProgress`, and a line about its activity. */
@@ -327,7 +332,7 @@ export class LiveStep {
     this.#waits = waits;
     if (event.type === "block_started" || event.type === "block_finished") this.#whole.add(event.block);
     if (event.type === "block_finished") this.#line = "";
-    if (event.type === "iteration_finished") this.#line = endOf(event.outcome, this.#step.blocks, event.ms);
+    if (event.type === "iteration_finished") this.#line = endOf(event.outcome, this.#step.blocks);
   }
 }
 

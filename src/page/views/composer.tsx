@@ -88,10 +88,14 @@ function lettersOf(question: ApprovalQuestion): string {
 function Activity(): JSX.Element | null {
   const turn = thread.turns.value.at(-1);
   if (!turn?.running.value) return null;
-  const { count, tokens, doing, elapsed, question, isElsewhere } = turn;
+  const { count, most, tokens, doing, elapsed, question, isElsewhere } = turn;
   const parts = [
     question.value ? "Waiting for your answer" : "",
-    count.value > 0 ? `Step ${count.value}` : question.value ? "" : "Working",
+    count.value > 0
+      ? `Step ${count.value}${most.value > 0 ? ` of ${most.value}` : ""}`
+      : question.value
+      ? ""
+      : "Working",
     isElsewhere ? "runs in another window" : question.value ? "" : doing.value,
     elapsed.value < 1000 ? "" : runningText(elapsed.value),
     tokens.value === 0 ? "" : plural(tokens.value, "token"),

@@ -1,7 +1,6 @@
 import type { JSX } from "preact";
 import { useLayoutEffect } from "preact/hooks";
 import { ask, AskDialog, Viewer } from "../panels/dialogs.tsx";
-import { showGraph } from "../panels/graph.tsx";
 import { showVariables } from "../panels/variables.tsx";
 import { Button, Menu } from "../parts/controls.tsx";
 import { clean, folderName, shortTime } from "../parts/texts.tsx";
@@ -46,7 +45,6 @@ function Header({ fresh }: Pick<PageProps, "fresh">): JSX.Element {
   useLayoutEffect(() => {
     if (entry.value.shows === "page") document.title = `${waits}${title} · Vis`;
   });
-  const none = thread.facts.value === null;
   const folder = thread.id.value === null ? newFolder() : thread.facts.value?.workspace ?? "";
   return (
     <header>
@@ -62,16 +60,6 @@ function Header({ fresh }: Pick<PageProps, "fresh">): JSX.Element {
       <h1 id="title" title={title}>{title}</h1>
       <span id="folder" title={folder}>{folderName(folder)}</span>
       <Branches />
-      {Object.entries(PANELS).map(([name, show]) => (
-        <Button
-          id={name.toLowerCase()}
-          class="wide"
-          hidden={none}
-          run={() => show(thread.id.value ?? "")}
-        >
-          {name}
-        </Button>
-      ))}
       <ActionsMenu fresh={fresh} />
     </header>
   );
@@ -123,11 +111,9 @@ function EntryView({ enter }: { readonly enter: (token: string) => void }): JSX.
   );
 }
 
-const PANELS = { Variables: showVariables, Graph: showGraph };
 const FORMATS = { md: "Export as Markdown", html: "Export as HTML", json: "Export as archive" };
 
-/** The menu of the open conversation. On a narrow screen, the menu also has the buttons of the header. `fresh` runs
- * after a deletion. */
+/** The menu of the open conversation. `fresh` runs after a deletion. */
 function ActionsMenu({ fresh }: { readonly fresh: () => void }): JSX.Element {
   const does = (run: () => Promise<void>) => () => void guarded(run);
   return (
@@ -136,14 +122,7 @@ function ActionsMenu({ fresh }: { readonly fresh: () => void }): JSX.Element {
       hidden={thread.facts.value === null}
       summary={<summary aria-label="More actions" title="More">⋯</summary>}
     >
-      {Object.entries(PANELS).map(([name, show]) => (
-        <Button
-          class="narrow"
-          run={does(() => show(thread.id.value ?? ""))}
-        >
-          {name}
-        </Button>
-      ))}
+      <Button id="variables" run={does(() => showVariables(thread.id.value ?? ""))}>Variables</Button>
       <Button id="rename" run={does(rename)}>Rename</Button>
       <Button id="fork" run={does(forkLast)}>Fork</Button>
       {Object.entries(FORMATS).map(([format, text]) => (

@@ -5,7 +5,8 @@ import { Button } from "../parts/controls.tsx";
 import { drawn, elements, guarded, newFolder } from "../store/state.ts";
 import { thread } from "../store/thread.ts";
 import { putRequest } from "./composer.tsx";
-import { revealStep, TurnView } from "./turn.tsx";
+import { revealStep } from "./steps.tsx";
+import { TurnView } from "./turn.tsx";
 
 const MAX_PAGES = 20;
 const end = signal<End | null>(null);

@@ -112,3 +112,16 @@ Deno.test("blockLine() names a change of the list of tasks, unless its block als
   assert.match(line("$plan == null", own), /^\$plan == null/);
   assert.match(line("const $plan = no", { ok: false, outcome: "error" }), /^const \$plan/);
 });
+
+Deno.test("QueryProgress.spent counts steps like their numbers, also if some do not use the budget", () => {
+  const progress = new QueryProgress();
+  const emitter = new Emitter((event) => progress.take(event), { queryId: "q", now: () => 0 });
+  const spent = (number: number, used: number): QueryProgress["spent"] => {
+    emitter.iteration = number;
+    emitter.send({ type: "iteration_started", used, budget: 8 });
+    return progress.spent;
+  };
+  assert.deepEqual(spent(1, 1), { used: 1, budget: 8 });
+  assert.deepEqual(spent(3, 2), { used: 3, budget: 9 }, "one step did not count");
+  assert.deepEqual(spent(10, 8), { used: 10, budget: 10 }, "the last call beyond the budget");
+});

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ChangedFiles, QueryWork } from "../../../src/domain/query/work_summary.ts";
+import { ChangedFiles, QueryWork, StepCalls } from "../../../src/domain/query/work_summary.ts";
 
 Deno.test("facts() name a long command by its beginning, and list it whole", () => {
   const work = new QueryWork();
@@ -9,4 +9,21 @@ Deno.test("facts() name a long command by its beginning, and list it whole", () 
   const { text, commands } = work.facts(new ChangedFiles(), { claimed: false });
   assert.equal(text, "ran for i in $(seq 1 60); do echo building module $i; done; npm… (exit code 1)");
   assert.deepEqual(commands, [{ command, exitCode: 1, outcome: "exit code 1" }]);
+});
+
+Deno.test("StepCalls counts the calls of all steps by kind, with those that failed or were refused", () => {
+  const calls = new StepCalls();
+  assert.equal(calls.text, "");
+  const reading = { doing: "reading", done: "read", things: "files" };
+  calls.take({ name: "fs.read", action: { ...reading, subject: "a.ts" } });
+  assert.equal(calls.text, "read a.ts");
+  calls.take({ name: "fs.read", ok: false }); // A block records the action only of its first calls.
+  const action = { doing: "running", done: "ran", things: "commands", subject: "npm ci" };
+  calls.take({ name: "shell.run", action, ok: false, refusedByUser: true });
+  calls.take({ name: "test.own" });
+  assert.equal(calls.text, "read 2 files (1 failed), ran npm ci (refused)");
+  for (let at = 0; at < 30; at++) {
+    calls.take({ name: `n${at}`, action: { doing: "", done: `did ${at}`, things: "", subject: "" } });
+  }
+  assert.match(calls.text, /, did 3, 14 more$/);
 });

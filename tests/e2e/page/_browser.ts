@@ -79,12 +79,9 @@ export async function ask(page: Page, request: string): Promise<void> {
   await page.locator("#request").press("Enter");
 }
 
-/** Opens a panel of the conversation by its button, which is in the menu of a narrow window. */
-export async function openPanel(page: Page, name: "Variables" | "Graph"): Promise<void> {
-  const button = page.locator(`#${name.toLowerCase()}`);
-  if (await button.isVisible()) return await button.click();
+export async function openVariables(page: Page): Promise<void> {
   await page.locator("#actions > summary").click();
-  await page.locator("#actions").getByRole("button", { name }).click();
+  await page.locator("#variables").click();
 }
 
 Deno.test.afterAll(async () => {

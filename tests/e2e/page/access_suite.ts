@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { replyJson } from "../../helpers/scripted_provider.ts";
 import { TOKEN } from "../../channels/http/_rig.ts";
 import { accessible } from "./_axe.ts";
-import { ask, inBrowser, inPage, openPanel } from "./_browser.ts";
+import { ask, inBrowser, inPage, openVariables } from "./_browser.ts";
 
 const replies = [
   replyJson(["let rows = [1, 2]", "const total = rows[0] + rows[1]"], { thinking: "I add them" }),
@@ -50,14 +50,10 @@ async function walk(page: Page, colours: readonly Scheme[]): Promise<void> {
     await check(name);
   }
   await page.keyboard.press("Escape");
-  await openPanel(page, "Variables");
+  await openVariables(page);
   await page.locator(".variable summary").first().click();
   await page.locator(".versions h3").first().waitFor();
   await check("variables");
-  await page.keyboard.press("Escape");
-  await openPanel(page, "Graph");
-  await page.locator("svg.graph").waitFor();
-  await check("graph");
   await page.keyboard.press("Escape");
   const options = page.locator("#options"); // Only a narrow window folds the options.
   if (await options.isVisible()) await options.click();
@@ -123,7 +119,7 @@ inBrowser("is used by the keyboard alone", { replies: replies.slice(0, 3) }, asy
     await page.keyboard.press("Tab");
     reached.add(await inPage<string>(page, "document.activeElement.textContent.trim().slice(0, 20)"));
   }
-  for (const name of ["3 steps", "inspect", "fork from here", "run again", "Send"]) {
+  for (const name of ["3 steps", "Inspect", "Fork from here", "Run again", "Send"]) {
     assert.ok(reached.has(name), `${name} is reached: ${[...reached]}`);
   }
   await page.keyboard.press("Control+k");

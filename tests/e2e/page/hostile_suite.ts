@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type EnvironmentView, type Extension, fn, z } from "../../../src/extension/mod.ts";
 import { replyJson } from "../../helpers/scripted_provider.ts";
-import { ask, inBrowser, inPage } from "./_browser.ts";
+import { ask, inBrowser, inPage, openVariables } from "./_browser.ts";
 
 const final = (answer: string, answerType = "text"): string =>
   replyJson([], { final: { answer, answerType, confidence: "high" } });
@@ -32,11 +32,9 @@ inBrowser("shows hostile code, results, thinking and answers as text", {
   await page.locator(".answer h3", { hasText: "Title" }).waitFor();
   await page.locator(".work > summary").click();
   await page.locator(".step .result").first().waitFor();
-  for (const opener of ["#variables", "#graph"]) {
-    await page.locator(opener).click();
-    await page.locator("#viewer-body", { hasText: "line" }).waitFor();
-    await page.keyboard.press("Escape");
-  }
+  await openVariables(page);
+  await page.locator("#viewer-body", { hasText: "line" }).waitFor();
+  await page.keyboard.press("Escape");
   await page.getByRole("button", { name: "inspect step 1" }).click();
   await page.getByRole("tab", { name: "Received" }).click();
   await page.keyboard.press("Escape");
@@ -81,7 +79,7 @@ inBrowser("is not held up by a result that is almost only a change", {
   await ask(page, "Edit it");
   await page.locator(".answer", { hasText: "Edited" }).waitFor();
   await page.locator(".work > summary").click();
-  await page.locator(".step .code pre", { hasText: "more: 1" }).waitFor({ state: "attached" }); // It is folded.
+  await page.locator(".step .result pre", { hasText: "more: 1" }).waitFor({ state: "attached" }); // It is folded.
 });
 
 inBrowser("is not held up or widened by huge texts", {

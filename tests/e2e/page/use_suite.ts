@@ -4,7 +4,7 @@ import { connect, createServer, type Socket } from "node:net";
 import type { Page } from "playwright-core";
 import { final, replyJson } from "../../helpers/scripted_provider.ts";
 import { NO_QUOTA, TOKEN } from "../../channels/http/_rig.ts";
-import { ask, inBrowser, inPage } from "./_browser.ts";
+import { ask, inBrowser, inPage, openVariables } from "./_browser.ts";
 import { gated } from "./_gate.ts";
 
 const CODE = "const free = pool.pop(); // the newest\nreturn free";
@@ -23,15 +23,16 @@ inBrowser("copies code of a step, code of an answer and the answer itself", {
   assert.equal(await block.locator(".t-comment").textContent(), "// the newest");
   await block.hover();
   await block.getByRole("button", { name: "copy" }).click();
-  await block.locator("button", { hasText: "copied" }).waitFor();
+  await block.locator("button", { hasText: "Copied" }).waitFor();
   assert.equal(await clipboard(page), CODE);
   await page.getByRole("button", { name: "copy the answer" }).click();
-  await page.locator(".done > footer", { hasText: "copied" }).waitFor();
+  await page.locator(".done > footer", { hasText: "Copied" }).waitFor();
   assert.equal(await clipboard(page), `So:\n\n\`\`\`ts\n${CODE}\n\`\`\`\n`);
   await page.locator(".work > summary").click();
+  await page.locator(".step .result > summary").click();
   await page.getByRole("button", { name: "copy block 1" }).focus(); // The keyboard focus also shows it.
   await page.keyboard.press("Enter");
-  await page.locator(".step .copy", { hasText: "copied" }).waitFor();
+  await page.locator(".step .copy", { hasText: "Copied" }).waitFor();
   assert.equal(await clipboard(page), "const kept = 41");
 });
 
@@ -148,7 +149,7 @@ inBrowser("asks for another token when its own one expires, wherever that shows,
   await page.locator("#token").fill(TOKEN);
   await page.locator("#token").press("Enter");
   await page.locator(".answer", { hasText: "It is 41" }).waitFor();
-  await page.locator("#variables").click();
+  await openVariables(page);
   await page.locator(".variable", { hasText: "kept" }).waitFor();
   (faults as string[]).length = 0; // The browser reports each response that is an error.
 });

@@ -60,15 +60,16 @@ inBrowser("shows the output of a command instead of its object, folded, and a sh
   await page.locator(".done > footer > span").waitFor();
   await page.locator(".work > summary").click();
   const step = page.locator("[data-step='1']");
-  await step.locator("pre", { hasText: "ran tests" }).waitFor();
   await step.getByText("→ 42").waitFor();
-  const output = step.locator("details", { hasText: "31 lines of output" });
-  assert.ok(await output.locator("pre").isHidden());
+  const output = step.locator("details", { hasText: "ran tests" });
+  const shown = output.getByLabel("Result");
+  assert.ok(await shown.isHidden());
   await output.locator("summary").click();
-  assert.equal(await output.locator("pre").innerText(), `${LINES}\na warning`);
-  const value = page.locator("[data-step='2'] .result details");
-  assert.match(await value.locator("summary").innerText(), /^\d+ lines of result$/);
-  assert.ok(await value.locator("pre").isHidden());
+  assert.equal(await shown.innerText(), `${LINES}\na warning`);
+  await output.getByLabel("Code of block 1").waitFor();
+  const value = page.locator("[data-step='2'] .result");
+  assert.match(await value.locator("summary").innerText(), /Array\.from/);
+  assert.ok(await value.getByLabel("Result").isHidden());
   await accessible(page, "folded results");
 });
 
@@ -85,6 +86,17 @@ inBrowser("a step whose call the user refused is no failure", {
   assert.equal(await step.locator(".bad").count(), 0);
 });
 
+inBrowser("draws no code whose only effect is the answer below it", {
+  rig,
+  replies: [replyJson("const n = await working.count()"), replyJson("await answer(`${n} lines`)")],
+}, async ({ page }) => {
+  await ask(page, "How many?");
+  await page.locator(".answer", { hasText: "42 lines" }).waitFor();
+  await page.locator(".work > summary", { hasText: "2 steps · counted" }).click();
+  await page.locator("[data-step='2'] .line", { hasText: "answered" }).waitFor();
+  assert.equal(await page.locator(".step .result").count(), 1);
+});
+
 const undo = { error: "Cannot undo: a.ts went into a git commit since" };
 
 inBrowser("keeps the changes of a request below its answer when no undo can revert them", {
@@ -92,11 +104,19 @@ inBrowser("keeps the changes of a request below its answer when no undo can reve
   replies: [replyJson("await working.edit('a.ts')"), final("It is 2"), final("Nothing to do")],
 }, async ({ page }) => {
   const changes = page.locator(".turn").first().locator(".changes");
+  const work = page.locator(".turn").first().locator(".work > summary");
   const change = changes.locator(".d-added", { hasText: "const a = 2" });
   await ask(page, "Make it 2");
   await change.waitFor();
   assert.match(await changes.locator("summary").innerText(), /^1 file changed \+1 −1 \(a\.ts\)/);
   assert.equal(await changes.getByRole("button", { name: "Undo" }).count(), 0);
+  assert.equal(await work.innerText(), "2 steps · edited a.ts");
+  await work.click();
+  const edit = page.locator("[data-step='1'] .result");
+  await edit.locator("summary", { hasText: "edited a.ts +1 −1" }).waitFor();
+  assert.equal(await page.locator(".d-added").filter({ visible: true }).count(), 1, "a change is shown once");
+  await edit.locator("summary").click();
+  assert.equal(await page.locator(".d-added").filter({ visible: true }).count(), 2);
   await ask(page, "And now?");
   await page.locator(".turn.last .answer", { hasText: "Nothing to do" }).waitFor();
   assert.ok(await change.isVisible());
