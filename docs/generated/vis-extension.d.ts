@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: d0f407bd264992795c8594bfd3a391d8fd50d14a4d372c7150fea5e878b87762
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 2698e542cd46b22a6276234a02813db2fa01a3742651e21861378970363b95f8
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
