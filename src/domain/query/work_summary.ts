@@ -7,6 +7,7 @@ const MAX_KEPT = 200, MAX_LISTED = 20, SHOWN_COMMANDS = 3, SHOWN_OTHERS = 6, SHO
 type StepCall = Pick<HostCallEvent, "name" | "action" | "ok" | "refusedByUser">;
 
 interface CallKind {
+  readonly doing: string;
   readonly done: string;
   readonly things: string;
   readonly subject: string;
@@ -37,8 +38,9 @@ export class StepCalls {
 
   /** Returns text such as `read 3 files, ran npm test`; "" without calls. */
   get text(): string {
-    const texts = [...this.#kinds.values()].map(({ done, things, subject, calls, failed, refused }) => {
+    const texts = [...this.#kinds.values()].map(({ doing, done, things, subject, calls, failed, refused }) => {
       const what = calls === 1 ? oneLine(subject, SHOWN_CHARS) : `${calls} ${things}`;
+      if (refused === calls) return `${`${doing} ${what}`.trimEnd()}: refused`;
       const some = (count: number, word: string): string => count === 0 ? "" : calls === 1 ? word : `${count} ${word}`;
       const bad = [some(failed, "failed"), some(refused, "refused")].filter((part) => part !== "").join(", ");
       return `${done} ${what}`.trimEnd() + (bad === "" ? "" : ` (${bad})`);

@@ -96,8 +96,8 @@ function Activity(): JSX.Element | null {
       : question.value
       ? ""
       : "Working",
-    isElsewhere ? "runs in another window" : question.value ? "" : doing.value,
     elapsed.value < 1000 ? "" : runningText(elapsed.value),
+    isElsewhere ? "runs in another window" : question.value ? "" : doing.value,
     tokens.value === 0 ? "" : plural(tokens.value, "token"),
   ];
   return (

@@ -137,7 +137,7 @@ function Hit({ item, words }: { readonly item: ApiSearchHit; readonly words: str
   return (
     <section class="hit">
       <a href={`#c=${branchId}&q=${queryId}${step}`} onClick={() => elements.viewer.current?.close()}>{title}</a>
-      <small>{` ${kind} · ${new Date(at).toLocaleString()}`}</small>
+      <small>{` ${kind} · ${shortTime(at)}`}</small>
       <p>{marked(snippet, words)}</p>
     </section>
   );

@@ -21,7 +21,7 @@ Deno.test("StepCalls counts the calls of all steps by kind, with those that fail
   const action = { doing: "running", done: "ran", things: "commands", subject: "npm ci" };
   calls.take({ name: "shell.run", action, ok: false, refusedByUser: true });
   calls.take({ name: "test.own" });
-  assert.equal(calls.text, "read 2 files (1 failed), ran npm ci (refused)");
+  assert.equal(calls.text, "read 2 files (1 failed), running npm ci: refused");
   for (let at = 0; at < 30; at++) {
     calls.take({ name: `n${at}`, action: { doing: "", done: `did ${at}`, things: "", subject: "" } });
   }
