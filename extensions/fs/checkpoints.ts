@@ -33,8 +33,8 @@ interface Limits {
 }
 
 const LIMITS: Limits = { bytes: 256 * 1024 * 1024, changes: 1_000, days: 30 };
-/** The age from which an unreferenced file is removed. A younger file may belong to a change that another process
- * records. */
+/** The age from which Vis removes a file that no change names. A younger file may belong to a change that another
+ * process records. */
 const YOUNG_MS = 10 * 60_000;
 const PRUNE_EVERY = 50;
 const PRUNE_MS = 3_600_000;
@@ -82,7 +82,7 @@ export class Checkpoints {
     const { mode, attributes } = state;
     const snapshot: PathSnapshot = bytes && { kind: "file", bytes, mode, owner: null, attributes };
     if (snapshot && isSameState(await stateOf(snapshot), state)) return snapshot;
-    throw new Error("Cannot undo the change: Vis no longer keeps the previous content of the file");
+    throw new Error("Vis no longer keeps the previous content of the file");
   }
 
   async begin(checkpoint: Checkpoint): Promise<void> {
@@ -122,8 +122,8 @@ export class Checkpoints {
     return found.filter((one) => one !== null);
   }
 
-  /** Removes old changes, and the oldest changes beyond the limits. Also removes the data of workspaces that had no
-   * change for as long. */
+  /** Removes changes above the limits for age, number and bytes, oldest first. Also removes the data of workspaces
+   * without changes within the limit for age. */
   async prune(now = Date.now()): Promise<void> {
     const oldest = now - this.#limits.days * DAY_MS;
     let bytes = 0;

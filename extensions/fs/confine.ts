@@ -1,9 +1,10 @@
 import { type Facts, nameBytes, nameText, type OpenFolder, type Tree } from "./tree/tree.ts";
 import { isWithin } from "@vis/extension";
-import { dirname, join, relative, resolve, sep } from "node:path";
+import { basename, dirname, join, relative, resolve, sep } from "node:path";
 
-/** The limit for the folders of a path, because Vis opens and checks each folder for each entry of a change. */
+/** The limit for the names in a path, because Vis opens and checks each folder for each entry of a change. */
 export const MAX_DEPTH = 200;
+const SHOWN_CHARS = 100;
 
 export interface WorkspacePath {
   /** The path relative to the workspace, with `/` and without links; "." for the workspace itself. The path begins with
@@ -20,12 +21,16 @@ export interface Workspace {
   readonly isOpen?: boolean;
 }
 
+const MAX_NAMED = 20;
+
 /** The change is outside of the workspace, but inside the repository around it. The user may allow such a change. */
 export class OutsideWorkspace extends RangeError {
   override readonly name = "OutsideWorkspace";
 
   constructor(readonly paths: readonly string[]) {
-    super(`Cannot change ${paths.join(", ")}: ${paths.length === 1 ? "it is" : "they are"} outside the workspace`);
+    const more = paths.length > MAX_NAMED ? ` and ${paths.length - MAX_NAMED} more` : "";
+    const named = `${paths.slice(0, MAX_NAMED).join(", ")}${more}`;
+    super(`Cannot change ${named}: ${paths.length === 1 ? "it is" : "they are"} outside the workspace`);
   }
 }
 
@@ -47,8 +52,8 @@ function confineEntry(workspace: Workspace, path: string): WorkspacePath {
   return placeAt(workspace, { named, path, absolute: join(real, rest, named.slice(named.lastIndexOf(sep) + 1)) });
 }
 
-/** Resolves a path like `confine`, for a file that will be written. Also throws for guarded folders, by name and by the
- * target of links. `refuseOutside` judges the path when the change is complete. */
+/** Resolves a path like `confine`, for a file that the caller will write. Also throws RangeError for guarded folders,
+ * by name and by the target of links. `refuseOutside` judges the path when the change is complete. */
 export function confineForWrite(workspace: Workspace, path: string): WorkspacePath {
   return refuseFixed(confine(workspace, path));
 }
@@ -58,7 +63,7 @@ export function confineEntryForWrite(workspace: Workspace, path: string): Worksp
 }
 
 export function movedMeanwhile(path: string): RangeError {
-  return new RangeError(`Cannot use ${path}: a part of it has become a link`);
+  return new RangeError(`Cannot use ${path}: a part of its path has become a link; call the function again`);
 }
 
 const OF_EXTENSIONS =
@@ -68,7 +73,8 @@ function refuseFixed(place: WorkspacePath): WorkspacePath {
   for (const parts of [place.path.split("/"), place.real.split("/")]) {
     const at = parts.findIndex(isGuarded);
     if (at >= 0) {
-      const advice = parts[at] === ".vis" && parts[at + 1] === "extensions" ? OF_EXTENSIONS : "";
+      const isExtension = parts[at] === ".vis" && parts[at + 1] === "extensions";
+      const advice = isExtension ? OF_EXTENSIONS : "; ask the user to change them";
       throw new RangeError(`Cannot write ${place.path}: files below ${parts[at]}/ are protected${advice}`);
     }
   }
@@ -87,14 +93,19 @@ export function refuseOutside({ isOpen = false }: Pick<Workspace, "isOpen">, pat
 }
 
 function namedIn({ root, tree }: Workspace, path: string): string {
-  if (path.includes("\0")) throw new TypeError(`Cannot use path ${JSON.stringify(path)}: it has a NUL character`);
+  if (path.includes("\0")) throw new TypeError(`Cannot use the path ${shortened(path)}: it has a NUL character`);
   // Each name has one text, because another text for its bytes could hide a guarded name.
   const named = relative(root, resolve(root, nameText(nameBytes(path))));
   if (!isWithin(resolve(root, named), topOf({ root, tree }))) throw outside({ root, tree }, path);
   if (named.split(sep).length > MAX_DEPTH) {
-    throw new RangeError(`Cannot use the path: it has more than ${MAX_DEPTH} folders, the limit; use a shorter one`);
+    const { length } = named.split(sep);
+    throw new RangeError(`Cannot use the path ${shortened(path)}: it has ${length} names; the limit is ${MAX_DEPTH}`);
   }
   return named;
+}
+
+function shortened(path: string): string {
+  return JSON.stringify(path.length > SHOWN_CHARS ? `${path.slice(0, SHOWN_CHARS)}…` : path);
 }
 
 function placeAt(
@@ -119,8 +130,9 @@ function deepest(wanted: string, path: string): { readonly real: string; readonl
       if (error instanceof Deno.errors.FilesystemLoop) {
         throw new RangeError(`Cannot use ${path}: its links form a loop`);
       }
+      if (error instanceof Deno.errors.PermissionDenied) throw new RangeError(`Cannot use ${path}: access is denied`);
       if (!(error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory)) throw error;
-      if (isLink(at)) throw new RangeError(`Cannot use ${path}: it is a link to a missing file`);
+      if (isLink(at)) throw new RangeError(`Cannot use ${path}: ${basename(at)} is a link without an existing target`);
       if (at === dirname(at)) throw error;
     }
   }
@@ -192,12 +204,12 @@ export class FolderGuard {
     throw new RangeError("Files below .git/ and .vis/ are protected under any name");
   }
 
-  /** In a workspace that is a repository's own folder, throws RangeError for a path that git obeys. Other paths there,
-   * such as worktrees, follow the usual rules. */
+  /** In a workspace that is a repository's own folder, throws RangeError for paths in `OF_REPOSITORY`. Other paths
+   * there follow the usual rules. */
   checkRoot(tree: Tree, path: string): void {
     const [first = ""] = path.split("/");
     if (!OF_REPOSITORY.has(plainName(first)) || !isRepository((name) => tree.look(name) !== null)) return;
-    throw new RangeError("The workspace is the own folder of a repository, which protects it");
+    throw new RangeError("The workspace is a repository's own folder, such as .git, whose parts Vis does not change");
   }
 
   /** Throws RangeError if this entry would make the folder a repository. A repository's settings can name commands,

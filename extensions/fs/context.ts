@@ -56,8 +56,8 @@ const MAX_CONVERSATIONS = 64;
 const MAX_FILES = 5_000;
 const MAX_OTHERS = 50;
 
-/** Remembers the state of each file that the model of a conversation knows. If the oldest entries are dropped, changes
- * to their files pass unnoticed. */
+/** Remembers the state of each file that the model of a conversation knows. Above the limits, the ledger drops the
+ * oldest entries, and Vis then does not notice changes of their files. */
 export class ReadLedger {
   readonly #seen = new BoundedMap<string, BoundedMap<string, Known>>(MAX_CONVERSATIONS);
 

@@ -13,6 +13,7 @@ export interface FindOptions {
 }
 
 const MAX_FILES = 10_000;
+const MAX_NAMED = 5;
 
 export async function findFiles(
   context: FsContext,
@@ -40,11 +41,17 @@ export async function findFiles(
     if (entry.type !== "file" || !matcher.matches(entry.path)) continue;
     if (found.length < most) found.push(plainPath(context.tree, entry.path));
     else if (options.limit !== undefined) break;
-    else {throw new RangeError(
-        `Cannot list ${list.join(", ")}: more than ${MAX_FILES} files match; narrow the pattern or set {limit}`,
-      );}
+    else throw tooManyFound(list);
   }
   return found;
+}
+
+function tooManyFound(patterns: readonly string[]): RangeError {
+  const more = patterns.length > MAX_NAMED ? ` and ${patterns.length - MAX_NAMED} more` : "";
+  return new RangeError(
+    `Cannot list ${patterns.slice(0, MAX_NAMED).join(", ")}${more}: more than ${MAX_FILES} files match, the limit; ` +
+      "narrow the pattern, or pass {limit} to fs.glob",
+  );
 }
 
 export function withFolders(workspace: Workspace, patterns: readonly string[]): string[] {
@@ -56,7 +63,7 @@ export function withFolders(workspace: Workspace, patterns: readonly string[]): 
       if (place.info?.kind !== "dir" || /[{}]/.test(place.path)) return one;
       return `${not}${place.path === "." ? "" : `${place.path.replace(/[\\*?[\]{}!]/g, "\\$&")}/`}**`;
     } catch {
-      // The matcher refuses this pattern later, because the pattern leads out of the workspace or is no path.
+      // The matcher judges a pattern that is no path, or that leads out of the workspace.
       return one;
     }
   });
@@ -81,7 +88,9 @@ export async function listFiles(
 ): Promise<ListedFile[]> {
   const place = confine(context, folder);
   if (place.info === null) throw await missing(context, { action: "list", path: place.path });
-  if (place.info.kind !== "dir") throw new Error(`Cannot list ${place.path}: it is a file; read it with fs.readFile`);
+  if (place.info.kind !== "dir") {
+    throw new Error(`Cannot list ${place.path}: it is not a folder; fs.readFile reads files`);
+  }
   const depth = options.depth ?? DEPTH;
   const pace = new Pace(context.signal);
   const listed: ListedFile[] = [];
@@ -92,7 +101,8 @@ export async function listFiles(
     if (entry === null) continue;
     if (listed.length === MAX_ENTRIES) {
       throw new RangeError(
-        `Cannot list ${place.path} at depth ${depth}: it has more than ${MAX_ENTRIES} entries; use a smaller depth`,
+        `Cannot list ${place.path} at depth ${depth}: it has more than ${MAX_ENTRIES} entries, the limit; ` +
+          "use a smaller depth, or fs.glob with {limit}",
       );
     }
     const { real, type } = entry, path = plainPath(context.tree, entry.path) || ".";

@@ -161,5 +161,5 @@ async function askForRepository(
     `change ${named} in ${root}, the repository around the workspace`,
   ) ?? {};
   if (allowed) return;
-  throw new Error(`${message}, and ${reason}; vis --root allows changes in the whole repository`);
+  throw new Error(`${message}, and ${reason}; the user can start Vis with --root to allow it`);
 }

@@ -349,7 +349,7 @@ async function edit(
   if (typeof where !== "string") {
     if (edits !== undefined) {
       throw new TypeError(
-        "Cannot edit: the first argument is already a list of {path, old, new}; leave out the second one",
+        "Cannot edit the files: the first argument is already a list of {path, old, new}; omit the second one",
       );
     }
     return await places.change(env, (at) => editFiles(at, where, options));
@@ -428,7 +428,7 @@ async function undo(at: FsContext, options: UndoOptions = {}) {
   return [...files, ...kept.map(({ path, reason }) => ({ path, kept: reason }))];
 }
 
-/** The first search loads the linear-time engine, because the engine is a large part of the program. */
+/** Loads the linear-time engine with the first search, because the engine is large. */
 async function search(env: EnvironmentView, pattern: string, options?: GrepOptions): Promise<unknown> {
   const { grep } = await import("./search/grep.ts");
   return await grep(await places.of(env), pattern, options);

@@ -4,8 +4,8 @@ export const UTF_8: TextFormat = { encoding: "utf-8", hasMark: false, isGuess: f
 const MARK = "\uFEFF";
 
 export interface FileFormat extends TextFormat {
-  /** The bytes of the file that are not UTF-8. In the text, the first of these bytes is U+DC00, the next U+DC01, and so
-   * on. UTF-8 text cannot contain these characters. */
+  /** The different sequences of bytes in the file that are not UTF-8. In the text, the first sequence is U+DC00, the
+   * next is U+DC01, and so on. UTF-8 text cannot contain these characters. */
   readonly strays?: readonly Uint8Array[];
 }
 
@@ -56,7 +56,7 @@ export function withStraysOf(old: string, text: string, cannot: string): string 
   const [stray, ...others] = new Set(old.match(/[\udc00-\udfff\ufffd]/gu));
   if (stray !== undefined && others.length === 0) return text.replaceAll("\uFFFD", stray);
   throw new Error(
-    `${cannot}: its U+FFFD represent different bytes that are not UTF-8; change only the text around them`,
+    `${cannot}: U+FFFD stands for different bytes there that are not UTF-8; change only the text around them`,
   );
 }
 

@@ -3,7 +3,7 @@ import { type EnvironmentView, isBelow, isWithin } from "@vis/extension";
 import { Git, gitRefusal, gitSays, plainReason } from "./git.ts";
 import { committer } from "./identity.ts";
 import { refuseIncoming, refuseObeyed, refusePlanted } from "./incoming_files.ts";
-import { checkedRef, commitHash, nameOf, pathArguments, refError } from "./refs_and_paths.ts";
+import { checkedRef, commitHash, missingRef, nameOf, pathArguments, refError } from "./refs_and_paths.ts";
 import { RecordReader } from "./git_output.ts";
 import { type GitState, readState, readStatus, refuseDuring } from "./status.ts";
 
@@ -28,7 +28,9 @@ async function goTo(
   if (from !== undefined) checkedRef(from);
   const cannot = `Cannot go to ${to}`;
   const there = await isBranch(git, to);
-  if (create && there) throw new Error(`Cannot make branch ${to}: it already exists; call git.switch without create`);
+  if (create && there) {
+    throw new Error(`Cannot make branch ${to}: it already exists; call git.switch without create and from`);
+  }
   const remote = create || there ? null : await remoteBranch(git, to);
   const start = from ?? remote;
   const makes = create || remote !== null;
@@ -42,12 +44,11 @@ async function goTo(
   const done = await git.run(args, { changes: "workspace" });
   if (done.code === 0) return;
   refuseDuring(await readStatus(git), cannot);
-  const refused = gitRefusal(done, cannot);
-  throw from === undefined ? refused : await refError(git, { cannot, stderr: done.stderr, refs: [from] });
+  throw gitRefusal(done, cannot);
 
   function unknown(error: unknown): never {
     if (!(error instanceof Error)) throw error;
-    throw new Error(`${error.message}; pass {create: true} to create it`);
+    throw new Error(`${error.message}; pass {create: true} to make a branch of this name`);
   }
 }
 
@@ -55,8 +56,8 @@ async function isBranch(git: Git, name: string): Promise<boolean> {
   return (await git.run(["show-ref", "--verify", "--quiet", `refs/heads/${name}`])).code === 0;
 }
 
-/** Returns the remote branch of this name. Returns null if several remotes have such a branch, or if a local branch or
- * another commit has the name. */
+/** Returns the remote branch of this name. Returns null unless exactly one remote has such a branch, and if the name
+ * already means a commit. */
 async function remoteBranch(git: Git, name: string): Promise<string | null> {
   if ((await git.run(["rev-parse", "--verify", "--quiet", "--end-of-options", `${name}^{commit}`])).code === 0) {
     return null;
@@ -70,7 +71,7 @@ export interface BranchOptions {
   readonly from?: string;
   readonly switch?: boolean;
   readonly delete?: boolean;
-  /** Whether `delete` may remove a branch whose commits are on no other branch. */
+  /** Whether `delete` may remove a branch that is not merged into its upstream or HEAD. */
   readonly force?: boolean;
 }
 
@@ -122,15 +123,16 @@ export async function changeBranch(
   const git = await Git.of(env, ["branch", name, options]);
   const there = await isBranch(git, name);
   if (remove) {
-    if (!there) throw await refError(git, { cannot: `Cannot delete ${name}`, stderr: null, refs: [name] });
-    await runBranch(git, ["branch", "--quiet", force ? "-D" : "-d", "--", name], `Cannot delete ${name}`);
+    const cannot = `Cannot delete branch ${name}`;
+    if (!there) throw await missingRef(git, { cannot, name, kind: "branch" });
+    await runBranch(git, ["branch", "--quiet", force ? "-D" : "-d", "--", name], cannot);
   } else if (there && (from !== undefined || !goes)) {
     const hint = from === undefined
       ? "; pass {switch: true} to switch to it"
       : `; choose another name, or omit from${goes ? "" : " and pass {switch: true}"} to switch to it`;
     throw new Error(`Cannot make branch ${name}: it already exists${hint}`);
   } else if (goes) await goTo(git, { to: name, create: !there, ...(from === undefined ? {} : { from }) });
-  else await runBranch(git, ["branch", "--quiet", "--no-track", name, ...start], `Cannot make ${name}`, start);
+  else await runBranch(git, ["branch", "--quiet", "--no-track", name, ...start], `Cannot make branch ${name}`, start);
   return await branchesOf(git);
 }
 
@@ -143,10 +145,12 @@ async function runBranch(
   const { code, stderr } = await git.run(args, { changes: "repository" });
   if (code === 0) return;
   if (gitSays("notMerged", stderr)) {
-    throw new Error(`${cannot}: it has unmerged commits; pass {force: true} to delete it anyway`);
+    throw new Error(`${cannot}: it has commits that are not merged; pass {force: true} to delete it anyway`);
   }
   if (gitSays("checkedOut", stderr)) {
-    throw new Error(`${cannot}: it is checked out here or in a worktree; call git.switch to another branch there`);
+    throw new Error(
+      `${cannot}: it is checked out here or in a worktree; switch to another branch, or remove the worktree`,
+    );
   }
   throw await refError(git, { cannot, stderr, refs });
 }
@@ -200,8 +204,8 @@ interface Tags {
 const MAX_TAGS = 200;
 const TAG_FIELDS = ["refname:short", "objectname", "*objectname", "creatordate:unix", "contents:subject"];
 
-/** Implements `git.tag`, which returns all tags, newest first. If the call has a name, first creates or deletes this
- * tag. */
+/** Implements `git.tag`. With a name, creates or deletes this tag first. Returns up to `MAX_TAGS` tags, newest first.
+ */
 export async function tag(env: EnvironmentView, name?: string, options: TagOptions = {}): Promise<Tags> {
   const { at = "HEAD", message, delete: remove = false } = options;
   if (name !== undefined) checkedRef(name);
@@ -217,7 +221,7 @@ export async function tag(env: EnvironmentView, name?: string, options: TagOptio
 
 async function makeTag(git: Git, name: string, at: string, message: string | undefined): Promise<void> {
   const cannot = `Cannot make tag ${name}`;
-  if (await isTag(git, name)) throw new Error(`${cannot}: it already exists`);
+  if (await isTag(git, name)) throw new Error(`${cannot}: it already exists; choose another name, or delete it first`);
   const hash = await commitHash(git, at, cannot);
   const args = message === undefined
     ? ["tag", "--no-sign", "--", name, hash]
@@ -231,7 +235,7 @@ async function makeTag(git: Git, name: string, at: string, message: string | und
 
 async function removeTag(git: Git, name: string): Promise<void> {
   const cannot = `Cannot delete tag ${name}`;
-  if (!await isTag(git, name)) throw await refError(git, { cannot, stderr: null, refs: [name] });
+  if (!await isTag(git, name)) throw await missingRef(git, { cannot, name, kind: "tag" });
   const { code, stderr } = await git.run(["tag", "--delete", "--", name], { changes: "repository" });
   if (code !== 0) throw new Error(`${cannot}: ${plainReason(stderr)}`);
 }
@@ -289,18 +293,14 @@ export async function changeWorktree(
   if (remove && refs.length > 0) {
     throw new TypeError(`Cannot remove worktree ${path}: \`remove\` excludes \`branch\` and \`from\`; omit them`);
   }
+  const cannot = `Cannot ${remove ? "remove" : "make"} worktree ${path}`;
   const target = resolve(env.workspace, place);
   if (!isBelow(target, env.workspace) || isWithin(target, resolve(env.workspace, ".git"))) {
-    throw new Error(
-      `Cannot ${
-        remove ? "remove" : "make"
-      } worktree ${path}: the path is not below the workspace, such as .worktrees/x`,
-    );
+    throw new Error(`${cannot}: the path is not below the workspace, or is in .git; name one such as .worktrees/x`);
   }
   const git = await Git.of(env, ["worktree", path, options]);
   if (!remove) {
-    const cannot = `make worktree ${path}`;
-    const commit = from === undefined ? "HEAD" : await commitHash(git, from, cannot);
+    const commit = await commitHash(git, from ?? "HEAD", cannot);
     await refusePlanted(git, { commit, place: target, cannot });
     await refuseObeyed(git, { commit, place: target, cannot });
   }
@@ -319,16 +319,9 @@ export async function changeWorktree(
       await git.run(["branch", "--quiet", "-D", "--", branch], { changes: "repository" });
     }
     if (gitSays("notClean", stderr)) {
-      throw new Error(
-        `Cannot remove worktree ${path}: it has uncommitted changes or untracked files; pass {force: true} ` +
-          "to remove them too",
-      );
+      throw new Error(`${cannot}: it has uncommitted changes or untracked files; pass {force: true} to discard them`);
     }
-    throw await refError(git, {
-      cannot: `Cannot ${remove ? "remove" : "make"} worktree ${path}`,
-      stderr,
-      refs: from === undefined ? [] : [from],
-    });
+    throw await refError(git, { cannot, stderr, refs: from === undefined ? [] : [from] });
   }
   return await worktreesOf(git);
 }

@@ -1,7 +1,7 @@
 import { lstatSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { type EnvironmentView, isSecretFile } from "@vis/extension";
-import { askToChange, Git, named, plainReason, unmatchedPath } from "./git.ts";
+import { askToChange, Git, named, plainReason, reasonLines, unmatchedPath } from "./git.ts";
 import { committer } from "./identity.ts";
 import { checkedRef, isPrinted, missingFile, nameOf, pathArguments, printedName } from "./refs_and_paths.ts";
 import { closestRepository } from "./repository.ts";
@@ -19,10 +19,8 @@ export async function init(
   }
   const there = closestRepository(env.workspace);
   if (there !== null) {
-    const where = there === env.workspace
-      ? "the workspace already has one"
-      : `the workspace is in the repository of ${there}`;
-    throw new Error(`Cannot make a repository: ${where}`);
+    const where = there === env.workspace ? "the workspace already has .git" : `the workspace is in that of ${there}`;
+    throw new Error(`Cannot make a repository: ${where}; call git.status()`);
   }
   await askToChange(env, () => ({ name: "init", what: `create a repository in ${env.workspace}` }));
   const args = [
@@ -67,15 +65,18 @@ export async function add(env: EnvironmentView, paths: string | readonly string[
     ...(printed.length > 0 ? {} : { paths: list }),
   });
   if (left > 0) {
-    throw new Error(`Cannot add the files: there are more than ${MOST}, the limit for one call; name folders`);
+    throw new Error(
+      `Cannot add the files: ${files.length + left} files have changed, and the limit of one call is ${MOST}; ` +
+        "name fewer files or smaller folders",
+    );
   }
   const changed = files.filter((file) => file.untracked || file.changed || file.conflict)
     .filter(({ path }) => printed.length === 0 || list.some((one) => one === path || path.startsWith(`${one}/`)));
   const names = changed.map(({ path }) => path);
-  refuseRepositories(git, changed, list);
+  refuseRepositories(git, { files: changed, list, cannot: "Cannot add" });
   await refuseNewSecrets(git, names, env, "Cannot add");
-  await refuseFiltered(git, names);
-  // If the removal of a file is already staged, git does not know its path.
+  await refuseFiltered(git, names, "Cannot add");
+  // Git adds no path whose removal is already staged.
   const gone = new Set(files.filter((file) => file.staged === "deleted").map(({ path }) => path));
   for (const path of names) gone.delete(path);
   const input = list.filter((path) => !gone.has(path)).map((path) => `${printedName(path)}\n`).join("");
@@ -86,8 +87,15 @@ export async function add(env: EnvironmentView, paths: string | readonly string[
 }
 
 /** Throws Error for files in another repository, because git would store the commit of that repository instead of the
- * files. A submodule of the last commit may move to another commit. */
-function refuseRepositories(git: Git, files: readonly FileStatus[], list: readonly string[]): void {
+ * files. Submodules that git already tracks are allowed. */
+function refuseRepositories(
+  git: Git,
+  { files, list, cannot }: {
+    readonly files: readonly FileStatus[];
+    readonly list: readonly string[];
+    readonly cannot: string;
+  },
+): void {
   const { workspace } = git.repository;
   const paths = files.filter(({ submodule }) => !submodule).map(({ path }) => path);
   const found = new Set(paths.filter((path) => path.endsWith("/"))); // For other folders, git lists their files.
@@ -100,8 +108,7 @@ function refuseRepositories(git: Git, files: readonly FileStatus[], list: readon
   }
   if (found.size === 0) return;
   throw new Error(
-    `Cannot add ${named([...found])}: another repository is there; name other paths, add the folder to ` +
-      ".gitignore, or remove .git from the folder",
+    `${cannot} ${named([...found])}: another repository is there; name other paths, or add the folder to .gitignore`,
   );
 }
 
@@ -129,7 +136,7 @@ type Made = Commit & Readonly<Record<"files" | "added" | "deleted", number>>;
 export async function commit(env: EnvironmentView, message: string, options: CommitOptions = {}): Promise<Made> {
   const { all = false, paths, amend = false, allowEmpty = false } = options;
   if (all && paths !== undefined) {
-    throw new TypeError("Cannot commit: all and paths exclude each other; use only one of them");
+    throw new TypeError("Cannot commit: all and paths exclude each other; pass only one of them");
   }
   let only = pathArguments(paths);
   const git = await Git.of(env, ["commit", message, options]);
@@ -137,6 +144,7 @@ export async function commit(env: EnvironmentView, message: string, options: Com
   let others: readonly string[] = [], fresh: readonly string[] = [];
   if (all || paths !== undefined) {
     const { files } = await readStatus(git, {
+      all: paths !== undefined,
       limit: MOST,
       cannot: "Cannot commit",
       ...(paths === undefined ? {} : { paths }),
@@ -144,7 +152,7 @@ export async function commit(env: EnvironmentView, message: string, options: Com
     const halves = paths === undefined ? [] : await halfRenames(git, files, "Cannot commit");
     const given = new Set([paths ?? []].flat().map((path) => normalize(path)));
     const untracked = files.filter((file) => file.untracked && given.has(file.path));
-    refuseRepositories(git, untracked, untracked.map(({ path }) => path));
+    refuseRepositories(git, { files: untracked, list: untracked.map(({ path }) => path), cannot: "Cannot commit" });
     fresh = untracked.map(({ path }) => path);
     others = [...halves.map(({ other }) => other), ...await movedFrom(git, fresh, given)];
     only = [...only, ...pathArguments(others).slice(1)];
@@ -152,7 +160,7 @@ export async function commit(env: EnvironmentView, message: string, options: Com
       .filter(({ changed }) => changed && changed !== "deleted").map(({ path }) => path);
     const kept = [...known, ...fresh];
     await refuseNewSecrets(git, kept, env, "Cannot commit");
-    await refuseFiltered(git, kept);
+    await refuseFiltered(git, kept, "Cannot commit");
   }
   if (fresh.length > 0) {
     const input = fresh.map((path) => `${printedName(path)}\n`).join("");
@@ -172,7 +180,7 @@ export async function commit(env: EnvironmentView, message: string, options: Com
       env: author,
     },
   );
-  if (code !== 0) throw await commitError(git, stdout, stderr);
+  if (code !== 0) throw await commitError(git, { stdout, stderr, paths });
   if (others.length > 0) env.note?.(`committed too, as the other names of renames: ${named(others)}`);
   return await lastCommit(git);
 }
@@ -214,8 +222,16 @@ async function lastCommit(git: Git): Promise<Made> {
   };
 }
 
-/** Returns the error of a failed commit. Git writes to standard output only the message that no change is staged. */
-async function commitError(git: Git, stdout: string, stderr: string): Promise<Error> {
+/** Returns the error of a failed commit. Git writes the message that no change is staged to standard output, and other
+ * reasons to standard error. */
+async function commitError(
+  git: Git,
+  { stdout, stderr, paths }: {
+    readonly stdout: string;
+    readonly stderr: string;
+    readonly paths: CommitOptions["paths"] | undefined;
+  },
+): Promise<Error> {
   const { files, count } = await readStatus(git);
   if (count.conflicts > 0) {
     const names = files.filter(({ conflict }) => conflict).map(({ path }) => path);
@@ -225,14 +241,18 @@ async function commitError(git: Git, stdout: string, stderr: string): Promise<Er
   const isNew = (file: FileStatus): boolean =>
     file.untracked === true && `${path}/`.startsWith(file.path.replace(/\/?$/, "/"));
   if (path !== undefined && files.some(isNew)) {
-    return new Error(`Cannot commit: git does not track ${path} yet; call git.add with it first`);
+    return new Error(`Cannot commit: git does not track ${path} yet; git.add the file first`);
   }
   if (path !== undefined) return await missingFile(git, path, "Cannot commit");
-  if (stderr.trim() !== "" || count.staged > 0) {
-    return new Error(`Cannot commit: ${plainReason(stderr.trim() || stdout)}`);
+  const said = reasonLines(stderr).length > 0 ? stderr : stdout;
+  if (said === stderr || paths === undefined && count.staged > 0) {
+    return new Error(`Cannot commit: ${plainReason(said)}`);
   }
   const names = files.map(({ path }) => path);
-  if (names.length === 0) return new Error("Cannot commit: no file has changed");
+  if (names.length === 0) return new Error("Cannot commit: no file has changed; allowEmpty makes an empty commit");
+  if (paths !== undefined) {
+    return new Error(`Cannot commit: no file at these paths has changed; the changed files are ${named(names)}`);
+  }
   return new Error(`Cannot commit: no file is staged; call git.add with the changed files (${named(names)})`);
 }
 
@@ -261,26 +281,26 @@ export async function refuseNewSecrets(
 ): Promise<void> {
   const [secret] = await newSecrets(git, paths, env);
   if (secret !== undefined) {
-    throw new Error(`${cannot} ${secret}: it may hold keys; name other paths, or ignore the file`);
+    throw new Error(`${cannot}: git would store ${secret}, which may hold keys; leave the file out, or ask the user`);
   }
 }
 
 /** Rejects with Error if a file has a filter in its attributes. Vis runs no filters, because the repository chooses
  * their programs, so git would store the file unfiltered. */
-export async function refuseFiltered(git: Git, paths: readonly string[], cannot = "Cannot add"): Promise<void> {
+export async function refuseFiltered(git: Git, paths: readonly string[], cannot: string): Promise<void> {
   if (paths.length === 0) return;
   const { code, stdout, stderr } = await git.run(["check-attr", "filter", "--stdin"], {
     input: paths.map((path) => `${printedName(path)}\n`).join(""),
   });
-  if (code !== 0) throw new Error(`Cannot read the attributes of files: ${plainReason(stderr)}`);
+  if (code !== 0) throw new Error(`${cannot}: git check-attr failed: ${plainReason(stderr)}`);
   const filtered = stdout.split("\n").flatMap((line) => {
     const [, path = "", filter = ""] = /^(.*): filter: (.*)$/.exec(line) ?? [];
     return filter === "" || filter === "unspecified" || filter === "unset" ? [] : [`${nameOf(path)} (${filter})`];
   });
   if (filtered.length === 0) return;
   throw new Error(
-    `${cannot} ${named(filtered)}: .gitattributes names a filter for it, and Vis does not run filters; ` +
-      "leave the file to the user",
+    `${cannot} ${named(filtered)}: git's attributes name this filter, and Vis does not run filters; ` +
+      "leave such files to the user",
   );
 }
 

@@ -109,7 +109,7 @@ export class PatchReader {
   #file: OpenFile | null = null;
   #hunk: OpenHunk | null = null;
   #chars = 0;
-  /** The numbers of lines that the open hunk still expects, of each older side and of the newer one. While one of these
+  /** The numbers of lines that the open hunk still expects, for each old side and for the new side. While one of these
    * numbers is above zero, a line that looks like a header is text. */
   #old: number[] = [];
   #new = 0;

@@ -21,7 +21,7 @@ const MAX_BYTES = 4 << 20;
 /** Settings and programs of a repository, which the command wall keeps read-only. */
 const KEPT = ["config", "config.worktree", "commondir", "hooks", "info/attributes", "modules"];
 
-/** Paths that a commit changes in a repository outside of the workspace. */
+/** The paths that git may change in the shared folder of a worktree, if that folder is outside the workspace. */
 const CHANGED = ["objects", "refs", "logs", "worktrees"];
 
 const SHOWN_CALL = 2_000;
@@ -70,8 +70,8 @@ export class Git {
     this.repository = repository;
   }
 
-  /** `call` names the changing call for the approval. Rejects with Error if there is no repository or no command
-   * wall. */
+  /** `call` names the changing call for the approval. Rejects with Error if Vis starts no programs, finds no usable
+   * repository, or cannot override its settings. */
   static async of(env: EnvironmentView, call: Call | null = null): Promise<Git> {
     if (!env.spawn) {
       throw new Error("Cannot use git: Vis starts no programs in the locked profile; ask the operator of the server");
@@ -81,7 +81,7 @@ export class Git {
       const closest = closestRepository(env.workspace);
       throw new Error(
         closest === null
-          ? "Cannot use git: the workspace is not the top of a repository; make one with git.init()"
+          ? "Cannot use git: no repository is in the workspace or above it; git.init() makes one"
           : closest === env.workspace
           ? "Cannot use git: .git of the workspace is not a repository; ask the user to repair or remove it"
           : `Cannot use git: the workspace is in the repository of ${closest}; ask the user to start Vis there`,
@@ -100,8 +100,8 @@ export class Git {
     return this.#env.config;
   }
 
-  /** Runs git. A failed run is a result. Rejects if git could not be run, was not allowed or took too long, and with
-   * the signal's reason. */
+  /** Runs git. A failed run is a result. Rejects if Vis cannot start git, the user refuses, or git exceeds the time
+   * limit. If the signal aborts, rejects with its reason. */
   async run(args: readonly string[], options: GitOptions = {}): Promise<GitResult> {
     const { input, take, changes, opens = [], env = {} } = options;
     const { gitDir, commonDir, workspace } = this.repository;
@@ -125,7 +125,7 @@ export class Git {
         ...args,
       ], {
         answered: true,
-        cwd: null, // With null, git and its programs do not count as programs of the workspace.
+        cwd: null, // With null, git starts outside the workspace, and its PATH omits folders of the workspace.
         // Git removes its lock files on SIGTERM, but leaves them when it is killed.
         lifetime: "conversation",
         stop: stop.signal,
@@ -144,20 +144,23 @@ export class Git {
       for (const note of notes) this.#env.note?.(note);
       signal?.throwIfAborted();
       if (stop.signal.aborted) {
-        throw new Error(`Cannot wait for git ${args[0]}: it took longer than ${TIMEOUT_MS / 1000} s, the limit`);
+        throw new Error(
+          `Cannot finish git ${args[0]}: it ran longer than ${TIMEOUT_MS / 1000} s, the limit; ask the user to run it`,
+        );
       }
-      return { code, stdout, stderr: ended === null ? stderr : `${stderr}git was ended by ${ended}` };
+      return { code, stdout, stderr: ended === null ? stderr : `${stderr}${ended} ended git` };
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener("abort", end);
     }
   }
 
-  /** Whether git or Vis run or read one of these files of the repository because of settings. */
-  async isAnyObeyed(names: readonly string[]): Promise<boolean> {
+  /** Returns the paths of these files that git or Vis run, or read as settings. The paths are relative to the
+   * workspace. */
+  async obeyedOf(names: readonly string[]): Promise<readonly string[]> {
     const { workspace, obeyedPaths } = this.#env, top = this.repository.workspace;
-    const found = await obeyedPaths?.(names.map((name) => relative(workspace, join(top, name))));
-    return found !== undefined && found.length > 0;
+    const found = await obeyedPaths?.(names.map((name) => relative(workspace, join(top, name)))) ?? [];
+    return found.map(({ path }) => path);
   }
 
   async #askToChange(): Promise<void> {
@@ -177,7 +180,8 @@ export class Git {
     ) ?? {};
     if (allowed) return;
     throw new Error(
-      `Cannot call git.${name}: it can change files of ${top} outside the workspace, and ${reason}; vis --root allows it`,
+      `Cannot call git.${name}: it can change files of ${top} outside the workspace, and ${reason}; ` +
+        "the user can start Vis with --root",
     );
   }
 
@@ -203,30 +207,34 @@ export class Git {
     }
     const { code, stdout, stderr } = await this.run(["config", "--list", "-z", "--includes"], { env: overridesOf([]) });
     const listed = stdout.split("\0").map((one) => one.split("\n", 1)[0] ?? "");
-    if (code !== 0) throw new Error(`Cannot use git: Vis cannot read its settings (${plainReason(stderr)})`);
+    if (code !== 0) {
+      throw new Error(`Cannot use git: git config failed: ${plainReason(stderr)}; ask the user to repair the settings`);
+    }
     if (!listed.includes(MARK)) {
       const section = texts.map((text) => text && specialSection(text)).find((name) => name) ?? null;
-      const cause = section === null ? "a link or a large file in" : `the section [${section}] in`;
-      const installed = /\d+(?:\.\d+)+/.exec((await this.run(["--version"])).stdout)?.[0] ?? "an older version";
+      const cause = section === null ? "a link, or a large or unreadable file," : `the section [${section}]`;
+      const [found] = /\d+(?:\.\d+)+/.exec((await this.run(["--version"])).stdout) ?? [];
+      const installed = found === undefined ? "an older git" : `git ${found}`;
       throw new Error(
-        `Cannot use git: ${cause} this repository's settings needs git ${OVERRIDES_FROM.join(".")}, and ` +
-          `git ${installed} is installed; update git${section === null ? "" : " or remove the section"}`,
+        `Cannot use git: ${cause} in this repository's settings needs git ${OVERRIDES_FROM.join(".")}, and ` +
+          `${installed} is installed; update git${section === null ? "" : " or remove the section"}`,
       );
     }
     this.#overrides = overridesOf(listed);
     this.#settings = stdout.split("\0").flatMap(settingOf);
   }
 
-  /** Returns null if only git can determine the content. Rejects with Error for a link out of the repository, because
-   * git cannot see its target and would skip the file. */
+  /** Returns null if only git can determine the content. Rejects with Error for a link out of the repository or without
+   * a readable target, because git would skip the file. */
   async #settingsText(path: string): Promise<string | null> {
     const info = await Deno.lstat(path).catch(() => null);
     if (info === null) return "";
     if (!info.isSymlink) return await smallTextFile(path);
-    const real = await Deno.realPath(path).catch(() => null);
+    const real = await Deno.realPath(path).catch(() => null), target = real ?? await Deno.readLink(path);
     const { workspace, gitDir, commonDir } = this.repository;
     if (real !== null && [workspace, gitDir, commonDir].some((folder) => isWithin(real, folder))) return null;
-    throw new Error(`Cannot use git: its settings in ${path} are a link out of the repository`);
+    const cause = real === null ? "whose target is missing or unreadable" : "out of the repository";
+    throw new Error(`Cannot use git: ${path} is a link ${cause} (${target}); ask the user to replace it with a file`);
   }
 }
 
@@ -252,13 +260,13 @@ export async function askToChange(
   const { name, what } = change();
   const { allowed = false, reason = "no user can answer here" } = await approve?.({
     what,
-    why: `The wall of git is incomplete: ${unwalled.reason}. Hooks, filters and helpers of the repository are off.`,
+    why: `The command wall is incomplete: ${unwalled.reason}. Hooks, filters and helpers of the repository are off.`,
     scope: `changes by git.${name}`,
   }) ?? {};
   if (allowed) return;
   throw new Error(
-    `Cannot call git.${name}: ${reason}; Vis asks before each change, because the wall of git is ` +
-      `incomplete (${unwalled.reason}); vis doctor shows how to complete the wall`,
+    `Cannot call git.${name}: ${reason}; Vis asks before each change, because the command wall is ` +
+      `incomplete (${unwalled.reason}); the user can run vis doctor, which shows how to complete it`,
   );
 }
 
@@ -277,10 +285,11 @@ const WORDS = {
   notMerged: /is not fully merged/,
   checkedOut: /cannot delete branch .* (?:checked out|used by worktree) at/i,
   notClean: /contains modified or untracked files/,
-  uncommitted:
-    /you have unstaged changes|your index contains uncommitted changes|needs merge|cannot .*: your local changes/i,
+  unmerged: /needs merge|resolve your current index/i,
+  uncommitted: /you have unstaged changes|your index contains uncommitted changes|cannot .*: your local changes/i,
   untracked: /untracked working tree files/,
-  noPath: /no such path|no such file|cannot stat path/i,
+  noPath: /no such file|cannot stat path/i,
+  notInCommit: /no such path/i,
   noRef:
     /unknown revision|bad revision|ambiguous argument|not a valid object|invalid object|does not exist in|invalid reference|no such ref|not a commit|not a valid ref|needed a single revision/i,
 } as const;
@@ -306,17 +315,22 @@ function overwrittenPaths(stderr: string): readonly string[] {
   return listed.split("\n").map((line) => line.trim()).filter((line) => line !== "");
 }
 
+/** Returns the lines of git's output without advice and warnings. */
+export function reasonLines(output: string): readonly string[] {
+  const lines = output.trim().split("\n").filter((line) => !ADVICE.test(line));
+  return lines.map((line) => line.replace(/^(fatal|error): /, "").trim().replace(/[.;]+$/, "")).filter((line) =>
+    line !== ""
+  );
+}
+
 export function plainReason(stderr: string): string {
-  const lines = stderr.trim().split("\n").filter((line) => !ADVICE.test(line));
-  const text = lines.map((line) => line.replace(/^(fatal|error): /, "").trim()).filter((line) => line !== "").map((
-    line,
-  ) => line.replace(/[.;]+$/, ""))
-    .join("; ");
+  const text = reasonLines(stderr).join("; ").replaceAll(":; ", ": ");
   const plain = text || stderr.trim() || "git gave no reason";
   return plain.length > MAX_REASON ? `${plain.slice(0, MAX_REASON)}…` : plain.replace(/[.;]+$/, "");
 }
 
-/** Returns the error for a call that git refused. If git mentions uncommitted work, so does the error. */
+/** Returns the error for a call that git refused. For conflicts, uncommitted changes and untracked files, the error has
+ * the way out. */
 export function gitRefusal({ stdout, stderr }: Pick<GitResult, "stdout" | "stderr">, cannot: string): Error {
   const said = stderr.trim() || stdout;
   const paths = overwrittenPaths(said);
@@ -324,14 +338,21 @@ export function gitRefusal({ stdout, stderr }: Pick<GitResult, "stdout" | "stder
     const untracked = gitSays("untracked", said);
     return new Error(
       untracked
-        ? `${cannot}: it would overwrite files that git does not track: ${named(paths)}; move or git.add them`
+        ? untrackedLoss(paths, cannot)
         : `${cannot}: it would overwrite uncommitted changes of ${named(paths)}; git.commit or git.stash them first`,
     );
+  }
+  if (gitSays("unmerged", said)) {
+    return new Error(`${cannot}: files have conflicts; edit the files of git.status(), then git.add them`);
   }
   if (gitSays("uncommitted", said)) {
     return new Error(`${cannot}: the workspace has uncommitted changes; git.commit or git.stash them first`);
   }
   return new Error(`${cannot}: ${plainReason(said)}`);
+}
+
+export function untrackedLoss(paths: readonly string[], cannot: string): string {
+  return `${cannot}: it would overwrite or remove ${named(paths)}, which git does not track; move these files first`;
 }
 
 export function named(names: readonly string[]): string {
@@ -359,7 +380,8 @@ export async function checkGit({ spawn }: DoctorContext): Promise<readonly Docto
     return [{ name, state: "warn", found, fix }];
   } catch (error) {
     const found = messageOf(error);
-    const fix = "Install git, or add its folder to shell.read: without it the extension git is inactive";
+    const fix =
+      "Install git in /usr/bin or /usr/local/bin: without it, the extension git is inactive or its calls fail";
     return [{ name, state: "warn", found, fix }];
   }
 }

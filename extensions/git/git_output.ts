@@ -3,7 +3,7 @@ import { ByteBuffer, decodeText, type EnvironmentView } from "@vis/extension";
 
 const NEWLINE = 10;
 
-/** The limit for one record. The rest is dropped, so that long lines take no memory. */
+/** The limit in bytes for one record. The reader drops the rest, which bounds the memory. */
 const MAX_RECORD = 256 << 10;
 
 /** Splits a byte stream into records and passes them on as text, in which bytes that are not UTF-8 are U+FFFD. */
@@ -20,7 +20,7 @@ export class RecordReader {
     this.#separator = separator;
   }
 
-  /** Changes the separator from here on, even while `take` receives a record. */
+  /** Changes the separator for the bytes after the current record, even while `take` receives this record. */
   endWith(separator: number): void {
     this.#separator = separator;
   }
@@ -67,8 +67,8 @@ export function fileText(bytes: Uint8Array): { readonly text: string; readonly g
   return decoded && { text: decoded.text, guess: decoded.isGuess ? decoded.encoding : null };
 }
 
-/** Returns the longest beginning that ends with a whole character in every encoding, or else all bytes. Bytes below the
- * digits belong to no other character. */
+/** Returns the beginning up to the last byte below the digits, or else all bytes. In UTF-8 and in encodings of one or
+ * two bytes such as Shift_JIS, such a byte is a whole character. */
 export function wholeCharacters(bytes: Uint8Array): Uint8Array {
   const last = bytes.findLastIndex((byte) => byte < ZERO);
   return last < 0 ? bytes : bytes.subarray(0, last + 1);
@@ -78,7 +78,7 @@ export function wholeCharacters(bytes: Uint8Array): Uint8Array {
 export class FileLines {
   readonly #raw: { readonly bytes: Uint8Array; readonly set: (line: KeptLine) => void; readonly isCut: boolean }[] = [];
 
-  /** Calls `set` with the kept part of the line, and again when its encoding is guessed. */
+  /** Calls `set` with the kept part of the line. If `decode` guesses another encoding, it calls `set` again. */
   add(line: Uint8Array, set: (line: KeptLine) => void): void {
     set(keptLine(new TextDecoder("utf-8", { ignoreBOM: true }).decode(line)));
     if (!isUtf8(line)) this.#raw.push({ bytes: line.slice(0, MOST_BYTES), set, isCut: line.length > MOST_BYTES });

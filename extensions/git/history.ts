@@ -188,12 +188,12 @@ async function unknownObject(git: Git, name: string): Promise<Error> {
     const { stdout } = await git.run(["rev-parse", "--verify", "--quiet", name]);
     if (stdout.trim() !== "") {
       return new Error(
-        `${cannot}: it is commit ${stdout.trim()} of a submodule, and this repository does not have its objects`,
+        `${cannot}: it is commit ${stdout.trim()} of a submodule, whose objects this repository does not have`,
       );
     }
     return await missingFile(git, path, cannot, ref);
   }
-  return await refError(git, { cannot, stderr: null, refs: [ref] });
+  return await refError(git, { cannot, stderr: null, refs: [ref || name] });
 }
 
 export interface BlameOptions {
@@ -240,9 +240,8 @@ export async function blame(
   reader.end();
   if (code !== 0) {
     const cannot = `Cannot blame ${path}`;
-    if (gitSays("noPath", stderr)) {
-      throw await missingFile(git, path, cannot, ref);
-    }
+    if (gitSays("noPath", stderr)) throw await missingFile(git, path, cannot, ref);
+    if (gitSays("notInCommit", stderr)) throw await missingFile(git, path, cannot, ref ?? "HEAD");
     throw await refError(git, { cannot, stderr, refs: where });
   }
   const guess = report.decode();

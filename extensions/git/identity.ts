@@ -27,8 +27,8 @@ export function committerVariables({ name, email }: Identity): Readonly<Record<s
   };
 }
 
-/** Returns the author of commits from the extension's settings, the repository, or name and address in the user's own
- * git settings. Rejects with Error that explains how to set the author. */
+/** Returns the author of commits from the extension's settings, the repository, or the user's own git settings, in this
+ * order. If a name or an address is missing, rejects with Error that explains how to set it. */
 export async function identityOf(
   { config, settings, gitDir, home = homedir() }: {
     readonly config: unknown;
@@ -47,7 +47,7 @@ export async function identityOf(
   if (name !== undefined && email !== undefined) return { name, email };
   const lacking = [...(name === undefined ? ["user.name"] : []), ...(email === undefined ? ["user.email"] : [])];
   throw new Error(
-    `Cannot commit: git has no ${lacking.join(" and no ")}; the user sets them with git config --global, ` +
-      'or as name and email in extensions.config["vis.git"]',
+    `Cannot name the author of a commit or tag: the settings of git have no ${lacking.join(" and no ")}; ` +
+      'ask the user for git config --global, or for name and email in extensions.config["vis.git"]',
   );
 }

@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, readdirSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { gitFolderOf, isWithin, parseGitConfig, smallTextFile } from "@vis/extension";
-import { Git, type GitOptions, named, plainReason } from "./git.ts";
+import { Git, type GitOptions, named, plainReason, untrackedLoss } from "./git.ts";
 import { RecordReader } from "./git_output.ts";
 
 const MOST_FOLDERS = 1000;
@@ -11,17 +11,19 @@ const OWN = ".vis";
 const NONE = "000000", SUBMODULE = "160000";
 
 export type IncomingNames =
-  /** The files of a commit, or the files at its `paths`, that the index lacks. `carries` keeps uncommitted changes. */
+  /** The files of a commit, or the files at its `paths`, that the index lacks. With `carries`, the call keeps
+   * uncommitted changes. */
   | { readonly commit: string; readonly carries?: boolean; readonly paths?: readonly string[] }
   /** The files that changed from the first commit to the second. With `sinceFork`, the changes begin at the common
    * ancestor of both commits. */
   | { readonly from: string; readonly to: string; readonly sinceFork?: boolean }
-  /** The files that each of these commits changes, or restores if it is reverted. */
+  /** The files that each of these commits changes. With `reverted`, the files that the opposite of each commit changes.
+   */
   | { readonly each: readonly string[]; readonly reverted?: boolean };
 
-/** Rejects with Error for changes that would overwrite untracked files (ignored ones too), change Vis's folder, or
- * bring a repository. Returns arguments for a merge. With these arguments, the merge follows no renames onto files that
- * git or Vis obey, such as a folder of hooks. */
+/** Rejects with Error for changes that would overwrite untracked files (also ignored files), change Vis's folder, or
+ * bring a repository. Returns arguments for a merge. If a rename could lead to files that git or Vis run or read as
+ * settings, the arguments turn renames off. */
 export async function refuseIncoming(
   git: Git,
   { incoming, base = "HEAD", cannot }: {
@@ -38,11 +40,11 @@ export async function refuseIncoming(
     names: [...coming.keys()],
     modules: [...coming].flatMap(([name, mode]) => mode === SUBMODULE ? [name] : []),
     place: git.repository.workspace,
-    cannot: cannot.replace(/^Cannot /, ""),
+    cannot,
   });
   const lost = await untrackedAt(git, [...coming].flatMap(([name, mode]) => mode === SUBMODULE ? [] : [name]));
   if (lost.length === 0) return await mayRenameToObeyed(git, changes, base) ? NO_RENAMES : [];
-  throw new Error(`${cannot}: it would overwrite files that git does not track: ${named(lost)}; move or git.add them`);
+  throw new Error(untrackedLoss(lost, cannot));
 }
 
 const NO_RENAMES = [
@@ -50,16 +52,16 @@ const NO_RENAMES = [
   ...["-c", "pull.twohead=recursive"],
 ];
 
-/** Whether a merge could apply these changes to files with other names that git or Vis obey. */
+/** Whether a merge could follow a rename and apply these changes to files that git or Vis run or read as settings. */
 async function mayRenameToObeyed(git: Git, changes: readonly Changes[], base: string): Promise<boolean> {
   const changed = changes.flatMap((one) => one.changed);
   if (changed.length === 0) return false;
-  if (await git.isAnyObeyed(changed.map(({ name }) => name))) return true;
+  if ((await git.obeyedOf(changed.map(({ name }) => name))).length > 0) return true;
   const files = await namesOf(git, ["ls-tree", "-r", "-z", "--name-only", "--full-tree", base, "--"]);
   const there = new Set(files), folders = new Set(files.map((name) => dirname(name)));
   const isElsewhere = ({ name, isNew }: Changes["changed"][number]): boolean =>
     !there.has(name) && !(isNew && folders.has(dirname(name)));
-  return changed.some(isElsewhere) && await git.isAnyObeyed(files);
+  return changed.some(isElsewhere) && (await git.obeyedOf(files)).length > 0;
 }
 
 /** Throws Error if a call would change one of these files in Vis's folder. Git would stop halfway, because the folder
@@ -124,7 +126,7 @@ async function eachRecord(
   const reader = new RecordReader((record) => record === "" ? undefined : take(record), { separator: 0 });
   const { code, stderr } = await git.run(args, { ...options, take: (chunk) => reader.push(chunk) });
   reader.end();
-  if (code !== 0) throw new Error(`Cannot read the changes: ${plainReason(stderr)}`);
+  if (code !== 0) throw new Error(`Cannot read the output of git ${args[0]}: ${plainReason(stderr)}`);
 }
 
 async function namesOf(git: Git, args: readonly string[]): Promise<readonly string[]> {
@@ -133,7 +135,7 @@ async function namesOf(git: Git, args: readonly string[]): Promise<readonly stri
   return names;
 }
 
-/** Returns files and links on the disk, at the paths of these names, that the index lacks. */
+/** Returns files and links on the disk that files of these names would replace, and that the index lacks. */
 async function untrackedAt(git: Git, names: readonly string[]): Promise<readonly string[]> {
   if (names.length === 0) return [];
   const tracked = new Set(await namesOf(git, ["ls-files", "-z"]));
@@ -174,23 +176,26 @@ const MOST_NAMES = 100_000;
 
 const ANY = /(?:^|\/)(?:head|commondir|objects|refs)(?:\/|$)/i;
 
-/** Rejects with Error if git or Vis would obey files of a commit in a new worktree at `place`, such as a folder of
- * hooks. */
+/** Rejects with Error if git or Vis would run files of a commit in a new worktree at `place`, or read them as settings.
+ * An example is a folder of hooks. */
 export async function refuseObeyed(
   git: Git,
   { commit, place, cannot }: Readonly<Record<"commit" | "place" | "cannot", string>>,
 ): Promise<void> {
   const files = await namesOf(git, ["ls-tree", "-r", "-z", "--name-only", "--full-tree", commit, "--"]);
   const folder = relative(git.repository.workspace, place);
-  if (!await git.isAnyObeyed([folder, ...files.map((name) => join(folder, name))])) return;
-  throw new Error(`Cannot ${cannot}: git or Vis would obey files in it; name another folder`);
+  const obeyed = await git.obeyedOf([folder, ...files.map((name) => join(folder, name))]);
+  if (obeyed.length === 0) return;
+  throw new Error(
+    `${cannot}: git or Vis would run files there, or read them as settings (${named(obeyed)}); name another folder`,
+  );
 }
 
-/** Rejects with Error if incoming files would add or change a repository, whose settings can run commands when git is
- * called there. Also rejects if a submodule would replace a repository that can run commands.
+/** Rejects with Error if incoming files would add or change a repository below `place`, whose settings can run commands
+ * when git is called there. Also rejects if a submodule would replace a repository that can run commands.
  *
- * The files belong to a commit, or are `names`. Git would take a folder below `place` for a repository. Folders that
- * HEAD already has do not count. */
+ * The incoming files are the files of the commit, and `names`. A repository that the workspace already has, and that
+ * neither the commit nor `names` change, is allowed. */
 export async function refusePlanted(
   git: Git,
   { commit, names = [], modules = [], place, cannot }: {
@@ -204,8 +209,8 @@ export async function refusePlanted(
   const { workspace } = git.repository;
   const refused = (folder: string): Error =>
     new Error(
-      `Cannot ${cannot}: git would take ${folder || "its top folder"} for a repository, whose settings can ` +
-        "run commands; leave it to the user",
+      `${cannot}: git would take ${folder || "the top folder"} for a repository, whose settings can run commands; ` +
+        "leave the call to the user",
     );
   for (let at = place; at !== workspace; at = dirname(at)) { // The folder may be new and have the name "objects".
     const folder = dirname(at), there = await partsOf(folder), made = basename(at).toLowerCase();
@@ -237,15 +242,15 @@ function isRepository(parts: ReadonlySet<string>): boolean {
   return parts.has("head") && (parts.has("commondir") || (parts.has("objects") && parts.has("refs")));
 }
 
-/** Whether HEAD too has a submodule at this folder, whose repository no command changes. */
+/** Whether HEAD has a submodule at this folder. */
 async function isSubmodule(git: Git, folder: string): Promise<boolean> {
   const { stdout } = await git.run(["ls-tree", "-z", "--full-tree", "HEAD", "--", folder]);
   return stdout.startsWith(SUBMODULE_ENTRY);
 }
 
 /** Whether git would run no program in a submodule at this folder. Git runs none if there is no repository, or if the
- * repository is in the workspace's `.git`, which no command changes. Git also runs none for a repository with plain
- * settings and no hooks, which a switch leaves behind. */
+ * repository is in the workspace's `.git`, which commands cannot change. Git also runs none for a repository with plain
+ * settings, no hooks and no repository inside, such as a switch leaves behind. */
 async function runsNothing({ repository }: Git, folder: string): Promise<boolean> {
   const dot = join(folder, ".git"), info = lstatSync(dot, { throwIfNoEntry: false });
   if (info === undefined) return true;

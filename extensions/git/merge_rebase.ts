@@ -32,7 +32,8 @@ export interface PickOptions extends Steps {
 }
 
 interface Sequenced extends GitState {
-  /** The commit of the branch before the whole operation. `git.reset({to: was})` returns to this commit. */
+  /** The commit of the branch before the whole operation. `git.reset({to: was})` moves the branch back to this commit.
+   */
   readonly was: string;
   readonly why?: string;
   readonly saved?: string;
@@ -43,6 +44,8 @@ type During = "merge" | "rebase" | "cherry-pick" | "revert";
 const NAMES = { merge: "merge", rebase: "rebase", "cherry-pick": "cherryPick", revert: "revert" } as const;
 
 const MOST_COMMITS = 1000;
+const SHOWN_STEP = 100;
+
 /** Returns arguments that prevent strategy or signing programs of the repository. The arguments name the built-in
  * strategy, because otherwise a setting of the repository would choose the strategy. */
 function strategy(merging: readonly string[]): readonly string[] {
@@ -65,7 +68,7 @@ export async function merge(
   const step = stepOf("merge", steps, ref !== undefined);
   if (step !== null) return await goOn(env, "merge", step);
   if ([noFf, ffOnly, squash].filter(Boolean).length > 1) {
-    throw new TypeError("Cannot merge: noFf, ffOnly and squash exclude each other; use only one of them");
+    throw new TypeError("Cannot merge: noFf, ffOnly and squash exclude each other; pass only one of them");
   }
   const cannot = `Cannot merge ${ref}`;
   const begun = await begin(env, ["merge", given, more], cannot);
@@ -129,7 +132,7 @@ export async function pickCommits(
       each.push(...(during === "revert" ? [...found].reverse() : found));
     } else each.push(await commitHash(git, ref, cannot));
   }
-  if (each.length === 0) throw new Error(`${cannot}: the range has no commit`);
+  if (each.length === 0) throw new Error(`${cannot}: no commit is in the range`);
   const merging = await refuseIncoming(git, { incoming: [{ each, reverted: during === "revert" }], cannot });
   const flags = [
     ...(during === "revert" ? ["--no-edit"] : []),
@@ -185,7 +188,9 @@ function stepOf(during: During, steps: Steps, namesCommit: boolean): keyof Steps
   if (asked.length + Number(namesCommit) === 1) return asked[0] ?? null;
   const what = asked.length === 0
     ? "no commit is named; name one, or pass continue or abort"
-    : "a commit, continue, abort and skip exclude each other; use only one of them";
+    : `a commit, ${
+      during === "merge" ? "continue and abort" : "continue, abort and skip"
+    } exclude each other; pass one`;
   throw new TypeError(`Cannot ${during}: ${what}`);
 }
 
@@ -194,7 +199,10 @@ async function goOn(env: EnvironmentView, during: During, step: keyof Steps): Pr
   const status = await readStatus(git, { limit: 100_000 });
   const cannot = `Cannot ${step} the ${during}`;
   if (status.during !== during) {
-    throw new Error(`${cannot}: ${status.during === undefined ? "no operation" : `a ${status.during}`} is unfinished`);
+    const cause = status.during === undefined
+      ? `no ${during} is unfinished`
+      : `a ${status.during} is unfinished instead`;
+    throw new Error(`${cannot}: ${cause}`);
   }
   const author = await committer(git);
   const conflicts = status.files.filter(({ conflict }) => conflict).map(({ path }) => path);
@@ -222,13 +230,16 @@ async function goOn(env: EnvironmentView, during: During, step: keyof Steps): Pr
 }
 
 /** Returns the commits of the next steps of an unfinished operation. Any program of the user may have written the files
- * that list these commits. Rejects with Error if a step would run a program. */
+ * that list these commits. Rejects with Error if a step or a strategy could run a program, and if Vis cannot read the
+ * steps. */
 async function commitsLeft(git: Git, during: During, cannot: string): Promise<readonly string[]> {
   const { gitDir } = git.repository;
   const read = async (path: string): Promise<string> => {
     const there = await Deno.lstat(join(gitDir, path)).then(() => true, () => false);
     const text = there ? await smallTextFile(join(gitDir, path)) : "";
-    if (text === null) throw new Error(`${cannot}: ${path} is not a small text file; leave it to the user`);
+    if (text === null) {
+      throw new Error(`${cannot}: ${path} is a link, unreadable or larger than 1 MiB; leave it to the user`);
+    }
     return text;
   };
   if (during === "merge") return [];
@@ -239,7 +250,8 @@ async function commitsLeft(git: Git, during: During, cannot: string): Promise<re
   const todo = during === "rebase" ? await read(`${folder}/git-rebase-todo`) : await read(`${folder}/todo`);
   const wrong = todo.split("\n").find((line) => !STEP.test(line));
   if (wrong !== undefined) {
-    throw new Error(`${cannot}: its next steps run a program or are unknown (${wrong.trim()}); leave it to the user`);
+    const shown = wrong.trim().slice(0, SHOWN_STEP);
+    throw new Error(`${cannot}: its step "${shown}" runs a program or is unknown to Vis; leave it to the user`);
   }
   const strategies = during === "rebase"
     ? [await read(`${folder}/strategy`)]
@@ -248,7 +260,9 @@ async function commitsLeft(git: Git, during: During, cannot: string): Promise<re
   const set = git.settings.filter(({ section, key }) => section === "pull" && key === "twohead");
   const used = written.length > 0 || todo.trim() === "" ? written : set.map(({ value }) => value.trim());
   const other = used.find((one) => !BUILT_IN.has(one));
-  if (other !== undefined) throw new Error(`${cannot}: its strategy is ${other}; leave it to the user`);
+  if (other !== undefined) {
+    throw new Error(`${cannot}: its strategy ${other} could be a program of the repository; leave it to the user`);
+  }
   const hashes = todo.split("\n").flatMap((line) =>
     /^[ \t]*\w+[ \t]+(?:-[cC][ \t]+)?([0-9a-f]{7,64})\b/.exec(line)?.[1] ?? []
   );
@@ -257,7 +271,8 @@ async function commitsLeft(git: Git, during: During, cannot: string): Promise<re
   return commits;
 }
 
-/** Returns the commit to which an abort returns the branch. Returns null for HEAD. */
+/** Returns the commit to which an abort returns the branch. Returns null if no file names the commit; an abort then
+ * returns to HEAD. */
 async function beginning(git: Git, during: During): Promise<string | null> {
   const paths = {
     merge: [],
@@ -292,7 +307,7 @@ async function commitsIn(git: Git, range: string, cannot: string): Promise<reado
   if (code !== 0) throw new Error(`${cannot}: ${plainReason(stderr)}`);
   const hashes = stdout.split("\n").filter((line) => line !== "");
   if (hashes.length > MOST_COMMITS) {
-    throw new Error(`${cannot}: the range has more than ${MOST_COMMITS} commits, the limit`);
+    throw new Error(`${cannot}: ${range} has more than ${MOST_COMMITS} commits, the limit; name a shorter range`);
   }
   return hashes;
 }

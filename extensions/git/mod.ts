@@ -4,7 +4,8 @@
  * (`safe_config.ts`), in the repository that `repository.ts` finds.
  *
  * Each topic has a file. `status.ts`, `diff.ts` and `history.ts` read. `commit.ts`, `branches.ts`, `merge_rebase.ts`
- * and `stash_reset.ts` change the repository, after `incoming_files.ts` has checked the incoming files. */
+ * and `stash_reset.ts` change the repository. If a call brings files into the workspace, `incoming_files.ts` checks
+ * them first. */
 import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -54,7 +55,7 @@ const BRANCHES =
 const STATE =
   "{branch: string|null, commit, subject, uncommitted: number, during?, conflicts?: {path, conflict}[], next?}";
 
-/** Names of other tools for parts of results. */
+/** Returns names that other tools use for parts of `key`, each with the name in this extension. */
 const under = (key: string, names: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(names).map(([name, instead]) => [`${key}.${name}`, instead]));
 const PATH_NAMES = { file: "path", filename: "path", name: "path" };

@@ -1,4 +1,5 @@
-import { relative, resolve } from "node:path";
+import { lstatSync } from "node:fs";
+import { join, relative, resolve } from "node:path";
 import { type HostFunction, nearestNames } from "@vis/extension";
 import { Git, gitSays, plainReason } from "./git.ts";
 
@@ -11,15 +12,10 @@ const MAX_REF_CHARS = 1000;
 /** Returns the name of a commit, branch or tag as an argument; with `range`, also a range. Throws TypeError for a name
  * that git would interpret as something else. */
 export function checkedRef(ref: string, { range = false }: { readonly range?: boolean } = {}): string {
-  const fault = refFault(ref);
-  if (fault !== null) {
-    const given = JSON.stringify(ref.slice(0, 100));
-    throw new TypeError(`Cannot use ${given} as the name of a commit, branch or tag: ${fault}`);
-  }
-  if (!range && ref.includes("..")) {
-    throw new TypeError(`Cannot use ${JSON.stringify(ref)}: it is a range; name one commit`);
-  }
-  return ref;
+  const fault = refFault(ref) ?? (!range && ref.includes("..") ? 'it contains "..", as a range does; name one' : null);
+  if (fault === null) return ref;
+  const given = JSON.stringify(ref.slice(0, 100));
+  throw new TypeError(`Cannot use ${given} as the name of a commit, branch or tag: ${fault}`);
 }
 
 function refFault(ref: string): string | null {
@@ -30,19 +26,45 @@ function refFault(ref: string): string | null {
   return /[\x00-\x1f\x7f]/.test(ref) ? "it contains a control character" : null;
 }
 
-/** Returns the hash of a commit. Rejects with Error that names the closest refs. */
+/** Returns the hash of a commit. Rejects with Error if the repository lacks the ref, or if the ref is no commit. */
 export async function commitHash(git: Git, ref: string, cannot: string): Promise<string> {
   const { code, stdout } = await git.run(["rev-parse", "--verify", "--quiet", "--end-of-options", `${ref}^{commit}`]);
   const hash = stdout.trim().split("\n").at(-1) ?? "";
-  if (code !== 0 || !/^[0-9a-f]{40,64}$/.test(hash)) throw await refError(git, { cannot, stderr: null, refs: [ref] });
-  return hash;
+  if (code === 0 && /^[0-9a-f]{40,64}$/.test(hash)) return hash;
+  const type = await typeOf(git, ref);
+  if (type !== null) throw new Error(`${cannot}: ${ref} is a ${type}; name a commit, branch or tag`);
+  throw await refError(git, { cannot, stderr: null, refs: [ref] });
+}
+
+async function typeOf(git: Git, ref: string): Promise<string | null> {
+  const { code, stdout } = await git.run(["cat-file", "-t", ref]);
+  const type = stdout.trim();
+  return code !== 0 ? null : type === "blob" ? "file" : type === "tree" ? "folder" : type;
 }
 
 export class NoCommitError extends Error {
   override readonly name = "NoCommitError";
 }
 
-/** Returns the error for a failed call. For an unknown name, the error lists the existing names. */
+/** Returns the error for a branch or tag that is missing, with the nearest names of the same kind. */
+export async function missingRef(
+  git: Git,
+  { cannot, name, kind }: { readonly cannot: string; readonly name: string; readonly kind: "branch" | "tag" },
+): Promise<Error> {
+  const known = await refsOf(git, kind === "branch" ? ["refs/heads"] : ["refs/tags"]);
+  return new Error(`${cannot}: the repository has no ${kind} ${name}${nearest(name, known)}`);
+}
+
+async function refsOf(git: Git, under: readonly string[] = []): Promise<readonly string[]> {
+  const { stdout } = await git.run(["for-each-ref", `--count=${MAX_REFS}`, "--format=%(refname:short)", ...under]);
+  return stdout.split("\n").filter((name) => name !== "");
+}
+
+function nearest(name: string, known: readonly string[]): string {
+  return known.length === 0 ? "" : `; the nearest are ${nearestNames(name, known).join(", ")}`;
+}
+
+/** Returns the error for a failed call. For an unknown name, the error lists the nearest names. */
 export async function refError(
   git: Git,
   { cannot, stderr, refs }: {
@@ -52,21 +74,18 @@ export async function refError(
     readonly refs: readonly string[];
   },
 ): Promise<Error> {
-  const named = refs.filter((ref) => ref !== "HEAD");
   if (stderr !== null && !gitSays("noRef", stderr)) return new Error(`${cannot}: ${plainReason(stderr)}`);
-  const { stdout } = await git.run(["for-each-ref", `--count=${MAX_REFS}`, "--format=%(refname:short)"]);
-  const known = stdout.split("\n").filter((name) => name !== "");
-  if (known.length === 0) return new NoCommitError(`${cannot}: the repository has no commit yet`);
-  const [wanted] = named;
-  if (wanted === undefined) {
-    const unborn = (await git.run(["rev-parse", "--verify", "--quiet", "HEAD"])).code !== 0;
-    return unborn
-      ? new NoCommitError(`${cannot}: this branch has no commit yet`)
-      : new Error(`${cannot}: ${plainReason(stderr ?? "")}`);
+  const known = await refsOf(git);
+  const unborn = (await git.run(["rev-parse", "--verify", "--quiet", "HEAD"])).code !== 0;
+  if (known.length === 0 && unborn) return new NoCommitError(`${cannot}: the repository has no commit yet`);
+  const ends = refs.flatMap((ref) => ref.split(/\.{2,3}/)).filter((ref) => ref !== "" && ref !== "HEAD");
+  for (const wanted of ends) {
+    if (await typeOf(git, wanted.replace(/^\^/, "")) !== null) continue;
+    return new Error(`${cannot}: the repository has no ${wanted}${nearest(wanted, known)}`);
   }
-  return new Error(
-    `${cannot}: the repository has no ${wanted}; the nearest are ${nearestNames(wanted, known).join(", ")}`,
-  );
+  return unborn
+    ? new NoCommitError(`${cannot}: this branch has no commit yet`)
+    : new Error(`${cannot}: ${plainReason(stderr ?? "")}`);
 }
 
 /** Returns paths as arguments after `--`. Adds `--` even without paths, so that git cannot read an earlier argument as
@@ -74,7 +93,8 @@ export async function refError(
 export function pathArguments(paths: string | readonly string[] | undefined): readonly string[] {
   const list = paths === undefined ? [] : typeof paths === "string" ? [paths] : paths;
   for (const path of list) {
-    if (path === "" || path.includes("\0")) throw new TypeError(`Cannot use ${JSON.stringify(path)}: it is not a path`);
+    if (path === "") throw new TypeError('Cannot use "" as a path: it is empty; "." is the whole workspace');
+    if (path.includes("\0")) throw new TypeError(`Cannot use ${JSON.stringify(path)} as a path: it contains U+0000`);
     if (isPrinted(path)) throw new TypeError(`Cannot use ${path}: its name is not UTF-8; name its folder instead`);
   }
   return ["--", ...list];
@@ -86,8 +106,11 @@ export async function missingFile(git: Git, path: string, cannot: string, commit
     : ["ls-tree", "-r", "--name-only", "--full-tree", commit];
   const { stdout } = await git.run(list);
   const known = stdout.split("\n").filter((name) => name !== "").slice(0, MAX_PATHS).map(nameOf);
-  const near = known.length === 0 ? "" : `; the nearest are ${nearestNames(path, known).join(", ")}`;
-  return new Error(`${cannot}: there is no file ${path}${commit === undefined ? "" : ` in ${commit}`}${near}`);
+  const isThere = commit === undefined &&
+    lstatSync(join(git.repository.workspace, path), { throwIfNoEntry: false }) !== undefined;
+  if (isThere) return new Error(`${cannot}: git does not track ${path}`);
+  const where = commit === undefined ? "" : ` in ${commit}`;
+  return new Error(`${cannot}: there is no file ${path}${where}${nearest(path, known)}`);
 }
 
 /** Returns a file name that git printed. A name that is not UTF-8 keeps git's quoted form, which other calls accept. */

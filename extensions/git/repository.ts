@@ -10,8 +10,8 @@ export interface Repository {
   readonly commonDir: string;
 }
 
-/** Returns the repository whose root is the workspace, or null. Rejects with Error if `.git` points to a repository of
- * another folder. Any program that writes in the workspace can create such a `.git`. */
+/** Returns the repository whose root is the workspace, or null. Rejects with Error if `.git` is a link, or points to a
+ * repository of another folder. Any program that writes in the workspace can create such a `.git`. */
 export async function findRepository(workspace: string): Promise<Repository | null> {
   const dot = join(workspace, ".git");
   const info = await Deno.lstat(dot).catch(() => null);
@@ -31,8 +31,8 @@ export async function findRepository(workspace: string): Promise<Repository | nu
   return { workspace, gitDir, commonDir };
 }
 
-/** Returns the closest folder with a `.git`, at a workspace or above it, or null. An empty `.git` is no repository,
- * because Vis makes one while a command runs. */
+/** Returns the closest folder with a `.git`, at a workspace or above it, or null. Skips an empty `.git` folder, because
+ * Vis makes such a folder while a command runs. */
 export function closestRepository(workspace: string): string | null {
   for (let at = workspace;; at = dirname(at)) {
     const dot = join(at, ".git"), info = lstatSync(dot, { throwIfNoEntry: false });

@@ -1,5 +1,5 @@
-/** Settings that override the settings of the repository. With these settings, the repository can name no program and
- * contact no other machine, and git's output has the format that Vis parses. */
+/** Settings that override the settings of the repository. Together with `overridesOf`, these settings keep git from
+ * programs that the repository names, and from other machines. They also fix the output formats that Vis parses. */
 const SETTINGS: readonly (readonly [name: string, value: string])[] = [
   ["core.fsmonitor", "false"],
   ["core.hooksPath", "/dev/null"],
@@ -96,7 +96,7 @@ export const SAFE_ENVIRONMENT: Readonly<Record<string, string>> = {
 
 const MERGE_TEXT = "git merge-file -q -L ours -L base -L theirs %A %O %B";
 
-/** Keys with which a subsection names a program that these calls could start, and their overrides. */
+/** Keys with which a subsection names a program that calls of this extension could start, with the overrides. */
 const OVERRIDDEN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   filter: { clean: "", smudge: "", process: "", required: "false" },
   merge: { driver: MERGE_TEXT },
@@ -109,7 +109,7 @@ const OVERRIDDEN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 export function overridesOf(names: readonly string[]): Readonly<Record<string, string>> {
   const overrides = names.flatMap((name): readonly (readonly [string, string])[] => {
     const [section = ""] = name.split(".", 1);
-    // Git also looks up its own subcommands, such as the strategy of a merge.
+    // Git can read the name of its own subcommand as an alias, such as the strategy of a merge.
     if (section.toLowerCase() === "alias") return [[name, ""]];
     const keys = OVERRIDDEN[section.toLowerCase()];
     if (!keys || name.split(".").length < 3) return [];
@@ -129,8 +129,8 @@ export function overridesOf(names: readonly string[]): Readonly<Record<string, s
 /** A setting that exists only if git reads settings from the environment (2.31 and later). */
 export const MARK = "vis.mark";
 
-/** Sections without subsections that name a program or include another file. Of these sections, Vis overrides the keys
- * that name programs. */
+/** Sections whose subsections include no file, and name no program that calls of this extension could start. `SETTINGS`
+ * overrides other keys of these sections that name programs. */
 const PLAIN_SECTIONS = new Set([
   "branch",
   "color",
@@ -150,8 +150,8 @@ const PLAIN_SECTIONS = new Set([
   "user",
 ]);
 
-/** Returns the name of the first section of git's settings that is not plain, or null. Every bracket counts, even one
- * in a value. */
+/** Returns the name of the first section of git's settings that is not plain, or null. Every bracket counts, even a
+ * bracket in a value. */
 export function specialSection(text: string): string | null {
   const names = [...text.matchAll(/\[\s*([^\s"\].]*)/g)].map(([, name = ""]) => name);
   return names.find((name) => !PLAIN_SECTIONS.has(name.toLowerCase())) ?? null;

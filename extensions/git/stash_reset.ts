@@ -10,12 +10,12 @@ import { type FileStatus, type GitState, halfRenames, readState, readStatus, ref
 export interface ResetOptions {
   readonly to?: string;
   readonly mode?: "soft" | "mixed" | "hard";
-  /** Whether `hard` may discard uncommitted changes. Without `force`, `hard` refuses this. */
+  /** Whether a hard reset may discard uncommitted changes. Without `force`, a hard reset refuses to discard changes. */
   readonly force?: boolean;
 }
 
 interface Reset extends GitState {
-  /** The earlier commit of the branch. `git.reset({to: was})` returns to this commit. */
+  /** The earlier commit of the branch. `git.reset({to: was})` moves the branch back to this commit. */
   readonly was: string;
   readonly undone: number;
   readonly lost: readonly string[];
@@ -68,7 +68,7 @@ export async function reset(
 }
 
 export interface RestoreOptions {
-  /** The commit whose files are restored. The default is the index, or HEAD with `staged`. */
+  /** The commit from which git takes the files. The default is the index, or HEAD with `staged`. */
   readonly from?: string;
   readonly staged?: boolean;
 }
@@ -88,7 +88,7 @@ export async function restore(
   const wanted = pathArguments(paths);
   if (from !== undefined) checkedRef(from);
   const git = await Git.of(env, ["restore", paths, options]);
-  const cannot = `Cannot restore ${typeof paths === "string" ? paths : paths.join(", ")}`;
+  const cannot = `Cannot restore ${named([paths].flat())}`;
   const source = from === undefined ? undefined : await commitHash(git, from, cannot);
   const compared = [...(staged ? ["--cached"] : []), ...(source === undefined ? [] : [source])];
   const { stdout } = await git.run(["diff", "--name-only", "--no-renames", ...compared, ...wanted]);
@@ -150,11 +150,11 @@ const HOW = ["list", "pop", "apply", "drop"] as const;
 export async function stash(env: EnvironmentView, options: StashOptions = {}): Promise<Stashes> {
   const asked = HOW.filter((one) => options[one] !== undefined && options[one] !== false);
   if (asked.length > 1) {
-    throw new TypeError("Cannot use stashes: list, pop, apply and drop exclude each other; use only one of them");
+    throw new TypeError("Cannot use stashes: list, pop, apply and drop exclude each other; pass only one of them");
   }
   const [how] = asked;
   if (how && (options.message !== undefined || options.paths !== undefined || options.untracked)) {
-    throw new TypeError("Cannot use stashes: message, paths and untracked belong to a new stash; leave them out");
+    throw new TypeError("Cannot use stashes: message, paths and untracked belong to a new stash; omit them");
   }
   const git = await Git.of(env, ["stash", options]);
   if (how === undefined) await pushStash(env, git, options);
@@ -187,7 +187,7 @@ async function pushStash(
   const files = status.files.filter((file) => untracked || !file.untracked);
   if (files.length === 0) {
     const hint = status.count.untracked > 0 ? "; pass {untracked: true} to include new files" : "";
-    throw new Error(`${cannot}: no file has changed${hint}`);
+    throw new Error(`${cannot}: no ${untracked ? "" : "tracked "}file has changed${hint}`);
   }
   const names = files.map(({ path }) => path);
   if (paths !== undefined) {
@@ -196,7 +196,9 @@ async function pushStash(
     const [half] = await halfRenames(git, files, cannot);
     if (half) {
       const { from, file: { path } } = half;
-      throw new Error(`${cannot}: ${from} was renamed to ${path}; git.commit both, or leave paths out`);
+      throw new Error(
+        `${cannot}: ${from} was renamed to ${path}, and git stashes no half of a rename; git.commit both, or omit paths`,
+      );
     }
   }
   await refuseNewSecrets(git, names, env, cannot);
@@ -233,7 +235,8 @@ async function takeStash(
     throw new Error(
       stashes.length === 0
         ? `${cannot}: the repository has no stash`
-        : `${cannot}: the repository has no stash ${String(place)}; git.stash({list: true}) lists all`,
+        : `${cannot}: git.stash({list: true}) does not list ${place}; pass a number of the list, ` +
+          "or at least 7 characters of a hash",
     );
   }
   if (how !== "drop") await refuseStash(git, hash, cannot);
@@ -248,8 +251,8 @@ async function takeStash(
   return hash;
 }
 
-/** Rejects a stash that would bring unsafe files. A stash has two or three parents: its base, the index, and untracked
- * files. */
+/** Rejects with Error for a stash that would bring unsafe files. A stash has two or three parents: its base, the index,
+ * and untracked files. */
 async function refuseStash(git: Git, hash: string, cannot: string): Promise<void> {
   const { stdout } = await git.run(["rev-list", "--parents", "--max-count=1", hash, "--"]);
   const [, begin, index, untracked] = stdout.trim().split(" ");
@@ -287,7 +290,8 @@ export async function uncommitted(git: Git, paths?: string | readonly string[]):
 }
 
 /** Keeps the uncommitted changes of tracked files in a commit without a branch, in the form of a stash. Returns the
- * hash of the commit, or undefined if there are no changes. Rejects with Error if git cannot keep the changes. */
+ * hash of the commit, or undefined if there are no changes. Rejects with Error if git cannot keep the changes, or if a
+ * new file may have keys. */
 export async function saveWork(
   git: Git,
   files: readonly FileStatus[],
@@ -299,7 +303,7 @@ export async function saveWork(
   const env = await committer(git).catch(() => committerVariables(NOBODY));
   const make = async (args: readonly string[], more: Readonly<Record<string, string>> = {}): Promise<string> => {
     const { code, stdout, stderr } = await git.run(args, { changes: "repository", env: { ...env, ...more } });
-    if (code !== 0) throw new Error(`${cannot}: git cannot keep the uncommitted changes: ${plainReason(stderr)}`);
+    if (code !== 0) throw new Error(`${cannot}: git did not keep the uncommitted changes: ${plainReason(stderr)}`);
     return stdout.trim();
   };
   const message = "Uncommitted changes, kept before they were discarded";

@@ -94,8 +94,8 @@ export async function readStatus(
   return { ...report.head, ...(during ? { during } : {}), ...report.files };
 }
 
-/** Returns " with 3 changed and 2 new files" or " without changes". Returns "" if git failed or did not end before the
- * signal. */
+/** Returns a text such as " with 3 changed and 2 new files" or " without changes". Returns "" if git failed or did not
+ * end before the signal. */
 export async function uncommittedWords(env: EnvironmentView, signal: AbortSignal): Promise<string> {
   if (!env.spawn) return "";
   try {
@@ -111,7 +111,8 @@ export async function uncommittedWords(env: EnvironmentView, signal: AbortSignal
   }
 }
 
-/** Returns staged renames of which only one name is among these files. For some paths, the status lists such halves. */
+/** Returns staged renames of which only one name is among these files. A status of some paths can contain such halves.
+ */
 export async function halfRenames(git: Git, files: readonly FileStatus[], cannot: string): Promise<readonly Rename[]> {
   if (!files.some(({ staged }) => staged === "added" || staged === "deleted")) return [];
   const named = new Set(files.map(({ path }) => path));
@@ -238,7 +239,7 @@ export function stateOutcome({ branch, commit, subject, during, conflicts }: Git
   return { text: during === undefined ? at : `${at}, during a ${during}`, ok: true };
 }
 
-/** Throws Error while a merge, rebase, cherry-pick or revert is unfinished. */
+/** Throws Error while a merge, rebase, cherry-pick, revert or bisect is unfinished. */
 export function refuseDuring({ during, files }: Pick<Status, "during" | "files">, cannot: string): void {
   if (during === undefined) return;
   const conflicts = files.some(({ conflict }) => conflict !== undefined);
@@ -247,7 +248,7 @@ export function refuseDuring({ during, files }: Pick<Status, "during" | "files">
 
 function wayOn(during: string, conflicts: boolean): string {
   const [name, skips] = ENDS[during] ?? [];
-  if (name === undefined) return "leave it to the user, who began it";
+  if (name === undefined) return "leave it to the user";
   const continued = during === "merge" ? "git.commit(message)" : `git.${name}({continue: true})`;
   const first = conflicts ? `edit the files, git.add them, then ${continued}` : continued;
   return `${first}; or git.${name}({abort: true})${skips ? ", {skip: true}" : ""}`;

@@ -39,7 +39,11 @@ export async function searchHistory(
 function timeOf(time: string | number | Date | undefined, key: string): number | undefined {
   if (time === undefined) return undefined;
   const at = new Date(time).getTime();
-  if (Number.isNaN(at)) throw new TypeError(`Cannot search: ${key} is not a date such as "2026-11-22"`);
+  if (Number.isNaN(at)) {
+    throw new TypeError(
+      `Cannot search the history: ${key} is ${JSON.stringify(time)}, not a date such as "2026-11-22"`,
+    );
+  }
   return at;
 }
 

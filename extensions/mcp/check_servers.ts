@@ -23,7 +23,7 @@ interface ServerState {
 
 type Place = Pick<CliContext, "config" | "workspace" | "home"> & { readonly spawn: DoctorContext["spawn"] };
 
-/** Starts all servers, or the named server, and counts their tools. */
+/** Starts all enabled servers, or the named server, and counts their tools. */
 async function checkServers(place: Place, name: string | null = null): Promise<readonly ServerState[]> {
   const wanted = [...enabledServers(place.config)].filter(([one]) => name === null || one === name);
   const starts = new Semaphore(MOST_AT_A_TIME);

@@ -40,8 +40,8 @@ const CLOSE_MS = 3_000;
  * request. */
 const PROBE_MS = 3_000;
 
-/** Starts a server and negotiates the protocol version. If `connect` rejects, no program and no connection remains.
- * Rejects with LoginError if a login is missing. */
+/** Starts a server and negotiates the protocol version. If the start fails, ends the program or the connection before
+ * the promise rejects, and waits for this end at most `CLOSE_MS`. Rejects with LoginError if a login is missing. */
 export async function connect(env: EnvironmentView, options: ConnectOptions): Promise<McpConnection> {
   const { config, login, onToolsChanged, onEnd } = options;
   const client = new Client({ name: "vis", version: "1.0.0" }, {
@@ -74,7 +74,7 @@ export async function connect(env: EnvironmentView, options: ConnectOptions): Pr
     const reasons = [...(ended() ? [known] : [message, known]), hint].filter((one) => one !== "");
     await settledWithin(Promise.allSettled([client.close(), transport.close()]), CLOSE_MS);
     if (error instanceof LoginError) throw error;
-    throw new Error(`It did not start: ${reasons.join("; ")}`);
+    throw new Error(`${"url" in config ? "Vis could not connect" : "It did not start"}: ${reasons.join("; ")}`);
   }
   return {
     client,
@@ -115,7 +115,7 @@ function stdioTransport(
   return new StdioTransport({ spawn, config, workspace, answers, onStderr });
 }
 
-/** Matches errors that walls cause. Programs without network report such errors too. */
+/** Matches errors of a program that the command wall may have caused. */
 const STOPPED = /EACCES|EPERM|EROFS|permission denied|operation not permitted|read-only file system/i;
 const OFFLINE = /EAI_AGAIN|ENOTFOUND|ENETUNREACH|ECONNREFUSED|getaddrinfo|network is unreachable|resolve host/i;
 

@@ -1,4 +1,5 @@
 import { type AuthProvider, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { reasonOf } from "@vis/extension";
 import { createParser, type EventSourceMessage } from "eventsource-parser";
 import type { ServerMessages } from "./server_messages.ts";
 import type { HttpConfig } from "./settings.ts";
@@ -60,7 +61,7 @@ function bounded(answer: Response, signal: AbortSignal | null | undefined): Resp
     transform: (chunk, controller) => {
       length += chunk.length;
       if (length > MAX_ANSWER) {
-        controller.error(new RangeError(`Cannot read the answer: it is larger than ${MAX_ANSWER} bytes, the limit`));
+        controller.error(new RangeError(`Its answer is larger than ${MAX_ANSWER >> 20} MiB, the limit`));
       } else controller.enqueue(chunk);
     },
   });
@@ -173,7 +174,7 @@ async function* readableEvents(
     } else parser.feed("\n\n");
   } catch (error) {
     if (isResumable || id === undefined || !answers.waits(id)) throw error;
-    why = `the answer of the server ended too early: ${error instanceof Error ? error.message : error}`;
+    why = `the answer of the server ended too early: ${reasonOf(error)}`;
   }
   if (!isResumable && id !== undefined && answers.waits(id)) {
     found.push(eventText({ data: JSON.stringify({ id, error: { message: why } }) }, reading));

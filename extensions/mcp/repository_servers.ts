@@ -109,7 +109,9 @@ function serverOf(
     readonly wanted: Set<string>;
   },
 ): ServerConfig {
-  if (!NAME.test(name)) throw new Error("Its name has characters other than letters, digits, - and _");
+  if (!NAME.test(name)) {
+    throw new Error("Its name must begin with a letter and have at most 41 letters, digits, - and _");
+  }
   const filled = (text: string): string => {
     return text.replace(/\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g, (_whole, variable: string, fallback?: string) => {
       const value = Object.hasOwn(variables, variable) ? variables[variable] : undefined;
@@ -130,7 +132,7 @@ function serverOf(
   return Stdio.parse({ command: filled(command), args: args.map(filled), env: all(env), cwd: ".", network: true });
 }
 
-/** Returns the error for a variable that the user has not named. A repository reads no other variables. */
+/** Returns the error for a variable that the user has not named. The servers of a repository get no other variables. */
 function unnamed(variable: string): string {
   return `it requires your variable ${variable}; allow it with vis config set ` +
     `extensions.config.vis.mcp.variables.${variable} '\${${variable}}'`;

@@ -99,7 +99,7 @@ function firstOf<T>(
   { env, of }: { readonly env: EnvironmentView; readonly of: "resources" | "prompts" },
 ): readonly T[] {
   if (all.length > MOST_LISTED) {
-    env.note?.(`${all.length - MOST_LISTED} ${of} are omitted: the limit is ${MOST_LISTED}`);
+    env.note?.(`Vis omits ${all.length - MOST_LISTED} of ${all.length} ${of}: the limit is ${MOST_LISTED}`);
   }
   return all.slice(0, MOST_LISTED);
 }
@@ -148,7 +148,9 @@ async function callTool(
   const usage = toolUsage(tool, { server: link.name, bound });
   const args = argumentsOf(given, { tool: tool.name });
   const missing = requiredKeys(tool.inputSchema).filter((key) => !Object.hasOwn(args, key));
-  if (missing.length > 0) throw failure(tool, { usage, why: `${missing.join(", ")} is missing` });
+  if (missing.length > 0) {
+    throw new TypeError(`Cannot call ${tool.name}: args lacks ${missing.join(", ")}; usage: ${usage}`);
+  }
   if (tool.destructive && !link.config.destructive) await askUser(env, { server: link.name, tool: tool.name, args });
   const { result, wrong } = await request(env, { link, tool, args });
   if (wrong !== undefined) throw failure(tool, { usage, why: wrong });
@@ -201,7 +203,8 @@ async function request(
   const ends = Date.now() + MOST_EXTENSIONS * link.config.timeoutMs;
   const onprogress = (): void => {
     if (Date.now() >= ends) {
-      limit.abort(`it reports progress, but did not end within ${MOST_EXTENSIONS} time limits`);
+      const seconds = MOST_EXTENSIONS * link.config.timeoutMs / 1000;
+      limit.abort(`it reports progress, but did not end within ${seconds} s, the limit`);
     }
   };
   try {
@@ -277,7 +280,7 @@ function findTool(
   const near = nearestName(name, names) ?? names.find((one) => one.includes(name)) ?? null;
   const hint = near !== null ? `did you mean ${near}` : `list them with await mcp.tools("${link.name}")`;
   throw new Error(
-    `Cannot call ${name} of MCP server ${link.name}: none of its ${tools.length} tools has this name; ${hint}`,
+    `Cannot call ${name} of MCP server ${link.name}: the server has no tool of this name; ${hint}`,
   );
 }
 

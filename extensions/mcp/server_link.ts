@@ -8,8 +8,8 @@ import { abortable, type EnvironmentView, reasonOf } from "@vis/extension";
 export class Links {
   readonly #conversations = new Map<string, Map<string, ServerLink>>();
 
-  /** Returns the conversation's server of this name. Rejects with Error that lists the existing names, and if the user
-   * does not allow a server of the repository. */
+  /** Returns the conversation's server of this name. Rejects with ServerError for an unknown name, for an unusable
+   * description, and if the user does not allow a server of the repository. */
   async find(env: EnvironmentView, name: string): Promise<ServerLink> {
     const own = enabledServers(env.config);
     const config = own.get(name);
@@ -17,12 +17,13 @@ export class Links {
     const found = mayBringServers(env) ? await repositoryServers(env) : null;
     const brought = found?.servers.get(name);
     if (!found || !brought) {
-      const why = found?.faults.get(name) ?? found?.faults.get("");
+      const why = found?.faults.get(name), whole = found?.faults.get("");
       if (why !== undefined) throw new ServerError(name, `${FILE} describes it, but ${why}`);
+      if (whole !== undefined) throw new ServerError(name, `the settings lack it, and ${FILE} is unusable: ${whole}`);
+      const known = [...own.keys(), ...found?.servers.keys() ?? []].join(", ");
       throw new ServerError(
         name,
-        "the settings have no such server; choose one of " +
-          `${[...own.keys(), ...found?.servers.keys() ?? []].join(", ") || "none"}`,
+        known === "" ? "no MCP server is set up" : `no MCP server has this name; choose one of ${known}`,
       );
     }
     await askForServers(env, { server: name, found });
@@ -233,7 +234,8 @@ export class ServerLink {
   #error(error: unknown, why: string): ServerError {
     if (error instanceof ServerError) return error;
     const cause = error instanceof TypeError && error.cause instanceof Error ? error.cause.message : "";
-    const text = [reasonOf(error), cause, why].filter((one) => one !== "").join("; ");
+    const said = reasonOf(error), parts = [why.startsWith(said) ? "" : said, cause, why];
+    const text = parts.filter((one) => one !== "").join("; ");
     const wants = error instanceof LoginError ? "login" : null;
     return new ServerError(this.name, redacted(text.slice(0, 2_000), this.#secrets()), wants);
   }

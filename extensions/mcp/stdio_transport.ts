@@ -6,7 +6,7 @@ import {
   serializeMessage,
   type Transport,
 } from "@modelcontextprotocol/client";
-import { ByteBuffer, type EnvironmentView, JsonTooLarge, messageOf, reasonOf } from "@vis/extension";
+import { ByteBuffer, type EnvironmentView, JsonTooLarge, reasonOf } from "@vis/extension";
 import { resolve } from "node:path";
 
 type Spawn = NonNullable<EnvironmentView["spawn"]>;
@@ -20,8 +20,8 @@ const MOST_GARBAGE = 200, DAY_MS = 24 * 3_600_000;
 /** Runs a server as a program behind the command wall, with one message in each line. The program runs between calls
  * and ends with the conversation. */
 export class StdioTransport implements Transport {
-  /** `stderr` and `pid` identify a program to the library. If a program does not respond to the first request, it
-   * speaks the older protocol. */
+  /** `stderr` and `pid` identify a program to the library. If a program does not respond to the first request, the
+   * library then uses the older protocol. */
   readonly stderr = null;
   readonly pid = null;
   onclose?: () => void;
@@ -65,7 +65,9 @@ export class StdioTransport implements Transport {
   get why(): string {
     const wrong = this.#garbage[0] === undefined
       ? ""
-      : `it wrote ${this.#garbageCount} lines that are not messages, the first: ${this.#garbage[0]}`;
+      : `it wrote ${this.#garbageCount === 1 ? "a line" : `${this.#garbageCount} lines`} that ${
+        this.#garbageCount === 1 ? "is no message" : "are not messages, the first"
+      }: ${this.#garbage[0]}`;
     return [this.#why, wrong].filter((one) => one).join("; ");
   }
 
@@ -94,13 +96,13 @@ export class StdioTransport implements Transport {
     });
     this.#ended = running.then(
       ({ code, signal }) => this.#end(`it ended with ${signal ?? `code ${code}`}${this.#lastWords()}`),
-      (error: unknown) => this.#end(messageOf(error)),
+      (error: unknown) => this.#end(`Vis ${reasonOf(error)}`), // The message begins with "Cannot".
     );
     return Promise.resolve();
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
-    if (this.#why !== null) throw new Error(`Cannot send a message: ${this.#why}`);
+    if (this.#why !== null) throw new Error(this.#why);
     this.#lines.asked();
     this.#messages = 0;
     this.#answers.sent(message);
@@ -127,7 +129,9 @@ export class StdioTransport implements Transport {
   }
 
   #message(line: string): void {
-    if (++this.#messages > MOST_UNASKED) return this.#fail(`it wrote ${MOST_UNASKED} unsolicited messages`);
+    if (++this.#messages > MOST_UNASKED) {
+      return this.#fail(`it wrote more than ${MOST_UNASKED} unsolicited messages, the limit`);
+    }
     let messages: readonly JSONRPCMessage[];
     try {
       const read = this.#answers.read(line);

@@ -165,7 +165,8 @@ function small(schema: unknown): unknown {
   return schema !== undefined && JSON.stringify(schema).length <= MAX_SCHEMA ? schema : undefined;
 }
 
-/** Names that every object has, or that would turn the alias into a promise. */
+/** Names that would give an alias another meaning: every object has some of them, `then` makes a promise, and
+ * JSON.stringify calls `toJSON`. */
 const UNUSABLE = ["then", "constructor", "prototype", "__proto__", "toJSON"];
 
 /** Returns valid identifiers for names of tools. Other characters become `_`, and duplicates get a number. */
@@ -211,7 +212,7 @@ function identifier(name: string): string {
 const MAX_CHARS = 40_000;
 
 /** Returns signatures of tools as text, filtered by all words of `search`. For tools beyond the limit, the text has
- * only the names. */
+ * only their number. */
 export function toolList(
   server: string,
   { tools, unusable, leftOut, bound, search = "" }: ListedTools & {
@@ -260,7 +261,7 @@ const MOST_SYMBOLS = 300;
 const GLOBAL = { scope: "global" } as const;
 
 /** The tools of servers as last seen, for all conversations, so that an alias has its functions before the server
- * starts. The cache contains no secrets. Failures of the store are ignored. */
+ * starts. The cache contains no secrets. Vis ignores failures of the store. */
 export class ToolCache {
   readonly #env: Pick<EnvironmentView, "store" | "workspace">;
 

@@ -98,7 +98,7 @@ function section(scope: string, notes: readonly Note[]): readonly string[] {
   if (notes.length === 0) return [];
   let length = 0;
   const lines = notes.map(({ id, text }) => `- [${id}] ${text}`).reverse()
-    // The newest note is shown even if it is longer than the limit.
+    // The prompt shows the newest note even if this note is longer than the limit.
     .filter((line, at) => (length += line.length + 1) <= MAX_SHOWN_CHARS / 2 || at === 0).reverse();
   const more = notes.length > lines.length ? ` (the newest ${lines.length} of ${notes.length}; memo.list())` : "";
   return [`${scope}${more}:`, ...lines];
@@ -135,13 +135,17 @@ export async function addNote(
 ): Promise<Note> {
   const line = text.trim().replace(/\s*\n\s*/g, " ");
   if (line === "" || line.length > MAX_NOTE_CHARS) {
-    throw new Error(`Cannot keep the note: it has ${line.length} characters; the limit is 1 to ${MAX_NOTE_CHARS}`);
+    throw new Error(
+      line === ""
+        ? "Cannot keep the note: it is empty"
+        : `Cannot keep the note: it has ${line.length} characters; the limit is ${MAX_NOTE_CHARS}`,
+    );
   }
   const notes = await readNotes(place, scope);
   const there = notes.find((note) => note.text === line);
   if (there) return there;
   if (notes.length >= MAX_NOTES) {
-    throw new Error(`Cannot keep the note: the ${scope} has ${MAX_NOTES} notes, the limit; remove or merge some`);
+    throw new Error(`Cannot keep the note: the ${scope} has ${MAX_NOTES} notes, the limit; remove one first`);
   }
   const note = { id: await newId(line, notes), text: line, at: new Date().toISOString() };
   await putNote(place, { note, scope });
@@ -196,7 +200,7 @@ const TAKEN = "taken over";
  * begins again, and stores the same notes.
  *
  * The import takes the earlier version's lock, so that neither that version nor another process changes notes
- * meanwhile. Rejects for a file without notes. */
+ * meanwhile. Rejects with Error for a file without a valid list of notes. */
 async function takeOver(place: Place, scope: NoteScope): Promise<void> {
   const { store } = place;
   const where = { scope: storedIn(scope) };
@@ -225,7 +229,7 @@ function parsed(text: string, file: string): readonly Note[] {
     const { notes }: { readonly notes: readonly Note[] } = JSON.parse(text);
     if (Array.isArray(notes) && notes.every(isNote)) return notes;
   } catch { /* The error below reports it. */ }
-  throw new Error(`Cannot read ${file}: it contains no notes; correct or remove it`);
+  throw new Error(`Cannot read ${file}: it contains no valid list of notes; correct or remove it`);
 }
 
 function isNote({ id, text, at }: Note): boolean {

@@ -47,7 +47,8 @@ export async function runOne(env: EnvironmentView, task: string, options: ChildR
   if (!env.runChild) throw new Error("Cannot run a sub-query: no request is running");
   const { status, reason, answer } = await env.runChild(task, options);
   if (status === "done") return answer;
-  throw new Error(`Cannot use the sub-query: it ended without an answer (${reason}); ${answer.slice(0, SHOWN_ANSWER)}`);
+  const last = answer === "" ? "" : `; its last words: ${answer.slice(0, SHOWN_ANSWER)}`;
+  throw new Error(`Cannot use the sub-query: it ended without an answer (${reason})${last}`);
 }
 
 /** Returns one answer for each task, in order. `options` are the defaults of each task. */

@@ -16,8 +16,8 @@ export async function mapChunks(
 const SIZE = 100_000;
 const BETWEEN = "\n\n---\n\n";
 
-/** Applies the instruction to as many texts as fit into one prompt, at least two, until one text is left. Rejects if a
- * text or an intermediate answer is a failure. */
+/** Applies the instruction to as many texts as fit into one prompt, at least two, until one text is left. Rejects if
+ * one of the texts or of the intermediate answers is no text. */
 export async function reduceChunks(
   env: EnvironmentView,
   texts: readonly unknown[],
@@ -35,9 +35,12 @@ function allTexts(texts: readonly unknown[]): string[] {
   const failed = texts.filter((text) => typeof text !== "string");
   if (failed.length === 0) return texts.map(String);
   const [first] = failed;
-  const why = typeof first === "object" && first !== null && "error" in first ? String(first.error) : typeof first;
+  const lacks = `${failed.length} of ${texts.length} texts`;
+  if (typeof first === "object" && first !== null && "error" in first) {
+    throw new Error(`${String(first.error)}; for this reason, rlm.reduceChunks lacks ${lacks}`);
+  }
   throw new TypeError(
-    `Cannot merge: ${failed.length} of ${texts.length} values are not texts (${why}); pass only texts`,
+    `Cannot merge the texts: the type of ${lacks} is not string, but ${typeof first}; pass only texts`,
   );
 }
 

@@ -18,11 +18,12 @@ export interface StartOptions extends Omit<CommandOptions, "stdin"> {
   readonly until?: string;
 }
 
-/** The wait for the first output. A command that cannot run reports the reason within this time. */
+/** The wait for the first output. Most commands that cannot run report the reason within this time. */
 const WAIT_MS = 1_000;
 const TIMEOUT_MS = 3_600_000;
 
-/** Starts a command that runs after the call, and reads its first output. Rejects like `run`. */
+/** Starts a command that runs after the call, and reads its first output. Rejects like `run`, and with Error if
+ * MOST_RUNNING commands are running. */
 export async function start(
   env: EnvironmentView,
   command: ShellCommand,
@@ -56,8 +57,8 @@ export interface InputOptions extends ReadOutputOptions {
   readonly end?: boolean;
 }
 
-/** Writes to the input of a started command, and reads its output. Rejects with Error if the command has no input or
- * has ended. */
+/** Writes to the input of a started command, and reads its output. Rejects with Error if the command is unknown, has no
+ * input, has ended, or has not read earlier input. */
 export async function writeJob(
   env: EnvironmentView,
   id: string,
@@ -139,7 +140,7 @@ export class Jobs {
     if (job) return job;
     throw new Error(
       `Cannot find command ${id}: no command has this id; ` +
-        `${this.all.length === 0 ? "no command was started" : `choose one of ${this.all.map(named).join(", ")}`}`,
+        `${this.all.length === 0 ? "shell.list() is empty" : `choose one of ${this.all.map(named).join(", ")}`}`,
     );
   }
 
@@ -167,12 +168,14 @@ export class JobInput {
     this.stream = new ReadableStream({ start, cancel: () => void (this.#controller = null) }, size);
   }
 
-  /** Returns the reason why the text cannot be written, or null. */
+  /** Returns the reason why the command cannot get the text, or null. */
   write(text: string): string | null {
     const bytes = new TextEncoder().encode(text);
     if (this.#controller === null) return "its input has ended";
     if (bytes.length > (this.#controller.desiredSize ?? 0)) {
-      return `it has not read the earlier input, and Vis keeps at most ${UNREAD_BYTES >> 20} MiB`;
+      return bytes.length > UNREAD_BYTES
+        ? `the text has ${bytes.length} bytes; the limit is ${UNREAD_BYTES}; write it in parts`
+        : `it has not read the earlier input, and Vis keeps at most ${UNREAD_BYTES >> 20} MiB`;
     }
     if (bytes.length > 0) this.#controller.enqueue(bytes);
     return null;
@@ -282,7 +285,7 @@ export class Job {
     return this.#ended === null && this.#failed === null;
   }
 
-  /** Whether no program ran, or whether the program was ended with the conversation. */
+  /** Whether no program ran, or whether Vis ended the program with the conversation. */
   get failed(): boolean {
     return this.#failed !== null;
   }

@@ -46,7 +46,7 @@ const given = {
   secrets: z.array(z.string()).max(20).optional(),
 };
 const waiting = { waitMs: z.number().int().min(0).max(600_000).optional(), until: text.optional() };
-/** Names of other tools for parts of a command's result. */
+/** Names that other tools use for parts of a command's result. */
 const CODE = {
   ...{ exitCode: "code", exit_code: "code", exitcode: "code", returncode: "code", returnCode: "code" },
   ...{ success: "code === 0", ok: "code === 0" },

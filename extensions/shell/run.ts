@@ -71,8 +71,8 @@ async function keptOutput({ bindVar }: EnvironmentView, result: CommandEnd): Pro
   }
 }
 
-/** Runs a program, and reports its changes in the workspace, or in the whole repository around it. Also reports the
- * changes of a program that was ended with its call. */
+/** Runs a program, and returns its changes in the workspace, or in the whole repository around it. If `run` rejects,
+ * Vis still records the changes for undo. */
 export async function watched<Result>(
   env: EnvironmentView,
   run: () => Promise<Result>,
@@ -102,7 +102,8 @@ const OFFLINE = { npm_config_fetch_retries: "0", PIP_RETRIES: "0", CARGO_NET_RET
 
 export type ShellCommand = string | readonly string[];
 
-/** The options of a command. The user must approve `network`, and paths in `write` outside of the workspace. */
+/** The options of a command. Unless settings or earlier approvals allow them, the user must approve `network`,
+ * `secrets`, and in `write` the path `.git` and paths outside of the workspace. */
 export interface CommandOptions extends Pick<SpawnOptions, "timeoutMs" | "cwd" | "env" | "network" | "write"> {
   readonly stdin?: string;
   readonly secrets?: readonly string[];
@@ -129,7 +130,11 @@ export async function allowed(
   asked: Omit<CommandOptions, "timeoutMs">,
 ): Promise<Allowed> {
   const { spawn } = env;
-  if (!spawn) throw new Error("Cannot run commands here: this conversation has no wall for them");
+  if (!spawn) {
+    throw new Error(
+      "Cannot run commands: Vis starts no programs in the locked profile; ask the operator of the server",
+    );
+  }
   const refusal = refusedBy(env.config as CommandRules | undefined, command);
   if (refusal !== null) throw new Error(refusal);
   if (env.onlyReads) await refuseInPlan(env, asked);
@@ -142,7 +147,7 @@ export async function allowed(
   });
   const { all, ...more } = await approved(env, { ...asked, shown, argv });
   const walls = await env.programWalls?.(), unwalled = walls?.unwalled;
-  // Without a whole wall, the user approves the command with its variables, so Vis adds no variables.
+  // If the wall is incomplete, the user may have to approve the command with its variables, so Vis adds no variables.
   const usual = walls === undefined || unwalled !== undefined
     ? {}
     : { PYTHONUNBUFFERED: "1", ...(more.network ?? walls.network ? {} : OFFLINE) };
@@ -161,7 +166,7 @@ export async function allowed(
     });
     const codes = parts?.hiddenBy(ended) ?? null;
     const { obeyed, repositories } = ended;
-    if (obeyed) env.warn?.(`A command changed what git runs or obeys here: ${obeyed.join(", ")}`);
+    if (obeyed) env.warn?.(`A command changed files that git runs or reads as settings: ${obeyed.join(", ")}`);
     if (repositories) {
       env.warn?.(
         `A command made a repository in ${
@@ -272,7 +277,9 @@ async function approved(
       `let a command change files in all of ${root}, the repository around the workspace: ${shown}`,
     ) ?? {};
     if (!allowed) {
-      throw new Error(`Cannot let a command change ${around.join(", ")}: ${reason}; vis --root allows it`);
+      throw new Error(
+        `Cannot let a command change ${around.join(", ")}: ${reason}; the user can start Vis with --root to allow it`,
+      );
     }
   }
   all ||= asksForAll;
@@ -282,7 +289,7 @@ async function approved(
   for (const path of [...paths, ...around, ...seen]) {
     if (await realpath(path).catch(() => path) === path) continue;
     throw new Error(
-      `Cannot run the command with ${path}: it has become a link to another place than the question showed`,
+      `Cannot run the command with ${path}: after the question, it became a link to another place; run it again`,
     );
   }
   const hideSecrets = { except: seen, instead: INSTEAD };
@@ -312,7 +319,7 @@ interface Need {
 /** Returns the real path, because the user approves the target of links. */
 async function realPath(path: string): Promise<string> {
   return await realpath(path).catch(() => {
-    throw new Error(`Cannot run a command that changes ${path}: the file or folder does not exist`);
+    throw new Error(`Cannot run a command that changes ${path}: the path does not exist or is not accessible`);
   });
 }
 

@@ -79,13 +79,13 @@ async function skillsIn(
   };
 }
 
-const UNREADABLE = "its SKILL.md is not a text file, leads out of its folder, or may hold keys";
+const UNREADABLE = "its SKILL.md is binary or unreadable, leads out of its folder, or may hold keys";
 
 /** Reads name and description in the lines between the first two `---`. Returns a fault for other texts. */
 function skillOf(text: string, { name, folder }: { readonly name: string; readonly folder: string }): Skill | string {
   const [, head] = /^---\r?\n([\s\S]*?)\r?\n---/.exec(text) ?? [];
   if (head === undefined) {
-    return "its SKILL.md does not begin with name and description between two lines of ---";
+    return `the first ${MAX_HEAD} characters of its SKILL.md have no name and description between two lines of ---`;
   }
   const own = field(head, "name");
   const description = field(head, "description");

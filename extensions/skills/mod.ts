@@ -5,6 +5,7 @@ import {
   type DoctorContext,
   type EnvironmentView,
   fn,
+  nearestNames,
   z,
 } from "@vis/extension";
 import { dirname, relative, resolve, sep } from "node:path";
@@ -99,14 +100,19 @@ async function read(
   if (!skill) {
     throw new Error(
       skills.length === 0
-        ? `Cannot read skill ${name}: there are no skills here`
-        : `Cannot read skill ${name}: no skill has this name; choose one of ${
-          skills.map((one) => one.name).join(", ")
-        }`,
+        ? `Cannot read skill ${name}: Vis found no skills`
+        : `Cannot read skill ${name}: no skill has this name; the nearest are ${
+          nearestNames(name, skills.map((one) => one.name)).join(", ")
+        }; skills.list() lists all`,
     );
   }
   const file = await readProjectFile(skill.folder, { path, maxChars: MAX_CHARS, secrets: env.secrets });
-  if (file === null) throw new Error(`Cannot read ${path} of skill ${name}: its folder has no such file`);
+  if (file === null) {
+    throw new Error(
+      `Cannot read ${path} of skill ${name}: the file is missing, binary or unreadable, leads out of the skill's folder, ` +
+        "or may hold keys",
+    );
+  }
   return file.cut ? `${file.text}\n[cut at ${MAX_CHARS} characters]` : file.text;
 }
 

@@ -61,7 +61,9 @@ export function number(value: number | bigint, digits?: number): string {
 }
 
 function recordsOf(text: string, separator: string): string[][] {
-  if (separator.length !== 1) throw new TypeError("Cannot parse CSV: the separator is not one character");
+  if (separator.length !== 1) {
+    throw new TypeError(`Cannot parse CSV: the separator ${JSON.stringify(separator)} is not a single character`);
+  }
   const records: string[][] = [];
   let record: string[] = [];
   let at = 0;
@@ -116,7 +118,9 @@ function listed(rows: Rows, columns?: readonly string[]): (readonly unknown[])[]
   const isLists = rows.length > 0 && rows.every((row) => Array.isArray(row));
   if (isLists) return columns ? [columns, ...rows] : [...rows];
   const wrong = rows.findIndex((row) => typeof row !== "object" || row === null || Array.isArray(row));
-  if (wrong >= 0) throw new TypeError(`Cannot make a table: row ${wrong + 1} is not a record`);
+  if (wrong >= 0) {
+    throw new TypeError(`Cannot make a table: row ${wrong + 1} is not an object; pass only objects, or only lists`);
+  }
   const names = columns ?? [...new Set(rows.flatMap((row: Row) => Object.keys(row)))];
   return names.length === 0 ? [] : [names, ...rows.map((row: Row) => names.map((name) => row[name]))];
 }

@@ -32,9 +32,8 @@ const REDIRECTS = [301, 302, 303, 307, 308];
 /** Parses an address of a model. Throws Error for an invalid address, for a protocol other than http and https, and for
  * an address with a name or password. */
 export function parseUrl(text: string, base?: URL): URL {
-  if (text.length > MAX_URL || !URL.canParse(text, base)) {
-    throw new Error("The address is not one such as https://host/path");
-  }
+  if (text.length > MAX_URL) throw new Error(`The address has ${text.length} characters; the limit is ${MAX_URL}`);
+  if (!URL.canParse(text, base)) throw new Error("The address is not a URL such as https://host/path");
   const url = new URL(text, base);
   if (!/^https?:$/.test(url.protocol)) throw new Error(`The protocol is ${url.protocol}, but must be https: or http:`);
   if (url.username !== "" || url.password !== "") {
@@ -49,7 +48,7 @@ export async function fetchUrl(first: HttpRequest, options: FetchOptions): Promi
   const timer = new AbortController();
   const signal = options.signal ? AbortSignal.any([options.signal, timer.signal]) : timer.signal;
   const timeout = setTimeout(
-    () => timer.abort(new Error(`It took longer than ${options.timeoutMs} ms; set timeoutMs`)),
+    () => timer.abort(new Error(`It took longer than ${options.timeoutMs} ms, the limit; timeoutMs sets another one`)),
     options.timeoutMs,
   );
   try {

@@ -17,7 +17,7 @@ const Body = z.union([
 ]).describe("body");
 const RETURNS = "{status, url, headers, text? | json? | bytes?, truncated}";
 
-/** Names of other tools for parts of results. */
+/** Names that other tools use for parts of results. */
 const STATUS = { statusCode: "status", code: "status", ok: "status < 400" };
 const BODY = "text, json or bytes";
 const ANSWERED = { ...STATUS, body: BODY, content: BODY, data: BODY, html: "text" };

@@ -1,4 +1,4 @@
-import { abortable, reasonOf } from "@vis/extension";
+import { abortable, messageOf, reasonOf } from "@vis/extension";
 import { lookup } from "node:dns/promises";
 
 const MOST_ADDRESSES = 32, TRIED = 3;
@@ -24,7 +24,7 @@ export async function openConnection(
       if (!isRefusal(error)) break;
     }
   }
-  throw new Error(`No connection to ${url.host} was possible: ${reasonOf(failure)}`);
+  throw new Error(`Vis could not connect to ${url.host}: ${reasonOf(failure)}`);
 }
 
 async function checkedAddresses(
@@ -41,27 +41,25 @@ async function checkedAddresses(
     : ["public", "private"];
   const wrong = addresses.find((address) => !allowed.includes(addressClass(address)));
   if (wrong === undefined) return addresses;
-  const what = literal ? `${host} is` : `${url.hostname} has the address ${wrong},`;
-  throw new Error(
-    reach === "local"
-      ? `${what} not an address that a name may lead to`
-      : `${what} not an address of the internet; there, Vis reaches only hosts with ports in web.local`,
-  );
+  if (reach === "local") throw new Error(`${url.hostname} has the reserved address ${wrong}`);
+  const what = literal ? `${host} is` : `${url.hostname} has the address ${wrong}, which is`;
+  throw new Error(`${what} not on the internet; Vis reaches only addresses with ports in web.local there`);
 }
 
 async function found(
   host: string,
   { outside, signal }: { readonly outside: Outside; readonly signal: AbortSignal },
 ): Promise<readonly string[]> {
-  let addresses: readonly string[] = [];
+  let addresses: readonly string[] = [], why = "";
   try {
     addresses = await abortable(outside.resolve(host), signal);
-  } catch {
+  } catch (error) {
     signal.throwIfAborted();
+    why = ` (${messageOf(error)})`;
   }
-  if (addresses.length === 0) throw new Error(`The name ${host} has no address`);
-  if (addresses.length > MOST_ADDRESSES) throw new Error(`The name ${host} has more than ${MOST_ADDRESSES} addresses`);
-  return addresses;
+  if (addresses.length === 0) throw new Error(`Vis found no address of the name ${host}${why}`);
+  if (addresses.length <= MOST_ADDRESSES) return addresses;
+  throw new Error(`The name ${host} has ${addresses.length} addresses; the limit is ${MOST_ADDRESSES}`);
 }
 
 async function opened(connecting: Promise<Deno.Conn>, signal: AbortSignal): Promise<Deno.Conn> {
@@ -156,8 +154,8 @@ function normal(name: string): string | null {
 
 const bare = (host: string): string => host.replace(/\.$/, "");
 
-/** `never`: Vis does not connect to such an address, such as link-local, multicast and unassigned ones. `private`: Vis
- * connects only if the user names host and port. */
+/** `private`: Vis connects only if the user names host and port. `never`: Vis connects only if the user names the
+ * address itself and the port. Link-local, multicast and unassigned addresses are examples. */
 type AddressClass = "public" | "private" | "never";
 
 const NEVER_4: readonly string[] = ["0.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4", "240.0.0.0/4"];

@@ -52,7 +52,7 @@ class MarkdownWriter implements PageHandler {
   #base: URL;
   readonly #maxChars: number;
   readonly #stack: Element[] = [];
-  /** The number of open elements by name, so that the stack is searched only for a name that it contains. */
+  /** The number of open elements by name, so that the writer searches the stack only for names that it contains. */
   readonly #open = new Map<string, number>();
   readonly #blocks: TextBlock[] = [];
   readonly #links = new Map<string, string>();
@@ -440,7 +440,7 @@ interface Mark {
 
 const LONG_CELL = 400, MAX_ROWS = 2_000, MAX_CELLS = 50, MAX_REPEATED = 100_000;
 
-/** A table that is being read. A table used only for layout becomes paragraphs. */
+/** The table that the writer is reading. A table that looks like layout becomes paragraphs. */
 class TableText {
   readonly #rows: string[][] = [];
   readonly #cells: string[] = [];

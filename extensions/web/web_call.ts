@@ -113,7 +113,8 @@ function typeOf(body: unknown, headers: WebCallOptions["headers"] = {}): Record<
 
 const MAX_CHARS = 400_000, PAGE_BYTES = 4 << 20;
 
-/** Returns the result of `web.readable`: a page as Markdown, or any other text. Long texts are cut. */
+/** Returns the result of `web.readable`: a page as Markdown, or any other text. Cuts a text after MAX_CHARS characters.
+ */
 export async function readablePage(
   env: EnvironmentView,
   address: string,
@@ -149,18 +150,18 @@ const DEFAULTS = { "user-agent": "vis", accept: "*/*" };
  * must not send. */
 function requestHeaders(wanted: Readonly<Record<string, string>> = {}): ReadonlyMap<string, string> {
   const entries = Object.entries(wanted);
-  if (entries.length > MOST) throw new Error(`The request has more than ${MOST} headers, the limit`);
+  if (entries.length > MOST) throw new Error(`The request has ${entries.length} headers; the limit is ${MOST}`);
   const headers = new Map<string, string>(Object.entries(DEFAULTS));
   for (const [name, value] of entries) {
     const key = name.toLowerCase();
     if (!NAME.test(name)) throw new Error(`${JSON.stringify(name.slice(0, 60))} is not the name of a header`);
-    if (OWN.test(key)) throw new Error(`The header ${key} may not be set`);
+    if (OWN.test(key)) throw new Error(`Vis lets no call set the header ${key}; omit it`);
     // A line break would start another header, and a header can have only bytes.
     if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) {
-      throw new Error(`The header ${key} has a character that may not be sent`);
+      throw new Error(`The header ${key} has a line break or another character that a header cannot carry`);
     }
     if (value.length > MAX_VALUE) {
-      throw new Error(`The header ${key} is longer than ${MAX_VALUE} characters, the limit`);
+      throw new Error(`The header ${key} has ${value.length} characters; the limit is ${MAX_VALUE}`);
     }
     headers.set(key, value.trim());
   }

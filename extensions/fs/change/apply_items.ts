@@ -6,10 +6,10 @@ import { dirname } from "node:path";
 
 function writeReason(error: unknown): string {
   if (error instanceof Deno.errors.PermissionDenied) return "access is denied";
-  if (error instanceof Deno.errors.NotADirectory) return "a part of its path is a file";
+  if (error instanceof Deno.errors.NotADirectory) return "a part of its path is not a folder";
   if (error instanceof Deno.errors.AlreadyExists) return "a file or folder with that name already exists";
-  if (error instanceof Deno.errors.IsADirectory) return "it is a folder";
-  if (error instanceof Deno.errors.NotFound) return "its folder no longer exists";
+  if (error instanceof Deno.errors.IsADirectory) return "it is not a regular file";
+  if (error instanceof Deno.errors.NotFound) return "the file or its folder no longer exists";
   if (error instanceof Deno.errors.FilesystemLoop) return "a part of its path has become a link";
   if (error instanceof RangeError) return `${error.message.slice(0, 1).toLowerCase()}${error.message.slice(1)}`;
   // deno-lint-ignore vis/no-message-parsing -- Deno's wording, without the path
@@ -69,8 +69,8 @@ export function isOnlyRenamed({ from, after }: ChangeItem, items: readonly Chang
 /** Changes the files as the items specify, and pauses if that takes long. Rejects with Error that names the file;
  * earlier changes remain.
  *
- * New files are written to temporary names first, then all renames and removals follow, so that a failed write changes
- * no file. */
+ * Vis first writes all new files under temporary names, and renames and removes files afterwards. If Vis cannot write a
+ * new file, no other file has changed. */
 export async function applyItems(context: Place, application: Application): Promise<void> {
   const { items, moves = [], temporary } = application;
   context.guard.note(context.tree);
@@ -114,7 +114,7 @@ async function rearrange(context: Place, application: Application): Promise<void
   const pace = new Pace();
   for (const { path, before, after, seen } of items) {
     if (pace.due) await pace.rest();
-    // Folders are not compared, because creating an entry changes the modification time of its folder.
+    // Vis does not compare folders, because a new entry changes the modification time of its folder.
     if (seen !== undefined && before?.kind !== "dir" && after?.kind !== "dir") refuseChanged(context, { path, seen });
   }
   if (moves.length > 0) {
@@ -171,7 +171,7 @@ function refuseChanged(context: Place, { path, seen }: { readonly path: string; 
   let now: Facts | null = null;
   naming(path, () => now = context.tree.look(path));
   if (isSameFile(now, seen)) return;
-  throw new Error(`Cannot write ${path}: it changed on disk since it was read; read it again and redo the change`);
+  throw new Error(`Cannot write ${path}: it changed on disk during the call; read it again and redo the change`);
 }
 
 function isSameFile(a: Facts | null, b: Facts | null): boolean {

@@ -8,30 +8,30 @@ import {
 } from "../checkpoints.ts";
 import { movedMeanwhile, refuseOutside } from "../confine.ts";
 import type { FsContext } from "../context.ts";
-import { askForUnasked, readWhole } from "../read/read_place.ts";
-import { sizeText } from "../tree/tree.ts";
+import { askForUnasked, readWhole, tooLarge } from "../read/read_place.ts";
 import { newLinesOf } from "./current_file.ts";
 import { applyItems, isOnlyRenamed, type Move, temporaryNames } from "./apply_items.ts";
 import { Pace } from "@vis/extension";
 import { dirname } from "node:path";
 
-/** The limit for files in one approval that git or Vis obey. */
+/** The limit for files in one approval that git or Vis run or read as settings. */
 const MOST_ASKED = 50;
 
 interface Change {
   readonly change: string;
-  /** Folders come before their contents. Missing folders need not be included. */
+  /** Folders come before their contents. Callers may omit missing folders. */
   readonly items: readonly ChangeItem[];
   readonly moves?: readonly Move[];
   readonly of?: readonly string[];
   readonly kept?: readonly string[];
 }
 
-/** Changes all files or none, and records the change as one checkpoint. No other code of `fs` changes files.
+/** Changes all files or none, and records the change as one checkpoint. Every change of `fs` goes through this
+ * function.
  *
- * If git or Vis obey one of the files, Vis asks the user first. After an error, or a kill at any moment, either every
- * file is changed or none. Rejects with `OutsideWorkspace` for files that the user must allow, and Error that names the
- * file. */
+ * If git or Vis run one of the files or read it as settings, Vis asks the user first. After an error, Vis reverts the
+ * change. After a kill, the next process that opens the workspace reverts the change. Rejects with `OutsideWorkspace`
+ * for files that the user must allow, and otherwise with Error that names the file. */
 export async function changeFiles(
   context: FsContext,
   { change, items: given, moves = [], of = [], kept = [] }: Change,
@@ -70,8 +70,8 @@ export async function changeFiles(
   }
 }
 
-/** Adds a folder in place of each removed file that gets entries below it. Writes a file again instead of renaming it
- * to a path at or above its own path. */
+/** Adds a folder in place of each removed file that gets entries below it. If a file replaces a folder, or a folder a
+ * file, at or above the new path of a rename, Vis writes the file again instead of renaming it. */
 function withFolders(items: readonly ChangeItem[]): readonly ChangeItem[] {
   const folders = new Set(items.flatMap(({ path, after }) => after === null ? [] : foldersOf(path)));
   const now = items.map((item): ChangeItem =>
@@ -111,12 +111,12 @@ async function askForObeyed(
   const what = `change ${parts.join("; ")}`;
   const running = obeyed.find((one) => one.running !== null)?.running;
   if (running) {
-    throw new Error(`Cannot ${what}: the running command ${running} could then change it too; stop that command first`);
+    throw new Error(`Cannot ${what}: the running command ${running} could then change it too; stop the command first`);
   }
   if (obeyed.length > MOST_ASKED) {
     throw new RangeError(
-      `Cannot change ${obeyed.length} files that git or Vis obey: the limit for one call is ${MOST_ASKED}; ` +
-        "change fewer at once",
+      `Cannot change ${obeyed.length} files that git or Vis run or read as settings: the limit of one call is ` +
+        `${MOST_ASKED}; change fewer files at once`,
     );
   }
   const scopes = [...new Set(obeyed.map(({ reason }) => `files that ${reason}`))];
@@ -181,8 +181,8 @@ function missingFolders({ tree }: FsContext, items: readonly ChangeItem[]): Chan
 /** The limit for the bytes that one change may remove or move, so that it can be undone. */
 export const MAX_KEPT = 64 * 1024 * 1024;
 
-/** Reads the state of a path without links. Rejects with RangeError for more than `MAX_KEPT` bytes, and for an entry
- * that is no file, folder or link. */
+/** Reads the state of a path without links. Rejects with RangeError for a file that has more than `MAX_KEPT` bytes or
+ * grows meanwhile, and for an entry that is no file, folder or link. */
 export async function takeSnapshot(
   context: Pick<FsContext, "tree" | "signal">,
   path: string,
@@ -197,9 +197,7 @@ export async function takeSnapshot(
   using file = context.tree.open(path);
   const bytes = await readWhole(file, { size: file.facts.size, most: MAX_KEPT, signal: context.signal });
   if (bytes !== null) return { kind: "file", bytes, mode, owner: { uid, gid }, attributes: file.attributes() };
-  throw new RangeError(
-    `Cannot change ${path}: it has ${sizeText(facts.size)}; undo keeps at most ${MAX_KEPT >> 20} MiB`,
-  );
+  throw tooLarge(`Cannot change ${path}`, { size: file.facts.size, most: MAX_KEPT, by: "undo keeps at most" });
 }
 
 function look({ tree }: Pick<FsContext, "tree">, path: string) {
@@ -273,7 +271,7 @@ async function isReverted(
   }
 }
 
-/** Whether each byte of a file is from one of two states. Such a file was written in place when its process ended. */
+/** Whether each byte of a file is from one of two states. A process ended while it wrote such a file in place. */
 function isMixed(
   now: PathSnapshot,
   { before, made }: { readonly before: PathSnapshot; readonly made: PathSnapshot },

@@ -2,7 +2,7 @@ import type { ChangeItem, FileSnapshot } from "../checkpoints.ts";
 import type { WorkspacePath } from "../confine.ts";
 import type { FsContext } from "../context.ts";
 import { unifiedDiff } from "../patch/unified_diff.ts";
-import { knownEncoding, openFile, readWhole, rememberFile, textOf } from "../read/read_place.ts";
+import { knownEncoding, openFile, readWhole, rememberFile, textOf, tooLarge } from "../read/read_place.ts";
 import { encodeText, type FileFormat, isExact, textWithStrays } from "../text_format.ts";
 import { type Facts, sha256Of, sizeText } from "../tree/tree.ts";
 import { type DecodedText, decodeText, reasonOf } from "@vis/extension";
@@ -13,9 +13,9 @@ export interface CurrentFile extends FileSnapshot {
   readonly seen: Facts;
 }
 
-/** Returns a file before its change; null if it is missing. Rejects with Error if the file differs from the version
- * that this conversation last read. For an `action` other than "write", the file may also have other content that the
- * conversation knows. */
+/** Returns a file before its change; null if the file is missing. Rejects with RangeError for more than `most` bytes,
+ * and with Error if the file differs from the version that this conversation last read. For an `action` other than
+ * "write", the file may also have other content that the conversation knows. */
 export async function currentFile(
   context: FsContext,
   place: WorkspacePath,
@@ -26,9 +26,7 @@ export async function currentFile(
   const { size, mode, uid, gid, modified } = file.facts;
   const bytes = await readWhole(file, { size, most, signal: context.signal });
   if (bytes === null) {
-    throw new RangeError(
-      `Cannot ${action} ${place.path}: it has ${sizeText(size)}; the limit is ${most / 1024 / 1024} MiB`,
-    );
+    throw tooLarge(`Cannot ${action} ${place.path}`, { size, most, by: "the limit is" });
   }
   const current: CurrentFile = {
     kind: "file",
@@ -42,8 +40,8 @@ export async function currentFile(
   if (known === null) return current;
   if (known.lossy && action === "write") {
     throw new Error(
-      `Cannot write ${place.path}: it is not ${known.encoding ?? "UTF-8"}, and you read it with ` +
-        "replacement characters; read it with {encoding} first",
+      `Cannot write ${place.path}: not all of it is ${known.encoding ?? "UTF-8"}, and you read it with ` +
+        "replacement characters; read it with fs.readFile(path, {encoding}) first",
     );
   }
   const hash = await sha256Of(bytes);
@@ -59,7 +57,7 @@ export async function currentFile(
 const MAX_REPLACED = 10_000;
 
 /** Returns the text of a file before its change. `textWithStrays` keeps bytes that are not UTF-8. Throws Error for a
- * binary file, and for a file that would change if its text was written back. */
+ * binary file, and for a file whose bytes would change if Vis wrote its text back. */
 export function currentText(
   context: FsContext,
   bytes: Uint8Array,
@@ -76,12 +74,13 @@ export function currentText(
   const kept = isUtf8 ? textWithStrays(bytes.subarray(decoded.hasMark ? 3 : 0)) : null;
   if (kept !== null) return { ...decoded, ...kept };
   throw new Error(
-    `Cannot ${action} ${place.path}: not all of it is ${decoded.encoding}, so bytes would be lost; read ` +
-      'it with fs.readFile(path, {encoding: "windows-1252"}), which keeps each byte',
+    `Cannot ${action} ${place.path}: Vis cannot write its text back as ${decoded.encoding} without changed bytes; ` +
+      'read it with fs.readFile(path, {encoding: "windows-1252"}), which keeps each byte',
   );
 }
 
-/** Returns the bytes of a changed text. Throws Error that names the first character that the file's encoding lacks. */
+/** Returns the bytes of a changed text. Throws Error that names the first character that the file's encoding lacks, and
+ * RangeError for more than `MAX_WRITE` bytes. */
 export function newBytes(
   text: string,
   format: FileFormat,
@@ -154,7 +153,7 @@ function textIn(snapshot: ChangeItem["before"], encoding?: string): string | nul
 
 /** Returns the new lines of a change, and the numbers of the removed lines without their text. */
 export async function newLinesOf(item: Pick<ChangeItem, "path" | "before" | "after">): Promise<string> {
-  if (item.after === null) return "the file leaves its place";
+  if (item.after === null) return "the call removes or moves the file";
   const lines: string[] = [];
   let line = 0;
   for (const text of (await diffOf(item)).split("\n").slice(2)) {
@@ -174,8 +173,8 @@ interface Changed extends Pick<ChangeItem, "before" | "after"> {
   readonly encoding?: string | undefined;
 }
 
-/** Adds a note if a changed file no longer parses. Does not note a fault that the file already had, since the parser
- * may not know its language. */
+/** Adds a note for each of the first `MAX_FILES` changed files that no longer parses. Does not note a fault that the
+ * file already had, since the parser may not know its language. */
 export async function noteFaults({ note, sourceFault, signal }: FsContext, items: readonly Changed[]): Promise<void> {
   if (!sourceFault) return;
   for (const { named, before, after, encoding } of items.slice(0, MAX_FILES)) {

@@ -46,7 +46,7 @@ export async function editFiles(
 ): Promise<Written[]> {
   if (edits.length > MAX_EDITS) {
     throw new RangeError(
-      `Cannot make ${edits.length} edits at once: the limit is ${MAX_EDITS}; write the whole file instead`,
+      `Cannot make ${edits.length} edits at once: the limit is ${MAX_EDITS}; make them in several calls`,
     );
   }
   const drafts = new Map<string, Draft>();
@@ -78,7 +78,7 @@ function refuseSum(drafts: ReadonlyMap<string, Draft>): void {
   for (const { text } of drafts.values()) sum += text.length;
   if (sum > MAX_SUM) {
     throw new RangeError(
-      `Cannot edit the files: together they have more than ${MAX_SUM} characters, the limit; edit them in several calls`,
+      `Cannot edit the files: together they have ${sum} characters; the limit is ${MAX_SUM}; edit them in several calls`,
     );
   }
 }

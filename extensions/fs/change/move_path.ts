@@ -94,12 +94,13 @@ export async function treeItems(
     bytes += before.kind === "file" ? before.bytes.length : 0;
     if (items.length === MAX_ITEMS) {
       throw new RangeError(
-        `Cannot ${action} ${place.path}: it has more than ${MAX_ITEMS} files, which undo cannot keep`,
+        `Cannot ${action} ${place.path}: it has more than ${MAX_ITEMS} files and folders, the limit of undo; ` +
+          "name folders in it",
       );
     }
     if (path.split("/").length > MAX_DEPTH) {
       throw new RangeError(
-        `Cannot ${action} ${place.path}: it contains paths of more than ${MAX_DEPTH} folders, the limit`,
+        `Cannot ${action} ${place.path}: it contains a path of more than ${MAX_DEPTH} names, the limit`,
       );
     }
     items.push({ path, before, after: null });
@@ -126,8 +127,8 @@ async function snapshotOf(
   if (info?.kind !== "file") return await takeSnapshot(context, path);
   if (info.size > left) {
     throw new RangeError(
-      `Cannot ${action} ${path}: with the other paths it has ${sizeText(info.size)} or more, and undo ` +
-        "keeps at most 64 MiB",
+      `Cannot ${action} ${path}: with this file, the call takes ${sizeText(MAX_KEPT - left + info.size)}; ` +
+        "undo keeps at most 64 MiB; name fewer files",
     );
   }
   const place = confineEntryForWrite(context, path);

@@ -14,7 +14,7 @@ import { missing } from "../find_files.ts";
 import { applyHunks } from "../patch/apply_hunks.ts";
 import { parsePatch, type PatchPart } from "../patch/parse_patch.ts";
 import { type FileFormat, UTF_8 } from "../text_format.ts";
-import type { Facts } from "../tree/tree.ts";
+import { type Facts, sizeText } from "../tree/tree.ts";
 import { changeFiles, takeSnapshot } from "./change_files.ts";
 import { currentFile, currentText, MAX_WRITE, newBytes, noteFaults, type Written, written } from "./current_file.ts";
 import { treeItems } from "./move_path.ts";
@@ -36,12 +36,14 @@ interface Draft {
   readonly isFolder: boolean;
 }
 
-/** Applies a unified diff or search/replace blocks to any number of files, all or none. Returns one result for each
- * file. */
+/** Applies a unified diff or search/replace blocks to one or more files, all or none. Returns one result for each file.
+ */
 export async function patchFiles(context: FsContext, patch: string): Promise<Written[]> {
   const parts = parsePatch(patch.toWellFormed(), (path) => isFile(context, path));
   if (parts.length > MAX_FILES) {
-    throw new RangeError(`Cannot apply the patch: it changes more than ${MAX_FILES} files, the limit; split it`);
+    throw new RangeError(
+      `Cannot apply the patch: it has ${parts.length} files or blocks; the limit is ${MAX_FILES}; split it`,
+    );
   }
   const drafts = new Map<string, Draft>();
   const pace = new Pace(context.signal);
@@ -124,7 +126,7 @@ function refuseSum(drafts: ReadonlyMap<string, Draft>): void {
   for (const { after } of drafts.values()) sum += after?.kind === "file" ? after.bytes.length : 0;
   if (sum > 2 * MAX_WRITE) {
     throw new RangeError(
-      "Cannot patch the files: together they have more than 32 MiB, the limit; patch them one by one",
+      `Cannot patch the files: together they have ${sizeText(sum)}; the limit is 32 MiB; patch them in several calls`,
     );
   }
 }
@@ -182,7 +184,7 @@ async function changedBy(
     : kept
     ? currentText(context, kept.bytes, { place, action: "patch", encoding: kept.format?.encoding })
     : { ...UTF_8, text: "" };
-  // A patch of a program has the byte order mark as the first character of the first line.
+  // In a patch that a program made, the first line of the file begins with its byte order mark.
   const changed = await applyHunks(`${format.hasMark ? MARK : ""}${text}`, hunks, { path, signal: context.signal });
   if (to === null) {
     if (changed !== "" && changed !== MARK) {
@@ -210,18 +212,19 @@ function innerTarget(
   context: FsContext,
   { place, target }: { readonly place: WorkspacePath; readonly target: string },
 ): string {
-  const fault = (reason: string): Error => new Error(`Cannot patch ${place.path}: its link to ${target} ${reason}`);
+  const fault = (reason: string): Error => new Error(`Cannot patch ${place.path}: the link to "${target}" ${reason}`);
   const parts = target.split("/");
   const depth = parts.findLastIndex((part) => part === "..") + 1;
-  if (target === "" || target.startsWith("/")) throw fault("leads outside the workspace");
+  if (target === "") throw fault("has no target");
+  if (target.startsWith("/")) throw fault("begins with /; write it relative to the folder of the link");
   if (parts.slice(0, depth).some((part) => part !== "..")) {
-    throw fault("has .. after a folder; write the link without it");
+    throw fault("has .. after a folder; write it without this ..");
   }
   try {
     refuseOutside(context, [confineEntryForWrite(context, join(dirname(place.real), target)).real]);
   } catch (error) {
     if (error instanceof OutsideWorkspace) throw error;
-    throw fault(`is not allowed: ${messageOf(error)}`);
+    throw new Error(`${messageOf(error)}; the link ${place.path} of the patch leads there`);
   }
   return target;
 }

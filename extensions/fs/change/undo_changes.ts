@@ -13,7 +13,7 @@ import type { Facts } from "../tree/tree.ts";
 import { committedSince } from "../command_changes/git_contents.ts";
 import { changeFiles, foldersOf, takeSnapshot } from "./change_files.ts";
 import { diffOf, type Written, written } from "./current_file.ts";
-import { messageOf, Pace } from "@vis/extension";
+import { Pace, reasonOf } from "@vis/extension";
 
 export interface UndoOptions extends UndoChoice {
   /** Whether to overwrite later changes by others, also in files that an earlier undo left unchanged. */
@@ -38,8 +38,8 @@ const BY_OTHERS = "got later changes from someone else", COMMITTED = "went into 
 const MAX_NAMED = 5;
 
 /** Undoes changes as one change, which the user can undo too. Names and keeps files that have changed meanwhile, and
- * undoes the other changes. Rejects with Error if no change can be undone, and with FilesChanged if `force` would
- * help. */
+ * undoes the other changes. If no change can be undone, rejects with Error, and with FilesChanged if `force` would
+ * help. With `choice.changes`, the result may be empty instead. */
 export async function undoChanges(
   context: FsContext,
   { force = false, dryRun = false, ...choice }: UndoOptions,
@@ -149,7 +149,8 @@ async function withoutCommitted(
   };
 }
 
-/** Returns the files of these changes, newest first, that an undo would keep because a git commit contains them. */
+/** Returns the files of these changes that an undo would keep because a git commit contains them. The newest change
+ * must come first. */
 export async function committedFiles(
   context: FsContext,
   changes: readonly Checkpoint[],
@@ -158,7 +159,7 @@ export async function committedFiles(
     changes.toReversed().flatMap(({ at, items }) => items.map(({ path }) => [path, { at }] as const)),
   );
   return await committedSince(context.root, files, async (path) => {
-    const now = await takeSnapshot(context, path).catch(() => null); // An unreadable file is not compared.
+    const now = await takeSnapshot(context, path).catch(() => null); // Vis does not compare an unreadable file.
     context.signal?.throwIfAborted();
     return now?.kind === "file" ? now.bytes : null;
   });
@@ -246,7 +247,7 @@ async function itemsOf(
       else items.push(item);
     } catch (error) {
       context.signal?.throwIfAborted();
-      kept.push({ path, reason: `is kept: ${messageOf(error)}` });
+      kept.push({ path, reason: `stayed, because ${reasonOf(error)}` });
     }
   }
   return { items, kept };

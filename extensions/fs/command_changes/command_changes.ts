@@ -84,7 +84,7 @@ export class CommandChanges {
       return await this.#look.next();
     } catch (error) {
       this.#isOff = true;
-      note(`Vis does not see changes of commands here: ${reasonOf(error)}`);
+      note(`Vis does not see changes of commands here, and undo cannot restore them: ${reasonOf(error)}`);
       return [];
     }
   }
@@ -204,7 +204,8 @@ function fileSnapshot(stamp: Stamp, bytes: Uint8Array<ArrayBuffer>): NonNullable
   return { kind: "file", bytes, mode: (stamp[AT.mode] ?? 0) & MODE, owner: null };
 }
 
-/** Returns the content that a look has just seen. Returns undefined if the content is unreadable or too large. */
+/** Returns the content of an entry that a scan has just found. Returns undefined if the content is unreadable or too
+ * large. */
 function snapshotAt(
   tree: Tree,
   path: string,

@@ -83,7 +83,7 @@ export class GitContents {
     const texts = objectsIn(output.bytes);
     return new Map([...wanted].flatMap(([path, hash]) => {
       const bytes = texts.get(hash);
-      // A filter of git, such as one for line ends, gives the file another size, so its object does not count.
+      // A filter of git, such as the conversion of line ends, gives the file another size. Vis then ignores the object.
       return bytes && bytes.length === files.get(path)?.[AT.size] ? [[path, bytes] as const] : [];
     }));
   }

@@ -35,8 +35,8 @@ const ITSELF = nameBytes(".\0");
 
 /** Compares a workspace with its state at the previous look, without entries that `.gitignore` excludes.
  *
- * A folder is listed again only if its names have changed. Of each entry, the mode, size, times and inode are
- * compared. In a large workspace, the kernel reports which folders need a look. */
+ * Vis lists a folder again only if its names may have changed, and compares mode, size, times and inode of each entry.
+ * In a large workspace, the kernel reports which folders need a look. */
 export class WorkspaceScan {
   readonly #tree: Tree;
   readonly #top: IgnoreRules;
@@ -74,7 +74,7 @@ export class WorkspaceScan {
       now.set(folder, seen);
       count += seen.names.length;
       if (count > MAX_LOOKED) {
-        throw new RangeError(`Cannot compare the workspace: it has more than ${MAX_LOOKED} files, the limit`);
+        throw new RangeError(`The workspace has more than ${MAX_LOOKED} files and folders, the limit`);
       }
       if (!isKnown) compare(folder, { known, seen, found });
       seen.names.forEach((name, at) => {
@@ -120,7 +120,7 @@ export class WorkspaceScan {
   }
 }
 
-/** Whether both are the same file with the same content and mode, or both are missing. */
+/** Whether both stamps are equal, or both are null. */
 export function isSameStamp(a: Stamp | null, b: Stamp | null): boolean {
   return a === null || b === null ? a === b : a.every((value, at) => value === b[at]);
 }

@@ -9,11 +9,11 @@ interface Options {
 
 const MAX_SHOWN = 5;
 
-/** Returns the text after all hunks. Lines must match exactly, at the given line or in one place only. Otherwise rejects
- * with Error that shows the nearest place.
+/** Returns the text after all hunks. Old lines must match, except for line endings and a byte order mark, at the given
+ * line or in one place only. Otherwise rejects with Error that names the possible places or shows the nearest place.
  *
- * A hunk of a git diff has the file's line endings and byte order mark, and its new lines are inserted unchanged. A
- * hunk of a model lacks the endings and the mark, and its new lines get the endings of the file. */
+ * A hunk of a git diff has the file's line endings and byte order mark, so Vis inserts its new lines unchanged. A hunk
+ * of a model lacks the endings and the mark, so its new lines get the endings of the file. */
 export async function applyHunks(
   text: string,
   hunks: readonly PatchHunk[],
@@ -104,9 +104,10 @@ async function placeOf(
   if (hunk.old.length === 0) {
     if (expected !== null && expected <= lines.length) return expected;
     if (lines.length === 0) return 0;
-    throw new Error(
-      `Cannot apply ${name}: none of its lines belongs to the file, so its place is unknown; add lines around it`,
-    );
+    const reason = expected === null
+      ? "it has only new lines and no line number, so its place is unknown"
+      : `it begins at line ${expected + 1}, but the file has ${lines.length} ${lines.length === 1 ? "line" : "lines"}`;
+    throw new Error(`Cannot apply ${name}: ${reason}; add lines of the file around it`);
   }
   const old = hunk.old.map(bare);
   if (expected !== null && expected >= 0 && fits(lines, old, expected)) return expected;

@@ -47,7 +47,7 @@ const MARKS = 'a line of a hunk begins with " ", "-" or "+"';
  *     >>>>>>> REPLACE
  *
  * An empty search creates a file. Codex's patches (`*** Update File: path`) are accepted too. Prose may surround the
- * parts. A line that could belong to a part but cannot be read throws Error with its number, so that no part is lost.
+ * parts. Throws Error with the number of a line that could belong to a part but is unreadable, so that no part is lost.
  * `isFile` decides between readings of a name. */
 export function parsePatch(text: string, isFile: IsFile): readonly PatchPart[] {
   if (text.length > MAX_PATCH) {
@@ -116,10 +116,8 @@ class PatchReader {
     else if (line.startsWith("@@") || /^diff --(?:cc|combined) /.test(line)) this.#hunk(line);
     else if (this.#isMail) return false;
     else if (/^GIT binary patch|^Binary files .* differ$/.test(line)) {
-      const name = this.#head?.shown || line;
-      throw new Error(
-        `Cannot apply the patch: ${name} is a binary file, and a patch can change only text; leave it out`,
-      );
+      const name = this.#head?.shown || `the file of line ${this.#at + 1}`;
+      throw new Error(`Cannot apply the patch: ${name} is binary, and fs.patch can change only text; leave it out`);
     } else if (!FileHead.isExtended(line)) return false;
     else if (this.#head === null || this.#isOver || !this.#head.extend(line)) {
       throw this.#unreadable(this.#at, "it must follow a line of diff --git, in the order of git");
@@ -192,9 +190,9 @@ class PatchReader {
 
   /** Reads the lines of a hunk.
    *
-   * The counts of its header are exact in a program's patch, and estimates in a model's. In a model's patch, the
-   * parser takes more lines, and harmless lines of context may be missing. A line without a mark has lost its blank if
-   * the counts then match. Otherwise the line cannot be read. */
+   * The counts of its header are exact in a program's patch, and estimates in a model's patch. The parser therefore
+   * accepts more lines than the counts, and fewer lines of context. A line without a mark has lost its blank if the
+   * counts then match. Otherwise the parser refuses the line. */
   #hunkLines(counts: Counts | null) {
     const hunk = { old: [] as string[], new: [] as string[], ended: null as boolean | null, isChange: false };
     const [start, isFull] = [this.#at, () => counts?.old === hunk.old.length && counts.new === hunk.new.length];
@@ -269,14 +267,15 @@ class PatchReader {
       }
       const at = this.#at;
       const { old, new: now, isChange } = this.#hunkLines(null);
-      if (!isChange || kind === "Delete" || kind === "Add" && old.length > 0) {
-        throw this.#unreadable(at, "it changes nothing");
-      }
+      if (kind === "Delete") throw this.#unreadable(at, "a file that the patch deletes has no lines here");
+      if (kind === "Add" && old.length > 0) throw this.#unreadable(at, "each line of a new file begins with +");
+      if (!isChange) throw this.#unreadable(at, "its lines change nothing");
       hunks.push({ line: null, old, new: now, ended: null, below });
       below = [];
     }
-    const isNothing = kind === undefined || kind === "Add" && hunks.length > 1;
-    if (isNothing || kind === "Update" && hunks.length === 0 && target === from) {
+    if (kind === undefined) throw this.#unreadable(start, "it must follow *** Update File: PATH");
+    if (kind === "Add" && hunks.length > 1) throw this.#unreadable(start, "a new file has only one part");
+    if (kind === "Update" && hunks.length === 0 && target === from) {
       throw this.#unreadable(start, "no line after it changes a file");
     }
     const isNew = kind === "Add", isGone = kind === "Delete";
@@ -312,7 +311,8 @@ class PatchReader {
     [this.#path, this.#at] = [path, end + 1];
   }
 
-  /** Returns the path in the last line before a block. Models also write the path in bold or as a heading. */
+  /** Returns the path in the last line before a block, or else the path of the previous block. Models also write the
+   * path in bold or as a heading. */
   #pathBefore(start: number, { isNew }: { readonly isNew: boolean }): string {
     const lines = this.#lines.slice(this.#since, start).map((line, by) => ({
       line: plain(line),
@@ -335,7 +335,7 @@ class PatchReader {
     if (isName) return path;
     throw this.#unreadable(
       found.at,
-      "the line before <<<<<<< SEARCH must be the path of an existing file",
+      `the line before <<<<<<< SEARCH must be the path of ${isNew ? "the new" : "an existing"} file`,
     );
   }
 
@@ -415,7 +415,7 @@ class FileHead {
   readonly #values = new Map<Extended, string>();
   #names: { readonly from: string | null; readonly to: string | null } | null = null;
 
-  /** `line` is the line of `diff --git`, in the diff of this number; null in a patch without such lines. */
+  /** `git` has the line `diff --git` and the number of its diff. In a patch without such lines, `git` is null. */
   constructor(at: number, git: { readonly line: string; readonly diff: number } | null) {
     this.#at = at;
     this.#diff = git?.diff ?? null;
@@ -477,7 +477,7 @@ class FileHead {
     };
     for (const word of ["rename", "copy"] as const) {
       const [from, to] = [value(`${word} from`), value(`${word} to`)];
-      if ((from === undefined) !== (to === undefined)) throw this.#fault(`one of its lines of ${word} is missing`);
+      if ((from === undefined) !== (to === undefined)) throw this.#fault(`"${word} from" or "${word} to" is missing`);
       if (from !== undefined && to !== undefined) return { from, to, isCopy: word === "copy" };
     }
     if (this.#values.has("similarity index")) throw this.#fault("its lines of rename or copy are missing");
@@ -499,7 +499,7 @@ class FileHead {
       return text === undefined ? null : parseInt(text, 8);
     };
     if (this.#values.has("old mode") !== this.#values.has("new mode")) {
-      throw this.#fault("one of its two modes is missing");
+      throw this.#fault('"old mode" or "new mode" is missing');
     }
     const ofIndex = /^\S+ (\d{6})$/.exec(this.#values.get("index") ?? "")?.[1];
     const set = read("new mode") ?? read("new file mode");
@@ -513,7 +513,7 @@ class FileHead {
   #fault(reason: string): Error {
     const name = this.shown === "" ? "" : ` (${this.shown})`;
     return new Error(
-      `Cannot apply the patch: the file of line ${this.#at + 1}${name} is incomplete, because ${reason}`,
+      `Cannot apply the patch: the part of line ${this.#at + 1}${name} is invalid, because ${reason}`,
     );
   }
 }
@@ -570,7 +570,7 @@ const ESCAPES: Readonly<Record<string, number>> = { a: 7, b: 8, t: 9, n: 10, v: 
 /** Returns a quoted name as text. Git writes the bytes of such a name as `\303`. */
 function unquoted(text: string): string {
   const [, inner] = /^"((?:[^"\\]|\\.)*)"/.exec(text) ?? [];
-  if (inner === undefined) throw new Error(`Cannot apply the patch: the quotes of the name ${text} do not end`);
+  if (inner === undefined) throw new Error(`Cannot apply the patch: the name ${text} has no closing quotation mark`);
   const bytes = [...inner.matchAll(/\\([0-7]{3})|\\(.)|([^\\]+)/gsu)].flatMap(([whole, octal, escape, plain]) => {
     if (octal !== undefined) return [parseInt(octal, 8) & 0xff];
     if (plain !== undefined) return [...new TextEncoder().encode(plain)];

@@ -22,7 +22,7 @@ export async function replaceText(
 ): Promise<string> {
   if (edit.old === "") throw new Error(`Cannot edit ${path}: old is empty; replace a whole file with fs.writeFile`);
   const text = whole.toWellFormed();
-  const { wanted, places } = await placesOf(text, edit, signal);
+  const { wanted, places } = await placesOf(text, edit, { path, signal });
   if (places.length === 0) {
     const near = await nearestPlace(text, edit.old, { signal });
     throw new Error(`Cannot edit ${path}: the file does not contain the old text ${excerpt(edit.old)}${near}`);
@@ -60,18 +60,18 @@ function withEndsOf(text: string, at: number, lines: string): string {
   return end > 0 && text[end - 1] === "\r" ? lines.replaceAll("\n", "\r\n") : lines;
 }
 
-/** Finds the places of a replacement. Models write line feeds, so in a file with CRLF, the text is searched and
- * replaced with CRLF. */
+/** Finds the places of a replacement. Models write line feeds. If a file with CRLF does not contain the old text, Vis
+ * therefore converts both texts of the edit to CRLF. */
 async function placesOf(
   text: string,
   edit: TextReplacement,
-  signal: AbortSignal | undefined,
+  options: { readonly path: string; readonly signal: AbortSignal | undefined },
 ): Promise<{ readonly wanted: TextReplacement; readonly places: readonly number[] }> {
-  const places = await findText(text, edit.old, { signal });
+  const places = await findText(text, edit.old, options);
   if (places.length > 0 || edit.old.includes("\r") || !text.includes("\r\n")) return { wanted: edit, places };
   const own = (part: string): string => part.replace(/\r?\n/g, "\r\n");
   const wanted = { old: own(edit.old), new: own(edit.new) };
-  return { wanted, places: await findText(text, wanted.old, { signal }) };
+  return { wanted, places: await findText(text, wanted.old, options) };
 }
 
 function lineOf(text: string, at: number): number {
@@ -96,18 +96,18 @@ const MAX_PRODUCT = 20_000_000;
 const SLICE = 1 << 15;
 const MAX_PLACES = 1_000_000;
 
-/** Returns the positions of a part in a text, without overlaps. Takes linear time in the two lengths, with pauses. */
+/** Returns the positions of a part in a text, without overlaps. For long texts, takes linear time, with pauses. */
 export async function findText(
   text: string,
   part: string,
-  { signal }: { readonly signal: AbortSignal | undefined },
+  { signal, path }: { readonly signal: AbortSignal | undefined; readonly path: string },
 ): Promise<number[]> {
   const found: number[] = [];
   if (part === "" || part.length > text.length) return found;
   if (part.length <= 16 || text.length * part.length <= MAX_PRODUCT) {
     for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + part.length)) {
       found.push(at);
-      if (found.length > MAX_PLACES) throw tooMany();
+      if (found.length > MAX_PLACES) throw tooMany(path);
     }
     return found;
   }
@@ -127,9 +127,9 @@ export async function findText(
   return found;
 }
 
-function tooMany(): RangeError {
+function tooMany(path: string): RangeError {
   return new RangeError(
-    `Cannot find the old text: it occurs more than ${MAX_PLACES} times; use a longer text, or write the file`,
+    `Cannot edit ${path}: the old text occurs more than ${MAX_PLACES} times, the limit; use a longer text, or write the file`,
   );
 }
 

@@ -11,8 +11,8 @@ interface DiffTexts {
 
 /** Returns a unified diff with three lines of context; empty if the texts are equal. Time and length are bounded.
  *
- * If the texts differ too much, the diff shows the changed region as a whole. A last line then counts the omitted
- * lines. */
+ * If the texts differ too much, the diff shows the changed region as a whole. A diff that is too long ends with a line
+ * that counts the omitted lines. */
 export async function unifiedDiff(path: string, { before, after }: DiffTexts): Promise<string> {
   if (before === after) return "";
   const head = [

@@ -10,9 +10,9 @@ export interface FoundDefinition {
 }
 
 /** Returns the whole definition of a name, or the innermost function or class around a line, with the comments and
- * decorators before it. Rejects if no definition fits.
+ * decorators before it. Rejects with Error if no definition fits.
  *
- * The search uses brackets and indentation, so that it works for every common language. */
+ * The search uses brackets, indentation and keywords, so that one search serves many languages. */
 export async function findDefinition(
   context: FsContext,
   path: string,
@@ -28,10 +28,11 @@ export async function findDefinition(
     return { path, from, to, text: source.text(best), ...lines.length === 0 ? {} : { others: lines } };
   }
   if (typeof sought === "number") {
-    throw new Error(
-      `Cannot find a definition around line ${sought} of ${path}: no definition there is known; read the ` +
-        `lines, fs.readFile(path, {from: ${Math.max(1, sought - 20)}, to: ${sought + 20}})`,
-    );
+    const advice = `; read the lines with fs.readFile(path, {from: ${Math.max(1, sought - 20)}, to: ${sought + 20}})`;
+    const reason = sought > source.count
+      ? `the file has ${source.count} ${source.count === 1 ? "line" : "lines"}`
+      : `Vis recognizes none there${advice}`;
+    throw new Error(`Cannot find a definition around line ${sought} of ${path}: ${reason}`);
   }
   throw new Error(
     `Cannot find a definition of ${sought}: Vis recognizes none in ${path}; search with ` +
@@ -105,6 +106,10 @@ class SourceLines {
     this.#inside = inside;
     this.#hasEnd = /\.(?:rb|rake|lua|exs?|jl|cr|sh|bash|vhdl?|adb)$/i.test(path);
     this.#isIndented = /\.(?:pyi?|pyx|nim|coffee|hs|fs|fsx|ya?ml|sass|gd)$/i.test(path);
+  }
+
+  get count(): number {
+    return this.#lines.length;
   }
 
   text({ from, to }: Span): string {

@@ -1,9 +1,9 @@
 import { confine, type WorkspacePath } from "../confine.ts";
 import type { FsContext } from "../context.ts";
 import { findFiles } from "../find_files.ts";
-import { type OpenFile, sizeText } from "../tree/tree.ts";
+import type { OpenFile } from "../tree/tree.ts";
 import { GlobMatcher } from "../walk/glob_matcher.ts";
-import { MAX_READ_BYTES, openFile, readWhole, rememberFile, textOf } from "./read_place.ts";
+import { MAX_READ_BYTES, openFile, readWhole, rememberFile, textOf, tooLarge } from "./read_place.ts";
 import { type DecodedText, messageOf, Pace } from "@vis/extension";
 import { Buffer } from "node:buffer";
 
@@ -16,6 +16,7 @@ export interface ReadFileOptions {
 
 const CHUNK = 64 * 1024;
 const LINE_FEED = 10;
+const MOST_IN_LINE = 16 << 20;
 
 /** Returns the text of a file, or some of its lines. The last line of a range has no line ending. */
 export async function readFile(context: FsContext, path: string, options: ReadFileOptions = {}): Promise<string> {
@@ -27,7 +28,7 @@ export async function readFile(context: FsContext, path: string, options: ReadFi
   const range = { place, signal: context.signal, encoding, ...rangeOf(options) };
   // The encoding of the whole file applies to a range of its lines.
   const bytes = await readWhole(file, { size: info.size, most: MAX_READ_BYTES, signal: context.signal });
-  if (bytes === null && !isRanged) throw tooLarge(place, info.size);
+  if (bytes === null && !isRanged) throw tooLong(place, info.size);
   const decoded = bytes === null
     ? await linesOf(context, file, range)
     : textOf(context, bytes, { place, action: "read", encoding });
@@ -67,9 +68,10 @@ async function linesOf(context: FsContext, file: OpenFile, range: LineRange): Pr
 
 async function readWideLines(
   file: OpenFile,
-  { from, to, place, signal }: LineRange,
+  range: LineRange,
   encoding: string,
 ): Promise<string> {
+  const { from, to, place, signal } = range;
   const decoder = new TextDecoder(encoding);
   const kept: string[] = [];
   const pace = new Pace(signal);
@@ -87,14 +89,22 @@ async function readWideLines(
       if (line >= from && line <= to) size += one.length;
       line++;
     }
-    if (size > MAX_READ_BYTES || rest.length > 16 * MAX_READ_BYTES) {
+    if (size > MAX_READ_BYTES) throw tooManyLines(range, "1 Mi characters");
+    if (rest.length > MOST_IN_LINE) {
       throw new RangeError(
-        `Cannot read lines ${from} to ${to} of ${place.path}: they have more than 1 MiB, the limit; ask for fewer`,
+        `Cannot read ${place.path}: line ${line} has more than ${MOST_IN_LINE} characters, the limit; search with fs.grep`,
       );
     }
   }
   if (from > Math.max(line - 1, 1)) throw tooFew(place, { from, lines: line - 1 });
   return kept.join("\n").replace(/\r$/, "");
+}
+
+function tooManyLines({ from, to, place }: LineRange, limit: string): RangeError {
+  const last = to === Infinity ? "the end" : to;
+  return new RangeError(
+    `Cannot read lines ${from} to ${last} of ${place.path}: they have more than ${limit}, the limit; ask for fewer lines`,
+  );
 }
 
 function tooFew(place: WorkspacePath, { from, lines }: { readonly from: number; readonly lines: number }): RangeError {
@@ -134,11 +144,7 @@ async function readLines(file: OpenFile, range: LineRange): Promise<Uint8Array> 
     open = chunk.at(-1) !== LINE_FEED;
     line = cut.line;
     size += cut.part.length;
-    if (size > MAX_READ_BYTES) {
-      throw new RangeError(
-        `Cannot read lines ${from} to ${to} of ${place.path}: they have more than 1 MiB, the limit; ask for fewer`,
-      );
-    }
+    if (size > MAX_READ_BYTES) throw tooManyLines(range, "1 MiB");
     if (cut.part.length > 0) kept.push(cut.part);
   }
   const lines = open ? line : line - 1;
@@ -178,10 +184,12 @@ function numbered(text: string, from: number): string {
   return lines.map((line, at) => `${String(from + at).padStart(width)}  ${line}`).join("\n") + (ended ? "\n" : "");
 }
 
-function tooLarge(place: WorkspacePath, size: number): RangeError {
+function tooLong(place: WorkspacePath, size: number): RangeError {
+  const { message } = tooLarge(`Cannot read all of ${place.path}`, { size, most: MAX_READ_BYTES, by: "the limit is" });
   return new RangeError(
-    `Cannot read all of ${place.path}: it has ${sizeText(size)}; the limit is 1 MiB; read lines with ` +
-      `fs.readFile(${JSON.stringify(place.path)}, {from: 1, to: 2000}), or search with fs.grep`,
+    `${message}; read lines with fs.readFile(${
+      JSON.stringify(place.path)
+    }, {from: 1, to: 2000}), or search with fs.grep`,
   );
 }
 
@@ -210,9 +218,11 @@ export async function readFiles(
     const entry = await readOne(context, path, options);
     total += "text" in entry ? entry.text.length : 0;
     entries.push(
-      total <= MAX_TOTAL
-        ? entry
-        : { path: entry.path, error: `Cannot read this file: the call has reached ${MAX_TOTAL} characters, the limit` },
+      total <= MAX_TOTAL ? entry : {
+        path: entry.path,
+        error:
+          `Cannot read ${entry.path}: the files before it reach ${MAX_TOTAL} characters, the limit; use another call`,
+      },
     );
   }
   return entries;
@@ -244,7 +254,7 @@ async function pathsOf(context: FsContext, wanted: readonly string[]): Promise<W
       continue;
     }
     const found = await findFiles(context, [one, ...excluded]);
-    if (found.length === 0) paths.add({ path: one, error: `No file matches ${one}` });
+    if (found.length === 0) paths.add({ path: one, error: `Cannot read ${one}: no file matches it` });
     for (const path of found) paths.add(path);
   }
   return [...paths];

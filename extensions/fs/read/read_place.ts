@@ -1,4 +1,4 @@
-import { type DecodedText, decodeText, isSecretFile, Pace } from "@vis/extension";
+import { type DecodedText, decodeText, isSecretFile, Pace, reasonOf } from "@vis/extension";
 import { movedMeanwhile, type WorkspacePath } from "../confine.ts";
 import type { FsContext, SecretFile } from "../context.ts";
 import { missing } from "../find_files.ts";
@@ -8,8 +8,9 @@ import { type Facts, fromTop, type OpenFile, sha256Of, sizeText } from "../tree/
 export const MAX_READ_BYTES = 1024 * 1024;
 const CHUNK = 1024 * 1024;
 
-/** Opens an existing regular file, which the caller closes. Rejects with Error that names another kind of entry. With
- * `isChange`, the question about a secret file waits for its new text. */
+/** Opens an existing regular file, which the caller closes. Rejects with Error for a missing or unreadable file and for
+ * another kind of entry, and if the user refuses a secret file. With `isChange`, the question about a secret file waits
+ * for its new text. */
 export async function openFile(
   context: FsContext,
   { place, action, isChange = false }: {
@@ -34,8 +35,24 @@ export async function openFile(
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) throw await missing(context, { action, path: place.path });
     if (error instanceof Deno.errors.FilesystemLoop) throw movedMeanwhile(place.path);
-    throw new Error(`Cannot ${action} ${place.path}: access is denied`, { cause: error });
+    const reason = error instanceof Deno.errors.PermissionDenied
+      ? "access is denied"
+      : error instanceof Deno.errors.IsADirectory
+      ? "it is not a regular file"
+      : reasonOf(error);
+    throw new Error(`Cannot ${action} ${place.path}: ${reason}`, { cause: error });
   }
+}
+
+/** Returns the error for a file that `readWhole` could not read: the file is too large, or it grew meanwhile. */
+export function tooLarge(
+  cannot: string,
+  { size, most, by }: { readonly size: number; readonly most: number; readonly by: string },
+): RangeError {
+  const reason = size > most
+    ? `it has ${sizeText(size)}; ${by} ${most >> 20} MiB`
+    : "it grew during the call; try again";
+  return new RangeError(`${cannot}: ${reason}`);
 }
 
 /** Returns the bytes of a file that had `size` bytes when it was opened. Returns null if `size` is above `most` or the
@@ -78,11 +95,11 @@ export function textOf(
     const count = decoded.replaced === 1 ? "1 character" : `${decoded.replaced} characters`;
     const verb = decoded.replaced === 1 ? "is" : "are";
     context.note(
-      `${place.path}: ${count} not in ${decoded.encoding} ${verb} read as U+FFFD; fs.readFile(path, {encoding}) reads another one`,
+      `${place.path}: ${count} not in ${decoded.encoding} ${verb} read as U+FFFD; fs.readFile(path, {encoding}) reads another encoding`,
     );
   } else if (decoded.isGuess) {
     context.note(
-      `${place.path} is read as ${decoded.encoding}, a guess; fs.readFile(path, {encoding}) reads another one`,
+      `${place.path} is read as ${decoded.encoding}, a guess; fs.readFile(path, {encoding}) reads another encoding`,
     );
   }
   return decoded;
@@ -142,8 +159,8 @@ export function isOwnText(
 }
 
 /** Asks the user before a conversation reads or changes a file that may have keys, unless a lasting approval allows the
- * call. With `isOther`, the call reveals another text than the present one. Rejects with Error if the user refuses or
- * cannot be asked. */
+ * call. With `isOther`, the call reveals another text than the present text, and Vis always asks. Rejects with Error if
+ * the user refuses or cannot be asked. */
 export async function askForSecret(
   context: FsContext,
   file: SecretFile & { readonly isOther?: boolean },

@@ -200,8 +200,8 @@ interface Waiting {
   readonly reject: (reason: unknown) => void;
 }
 
-/** The link to a worker that is busy with one search. Disposing of the link releases the worker, or ends it if it has
- * not replied. */
+/** The link to a worker for one search. Disposing of the link keeps one idle worker for the next search, and ends a
+ * worker that is busy or not needed. */
 class SearchWorkerLink implements Disposable {
   static #idle: { readonly worker: Worker; readonly timer: ReturnType<typeof setTimeout> } | null = null;
 
@@ -217,7 +217,7 @@ class SearchWorkerLink implements Disposable {
     this.#worker.onmessage = ({ data }: MessageEvent<SearchReply>) => this.#waiting.shift()?.resolve(data);
     this.#worker.onerror = (event) => {
       event.preventDefault();
-      this.#fail(new Error(`Cannot search: ${event.message}`));
+      this.#fail(new Error(`Cannot search the files: the search worker failed: ${event.message}`));
     };
     if (signal?.aborted) this.#stop();
   }

@@ -129,7 +129,7 @@ export interface MatchOptions {
   readonly literal?: boolean | undefined;
 }
 
-const MAX_PATTERN = 2_000;
+const MAX_PATTERN = 2_000, SHOWN_PATTERN = 200;
 /** The limit for the states of a compiled pattern, because the worst-case time for each character grows with them. */
 const MAX_PROGRAM = 2_000;
 /** The number of states up to which 64 KB take at most a few milliseconds. */
@@ -150,7 +150,7 @@ export class LineMatcher {
   /** Throws SyntaxError for unsupported syntax. Throws RangeError for a pattern that is empty, has line ends or is too
    * large. */
   constructor(pattern: string, { ignoreCase = false, literal = false }: MatchOptions) {
-    if (pattern === "") throw new RangeError("Cannot search: the pattern is empty");
+    if (pattern === "") throw new RangeError('Cannot search for "": the pattern is empty; ".*" matches all lines');
     if (/[\r\n]/.test(pattern)) {
       throw new RangeError("Cannot search over line ends: Vis matches patterns line by line; search for one line");
     }
@@ -192,10 +192,12 @@ function compile(
   pattern: string,
   { ignoreCase, literal }: { readonly ignoreCase: boolean; readonly literal: boolean },
 ): RE2JS {
+  let size = 0;
   try {
     const source = literal ? RE2JS.quote(pattern) : RE2JS.translateRegExp(pattern);
     const expression = RE2JS.compile(source, RE2JS.MULTILINE | (ignoreCase ? RE2JS.CASE_INSENSITIVE : 0));
-    if (expression.programSize() <= MAX_PROGRAM) return expression;
+    size = expression.programSize();
+    if (size <= MAX_PROGRAM) return expression;
   } catch (error) {
     if (!(error instanceof RE2JSException)) throw error;
     const why = BEYOND.test(pattern)
@@ -203,9 +205,16 @@ function compile(
       : error instanceof RE2JSSyntaxException
       ? `${error.error}: \`${error.input}\``
       : error.message;
-    throw new SyntaxError(`Cannot use pattern ${pattern}: ${why}; for plain text, pass {literal: true}`);
+    throw new SyntaxError(`Cannot use pattern ${oneShown(pattern)}: ${why}; for plain text, pass {literal: true}`);
   }
-  throw new RangeError(`Cannot use pattern ${pattern}: its repetitions need too many states; repeat less`);
+  throw new RangeError(
+    `Cannot use pattern ${oneShown(pattern)}: it compiles to ${size} states; the limit is ${MAX_PROGRAM}; ` +
+      "shorten it or repeat less",
+  );
+}
+
+function oneShown(pattern: string): string {
+  return pattern.length > SHOWN_PATTERN ? `${pattern.slice(0, SHOWN_PATTERN)}…` : pattern;
 }
 
 /** Returns texts, of which every match contains one: one for each alternative of the pattern. Returns [] if an

@@ -1,6 +1,6 @@
 import { nameBytes, nameText } from "./tree.ts";
 
-/** Declares Linux system calls through libc's `syscall`: one signature with a path and one without. */
+/** Declares Linux system calls through libc's `syscall`. Calls with the same types of arguments share a declaration. */
 const SYMBOLS = {
   openat2: { name: "syscall", parameters: ["i32", "i32", "buffer", "buffer", "i32"], result: "i32" },
   statx: { name: "syscall", parameters: ["i32", "i32", "buffer", "i32", "u32", "buffer"], result: "i32" },
@@ -85,7 +85,7 @@ const UNLINKED = 0x02n | 0x04n, BENEATH = UNLINKED | 0x08n;
 const HOW_BYTES = 24;
 /** The kernel accepts paths below 4,096 bytes, and a UTF-16 unit can take three bytes. */
 const ONE_CALL_CHARS = 1300;
-const EINTR = 4, EAGAIN = 11, ERANGE = 34;
+const EINTR = 4, EAGAIN = 11, EXDEV = 18, ERANGE = 34;
 const W_OK_AND_X_OK = 0b11, KEEP_SIZE = 1;
 const ATTRIBUTE_BYTES = 4096;
 /** Linux's limit for the bytes of an extended attribute. */
@@ -98,7 +98,7 @@ const ERRORS: Readonly<Record<number, new (message: string) => Error>> = {
   2: Deno.errors.NotFound,
   13: Deno.errors.PermissionDenied,
   17: Deno.errors.AlreadyExists,
-  18: Deno.errors.FilesystemLoop, // The number 18 is EXDEV: the path led out of the folder.
+  18: Deno.errors.FilesystemLoop, // The number 18 is EXDEV: for openat2, the path led out of the folder.
   20: Deno.errors.NotADirectory,
   21: Deno.errors.IsADirectory,
   40: Deno.errors.FilesystemLoop,
@@ -114,7 +114,8 @@ const REASONS: Readonly<Record<number, string>> = {
 
 const terminated = (text: string): Bytes => nameBytes(`${text}\0`);
 
-/** Synchronous Linux file calls that stay below a folder, even if other processes change names meanwhile. */
+/** Linux file calls. Except for `isLocked`, paths stay below a folder, even if other processes change names meanwhile.
+ */
 export class Kernel {
   static #shared: Kernel | null | undefined;
 
@@ -130,7 +131,7 @@ export class Kernel {
     this.#symbols = Deno.dlopen("libc.so.6", SYMBOLS).symbols;
   }
 
-  /** Returns null if the library is missing, or if the kernel lacks openat2, which came with 5.6. */
+  /** Returns null on other systems than Linux, without libc.so.6, and if openat2 fails, which came with Linux 5.6. */
   static shared(): Kernel | null {
     if (Kernel.#shared === undefined) Kernel.#shared = Kernel.#load();
     return Kernel.#shared;
@@ -314,7 +315,7 @@ export class Kernel {
     return this.#symbols.numbers(this.#calls.fchown, descriptor, uid, gid) === 0;
   }
 
-  /** Whether any process has locked a file. The path may lead anywhere, because the path is not below a folder. */
+  /** Whether any process has locked a file. Follows links in the path. */
   isLocked(path: string): boolean {
     const file = this.#open(AT_FDCWD, path, { flags: 0, resolve: 0n });
     try {
@@ -338,11 +339,9 @@ export class Kernel {
     return Math.max(0, this.#symbols.buffered(this.#calls.read, events, bytes, bytes.length));
   }
 
-  async sync(descriptor: number, name: string): Promise<void> {
+  async sync(descriptor: number): Promise<void> {
     if (await this.#symbols.fdatasync(descriptor) < 0) {
-      throw new Error(
-        `Cannot write ${name} to the disk: the system reported an error; check the disk and its free space`,
-      );
+      throw new Error("the system could not save it on the disk; check the disk and its free space");
     }
   }
 
@@ -360,8 +359,9 @@ export class Kernel {
   }
 
   #error(call: Call, { code, path }: { readonly code: number; readonly path: string }): Error {
+    if (call === "renameat2" && code === EXDEV) return new Error("the new path is on another file system");
     const Class = ERRORS[code] ?? Error;
-    return new Class(REASONS[code] ?? `${call} failed with error ${code}${path === "" ? "" : ` for ${path}`}`);
+    return new Class(REASONS[code] ?? `${call} failed with errno ${code}${path === "" ? "" : ` for ${path}`}`);
   }
 }
 

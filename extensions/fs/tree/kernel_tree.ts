@@ -187,7 +187,7 @@ class KernelFolder extends KernelEntry implements OpenFolder {
       for (const [name, value] of Object.entries(attributes)) {
         if (!SET_BY_SYSTEM.has(name)) this.kernel.setAttribute(at, name, Uint8Array.fromBase64(value));
       }
-      await this.kernel.sync(at, name);
+      await this.kernel.sync(at);
     } finally {
       this.kernel.close(at);
     }
@@ -222,7 +222,7 @@ class KernelFolder extends KernelEntry implements OpenFolder {
       if (mode !== null && (mode & PLAIN_MODE) !== (before.mode & PLAIN_MODE)) {
         this.kernel.setMode(at, mode & PLAIN_MODE);
       }
-      await this.kernel.sync(at, name);
+      await this.kernel.sync(at);
     } finally {
       this.kernel.close(at);
     }

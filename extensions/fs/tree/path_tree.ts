@@ -17,8 +17,8 @@ import { join, relative, sep } from "node:path";
 
 /** Opens files below a folder by their paths, for systems without openat2.
  *
- * Every path is checked before it is used. But replacing a folder with a link after the check can lead outside, as
- * docs/extend/functions/fs.md explains. */
+ * Vis checks every path before use. But a program that replaces a folder with a link after the check can lead a path
+ * outside, as docs/extend/functions/fs.md explains. */
 export class PathTree implements Tree, Disposable {
   readonly #top: string;
   readonly below: string;

@@ -38,7 +38,8 @@ export interface OpenFile extends Disposable {
   readonly facts: Facts;
   read(into: Uint8Array<ArrayBuffer>): number;
   seek(to: number): void;
-  /** Returns undefined if the file has no attributes that a new file could get. */
+  /** Returns undefined if the file has no attributes that a new file could get, or if the tree cannot read attributes.
+   */
   attributes(): Attributes | undefined;
 }
 
@@ -76,12 +77,11 @@ export interface OpenFolder extends Disposable {
   removeFolder(name: string): void;
 }
 
-/** The files of a workspace, for the functions of `fs`. `nameText` explains how bytes of a name that are not UTF-8 are
- * written.
+/** The files of a workspace, for the functions of `fs`. `nameText` explains how names show bytes that are not UTF-8.
  *
- * Paths are relative to the workspace, which is ".", without links in any part. A path that has become a link in the
- * meantime throws `FilesystemLoop`. Paths begin with `..` only in the repository around the workspace. Errors are
- * classes of `Deno.errors`, except `FolderTooLarge`. */
+ * Paths are relative to the workspace, which is ".", without links in any part. For a path that has become a link in
+ * the meantime, methods throw `FilesystemLoop`. Paths begin with `..` only in the repository around the workspace.
+ * Common errors of the system have classes of `Deno.errors`. */
 export interface Tree {
   /** The path of the workspace in the repository around it; "" if the workspace is the root or in no repository. */
   readonly below: string;
@@ -180,7 +180,7 @@ function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
 
 const SLICE = 1024 * 1024;
 
-/** Hashes in slices, with pauses between them. A slice takes less time than a message to another thread. */
+/** Hashes in slices, with pauses for other work between them. */
 export async function sha256Of(bytes: Uint8Array): Promise<string> {
   const hash = createHash("sha256");
   const pace = new Pace();

@@ -18,8 +18,8 @@ export class GlobMatcher {
    * then matches patterns from the root of the repository. */
   readonly #below: string;
 
-  /** Throws RangeError for a pattern that leaves the workspace and the repository around it, or that expands to too
-   * many patterns. */
+  /** Throws RangeError for a pattern that leaves the workspace and the repository around it, and for patterns above the
+   * limits of number and length. */
   constructor(patterns: readonly string[], { below }: { readonly below: string } = { below: "" }) {
     if (patterns.length > MAX_PATTERNS) {
       throw new RangeError(
@@ -58,7 +58,9 @@ function alternatives(pattern: string): GlobSegment[][] {
   return expand(pattern).flatMap((one) => {
     const parts = one.split("/").filter((part) => part !== "" && part !== ".");
     if (parts.includes("..") || one.startsWith("/")) {
-      throw new RangeError(`Cannot use pattern ${pattern}: it is not relative to the workspace`);
+      throw new RangeError(
+        `Cannot use pattern ${pattern}: it begins with / or contains ..; write it relative to the workspace`,
+      );
     }
     return withLiterals(parts).map((parts) => {
       const segments = parts.map((part): GlobSegment => part === "**" ? "**" : tokensOf(part));
@@ -88,7 +90,8 @@ function expand(pattern: string): string[] {
     else open.push(...found.parts.map((part) => `${one.slice(0, found.from)}${part}${one.slice(found.to)}`));
     if (done.length + open.length > MAX_ALTERNATIVES) {
       throw new RangeError(
-        `Cannot use pattern ${pattern}: it expands to more than ${MAX_ALTERNATIVES} patterns, the limit`,
+        `Cannot use pattern ${pattern}: it expands to more than ${MAX_ALTERNATIVES} patterns, the limit; ` +
+          "use fewer alternatives in braces",
       );
     }
   }

@@ -64,7 +64,7 @@ export function* walk({ tree: from, start, named = start, all, depth }: WalkOpti
     }
     if (++count > MAX_ENTRIES) {
       throw new RangeError(
-        `Cannot search ${start}: it has more than ${MAX_ENTRIES} files, the limit; search a folder in it`,
+        `Cannot search ${start}: it has more than ${MAX_ENTRIES} files and folders, the limit; search a folder in it`,
       );
     }
     if (entry.kind === "other") continue;

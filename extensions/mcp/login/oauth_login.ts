@@ -9,7 +9,7 @@ import {
   selectResourceURL,
   startAuthorization,
 } from "@modelcontextprotocol/client";
-import { type CliContext, isSecureUrl } from "@vis/extension";
+import { type CliContext, isSecureUrl, reasonOf } from "@vis/extension";
 
 type Place = Pick<CliContext, "print" | "ask" | "home">;
 
@@ -31,11 +31,17 @@ export async function loginCommand(
     : "";
   if (home === null || fault !== "") return refused(print, `Cannot log in to ${name}: ${fault}`);
   const logins = new Logins(home);
+  let login: Login;
   try {
-    await logins.set(name, await logIn(url, { print, ask: paste ? ask : null }));
+    login = await logIn(url, { print, ask: paste ? ask : null });
   } catch (error) {
     if (error instanceof Error && UNANSWERED.includes(error.name)) throw error;
     return refused(print, `Cannot log in to ${name}: ${loginFault(error)}`);
+  }
+  try {
+    await logins.set(name, login);
+  } catch (error) {
+    return refused(print, `Cannot save the login of ${name} in ${logins.path}: ${reasonOf(error)}`);
   }
   print(`Logged in to ${name}; the login is saved in ${logins.path}\n`);
   return 0;
@@ -45,10 +51,10 @@ export async function loginCommand(
 export async function logoutCommand(name: string, { print, home }: Place): Promise<number> {
   try {
     const removed = home !== null && await new Logins(home).remove(name);
-    print(removed ? `Deleted the login of ${name}\n` : `There is no login of ${name}\n`);
+    print(removed ? `Deleted the login of ${name}\n` : `Vis has no login of ${name}\n`);
     return 0;
   } catch (error) {
-    return refused(print, `Cannot log out of ${name}: ${loginFault(error)}`);
+    return refused(print, `Cannot delete the login of ${name}: ${reasonOf(error)}`);
   }
 }
 
@@ -106,7 +112,7 @@ async function discovered(url: string) {
   const { resourceMetadataUrl } = challenge;
   const info = await discoverOAuthServerInfo(url, { fetchFn, ...(resourceMetadataUrl ? { resourceMetadataUrl } : {}) });
   const { authorizationServerUrl, authorizationServerMetadata: metadata, resourceMetadata } = info;
-  if (!metadata) throw new LoginError("It names no authorization server");
+  if (!metadata) throw new LoginError("Vis found no authorization server with readable metadata");
   if (metadata.registration_endpoint === undefined) {
     throw new LoginError(
       "Its authorization server does not support dynamic registration; add a header with a token instead",
@@ -147,10 +153,11 @@ function clientMetadata(redirectUrl: string): OAuthClientMetadata {
  * alone to the login. */
 function pasted(text: string, state: string): URLSearchParams {
   const line = text.trim();
+  if (line === "") throw new LoginError("The pasted text is empty; paste the address or the code after the login");
   if (!URL.canParse(line)) return new URLSearchParams({ code: line });
   const { searchParams } = new URL(line);
   if (searchParams.get("state") === state) return searchParams;
-  throw new LoginError("The pasted address belongs to another login; paste the one of this login");
+  throw new LoginError("The pasted address belongs to another login; paste the address of this login");
 }
 
 function codeOf(answer: URLSearchParams): { readonly authorizationCode: string; readonly iss?: string } {

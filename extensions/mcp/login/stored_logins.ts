@@ -70,7 +70,7 @@ export class ServerLogin implements AuthProvider {
       if (error instanceof OAuthError && /^invalid_|^unauthorized_/.test(error.code)) {
         throw this.#needed("the login has ended");
       }
-      throw new LoginError(`The login could not be renewed: ${loginFault(error)}`);
+      throw new LoginError(`Vis could not renew the login: ${loginFault(error)}`);
     }
   }
 
@@ -155,7 +155,8 @@ export class Logins {
       if (error instanceof LoginError) throw error;
       throw new LoginError(`The file ${this.path} is not readable: ${error instanceof Error ? error.name : "unknown"}`);
     }
-    return parsed(text) ?? fail(`The file ${this.path} is not one of vis mcp login; remove it and log in again`);
+    return parsed(text) ??
+      fail(`The file ${this.path} contains no logins of vis mcp login; remove it and log in again`);
   }
 }
 
@@ -192,7 +193,7 @@ export function loginFetch(server: string): FetchLike {
       transform: (chunk, controller) => {
         length += chunk.length;
         if (length > MAX_ANSWER) {
-          controller.error(new LoginError(`An answer is larger than ${MAX_ANSWER} bytes, the limit`));
+          controller.error(new LoginError(`A response to the login is larger than ${MAX_ANSWER} bytes, the limit`));
         } else controller.enqueue(chunk);
       },
     });
@@ -222,9 +223,9 @@ export function loginFault(error: unknown): string {
   }
   const kind = error instanceof Error ? error.name : "unknown";
   if (error instanceof OAuthClientFlowError) {
-    return `its authorization server differs from the one that it names (${kind})`;
+    return `its authorization server differs from the server that the metadata names (${kind})`;
   }
-  return `its authorization server is not usable (${kind})`;
+  return `the server or its authorization server gave no usable answer (${kind})`;
 }
 
 /** A login that failed or is missing. The message advises the user and contains no secrets. */

@@ -339,7 +339,7 @@ Deno.test("fs.definition() gives the innermost function or class around a line",
   assert.deepEqual(await around("t.ts", 5), [4, 6]);
   assert.match(
     await workspace.refusal("definition", "t.ts", 1),
-    /no definition there is known; read the lines, fs\.readFile\(path, \{from: 1, to: 21\}\)/,
+    /Vis recognizes none there; read the lines with fs\.readFile\(path, \{from: 1, to: 21\}\)/,
   );
   assert.match(await workspace.refusal("definition", "t.ts", 99), /around line 99/);
 });

@@ -69,17 +69,20 @@ Deno.test("findText() finds the same places as the engine, in texts that would t
       async (one, part) => {
         const expected: number[] = [];
         for (let at = one.indexOf(part); at >= 0; at = one.indexOf(part, at + part.length)) expected.push(at);
-        assert.deepEqual(await findText(one, part, { signal }), expected);
+        assert.deepEqual(await findText(one, part, { signal, path: "a.txt" }), expected);
       },
     ),
   );
   const long = "ab".repeat(500_000);
-  assert.deepEqual(await findText(`${long}c${long}c`, `${"ab".repeat(20_000)}c`, { signal }), [960_000, 1_960_001]);
+  assert.deepEqual(await findText(`${long}c${long}c`, `${"ab".repeat(20_000)}c`, { signal, path: "a.txt" }), [
+    960_000,
+    1_960_001,
+  ]);
 });
 
 Deno.test("findText() gives up with the signal, and lets others go first meanwhile", async () => {
   const stop = new AbortController();
-  const found = findText("a".repeat(8_000_000), `b${"a".repeat(1_000_000)}`, { signal: stop.signal });
+  const found = findText("a".repeat(8_000_000), `b${"a".repeat(1_000_000)}`, { signal: stop.signal, path: "a.txt" });
   setTimeout(() => stop.abort(new Error("Enough")), 1);
   await assert.rejects(found, /Enough/);
 });

@@ -127,7 +127,7 @@ Deno.test("fs.listFiles() descends two levels, or as many as requested", async (
   assert.deepEqual(await paths(".", { depth: 1 }), ["a.txt", "d"]);
   assert.deepEqual(await paths("d", { depth: 9 }), ["d/b.txt", "d/e", "d/e/c.txt"]);
   assert.deepEqual((await workspace.call("listFiles"))[0], { path: "a.txt", type: "file", size: 3 });
-  assert.match(await workspace.refusal("listFiles", "a.txt"), /it is a file; read it with fs\.readFile/);
+  assert.match(await workspace.refusal("listFiles", "a.txt"), /it is not a folder; fs\.readFile reads files/);
   assert.match(
     await workspace.refusal("listFiles", "nope"),
     /Cannot list nope: there is no such file or folder; the nearest existing folder is the workspace/,

@@ -119,7 +119,10 @@ Deno.test("fs refuses more files at once than a question can show", async () => 
     "",
   );
   asked.answer = true;
-  assert.match(await workspace.refusal("patch", patch), /Cannot change 51 files that git or Vis obey/);
+  assert.match(
+    await workspace.refusal("patch", patch),
+    /Cannot change 51 files that git or Vis run or read as settings: the limit of one call is 50/,
+  );
   assert.deepEqual(asked.questions, []);
 });
 
@@ -156,7 +159,7 @@ Deno.test("fs changes nothing that is obeyed while a command runs that could cha
   Object.assign(workspace.env, { obeyedPaths: busy });
   await assert.rejects(
     workspace.call("writeFile", ".githooks/pre-commit", SCRIPT),
-    /Cannot change \.githooks\/pre-commit, .*: the running command npm run dev could then change it too; stop that command first/,
+    /Cannot change \.githooks\/pre-commit, .*: the running command npm run dev could then change it too; stop the command first/,
   );
   await workspace.call("writeFile", "b.txt", "b\n");
   assert.deepEqual(asked.questions, []);

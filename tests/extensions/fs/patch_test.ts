@@ -154,7 +154,7 @@ Deno.test("fs.patch() refuses an impossible change, and names the reason", async
     /the patch creates the file, but it already exists/,
   );
   assert.match(await of("--- a/x.bin\n+++ b/x.bin\n@@ -1 +1 @@\n-a\n+b\n"), /binary file/);
-  assert.match(await of("diff --git a/x.bin b/x.bin\nGIT binary patch\nliteral 3\n"), /binary file/);
+  assert.match(await of("diff --git a/x.bin b/x.bin\nGIT binary patch\nliteral 3\n"), /x\.bin is binary, and/);
   assert.match(
     await of("--- a/a.txt\n+++ /dev/null\n@@ -0,0 +1 @@\n+b\n"),
     /the patch removes the file, but lacks some of its lines/,
@@ -211,7 +211,7 @@ Deno.test("fs.patch() applies a hunk with lines that lost their blank where the 
   assert.match(await workspace.refusal("patch", of(["@@ -1,2 +1,2 @@", " one", " two"])), /adds and removes nothing/);
   assert.match(
     await workspace.refusal("patch", of([])),
-    /the file of line 1 \(a\.txt\) is incomplete, because no line after it changes the file/,
+    /the part of line 1 \(a\.txt\) is invalid, because no line after it changes the file/,
   );
   assert.equal(await workspace.text("a.txt"), before);
 });
@@ -240,7 +240,7 @@ Deno.test("fs.patch() applies a diff and blocks in one text, and reads names wit
   }
   assert.match(
     await workspace.refusal("patch", block("Create the helper:", "")),
-    /line 1 \("Create the helper:"\) is not valid; the line before <<<<<<< SEARCH must be the path of an existing file/,
+    /line 1 \("Create the helper:"\) is not valid; the line before <<<<<<< SEARCH must be the path of the new file/,
   );
   assert.equal(await workspace.text("b.txt"), "y\n");
 });
@@ -271,14 +271,17 @@ Deno.test("fs.patch() applies the patches of Codex", async () => {
     /line 2 \("\*\*\* Update File: d\.txt"\) is not valid; no line after it changes a file/,
   );
   assert.match(await of("*** Add File: n.txt\n+a\nb"), /line 4 \("b"\) is not valid/);
-  assert.match(await of("*** Delete File: d.txt\n-x"), /line 3 \("-x"\) is not valid/);
+  assert.match(
+    await of("*** Delete File: d.txt\n-x"),
+    /line 3 \("-x"\) is not valid; a file that the patch deletes has no lines here/,
+  );
   assert.match(
     await of("*** Delete File: nope.txt"),
     /Cannot patch nope\.txt: there is no such file or folder; the nearest existing folder is the workspace/,
   );
   assert.match(
     await of("*** Move to: z.txt"),
-    /line 2 \("\*\*\* Move to: z\.txt"\) is not valid; no line after it changes a file/,
+    /line 2 \("\*\*\* Move to: z\.txt"\) is not valid; it must follow \*\*\* Update File/,
   );
   assert.deepEqual(await workspace.names(), ["a b.txt", "d.txt", "e.txt", "new"]);
 });
@@ -327,7 +330,11 @@ Deno.test("fs.patch() makes no link that leads out of the workspace, or to a pro
   for (
     const target of ["/etc/passwd", "../../app2/secret.txt", "up/app2/secret.txt", "../.git/config", "x/../a.txt", ""]
   ) {
-    assert.match(await workspace.refusal("patch", link(target)), /^Cannot patch d\/link: its link to /, target);
+    assert.match(
+      await workspace.refusal("patch", link(target)),
+      /^Cannot patch d\/link: the link to "|; the link d\/link of the patch leads there$/,
+      target,
+    );
   }
   for (const target of ["a.txt", "../b.txt", "not there"]) {
     await workspace.call("patch", link(target));
@@ -346,9 +353,12 @@ Deno.test("fs.patch() refuses parts that only git can apply, and names them", as
   await using workspace = await Workspace.with({ "a.txt": "one\n", "x.bin": Uint8Array.of(1, 0, 2) });
   const of = (text: string): Promise<string> => workspace.refusal("patch", `diff --git a/a.txt b/a.txt\n${text}`);
   assert.match(await of("index 1..2 160000\n--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+two\n"), /a submodule/);
-  assert.match(await of("index 1..2 100644\nBinary files a/a.txt and b/a.txt differ\n"), /a\.txt is a binary file/);
-  assert.match(await of("similarity index 90%\nrename from a.txt\n"), /one of its lines of rename is missing/);
-  assert.match(await of("old mode 100644\n"), /one of its two modes is missing/);
+  assert.match(
+    await of("index 1..2 100644\nBinary files a/a.txt and b/a.txt differ\n"),
+    /a\.txt is binary, and fs\.patch can change only text/,
+  );
+  assert.match(await of("similarity index 90%\nrename from a.txt\n"), /"rename from" or "rename to" is missing/);
+  assert.match(await of("old mode 100644\n"), /"old mode" or "new mode" is missing/);
   assert.match(await of("index 1111111..2222222 100644\n"), /its hunks are missing/);
   assert.match(
     await workspace.refusal("patch", "rename from a.txt\nrename to b.txt\n"),
@@ -428,7 +438,7 @@ Deno.test("fs.patch() refuses a file in the place of a folder that it does not e
     await refusal(removed("d/a", "1") + added("d")),
     "Cannot patch d: it is a folder that contains d/b/c, which the patch does not remove",
   );
-  assert.equal(await refusal(added("lib/a")), "Cannot write lib/a: a part of its path is a file");
+  assert.equal(await refusal(added("lib/a")), "Cannot write lib/a: a part of its path is not a folder");
   assert.match(await refusal(removed("d", "1")), /^Cannot patch d: it is a folder;/);
   assert.deepEqual(await filesOf(workspace.root), files);
 });

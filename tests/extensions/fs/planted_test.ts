@@ -119,7 +119,7 @@ Deno.test("fs does not change the settings of a workspace that is a repository's
   ) {
     assert.match(
       await workspace.refusal("writeFile", path, "x"),
-      /own folder of a repository, which protects it/,
+      /the workspace is a repository's own folder, such as \.git/,
     );
   }
   await workspace.call("writeFile", "main/config", "x");

@@ -98,11 +98,11 @@ Deno.test("fs.readFile() shows UTF-8 with broken bytes, and no write can then lo
   await using workspace = await Workspace.with({ "broken.log": bytes });
   assert.equal(await workspace.call("readFile", "broken.log"), "größer als Öl äöü\n\uFFFD\n");
   assert.deepEqual(workspace.notes, [
-    "broken.log: 1 character not in utf-8 is read as U+FFFD; fs.readFile(path, {encoding}) reads another one",
+    "broken.log: 1 character not in utf-8 is read as U+FFFD; fs.readFile(path, {encoding}) reads another encoding",
   ]);
   assert.match(
     await workspace.refusal("writeFile", "broken.log", "x\n"),
-    /it is not UTF-8, and you read it with replacement characters; read it with \{encoding\} first/,
+    /not all of it is UTF-8, and you read it with replacement characters; read it with fs\.readFile\(path, \{encoding\}\) first/,
   );
   await workspace.call("edit", "broken.log", { old: " als ", new: " wie " });
   assert.deepEqual(
@@ -111,7 +111,7 @@ Deno.test("fs.readFile() shows UTF-8 with broken bytes, and no write can then lo
   );
   assert.match(
     await workspace.refusal("writeFile", "broken.log", "x\n"),
-    /it is not utf-8, and you read it with replacement characters/,
+    /not all of it is utf-8, and you read it with replacement characters/,
   );
 });
 
@@ -147,7 +147,7 @@ Deno.test("fs.readFiles() reads paths and patterns at once and keeps the reason 
     { path: "c.md", text: "C" },
     { path: "a.ts", text: "A" },
     { path: "x.bin", error: "Cannot read x.bin: it is a binary file of 2 B" },
-    { path: "zz/*", error: "No file matches zz/*" },
+    { path: "zz/*", error: "Cannot read zz/*: no file matches it" },
   ]);
   const [numbered] = await workspace.call("readFiles", "a.ts", { numbers: true });
   assert.equal(numbered.text, "   1  A");

@@ -138,7 +138,7 @@ Deno.test("fs reads, edits and patches files in their encoding, and names a gues
     assert.deepEqual(await read(workspace, path), of(text, encoding, hasMark));
   }
   assert.deepEqual([...new Set(workspace.notes)], [
-    "latin.txt is read as windows-1252, a guess; fs.readFile(path, {encoding}) reads another one",
+    "latin.txt is read as windows-1252, a guess; fs.readFile(path, {encoding}) reads another encoding",
   ]);
   await workspace.call("edit", "日本.txt", { old: "二行目", new: "三行目" });
   assert.deepEqual(await read(workspace, "日本.txt"), of("一行目\n三行目のテキスト\n", "shift_jis"));

@@ -4,7 +4,7 @@ import { add, commit, init } from "../../../extensions/git/commit.ts";
 import { diff } from "../../../extensions/git/diff.ts";
 import { blame, log, show } from "../../../extensions/git/history.ts";
 import { pickCommits } from "../../../extensions/git/merge_rebase.ts";
-import { reset } from "../../../extensions/git/stash_reset.ts";
+import { reset, restore } from "../../../extensions/git/stash_reset.ts";
 import type { EnvironmentView } from "../../../src/extension/mod.ts";
 import { missing, repository } from "./_repository.ts";
 
@@ -31,10 +31,35 @@ Deno.test("git.add() and git.commit() explain errors, and list the existing name
     await assert.rejects(blame(env, "a.tx"), /there is no file a.tx; the nearest are a.txt/);
     await assert.rejects(blame(env, "b.txt", { ref: "HEAD" }), /there is no file b.txt in HEAD; the nearest are a.txt/);
     await assert.rejects(changeBranch(env, "x", { from: "mian" }), /the repository has no mian; the nearest are main/);
-    await assert.rejects(changeBranch(env, "y", { delete: true }), /the repository has no y; the nearest are main/);
+    await assert.rejects(
+      changeBranch(env, "y", { delete: true }),
+      /the repository has no branch y; the nearest are main/,
+    );
     await assert.rejects(changeBranch(env, "main"), /it already exists/);
     await write("a.txt", "other\n");
     assert.equal((await commit(env, "some", { paths: "a.txt" })).files, 1);
+    await assert.rejects(
+      commit(env, "none", { paths: "a.txt" }),
+      /Cannot commit: no file at these paths has changed; the changed files are src\/, \.gitignore/,
+    );
+    await assert.rejects(
+      commit(env, "new", { paths: "src/" }),
+      /Cannot commit: git does not track src\/ yet; git\.add/,
+    );
+    await assert.rejects(diff(env, { from: "main", to: "HEAD~9" }), /Cannot compare: the repository has no HEAD~9/);
+    await assert.rejects(
+      changeBranch(env, "x", { from: "HEAD:a.txt" }),
+      /HEAD:a\.txt is a file; name a commit, branch or tag|not a valid object name/,
+    );
+    await assert.rejects(reset(env, "HEAD:a.txt"), /HEAD:a\.txt is a file; name a commit, branch or tag/);
+    await assert.rejects(
+      restore(env, "src/parser.ts"),
+      /Cannot restore src\/parser\.ts: git does not track src\/parser/,
+    );
+    await assert.rejects(
+      changeWorktree(env, ".worktrees/x", { from: "mian" }),
+      /^Error: Cannot make worktree \.worktrees\/x: the repository has no mian; the nearest are main$/,
+    );
     const amended = await commit(env, "all of it", { amend: true });
     assert.deepEqual([amended.subject, (await log(env)).commits.length], ["all of it", 2]);
   });
@@ -45,7 +70,7 @@ Deno.test("git.* gives reasons and advice of its own, not of the program git", {
     await assert.rejects(add(env, "../x"), /^Error: Cannot add: .*outside repository/);
     await assert.rejects(
       changeBranch(env, "main", { delete: true }),
-      /Cannot delete main: it is checked out here or in/,
+      /Cannot delete branch main: it is checked out here or in/,
     );
     await git("switch", "-q", "-c", "side");
     await write("a.txt", "side\n");
@@ -114,7 +139,7 @@ Deno.test(
       const { approve: _, ...alone } = asking;
       await assert.rejects(
         commit(alone, "third", { allowEmpty: true }),
-        /Cannot call git\.commit: no user can answer here; Vis asks before each change, because the wall of git is incomplete \(no namespaces\); vis doctor/,
+        /Cannot call git\.commit: no user can answer here; Vis asks before each change, because the command wall is incomplete \(no namespaces\); the user can run vis doctor/,
       );
     });
   },
@@ -124,7 +149,7 @@ Deno.test("git.add() refuses a file that a filter should have changed", { ignore
   await repository(async ({ env, write }) => {
     await write(".gitattributes", "*.bin filter=lfs\n");
     await write("big.bin", "x\n");
-    await assert.rejects(add(env, "."), /Cannot add big.bin \(lfs\): .gitattributes names a filter/);
+    await assert.rejects(add(env, "."), /Cannot add big.bin \(lfs\): git's attributes name this filter/);
     assert.equal((await add(env, ".gitattributes")).files.length, 1);
   });
 });

@@ -10,7 +10,7 @@ import { runs } from "../../helpers/long_part.ts";
 import { missing, repository, type TestRepository } from "./_repository.ts";
 
 const ignore = missing !== "";
-const REFUSED = /git would take (lib|its top folder) for a repository, whose settings can run commands/;
+const REFUSED = /git would take (lib|the top folder) for a repository, whose settings can run commands/;
 const HEAD = "ref: refs/heads/main\n";
 
 /** Commits a whole repository whose parts were never in the workspace together, and returns to `main`. */
@@ -84,7 +84,8 @@ Deno.test("git.worktree() puts no committed file where git or Vis would obey it"
     await add(env, ["pre-commit", "filter"]);
     await commit(env, "files");
     for (const path of [".githooks", ".githooks/x", "tools"]) {
-      const refused = /^Error: Cannot make worktree \S+: git or Vis would obey files in it; name another folder$/;
+      const refused =
+        /^Error: Cannot make worktree \S+: git or Vis would run files there, or read them as settings \(.*\); name another folder$/;
       await assert.rejects(changeWorktree(env, path), refused);
     }
     assert.ok(!exists("workspace/.githooks") && !exists("workspace/tools"));

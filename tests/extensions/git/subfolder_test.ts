@@ -236,7 +236,10 @@ subfolder(
     );
     await assert.rejects(call("shell.run", "cat ../../.env", { secrets: ["../../.env"] }), /the user refused/);
     await assert.rejects(call("shell.run", "true", { write: [".git"] }), /the user refused/);
-    await assert.rejects(call("shell.run", "true", { write: ["../.."] }), /the user refused; vis --root allows it/);
+    await assert.rejects(
+      call("shell.run", "true", { write: ["../.."] }),
+      /the user refused; the user can start Vis with --root/,
+    );
     assert.match(
       asked.join("\n"),
       /read \.env, which .*\n.*change this repository's history.*\n.*change files in all of .*\/workspace, the .*: true/,

@@ -42,7 +42,7 @@ test("mcp: a server that never answers, or speaks something else, ends with a cl
     ["garbage", /it does not speak the protocol; it wrote 200 lines that are not messages, the first: Welcome/],
     ["flood", /it wrote a message of more than 16777216 bytes/],
     ["notifications", /unsolicited bytes|did not start/, { startMs: 3_000 }],
-    ["small notifications", /it wrote 10000 unsolicited messages/],
+    ["small notifications", /it wrote more than 10000 unsolicited messages, the limit/],
     ["refuses", /no key/],
     ["future", /2099-01-01/],
   ];
@@ -138,7 +138,7 @@ test("mcp: a tool that its server describes wrongly is named, and the others are
     assert.match(list, /^s: 4 tools\..*\ns\.run\(.*\ns\.nulls\(\): Promise<unknown>.*\ns\.single\(.*\ns\.list\(.*\n/);
     assert.match(list, /\nNot callable, as the server describes them wrongly: text, number 3, hint$/);
     assert.match(String(await call("mcp.call", ["s", "nulls"])), /^nulls of/);
-    await assert.rejects(call("mcp.call", ["s", "hint"]), /none of its 4 tools has this name/);
+    await assert.rejects(call("mcp.call", ["s", "hint"]), /the server has no tool of this name/);
     approvals.answer = { allowed: false, reason: "no" };
     await assert.rejects(
       call("mcp.call", ["s", "list"]),
@@ -215,7 +215,7 @@ test("mcp: names become names of functions, collisions are named; schemas become
     assert.ok(list.length < 2_000);
     await assert.rejects(
       call("mcp.call", ["s", "tree", {}]),
-      /Cannot finish tree: root is missing; usage: mcp\.call\("s", "tree", args: \{/,
+      /Cannot call tree: args lacks root; usage: mcp\.call\("s", "tree", args: \{/,
     );
   });
 });
@@ -275,7 +275,7 @@ test("mcp: a server is started with its first use, sees only permitted files, an
       assert.ok(lives(`${FAULTY} good`));
       await assert.rejects(
         call("mcp.tools", ["off"]),
-        /Cannot use MCP server off: the settings have no such server; choose one of s/,
+        /Cannot use MCP server off: no MCP server has this name; choose one of s/,
       );
       await close();
       assert.ok(!lives(`${FAULTY} good`));
@@ -333,7 +333,8 @@ test("mcp: the check shows the number of tools, or why a server cannot be used a
       {
         name: "gone",
         state: "failed",
-        found: "it did not start: Cannot run nosuchprogram: the program does not exist, or its interpreter does not",
+        found:
+          "it did not start: Vis cannot run nosuchprogram: the program does not exist, or its interpreter does not",
       },
       {
         name: "unset",
@@ -360,6 +361,9 @@ test("mcp: the user reads once that a server could not be used", async () => {
     await assert.rejects(call("mcp.tools", ["gone"]), /does not exist/);
     const said = (active.faults?.() ?? []).map(({ phase, error }) => `${phase}: ${error}`);
     assert.equal(said.length, 1);
-    assert.match(said[0] ?? "", /^warn: Error: Vis could not use MCP server gone: it did not start: Cannot run nosuch/);
+    assert.match(
+      said[0] ?? "",
+      /^warn: Error: Vis could not use MCP server gone: it did not start: Vis cannot run nosuch/,
+    );
   });
 });

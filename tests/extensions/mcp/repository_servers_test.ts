@@ -121,7 +121,7 @@ Deno.test("repositoryServers() gives the reason why a server or a file cannot be
     assert.match((await found(JSON.stringify({ mcpServers: { s: server } })))?.faults.get("s") ?? "", why);
   }
   const odd = await found(JSON.stringify({ mcpServers: { "../x": { command: "x" } } }));
-  assert.match(odd?.faults.get("../x") ?? "", /^its name has characters other than letters/);
+  assert.match(odd?.faults.get("../x") ?? "", /^its name must begin with a letter/);
   for (const [text, why] of [["{", /JSON/], ["[]", /^it /], [" ".repeat(70_000), /^it has 70000 bytes/]] as const) {
     assert.match((await found(text))?.faults.get("") ?? "", why);
   }

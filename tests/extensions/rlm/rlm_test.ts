@@ -59,7 +59,7 @@ Deno.test("reduceChunks() refuses failures, which mapChunks() may have given", a
   const mixed = ["a", { error: "rate limit" }];
   await assert.rejects(
     reduceChunks(asking(String), mixed, { instruction: "Merge:" }),
-    /^TypeError: Cannot merge: 1 of 2 values are not texts \(rate limit\); pass only texts/,
+    /^Error: rate limit; for this reason, rlm\.reduceChunks lacks 1 of 2 texts/,
   );
 });
 
@@ -76,7 +76,7 @@ Deno.test("runAll() takes strings and records, whose own options win", async () 
   const options = { maxIterations: 2, vars: ["x"] };
   const answers = await runAll(env, ["a", { task: "b", vars: ["y"] }], options);
   assert.deepEqual(answers, ["of a", {
-    error: "Cannot use the sub-query: it ended without an answer (limit_cost); of b",
+    error: "Cannot use the sub-query: it ended without an answer (limit_cost); its last words: of b",
   }]);
   assert.deepEqual(seen, [["a", options], ["b", { maxIterations: 2, vars: ["y"] }]]);
 });

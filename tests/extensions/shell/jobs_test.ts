@@ -41,6 +41,8 @@ Deno.test("the input of a command that does not read it is bounded", async () =>
   const jobs = new Jobs();
   const input = new JobInput();
   jobs.add((id) => new Job({ id, command: "serve", input }, new Program().spawn));
+  const large = /Cannot write to c1: the text has 1048577 bytes; the limit is 1048576; write it in parts/;
+  assert.throws(() => jobs.write("c1", "x".repeat((1 << 20) + 1), { end: false }), large);
   jobs.write("c1", "x".repeat(1 << 20), { end: false });
   const full = /Cannot write to c1: it has not read the earlier input, and Vis keeps at most 1 MiB/;
   assert.throws(() => jobs.write("c1", "x", { end: false }), full);
@@ -122,7 +124,7 @@ Deno.test("Jobs.read() throws the reason why no program ran, and forgets it", as
   const { program, job } = started(jobs);
   program.end(new Error("Cannot run x: it is not there"));
   await assert.rejects(jobs.read(job.id, { waitMs: 1000 }), /Cannot run x: it is not there/);
-  await assert.rejects(jobs.read(job.id, {}), /no command has this id; no command was started/);
+  await assert.rejects(jobs.read(job.id, {}), /no command has this id; shell\.list\(\) is empty/);
 });
 
 Deno.test("Jobs.add() bounds how many run and how many that ended are kept", async () => {

@@ -67,7 +67,8 @@ Deno.test("skills are listed by name and description, and read on request", () =
     assert.match(String(await call("read", "release")), /# release\nDo it\./);
     assert.equal(await call("read", "release", "notes/steps.md"), "1. tag");
     await assert.rejects(call("read", "gone"), {
-      message: "Cannot read skill gone: no skill has this name; choose one of folded, mine, release",
+      message:
+        "Cannot read skill gone: no skill has this name; the nearest are mine, folded, release; skills.list() lists all",
     });
     assert.equal((await call("list") as unknown[]).length, 3);
   }));
@@ -111,7 +112,7 @@ Deno.test("skills are found behind links that stay in the workspace, and behind 
     assert.deepEqual(names, ["dotfile", "own", "plain", "shared"]);
     assert.match(String(await call("read", "shared")), /# shared/);
     await Deno.remove(join(folder, "home"), { recursive: true });
-    await assert.rejects(call("read", "dotfile"), /no skill has this name; choose one of own, shared$/);
+    await assert.rejects(call("read", "dotfile"), /no skill has this name; the nearest are own, shared; skills\.list/);
   }));
 
 Deno.test("skills: nothing outside is read, by no link and no path", () =>
@@ -124,7 +125,11 @@ Deno.test("skills: nothing outside is read, by no link and no path", () =>
     const { block, call } = await activeIn(ws);
     assert.doesNotMatch(block, /SECRET/);
     for (const path of ["link.md", "../../../../secret", join(folder, "secret"), "."]) {
-      await assert.rejects(call("read", "a", path), /its folder has no such file/, path);
+      await assert.rejects(
+        call("read", "a", path),
+        /the file is missing, binary or unreadable, leads out of the skill's folder/,
+        path,
+      );
     }
   }));
 
@@ -207,8 +212,8 @@ Deno.test("unusable skills are named with the reason, once next to an answer and
     };
     const expected = [
       `Cannot use the skill ${workspace}/.agents/skills/silent: its SKILL.md has no description`,
-      `Cannot use the skill ${workspace}/.claude/skills/headless: its SKILL.md does not begin with name and ` +
-      "description between two lines of ---",
+      `Cannot use the skill ${workspace}/.claude/skills/headless: the first 4000 characters of its SKILL.md have no ` +
+      "name and description between two lines of ---",
       `Cannot use the skill ${workspace}/skills/linked: it is a link out of the repository`,
     ];
     assert.deepEqual(await told(), expected);

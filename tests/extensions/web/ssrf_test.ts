@@ -14,7 +14,7 @@ Deno.test("web.get() connects to the address that it checked: a name that moves 
     );
     const get = (path: string) => callWeb(view({ hosts: ["*"] }), `http://moving.example${path}`, { ...GET, outside });
     assert.equal((await get("/")).status, 200);
-    await assert.rejects(get("/"), /moving.example has the address 127.0.0.1, not an address of the internet/);
+    await assert.rejects(get("/"), /moving.example has the address 127.0.0.1, which is not on the internet/);
     await assert.rejects(get("/"), /has the address ::1,/);
     assert.deepEqual(outside.dialled, [`${PUBLIC}:80`]);
     // The redirect is resolved again, and only the new address counts.
@@ -99,7 +99,7 @@ Deno.test("web.get() refuses a host without a rule, and explains how the user al
   await assert.rejects(get("http://169.254.169.254/latest"), /: the address 169\.254\.169\.254 is reserved$/);
   await assert.rejects(get("http://[::1]:3000/"), /"local": \["\[::1\]:3000"\]/);
   await assert.rejects(get("ftp://api.example/", { hosts: ["*"] }), /the protocol is ftp:/);
-  await assert.rejects(get("/etc/passwd", { hosts: ["*"] }), /the address is not one such as/);
+  await assert.rejects(get("/etc/passwd", { hosts: ["*"] }), /the address is not a URL such as/);
   await assert.rejects(get("https://a:secret@api.example/", { hosts: ["*"] }), (error: Error) => {
     assert.match(error.message, /the address holds a name or password/);
     assert.doesNotMatch(error.message, /secret/);
@@ -123,7 +123,7 @@ Deno.test("web.get() reaches a private address where host and port are named as 
     const get = (url: string) => callWeb(view(rules), url, { ...GET, outside });
     assert.equal((await get("http://dev.example/") as { text?: string }).text, "local");
     await assert.rejects(get("http://dev.example/on"), /the host 127.0.0.1:81 is not in web.local/);
-    await assert.rejects(get("http://meta.example/"), /not an address that a name may lead to/);
+    await assert.rejects(get("http://meta.example/"), /meta\.example has the reserved address/);
     assert.deepEqual(outside.dialled, ["127.0.0.1:80", "127.0.0.1:80"]);
   } finally {
     await one.close();

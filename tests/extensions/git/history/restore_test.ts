@@ -25,7 +25,7 @@ Deno.test("git.switch() goes to branches, tags and commits, and overwrites nothi
     await assert.rejects(switchTo(env, "fix", { create: true }), /it already exists/);
     await assert.rejects(
       switchTo(env, "fixx"),
-      /Cannot go to fixx: the repository has no fixx; the nearest are fix.*pass \{create: true\} to create it/,
+      /Cannot go to fixx: the repository has no fixx; the nearest are fix.*pass \{create: true\} to make a branch of this name/,
     );
     await assert.rejects(
       switchTo(env, "x", { from: "mian" }),
@@ -50,8 +50,8 @@ Deno.test("git.switch() goes to branches, tags and commits, and overwrites nothi
     await git("switch", "-q", "ignoring");
     await write(".gitignore", "local.txt\n");
     await write("local.txt", "mine\n");
-    await assert.rejects(switchTo(env, "tracked"), /would overwrite files that git does not track: local\.txt/);
-    await assert.rejects(reset(env, "tracked", { mode: "hard", force: true }), /does not track: local\.txt/);
+    await assert.rejects(switchTo(env, "tracked"), /would overwrite or remove local\.txt, which git does not track/);
+    await assert.rejects(reset(env, "tracked", { mode: "hard", force: true }), /local\.txt, which git does not track/);
     assert.equal(await text(there, "local.txt"), "mine\n");
   });
 });
@@ -111,9 +111,9 @@ Deno.test("git.reset() refuses to lose work, and names the discarded files", { i
 Deno.test("git.stash() stores work and restores it", { ignore }, async () => {
   await repository(async (there) => {
     const { env, git, write, exists } = there;
-    await assert.rejects(stash(env), /Cannot stash: no file has changed$/);
+    await assert.rejects(stash(env), /Cannot stash: no tracked file has changed$/);
     await write("new.txt", "new\n");
-    await assert.rejects(stash(env), /no file has changed; pass \{untracked: true\} to include new files/);
+    await assert.rejects(stash(env), /no tracked file has changed; pass \{untracked: true\} to include new files/);
     await write("a.txt", "changed\n");
     const put = await stash(env, { message: "half done", untracked: true });
     assert.deepEqual(put.stashes.map(({ message }) => message), ["On main: half done"]);
@@ -132,6 +132,10 @@ Deno.test("git.stash() stores work and restores it", { ignore }, async () => {
     const conflict = await stash(env, { pop: true });
     assert.deepEqual([conflict.conflicts?.length, conflict.stashes.length, conflict.dropped], [1, 1, undefined]);
     assert.match(conflict.next ?? "", /Vis kept the stash/);
+    await assert.rejects(
+      stash(env),
+      /Cannot stash: files have conflicts; edit the files of git\.status\(\), then git\.add/,
+    );
     await write("a.txt", "solved\n");
     await add(env, "a.txt");
     const { dropped, stashes } = await stash(env, { drop: true });
@@ -147,7 +151,7 @@ Deno.test("git keeps no new file that may contain keys, in any way", { ignore },
     await write(".env", "# another text, as commands see it\n");
     await git("add", ".env");
     await write(".env", "the-secret\n");
-    const refused = /\.env: it may hold keys/;
+    const refused = /git would store \.env, which may hold keys/;
     for (
       const call of [
         () => commit(asking, "x", { all: true }),
@@ -171,7 +175,7 @@ Deno.test("git.add() refuses repositories in the workspace", { ignore }, async (
     await write("kept/a.txt", "x\n");
     await assert.rejects(
       add(env, "lib"),
-      /Cannot add lib\/: another repository is there; name other paths, add the folder to \.gitignore/,
+      /Cannot add lib\/: another repository is there; name other paths, or add the folder to \.gitignore/,
     );
     await assert.rejects(add(env, "."), /Cannot add .*tools\/deep\/own\//);
     await assert.rejects(add(env, "lib/x.txt"), /Cannot add/);
@@ -190,7 +194,7 @@ Deno.test("git.tag() makes, lists and deletes tags", { ignore }, async () => {
     assert.deepEqual(sorted, [["v1", head, "first"], ["v2", head, "The second"]]);
     assert.match(await git("cat-file", "tag", "v2"), /tagger Ada <ada@example\.org>/);
     await assert.rejects(tag(env, "v1", { at: "HEAD" }), /Cannot make tag v1: it already exists/);
-    await assert.rejects(tag(env, "v", { delete: true }), /the repository has no v; the nearest are v1, v2, main/);
+    await assert.rejects(tag(env, "v", { delete: true }), /the repository has no tag v; the nearest are v1, v2$/);
     await assert.rejects(tag(env, "v1", { delete: true, at: "HEAD" }), /Cannot delete tag v1: `delete` excludes `at`/);
     assert.deepEqual((await tag(env, "v2", { delete: true })).tags.map(({ name }) => name), ["v1"]);
   });
@@ -215,9 +219,9 @@ Deno.test("git.init() takes no hook from a template", { ignore }, async () => {
 
 Deno.test("git.init() makes a repository if no parent folder has one", { ignore }, async () => {
   await repository(async ({ env, git, workspace, exists, write }) => {
-    await assert.rejects(init(env), /Cannot make a repository: the workspace already has one/);
+    await assert.rejects(init(env), /Cannot make a repository: the workspace already has \.git; call git\.status/);
     await Deno.mkdir(`${workspace}/sub`);
-    await assert.rejects(init({ ...env, workspace: `${workspace}/sub` }), /the workspace is in the repository of/);
+    await assert.rejects(init({ ...env, workspace: `${workspace}/sub` }), /the workspace is in that of/);
     await assert.rejects(
       status({ ...env, workspace: `${workspace}/sub` }),
       /Cannot use git: the workspace is in the repository of .*\/workspace; ask the user to start Vis there/,
@@ -254,7 +258,7 @@ Deno.test("git.commit() takes a staged rename whole, and no stash has half of on
     await git("add", "other.txt");
     await assert.rejects(
       stash(env, { paths: "b.txt" }),
-      /^Error: Cannot stash: a\.txt was renamed to b\.txt; git\.commit/,
+      /^Error: Cannot stash: a\.txt was renamed to b\.txt, and git stashes no half of a rename; git\.commit/,
     );
     await assert.rejects(stash(env, { paths: "a.txt" }), /Cannot stash: a\.txt was renamed to b\.txt/);
     assert.equal((await commit(noting, "by the new name", { paths: "b.txt" })).files, 1);
@@ -273,7 +277,7 @@ Deno.test("git.commit() takes a staged rename whole, and no stash has half of on
     await write(".env", `${"1.txt\n".repeat(9)}KEY=secret\n`);
     await assert.rejects(
       commit({ ...env, secrets: [".env*"] }, "keys", { paths: "lib/1.txt" }),
-      /Cannot commit \.env: it may hold keys/,
+      /Cannot commit: git would store \.env, which may hold keys/,
     );
     await git("reset", "-q", "--hard");
 

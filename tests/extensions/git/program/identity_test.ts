@@ -33,9 +33,12 @@ Deno.test("identityOf() prefers the extension's settings, then the repository's,
 
 Deno.test("identityOf() names the missing setting, and how to set it", async () => {
   await withHome({ ".gitconfig": "[user]\n\tname = Ada\n[alias]\n\temail = x\n" }, async (home) => {
-    await assert.rejects(identityOf({ ...NONE, home }), /Cannot commit: git has no user.email; .*git config --global/);
+    await assert.rejects(
+      identityOf({ ...NONE, home }),
+      /Cannot name the author of a commit or tag: the settings of git have no user.email; .*git config --global/,
+    );
   });
-  await assert.rejects(identityOf({ ...NONE, home: null }), /git has no user.name and no user.email/);
+  await assert.rejects(identityOf({ ...NONE, home: null }), /the settings of git have no user.name and no user.email/);
 });
 
 Deno.test("identityOf() follows includes, and conditions about the repository's folder", async () => {

@@ -13,7 +13,7 @@ const ignore = missing !== "";
 
 Deno.test("git.commit() gives git's reason for a refusal, not that nothing is staged", { ignore }, async () => {
   await repository(async ({ env, write, workspace }) => {
-    await assert.rejects(commit(env, "same"), /Cannot commit: no file has changed$/);
+    await assert.rejects(commit(env, "same"), /Cannot commit: no file has changed; allowEmpty makes an empty commit$/);
     await write("a.txt", "changed\n");
     await write("new.txt", "new\n");
     await assert.rejects(
@@ -27,7 +27,7 @@ Deno.test("git.commit() gives git's reason for a refusal, not that nothing is st
     await write("more/one.txt", "new\n");
     await assert.rejects(
       commit(env, "new", { paths: "more" }),
-      /git does not track more yet; call git\.add with it first/,
+      /git does not track more yet; git\.add the file first/,
     );
     await assert.rejects(commit(env, " ", { all: true }), /Cannot commit: .*empty commit message/);
     await write(".git/index.lock", "");
@@ -128,7 +128,7 @@ Deno.test(
       await write(".env", "KEY=1\n");
       await assert.rejects(
         commit({ ...env, secrets: [".env"] }, "secret", { paths: ".env" }),
-        /Cannot commit \.env: it may hold keys/,
+        /Cannot commit: git would store \.env, which may hold keys/,
       );
     });
   },

@@ -75,7 +75,7 @@ Deno.test("mcp: a login in the browser is stored for its owner only, used, renew
     const person = { home, print: (text: string) => void out.push(text), ask: () => assert.fail("asked") };
     assert.equal(await logoutCommand("remote", person), 0);
     assert.equal(await logoutCommand("remote", person), 0);
-    assert.deepEqual(out, ["Deleted the login of remote\n", "There is no login of remote\n"]);
+    assert.deepEqual(out, ["Deleted the login of remote\n", "Vis has no login of remote\n"]);
     for (const token of server.given) assert.ok(!(await Deno.readTextFile(file)).includes(token));
   });
 });
@@ -125,6 +125,8 @@ Deno.test("mcp: without a browser, the user pastes the address or the code", () 
       return target.href;
     };
     assert.match((await logIn(home, server, { browse: other, paste: true })).said, /belongs to another login/);
+    const nothing = () => Promise.resolve(" \n");
+    assert.match((await logIn(home, server, { browse: nothing, paste: true })).said, /the pasted text is empty/);
     server.metadata.authorization_response_iss_parameter_supported = false;
     const code = async (address: string) => ` ${(await server.agree(address)).searchParams.get("code")}\n`;
     assert.equal((await logIn(home, server, { browse: code, paste: true })).code, 0);
@@ -137,11 +139,14 @@ Deno.test("mcp: a login that fails gives the reason, shows no code or token, and
       address.searchParams.set("code", "stolen");
       return address;
     }],
-    [() => {}, /differs from the one that it names \(IssuerMismatchError\)/, (address) => {
+    [() => {}, /differs from the server that the metadata names \(IssuerMismatchError\)/, (address) => {
       address.searchParams.set("iss", "https://other.example");
       return address;
     }],
-    [({ metadata }) => void (metadata.issuer = "https://other.example"), /differs from the one that it names/],
+    [
+      ({ metadata }) => void (metadata.issuer = "https://other.example"),
+      /differs from the server that the metadata names/,
+    ],
     [({ metadata }) => void (metadata.registration_endpoint = undefined), /does not support dynamic registration/],
     [
       ({ metadata }) => void (metadata.registration_endpoint = "http://192.0.2.1/r"),
@@ -153,9 +158,9 @@ Deno.test("mcp: a login that fails gives the reason, shows no code or token, and
     ],
     [
       ({ metadata }) => void (metadata.token_endpoint = "http://192.0.2.1/t"),
-      /is not usable|does not begin with https|names/,
+      /gave no usable answer|does not begin with https|names/,
     ],
-    [({ metadata }) => void (metadata.code_challenge_methods_supported = ["plain"]), /is not usable/],
+    [({ metadata }) => void (metadata.code_challenge_methods_supported = ["plain"]), /gave no usable answer/],
   ];
   for (const [change, says, change2] of cases) {
     await using server = guarded();
