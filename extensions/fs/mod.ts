@@ -349,7 +349,7 @@ async function edit(
   if (typeof where !== "string") {
     if (edits !== undefined) {
       throw new TypeError(
-        "Cannot edit the files: the first argument is already a list of {path, old, new}; omit the second one",
+        "Cannot edit the files: the first argument is already a list of {path, old, new}; omit the second argument",
       );
     }
     return await places.change(env, (at) => editFiles(at, where, options));

@@ -101,7 +101,7 @@ export function encodingNamed(label: string, cannot: string): string {
     return new TextDecoder(label).encoding;
   } catch {
     throw new RangeError(
-      `${cannot}: the encoding ${JSON.stringify(label)} is unknown; use one such as utf-8, utf-16le, ` +
+      `${cannot}: the encoding ${JSON.stringify(label)} is unknown; use a name such as utf-8, utf-16le, ` +
         "windows-1252 or shift_jis",
     );
   }

@@ -241,7 +241,7 @@ async function commitError(
   const isNew = (file: FileStatus): boolean =>
     file.untracked === true && `${path}/`.startsWith(file.path.replace(/\/?$/, "/"));
   if (path !== undefined && files.some(isNew)) {
-    return new Error(`Cannot commit: git does not track ${path} yet; git.add the file first`);
+    return new Error(`Cannot commit: git does not track ${path} yet; git.add it first`);
   }
   if (path !== undefined) return await missingFile(git, path, "Cannot commit");
   const said = reasonLines(stderr).length > 0 ? stderr : stdout;

@@ -33,7 +33,7 @@ export interface GitOptions {
   readonly changes?: "repository" | "workspace";
   readonly opens?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** Receives standard output as it arrives. The result then has no standard output. */
+  /** Receives standard output as it arrives. The result then has only a part of a long output. */
   readonly take?: (chunk: Uint8Array) => void;
 }
 

@@ -12,7 +12,7 @@ const MAX_REF_CHARS = 1000;
 /** Returns the name of a commit, branch or tag as an argument; with `range`, also a range. Throws TypeError for a name
  * that git would interpret as something else. */
 export function checkedRef(ref: string, { range = false }: { readonly range?: boolean } = {}): string {
-  const fault = refFault(ref) ?? (!range && ref.includes("..") ? 'it contains "..", as a range does; name one' : null);
+  const fault = refFault(ref) ?? (!range && ref.includes("..") ? 'it contains "..", as a range does' : null);
   if (fault === null) return ref;
   const given = JSON.stringify(ref.slice(0, 100));
   throw new TypeError(`Cannot use ${given} as the name of a commit, branch or tag: ${fault}`);

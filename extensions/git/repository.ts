@@ -26,7 +26,10 @@ export async function findRepository(workspace: string): Promise<Repository | nu
   const commonDir = await commonFolderOf(gitDir);
   const outside = [gitDir, commonDir].find((folder) => !isWithin(folder, workspace));
   if (outside !== undefined && !await namesTop({ top: workspace, gitDir, commonDir })) {
-    throw new Error(`Cannot use git: .git points to ${outside}, which does not belong to this folder`);
+    throw new Error(
+      `Cannot use git: .git points to ${outside}, which does not name this folder as its worktree; ` +
+        "ask the user to repair .git",
+    );
   }
   return { workspace, gitDir, commonDir };
 }

@@ -52,8 +52,8 @@ export function httpTransport(
   });
 }
 
-/** Ends the body of a response when the signal aborts, because `fetch` does not end the body of a garbage-collected
- * Response. */
+/** Limits the size of a body, and ends the body when the signal aborts. `fetch` does not end the body of a
+ * garbage-collected Response. */
 function bounded(answer: Response, signal: AbortSignal | null | undefined): Response {
   if (!answer.body) return answer;
   let length = 0;

@@ -125,7 +125,7 @@ function serverOf(
     Object.fromEntries(Object.entries(values).map(([key, value]) => [key, filled(value)]));
   const { type, command, args, env, url, headers } = given;
   if (url !== undefined) {
-    if (type === "sse" || type === "ws") throw new Error(`Its type ${type} is not supported; use http`);
+    if (type === "sse" || type === "ws") throw new Error(`Vis does not support its type ${type}; use http`);
     return Http.parse({ url: filled(url), headers: all(headers) });
   }
   if (command === undefined) throw new Error("It has neither a command nor a url");

@@ -280,7 +280,7 @@ export class ToolCache {
     { config, tools }: { readonly config: ServerConfig; readonly tools: readonly McpTool[] },
   ): Promise<void> {
     const kept = JSON.parse(JSON.stringify(tools.slice(0, MOST_SYMBOLS).map(({ symbol: _, ...tool }) => tool)));
-    // If the write fails, the next conversation asks the server.
+    // After a failed write, the next conversation may begin without the alias.
     await this.#env.store?.put(this.#keyOf(name, config), kept, GLOBAL).catch(() => {});
   }
 

@@ -71,7 +71,7 @@ export interface ChunkOptions {
 /** Splits the text into chunks, without splitting surrogate pairs. Without overlap, the joined chunks are the text. */
 export function chunk(text: string, { size = SIZE, overlap = 0 }: ChunkOptions = {}): string[] {
   if (overlap > size / 2) {
-    throw new RangeError(`Cannot cut with an overlap of ${overlap}: the limit is half of the size ${size}`);
+    throw new RangeError(`Cannot cut the text: the overlap is ${overlap}; the limit is half of the size, ${size / 2}`);
   }
   const pieces: string[] = [];
   for (let from = 0; from < text.length;) {

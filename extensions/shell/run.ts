@@ -171,7 +171,7 @@ export async function allowed(
       env.warn?.(
         `A command made a repository in ${
           repositories.join(", ")
-        }: its settings count for git there, and above once git add -A has added it`,
+        }: git uses its settings there, and git add -A in a folder above adds the repository`,
       );
     }
     return codes ? { ...{ code: ended.code, codes }, ...ended } : ended;

@@ -25,7 +25,7 @@ export function parse(
   const [names = [], ...rest] = records;
   const twice = names.find((name, at) => names.indexOf(name) !== at);
   if (twice !== undefined) {
-    throw new Error(`Cannot name columns: ${JSON.stringify(twice)} occurs twice; use {header: false}`);
+    throw new Error(`Cannot parse CSV: two columns have the name ${JSON.stringify(twice)}; use {header: false}`);
   }
   return rest.map((record, at) => {
     if (record.length <= names.length) {
@@ -109,7 +109,7 @@ function separatorOf(text: string): string {
 }
 
 function listed(rows: Rows, columns?: readonly string[]): (readonly unknown[])[] {
-  if (!Array.isArray(rows)) throw new TypeError("Cannot make a table: the rows are not a list; pass one");
+  if (!Array.isArray(rows)) throw new TypeError("Cannot make a table: the rows are not a list; pass a list");
   if (columns !== undefined && !Array.isArray(columns)) {
     throw new TypeError(
       'Cannot make a table: the columns are not a list of names; call tables.markdown(rows, ["a", "b"])',

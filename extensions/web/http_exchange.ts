@@ -66,7 +66,7 @@ async function readHead(reader: ByteReader): Promise<Pick<HttpAnswer, "status" |
       throw new RangeError(`The headers of the response have more than ${MAX_HEAD} characters, the limit`);
     }
     const [, name, value = ""] = /^([\w!#$%&'*+.^`|~-]+):[ \t]*(.*)$/.exec(line) ?? [];
-    if (name === undefined) throw new Error("The response has a header that is not readable");
+    if (name === undefined) throw new Error(`The response has the invalid header ${JSON.stringify(line.slice(0, 60))}`);
     const key = name.toLowerCase();
     const before = headers.get(key);
     headers.set(key, before === undefined ? value.trimEnd() : `${before}, ${value.trimEnd()}`);

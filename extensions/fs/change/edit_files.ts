@@ -105,8 +105,8 @@ export interface WriteOptions {
 const MARK = "\uFEFF";
 
 /** Creates a file and its folders, or replaces its text. By default, a new text keeps the encoding and the byte order
- * mark of the old text. If all lines of the old text end with CRLF and the new text has no CR, the new lines get
- * CRLF. */
+ * mark of the old text, unless Vis cannot decode all bytes of the old text. If all lines of the old text end with CRLF
+ * and the new text has no CR, the new lines get CRLF. */
 export async function writeFile(
   context: FsContext,
   { path, text, options = {} }: {

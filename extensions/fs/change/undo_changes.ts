@@ -107,8 +107,10 @@ function nothingLeft(changes: readonly Checkpoint[], { redo }: UndoChoice): Erro
   const paths = [...new Set(changes.flatMap(({ items }) => items.map(({ path }) => path)))];
   const more = paths.length > MAX_NAMED ? ` and ${paths.length - MAX_NAMED} more` : "";
   return new Error(
-    `Nothing to ${redo ? "redo" : "undo"} in ${paths.slice(0, MAX_NAMED).join(", ")}${more}: ` +
-      `already as ${redo ? "after" : "before"} the change; repeat for an earlier change`,
+    `Cannot ${redo ? "redo" : "undo"} the change: the state of ${
+      paths.slice(0, MAX_NAMED).join(", ")
+    }${more} is already ` +
+      `as ${redo ? "after" : "before"} it; repeat for an earlier change`,
   );
 }
 

@@ -169,7 +169,7 @@ class PatchReader {
       );
     }
     const found = HUNK.exec(line.trimEnd());
-    if (!found) throw this.#unreadable(start, "it is not a hunk header");
+    if (!found) throw this.#unreadable(start, "a hunk begins with a line such as @@ -1,2 +1,2 @@, or with only @@");
     const counts = found[1] === undefined ? null : { old: Number(found[2] ?? 1), new: Number(found[4] ?? 1) };
     this.#at++;
     const read = this.#hunkLines(counts);
@@ -459,7 +459,7 @@ class FileHead {
     const isMade = /^0+$/.test(old), isGone = /^0+$/.test(now);
     if (isMade && !this.#values.has("new file mode") || isGone && !this.#values.has("deleted file mode")) {
       throw this.#fault(
-        `its line of index belongs to a ${isMade ? "new" : "deleted"} file, but no line gives its mode`,
+        `its index line belongs to a ${isMade ? "new" : "deleted"} file, but no line gives its mode`,
       );
     }
     const isWhole = hunks.length > 0 || this.#values.get("index") === undefined ||

@@ -103,7 +103,7 @@ async function readWideLines(
 function tooManyLines({ from, to, place }: LineRange, limit: string): RangeError {
   const last = to === Infinity ? "the end" : to;
   return new RangeError(
-    `Cannot read lines ${from} to ${last} of ${place.path}: they have more than ${limit}, the limit; ask for fewer lines`,
+    `Cannot read lines ${from} to ${last} of ${place.path}: they have more than ${limit}, the limit; ask for fewer lines, or use fs.readLines`,
   );
 }
 
@@ -114,7 +114,9 @@ function tooFew(place: WorkspacePath, { from, lines }: { readonly from: number; 
 }
 
 function rangeOf({ from = 1, to = Infinity }: ReadFileOptions): { readonly from: number; readonly to: number } {
-  if (to < from) throw new RangeError(`Cannot read lines ${from} to ${to}: the last line is before the first`);
+  if (to < from) {
+    throw new RangeError(`Cannot read lines ${from} to ${to} of a file: the last line is before the first`);
+  }
   return { from, to };
 }
 

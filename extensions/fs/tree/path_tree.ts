@@ -179,7 +179,7 @@ class PathFolder implements OpenFolder {
 
   rename(name: string, to: { readonly folder: OpenFolder; readonly name: string; readonly keep?: boolean }): void {
     if (!(to.folder instanceof PathFolder)) {
-      throw new TypeError("Cannot rename the file: its trees have different kinds");
+      throw new TypeError("Cannot rename the file: its two folders belong to different kinds of trees");
     }
     if (to.keep && to.folder.look(to.name) !== null) throw new Deno.errors.AlreadyExists(to.name);
     Deno.renameSync(join(this.#at, name), join(to.folder.#at, to.name));

@@ -213,7 +213,7 @@ Deno.test("undoCli() says that nothing is left of a change, and then undoes an e
   const first = await cli(workspace, { scope: "call" });
   assert.deepEqual([first.code, first.told], [
     1,
-    { error: "Nothing to undo in b.txt: already as before the change; repeat for an earlier change" },
+    { error: "Cannot undo the change: the state of b.txt is already as before it; repeat for an earlier change" },
   ]);
   const { code, told } = await cli(workspace, { scope: "call" });
   assert.deepEqual([code, told.files.length, await workspace.text("a.txt")], [0, 1, "one\n"]);

@@ -99,7 +99,7 @@ subfolder("git restores files of a subfolder without a question, and others afte
   assert.deepEqual(asked, []);
   await assert.rejects(
     call("git.restore", "../web/b.ts"),
-    /outside the workspace, and the user refused; vis --root/,
+    /outside the workspace, and the user refused; the user can start Vis with --root/,
   );
   await assert.rejects(call("git.switch", "other", { create: true }), /outside the workspace/);
   assert.match(asked[0] ?? "", /^let git change files in all of .*\/workspace, the repository around the workspace/);
@@ -162,7 +162,7 @@ subfolder("fs changes files around a subfolder only if the user allows it, and n
   await call("fs.readFile", "../web/b.ts");
   await assert.rejects(
     call("fs.writeFile", "../web/b.ts", "x"),
-    /outside the workspace, and the user refused; vis --root/,
+    /outside the workspace, and the user refused; the user can start Vis with --root/,
   );
   await assert.rejects(call("fs.move", "src/app.ts", "../web/app.ts"), /outside the workspace/);
   await assert.rejects(call("fs.remove", "../web/b.ts"), /outside the workspace/);

@@ -113,7 +113,7 @@ Deno.test("repositoryServers() fills in only variables that the user names, and 
 Deno.test("repositoryServers() gives the reason why a server or a file cannot be used", async () => {
   const servers: readonly (readonly [object, RegExp])[] = [
     [{}, /^it has neither a command nor a url$/],
-    [{ type: "sse", url: "https://b.example/sse" }, /^its type sse is not supported; use http$/],
+    [{ type: "sse", url: "https://b.example/sse" }, /^Vis does not support its type sse; use http$/],
     [{ command: 5 }, /^command /],
     [{ url: "file:///etc/passwd" }, /^url /],
   ];

@@ -26,6 +26,9 @@ Deno.test("chunk() repeats the overlap and comes to an end", () => {
   const pieces = chunk(text, { size: 100, overlap: 50 });
   assert.ok(pieces.every((piece, at) => at === 0 || piece.startsWith(pieces[at - 1]!.slice(-50))));
   assert.equal(pieces.at(-1)?.at(-1), "9");
-  assert.throws(() => chunk(text, { size: 100, overlap: 60 }), /^RangeError: Cannot cut with an overlap of 60/);
+  assert.throws(
+    () => chunk(text, { size: 100, overlap: 60 }),
+    /^RangeError: Cannot cut the text: the overlap is 60; the limit is half of the size, 50/,
+  );
   assert.deepEqual(chunk(""), []);
 });

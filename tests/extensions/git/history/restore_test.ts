@@ -231,7 +231,7 @@ Deno.test("git.init() makes a repository if no parent folder has one", { ignore 
     await Deno.chmod(`${workspace}/.git`, 0o1755);
     await assert.rejects(
       status(env),
-      /Cannot use git: the workspace is not the top of a repository; make one with git\.init\(\)/,
+      /Cannot use git: no repository is in the workspace or above it; git\.init\(\) makes one/,
     );
     const made = await init(env);
     assert.deepEqual([made.branch, made.commit, exists("workspace/.git/hooks")], ["main", null, false]);

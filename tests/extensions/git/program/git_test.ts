@@ -302,14 +302,17 @@ Deno.test("git.worktree() makes and removes worktrees, also the workspace itself
     assert.equal((await tag(env, "v1", { message: "x" })).tags.length, 1);
     const back = `${root}/outside/main/.git/worktrees/workspace/gitdir`;
     await Deno.writeTextFile(back, "/elsewhere/.git\n");
-    await assert.rejects(status(env), /which does not belong to this folder/);
+    await assert.rejects(status(env), /which does not name this folder as its worktree/);
     for (const own of ["own", ".git"]) { // An archive may contain such a folder.
       await Deno.remove(`${workspace}/.git`, { recursive: true });
       await Deno.mkdir(`${workspace}/${own}`);
       await Deno.writeTextFile(`${workspace}/${own}/HEAD`, "ref: refs/heads/main\n");
       await Deno.writeTextFile(`${workspace}/${own}/commondir`, `${root}/outside/main/.git\n`);
       if (own === "own") await Deno.writeTextFile(`${workspace}/.git`, "gitdir: own\n");
-      await assert.rejects(log(env), /\.git points to \S+\/outside\/main\/\.git, which does not belong to this folder/);
+      await assert.rejects(
+        log(env),
+        /\.git points to \S+\/outside\/main\/\.git, which does not name this folder as its worktree/,
+      );
     }
   });
 });

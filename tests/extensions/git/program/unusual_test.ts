@@ -27,7 +27,7 @@ Deno.test("git.commit() gives git's reason for a refusal, not that nothing is st
     await write("more/one.txt", "new\n");
     await assert.rejects(
       commit(env, "new", { paths: "more" }),
-      /git does not track more yet; git\.add the file first/,
+      /git does not track more yet; git\.add it first/,
     );
     await assert.rejects(commit(env, " ", { all: true }), /Cannot commit: .*empty commit message/);
     await write(".git/index.lock", "");
