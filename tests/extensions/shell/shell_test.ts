@@ -45,7 +45,7 @@ Deno.test("shell.run() runs a text by a shell, a list directly, and returns fail
     loopback: "c",
   }]]);
   const { spawn: _, ...nothing } = view(undefined, asked);
-  await assert.rejects(run(nothing, "true"), /no wall/);
+  await assert.rejects(run(nothing, "true"), /Vis starts no programs in the locked profile/);
 });
 
 Deno.test("a question of a command shows its folder, variables and input, and every word", async () => {
