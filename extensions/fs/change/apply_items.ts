@@ -1,7 +1,7 @@
 import type { ChangeItem } from "../checkpoints.ts";
 import type { FsContext } from "../context.ts";
 import type { Facts, OpenFolder } from "../tree/tree.ts";
-import { Pace } from "@vis/extension";
+import { Pace, reasonOf } from "@vis/extension";
 import { dirname } from "node:path";
 
 function writeReason(error: unknown): string {
@@ -11,9 +11,8 @@ function writeReason(error: unknown): string {
   if (error instanceof Deno.errors.IsADirectory) return "it is not a regular file";
   if (error instanceof Deno.errors.NotFound) return "the file or its folder no longer exists";
   if (error instanceof Deno.errors.FilesystemLoop) return "a part of its path has become a link";
-  if (error instanceof RangeError) return `${error.message.slice(0, 1).toLowerCase()}${error.message.slice(1)}`;
-  // deno-lint-ignore vis/no-message-parsing -- Deno's wording, without the path
-  return error instanceof Error ? error.message.replace(/, \w+ '.*$/, "") : String(error);
+  // The runtime adds the path to its words.
+  return reasonOf(error).replace(/, \w+ '.*$/, "");
 }
 
 export interface Move {

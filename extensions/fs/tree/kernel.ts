@@ -341,7 +341,7 @@ export class Kernel {
 
   async sync(descriptor: number): Promise<void> {
     if (await this.#symbols.fdatasync(descriptor) < 0) {
-      throw new Error("the system could not save it on the disk; check the disk and its free space");
+      throw new Error("The system could not save it on the disk; check the disk and its free space");
     }
   }
 
@@ -359,7 +359,7 @@ export class Kernel {
   }
 
   #error(call: Call, { code, path }: { readonly code: number; readonly path: string }): Error {
-    if (call === "renameat2" && code === EXDEV) return new Error("the new path is on another file system");
+    if (call === "renameat2" && code === EXDEV) return new Error("The new path is on another file system");
     const Class = ERRORS[code] ?? Error;
     return new Class(REASONS[code] ?? `${call} failed with errno ${code}${path === "" ? "" : ` for ${path}`}`);
   }
