@@ -66,7 +66,7 @@ export class StdioTransport implements Transport {
     const wrong = this.#garbage[0] === undefined
       ? ""
       : `it wrote ${this.#garbageCount === 1 ? "a line" : `${this.#garbageCount} lines`} that ${
-        this.#garbageCount === 1 ? "is no message" : "are not messages, the first"
+        this.#garbageCount === 1 ? "is not a message" : "are not messages, the first"
       }: ${this.#garbage[0]}`;
     return [this.#why, wrong].filter((one) => one).join("; ");
   }
