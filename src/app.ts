@@ -37,7 +37,9 @@ export async function main(args: readonly string[], extensions: Extensions): Pro
     const { startLogging } = await import("./logging/log.ts");
     const level = logLevelOf(env["VIS_LOG"]);
     if (level === null) {
-      io.stderr(`vis: VIS_LOG names no level: ${visibleText(env["VIS_LOG"])}; use debug, info, warn or error\n`);
+      io.stderr(
+        `vis: Cannot use VIS_LOG: ${visibleText(env["VIS_LOG"])} is not a level; use debug, info, warn or error\n`,
+      );
     }
     startLogging({ level: level ?? "warn", write: (line) => io.stderr(`${line}\n`) });
   }
@@ -208,8 +210,8 @@ async function written(code: number, io: DenoIo): Promise<number> {
   }
 }
 
-/** Runs the compiled program as its own sandbox child. The main process reads its stderr and expects one sentence
- * there. */
+/** Runs the program as a sandbox process. The main process reads the standard error of this process, and expects one
+ * sentence there. */
 async function sandboxChild(): Promise<void> {
   const { childMain } = await import("./sandbox/child/main.ts");
   try {
@@ -225,10 +227,8 @@ function defect(
   error: unknown,
   { io, env }: { readonly io: DenoIo; readonly env: Readonly<Record<string, string>> },
 ): number {
-  const message = messageOf(error);
-  io.stderr(
-    `vis: Cannot continue after an internal error: ${message}; run again with VIS_LOG=debug to see the stack\n`,
-  );
+  const advice = env["VIS_LOG"] ? "" : "; run again with VIS_LOG=debug to see the stack";
+  io.stderr(`vis: Cannot continue after the internal error "${messageOf(error)}"${advice}\n`);
   if (env["VIS_LOG"] && error instanceof Error) io.stderr(`${error.stack}\n`);
   return 1;
 }

@@ -5,6 +5,7 @@ import { nearestName } from "../domain/kit/names.ts";
 import { parseJsonc } from "./jsonc.ts";
 import { type ConfigFile, type ConfigLayer, type ProjectFile, SettingsSections, valueAt } from "./layers.ts";
 import { type Config, ConfigSchema } from "./schema.ts";
+import { keysAt } from "./setting_list.ts";
 
 /** Settings of earlier versions. A file with such a setting still loads. */
 const RETIRED = ["title", "autoForget"];
@@ -74,22 +75,14 @@ async function checkProject(
   });
 }
 
-interface Node {
-  readonly properties?: Readonly<Record<string, Node>>;
-  readonly items?: Node;
-}
-
 function unknownKey(key: string, path: readonly PropertyKey[], schema: z.ZodType): string {
-  let node: Node | undefined = z.toJSONSchema(schema, { io: "input" }) as Node;
-  for (const step of path) node = typeof step === "number" ? node?.items : node?.properties?.[String(step)];
-  const names = Object.keys(node?.properties ?? {});
+  const names = keysAt(path, z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }));
   const near = nearestName(key, names);
-  return near === null
-    ? `is not a setting; choose one of ${names.join(", ")}`
-    : `is not a setting; did you mean ${near}?`;
+  const hint = near === null ? `choose one of ${names.join(", ")}` : `did you mean ${near}?`;
+  return names.length === 0 ? "is not a setting" : `is not a setting; ${hint}`;
 }
 
-/** Fills in defaults. Throws `SettingError` that names `source` and the key. */
+/** Returns the settings with defaults. Throws `SettingError` that names `source` and the key. */
 export function checkConfig(
   values: unknown,
   source: string,
@@ -100,7 +93,7 @@ export function checkConfig(
   if (parsed.success) {
     const config = parsed.data as Config;
     const names = config.providers.map(({ name }) => name);
-    const twice = names.find((name, at) => names.indexOf(name) !== at); // The name of a provider must be unique.
+    const twice = names.find((name, at) => names.indexOf(name) !== at);
     if (twice !== undefined) throw refused("providers", `has two entries named ${twice}; rename one of them`);
     return config;
   }

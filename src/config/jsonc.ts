@@ -5,8 +5,8 @@ export function parseJsonc(file: { readonly path: string; readonly text: string 
   try {
     return JSON.parse(stripComments(file.text.replace(/^\ufeff/, "")));
   } catch (error) {
-    const why = messageOf(error);
-    throw new ConfigError(`Cannot read ${file.path}: ${oneLine(why, 300)}`, { code: "syntax" });
+    const why = oneLine(messageOf(error), 300);
+    throw new ConfigError(`Cannot read ${file.path}: it is not JSON with comments (${why})`, { code: "syntax" });
   }
 }
 
@@ -25,7 +25,7 @@ interface Place {
 }
 
 /** Sets a value. Comments, order and commas stay. The text must be blank or acceptable to `parseJsonc`. Throws
- * `RangeError` if the path leads into a value that is not an object, or past the end of a list. */
+ * `RangeError` if the path leads into a value that is neither an object nor a list, or to a wrong index of a list. */
 export function setInJsonc(
   text: string,
   { path, value }: { readonly path: readonly string[]; readonly value: unknown },
@@ -35,12 +35,13 @@ export function setInJsonc(
   const { node, indent } = place;
   const [key, ...below] = rest;
   if (key === undefined) return splice(text, { start: node.start, end: node.end, with: written(value, indent) });
-  if (node.kind === "scalar" || node.kind === "array" && Number(key) !== node.members.length) {
-    throw new RangeError(
-      `Cannot set ${path.join(".")}: ${path.slice(0, -below.length - 1).join(".")} is neither an object ` +
-        "nor a list with this place",
-    );
-  }
+  const parent = path.slice(0, -below.length - 1).join(".") || "the file";
+  const why = node.kind === "scalar"
+    ? "is neither an object nor a list"
+    : node.kind === "array" && Number(key) !== node.members.length
+    ? `is a list, whose next index is ${node.members.length}`
+    : null;
+  if (why !== null) throw new RangeError(`Cannot set ${path.join(".")}: ${parent} ${why}`);
   return insert(place, { key, value: nested(below, value) });
 }
 
@@ -220,6 +221,6 @@ class TreeReader {
   }
 
   #unexpected(): SyntaxError {
-    return new SyntaxError(`Cannot read JSON: character ${this.#at} begins unexpected text`);
+    return new SyntaxError(`Cannot read JSON: the text at character ${this.#at} is unexpected`);
   }
 }

@@ -44,11 +44,10 @@ export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> 
     environmentLayer(variable),
     flagsLayer(flags),
   ];
-  // Flags and variables are checked when Vis reads them. Without files, Vis does not load the schema, which would slow
-  // the start.
+  // Vis checks flags and variables on reading. Without files, Vis skips the schema for a faster start.
   const config = layers.length === 3
     ? sections.merged(layers) as Config
-    : (await import("./file_layer.ts")).checkConfig(sections.merged(layers), "the configuration");
+    : (await import("./file_layer.ts")).checkConfig(sections.merged(layers), "the settings");
   return { config, layers, sections, apiKey: variable("VIS_API_KEY") ?? variable("OPENAI_API_KEY"), variable };
 }
 

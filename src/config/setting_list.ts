@@ -36,6 +36,12 @@ export function settingOf(path: readonly string[], schema: object): ConfigSettin
   return node === undefined ? null : settingFrom(node, path.join("."));
 }
 
+/** Returns the known keys of the object at a path. */
+export function keysAt(path: readonly PropertyKey[], schema: object): readonly string[] {
+  const node = path.map(String).reduce<Node | undefined>(childOf, schema as Node);
+  return [node, ...node?.anyOf ?? []].flatMap((one) => Object.keys(one?.properties ?? {}));
+}
+
 function childOf(node: Node | undefined, step: string): Node | undefined {
   if (node === undefined) return undefined;
   if (node.items && /^\d+$/.test(step)) return node.items;

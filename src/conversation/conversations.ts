@@ -380,8 +380,13 @@ async function notFound(id: string, store: Pick<ConversationStore, "listConversa
   }
   const listed = await store.listConversations({ limit: NEWEST });
   const near = [...new Set(listed.map(({ conversationId }) => conversationId))].filter((one) => one.startsWith(start));
-  if (near.length < 2) {
-    return new UsageError(`Cannot find conversation ${id}: no id starts with it; vis conversations list shows the ids`);
+  if (near.length === 0) {
+    return new UsageError(
+      `Cannot find conversation ${id}: no id starts with it, or several older ids do; vis conversations list shows the ids`,
+    );
+  }
+  if (near.length === 1) {
+    return new UsageError(`Cannot find conversation ${id}: several ids start with it; write more of the id`);
   }
   const examples = near.slice(0, 3).map((one) => start.length < SHOWN ? one.slice(0, SHOWN) : one).join(", ");
   return new UsageError(
@@ -420,8 +425,8 @@ export interface SharedQueries {
 
 const LOOKED_AT = 50;
 
-/** Returns an error text. If a conversation belongs to a folder that is gone, the text explains how to continue this
- * conversation. */
+/** Returns a note for the user. If a conversation belongs to a folder that is gone, the note explains how to continue
+ * this conversation. */
 export async function nothingToContinue(
   { conversations, workspace }: { readonly conversations: Conversations; readonly workspace: string },
 ): Promise<string> {
@@ -435,7 +440,7 @@ export async function nothingToContinue(
   const hint = moved
     ? `; ${moved.workspace} is gone: if it was moved, --conversation ${moved.conversationId.slice(0, 13)} continues it`
     : others.length > 0
-    ? "; vis conversations list shows those of other folders, and --conversation ID continues one"
+    ? "; vis conversations list shows the conversations of other folders, and --conversation ID continues one"
     : "";
-  return `No conversation of ${workspace} to continue: a new one begins${hint}`;
+  return `Vis found no conversation of ${workspace} to continue, and begins a new one${hint}`;
 }

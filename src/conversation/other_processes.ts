@@ -209,7 +209,8 @@ export class RunMessages {
   }
 }
 
-/** The first answer counts, from this process or from another one. The other side is then no longer asked. */
+/** The first answer counts, from this process or from another one. Vis then withdraws the question from the other
+ * side. */
 export function askedEverywhere(approve: Approve, questions: WaitingQuestions): Approve {
   return async (question, signal) => {
     const over = new AbortController();

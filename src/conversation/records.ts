@@ -62,7 +62,7 @@ export class Records {
     const found = await this.#store.findQuery(id);
     if (found === null) {
       throw new UsageError(
-        `Cannot find request ${id}: not exactly one request has an id that begins like this; write the whole id`,
+        `Cannot find request ${id}: no request, or more than one, has an id that begins so; write the complete id`,
       );
     }
     return found;
@@ -169,7 +169,8 @@ async function inQuery(store: Store, id: string, first?: string, second?: string
   const branch = query && await store.findConversation(query.branchId);
   if (!query || !branch) {
     throw new UsageError(
-      `Cannot find ${id}: no conversation, branch or request has this id; vis conversations list shows the ids`,
+      `Cannot find ${id}: no conversation, branch or request has this id, or several ids begin so; vis conversations ` +
+        "list shows the ids",
     );
   }
   if (second !== undefined) {
@@ -181,7 +182,7 @@ async function inQuery(store: Store, id: string, first?: string, second?: string
 }
 
 function endOf(turns: readonly QueryIterations[]): BranchPoint {
-  const { queryId, iterations } = turns[turns.length - 1] ?? noIteration(0, 0);
+  const { queryId, iterations } = turns[turns.length - 1] ?? noIteration(0, "the conversation has no step");
   return { queryId, position: iterations - 1 };
 }
 
@@ -191,21 +192,23 @@ function nthOf(turns: readonly QueryIterations[], n: number): BranchPoint {
     if (left <= iterations && (left > 0 || n === 0)) return { queryId, position: left - 1 };
     left -= iterations;
   }
-  return noIteration(n, n - left);
+  return noIteration(n, `the conversation has ${counted(n - left, "step")}`);
 }
 
 function withinQuery(turns: readonly QueryIterations[], query: number, n: number): BranchPoint {
   const turn = turns[query - 1];
   if (!turn) throw new UsageError(`Cannot find request ${query}: the branch has ${counted(turns.length, "request")}`);
-  if (n > turn.iterations) noIteration(`${query}.${n}`, turn.iterations);
+  if (n > turn.iterations) {
+    noIteration(`${query}.${n}`, `request ${query} has ${counted(turn.iterations, "step")}`);
+  }
   return { queryId: turn.queryId, position: n - 1 };
 }
 
-function noIteration(iteration: number | string, known: number): never {
-  throw new UsageError(`Cannot find step ${iteration}: there are ${known} steps`);
+function noIteration(iteration: number | string, why: string): never {
+  throw new UsageError(`Cannot find step ${iteration}: ${why}`);
 }
 
-/** If a query is marked as running but its process is gone, Vis first ends the query. */
+/** If `runs` finds a running query whose process is gone, ends the query and reads again. */
 export async function readSettled<T>(
   store: Pick<QueryStore, "sweepLost">,
   read: () => Promise<T>,
@@ -219,5 +222,5 @@ export async function readSettled<T>(
 
 export function versionText({ shown, shape, kind, reason }: ShownVersion, limit: number): string {
   if (kind === "lost" || kind === "pending") return `${kind}${reason === "" ? "" : `: ${reason}`}`;
-  return shown === null ? `${shape} (too large to be shown)` : readableHead(shown.value, limit);
+  return shown === null ? `${shape} (too large to show)` : readableHead(shown.value, limit);
 }

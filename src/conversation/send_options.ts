@@ -91,7 +91,8 @@ export function checkPrice(
   throw new UsageError(`Cannot use ${refused.model} with ${limit}: ${unpricedText(refused)}`);
 }
 
-/** Rejects with `UsageError` for images that cannot be sent or that no model accepts, and for an invalid schema. */
+/** Rejects with `UsageError` for unusable images, for images without a model that accepts images, and for an invalid
+ * schema. */
 export async function checkedExtras(
   { images: given = [], responseSchema }: {
     readonly images?: readonly Image[] | undefined;
@@ -103,7 +104,7 @@ export async function checkedExtras(
   if (images.length > 0 && !routes.some(({ provider, model }) => provider.capabilities(model).images)) {
     const names = routes.map(({ provider, model }) => `${model} of ${provider.name}`).join(", ");
     throw new UsageError(
-      `Cannot send images: no configured model accepts them (${names}); choose another model, or set ` +
+      `Cannot send images: Vis knows no configured model that accepts them (${names}); choose another model, or set ` +
         '"images": true for a model in the settings',
     );
   }
@@ -149,7 +150,8 @@ export async function allInputVariables(
   ]);
 }
 
-/** Errors call the image `name`. Vis does not read a file above the limit for images. Rejects with `UsageError`. */
+/** Errors call the image `name`. Rejects with `UsageError` for an unusable image, before Vis reads a file that is too
+ * large. */
 export async function readImageFile(path: string, name = path): Promise<Image> {
   return readImage(await bytesOf(path, name), name);
 }
@@ -160,7 +162,7 @@ async function bytesOf(path: string, name: string): Promise<Uint8Array<ArrayBuff
     // A device or a pipe may have no end.
     if (!isFile) throw new UsageError(`Cannot use image ${name}: it is not a file; name an image file`);
     if (size > MAX_IMAGE_BYTES) {
-      throw new UsageError(`Cannot use image ${name}: it has ${size} bytes; the limit is ${MAX_IMAGE_BYTES}`);
+      throw new UsageError(`Cannot use image ${name}: it has ${size} bytes; the limit is ${MAX_IMAGE_BYTES} bytes`);
     }
     return await Deno.readFile(path);
   } catch (error) {

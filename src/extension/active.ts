@@ -31,15 +31,15 @@ export interface ActiveExtensions {
   readonly off?: readonly OffPart[];
   /** Returns the faults that extensions threw since the query began. */
   readonly faults?: () => readonly ExtensionFault[];
-  /** `nudge` never rejects, and resolves with null if the extension has no message now. */
+  /** `nudge` never rejects, and resolves with null if the extension has no message now or fails. */
   readonly nudges: readonly { readonly namespace: string; nudge(ctx: NudgeContext): Promise<string | null> }[];
   /** Rejects only with `HostCallError`. */
   call(name: string, args: readonly unknown[], options: FunctionCallOptions): Promise<unknown>;
   readonly habits?: Habits;
   readonly plain?: PlainResults;
-  /** Returns the topics that a search by words can find, functions first. Never rejects. */
+  /** Returns the symbols and topics of each extension, for a search by words. Never rejects. */
   readonly topics?: (env: EnvironmentView) => Promise<readonly Topic[]>;
-  /** Returns the documentation of a function ("search.find") or of an alias ("search"). Returns null if no active
+  /** Returns the documentation of a symbol ("search.find"), an alias ("search") or a module. Returns null if no active
    * extension has the name. */
   doc(name: string): string | null;
 }
@@ -115,8 +115,8 @@ export interface OwnCall {
   readonly asks?: (<Answer>(question: () => Promise<Answer>) => Promise<Answer>) | undefined;
 }
 
-/** Returns a read-only, live view with additional keys for one call, such as its signal. The view is not a copy,
- * because keys change and are read on access. */
+/** Returns a read-only view of `env` with additional keys for one call, such as its signal. The view reads each key on
+ * access, because values change. */
 export function callView(env: EnvironmentView, own: Partial<EnvironmentView>): EnvironmentView {
   const read = (key: PropertyKey): unknown => {
     if (Object.hasOwn(own, key)) return Reflect.get(own, key);
@@ -156,10 +156,10 @@ export const ANSWER_MS = 30_000;
 export const EXTEND_MS = 630_000;
 
 export class TookTooLong extends Error {
-  constructor(ms: number) {
+  constructor(readonly ms: number) {
     super(
-      `Cannot wait over ${ms / 1000} s: the extension's promise did not settle; correct the extension, or ` +
-        "exclude it with extensions.deny",
+      `Cannot get a result of the extension: its promise did not settle within ${ms / 1000} s, the limit; correct ` +
+        "the extension, or add its name to extensions.deny",
     );
   }
 }
@@ -186,8 +186,8 @@ export async function answerInTime<T>(
 /** Matches a frame in the loader's copy of a folder: hash and format, then the path of the module. */
 const OWN_FRAME = /\/[0-9a-f]{64}-\d+(?:-tests)?\/([^\n()]+?)\.mjs:(\d+):\d+/;
 
-/** Returns the message of an error, with the line of the extension's own code that was running: `x is not defined
- * (mod.ts:7)`. */
+/** Returns the message of an error. If the stack names a line of the extension's own code, adds this line: `x is not
+ * defined (mod.ts:7)`. */
 export function messageWithLine(error: unknown): string {
   let place = "";
   for (let at = error; at instanceof Error; at = at.cause) {

@@ -44,7 +44,7 @@ async function foldersIn(place: ExtensionOrigin, folder: string): Promise<readon
     .map(({ name }) => ({ place, path: join(folder, name) })).sort((a, b) => a.path < b.path ? -1 : 1);
   if (!list.hasMore && found.length <= MAX_FOLDERS) return found;
   const limit = list.hasMore ? `${MAX_NAMES} names` : `${MAX_FOLDERS} folders`;
-  const fault = `${folder} has more than ${limit}, the limit, so Vis omits some extensions`;
+  const fault = `${folder} has more than ${limit}, the limit, so Vis omits some extensions; remove some`;
   return [...found.slice(0, MAX_FOLDERS), { place, path: folder, fault }];
 }
 
@@ -56,7 +56,7 @@ export interface Wants {
   readonly config?: Readonly<Record<string, unknown>>;
   /** Whether to load extensions that are switched off too, for inspection. */
   readonly off?: boolean | undefined;
-  /** The locked profile, which loads only listed extensions; absent if it is off. */
+  /** Present with the locked profile. `writable` says whether sessions may change the workspace. */
   readonly locked?: { readonly writable: boolean } | undefined;
 }
 

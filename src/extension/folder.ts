@@ -17,17 +17,17 @@ export interface ExtensionFolder {
 const MAX_FILES = 2_000;
 const MAX_BYTES = 32 * 1024 * 1024;
 const MAX_DEPTH = 16;
-/** Version control changes this folder, so none of its files are loaded. */
+/** Git changes this folder, so Vis loads none of its files. */
 const LEFT_OUT = ".git";
 
 /** Rejects if the folder is missing or too large, contains a link or a special file, or has no valid manifest. */
 export async function readExtensionFolder(path: string): Promise<ExtensionFolder> {
-  const info = await Deno.lstat(path).catch((error: unknown) => error);
-  if (info instanceof Error) {
-    const advice = info instanceof Deno.errors.NotFound ? "; create an extension with vis extensions new" : "";
-    throw refused(path, `${fileFault(info)}${advice}`);
-  }
-  if (!(await Deno.lstat(path)).isDirectory) throw refused(path, "it is not a folder");
+  const info = await Deno.lstat(path).catch((error: unknown) => {
+    const advice = error instanceof Deno.errors.NotFound ? "; create an extension with vis extensions new" : "";
+    throw refused(path, `${fileFault(error)}${advice}`);
+  });
+  if (info.isSymlink) throw refused(path, "it is a link; use the folder that the link names");
+  if (!info.isDirectory) throw refused(path, "it is not a folder");
   const reader = new FolderReader(path);
   await reader.read("", 0);
   return extensionOfFiles(path, reader.files);
@@ -36,10 +36,10 @@ export async function readExtensionFolder(path: string): Promise<ExtensionFolder
 export function extensionOfFiles(path: string, unsorted: ReadonlyMap<string, Uint8Array>): ExtensionFolder {
   const files = new Map([...unsorted].sort(([a], [b]) => a < b ? -1 : 1));
   const manifest = files.get("vis.json");
-  if (!manifest) throw refused(path, "the folder has no vis.json; create it as vis extensions new does");
+  if (!manifest) throw refused(path, "it has no vis.json; vis extensions new creates a folder with one");
   const entries = readManifest(path, manifest);
   const absent = entries.find(({ entry }) => !files.has(entry));
-  if (absent) throw refused(path, `vis.json names ${absent.entry}, but the folder has no such file`);
+  if (absent) throw refused(path, `vis.json names ${absent.entry}, which does not exist there`);
   return { path, files, hash: hashOf(files), entries };
 }
 
@@ -72,7 +72,10 @@ class FolderReader {
       const info = await Deno.lstat(join(this.#root, inside));
       if (info.isDirectory) await this.read(inside, depth + 1);
       else if (info.isFile) await this.#take(inside, info.size);
-      else throw refused(this.#root, `${inside} is ${info.isSymlink ? "a link" : "not an ordinary file"}`);
+      else {throw refused(
+          this.#root,
+          `${inside} is ${info.isSymlink ? "a link; remove it or replace it with a copy" : "not an ordinary file"}`,
+        );}
     }
   }
 
@@ -119,13 +122,13 @@ const Shape = z.strictObject({
 
 function readManifest(folder: string, bytes: Uint8Array): readonly ManifestEntry[] {
   if (bytes.length > MAX_MANIFEST_BYTES) {
-    throw refused(folder, `vis.json has ${bytes.length} bytes; the limit is ${MAX_MANIFEST_BYTES}`);
+    throw refused(folder, `vis.json has ${bytes.length} bytes; the limit is ${MAX_MANIFEST_BYTES} bytes`);
   }
   let value: unknown;
   try {
-    value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    value = JSON.parse(utf8Text(folder, bytes));
   } catch (error) {
-    throw refused(folder, `vis.json is not valid JSON: ${messageOf(error)}`);
+    throw error instanceof SyntaxError ? refused(folder, `vis.json is not valid JSON: ${messageOf(error)}`) : error;
   }
   const checked = Shape.safeParse(value, { error: inputFault });
   if (!checked.success) {
@@ -140,6 +143,14 @@ function readManifest(folder: string, bytes: Uint8Array): readonly ManifestEntry
   const twice = names.find((name, at) => names.indexOf(name) !== at);
   if (twice !== undefined) throw refused(folder, `vis.json lists extension ${twice} twice`);
   return extensions;
+}
+
+function utf8Text(folder: string, bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw refused(folder, "vis.json is not UTF-8; save it as UTF-8");
+  }
 }
 
 function isInside(path: string): boolean {
@@ -157,7 +168,7 @@ const TrustedShape = z.object({
 
 type Trusted = Readonly<z.infer<typeof TrustedShape>["trusted"][number]>;
 
-/** Stores the hash of each project folder that the user trusts, as the user saw it. */
+/** Stores the hash of each folder or file of a project that the user trusts. */
 export class TrustList {
   readonly #file: string;
 
@@ -165,14 +176,15 @@ export class TrustList {
     this.#file = file;
   }
 
-  /** Returns an empty list if the file is missing. Rejects with Error if the file is not a valid list. */
+  /** Resolves with an empty list if the file is missing. Rejects with Error if Vis cannot read the file, or if the
+   * file is not a valid list. */
   async all(): Promise<readonly Trusted[]> {
     let text: string;
     try {
       text = await plainTextFile(this.#file);
     } catch (error) {
       if (error instanceof Deno.errors.NotFound) return [];
-      throw error;
+      throw new Error(`Cannot read ${this.#file}: ${fileFault(error)}`);
     }
     try {
       return TrustedShape.parse(JSON.parse(text)).trusted;

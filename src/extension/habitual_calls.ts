@@ -55,7 +55,9 @@ export function blockHint(habits: Habits, { name, excerpt, source }: FailedBlock
   if (name === "SyntaxError" || name === "Refused") {
     const run = insteadOf(habits, "bash");
     if (name === "SyntaxError" && PYTHON.test(source)) return "this is Python: write TypeScript";
-    if (name === "SyntaxError" && run !== null && COMMAND_LINE.test(source)) return `this is a command line: ${run}`;
+    if (name === "SyntaxError" && run !== null && COMMAND_LINE.test(source)) {
+      return `this is a command line: write ${run}`;
+    }
   } else if (name !== "ReferenceError" && name !== "TypeError") return "";
   const module = MODULE.exec(line)?.slice(1).find((one) => one !== undefined);
   const calls = [...line.matchAll(CALLED)].flatMap(([, called = ""]) =>
@@ -64,7 +66,7 @@ export function blockHint(habits: Habits, { name, excerpt, source }: FailedBlock
   const named = [module, ...calls, READ.exec(line)?.[1]].filter((one) => one !== undefined);
   for (const one of named) {
     const usage = insteadOf(habits, one);
-    if (usage !== null && !usage.startsWith(`await ${one}(`)) return `there are no tools and modules: ${usage}`;
+    if (usage !== null && !usage.startsWith(`await ${one}(`)) return `instead of ${one}, write ${usage}`;
   }
   return "";
 }
@@ -138,7 +140,7 @@ export function replyHint(habits: Habits, text: string): string {
   }
   const language = FENCE.exec(start)?.[1]?.toLowerCase();
   if (language === undefined) return PYTHON.test(start) ? "this is Python: write TypeScript" : "";
-  if (language.startsWith("py")) return "a fence of Python is not run: write TypeScript";
+  if (language.startsWith("py")) return "Vis does not run a fence of Python: write TypeScript";
   const usage = insteadOf(habits, "bash");
-  return `a fence of ${language} is not run${usage === null ? "" : `: ${usage}`}`;
+  return `Vis does not run a fence of ${language}${usage === null ? "" : `: write ${usage}`}`;
 }

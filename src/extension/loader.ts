@@ -5,7 +5,7 @@ import type { Log } from "../logging/log.ts";
 import { answerInTime, messageWithLine, TookTooLong } from "./active.ts";
 import { type FoundFolder, isWanted, type Wants } from "./discover.ts";
 import { type ExtensionFolder, type ManifestEntry, readExtensionFolder, type TrustList } from "./folder.ts";
-import { installOrder } from "./registry.ts";
+import { requirementFault } from "./registry.ts";
 import type { Extension } from "./spec.ts";
 import { asFunction, defineExtension, ExtensionRefusal, type NormalExtension, REALM_SCRIPTS } from "./validate.ts";
 import { basename, dirname, join, posix } from "node:path";
@@ -100,8 +100,8 @@ function readOnlyPart(extension: NormalExtension): NormalExtension | null {
   };
 }
 
-/** Keeps the first extension of each namespace and of each alias, except that a folder named by the user replaces the
- * extension of its namespace. */
+/** Keeps the first extension of each namespace and of each alias. A folder that the user named replaces the extension
+ * of its namespace. */
 function distinct(all: readonly Found[]): { readonly kept: readonly Found[]; readonly skipped: readonly Skipped[] } {
   const kept: Found[] = [];
   const skipped: Skipped[] = [];
@@ -129,12 +129,8 @@ function installable(found: readonly Found[]): readonly Found[] {
 }
 
 function chainOf(one: Found, found: readonly Found[]): string {
-  try {
-    installOrder([one.extension, ...found.filter((other) => other !== one).map(({ extension }) => extension)]);
-    return "its requirements cannot be met";
-  } catch (error) {
-    return messageOf(error);
-  }
+  const others = found.filter((other) => other !== one).map(({ extension }) => extension);
+  return requirementFault(one.extension, [one.extension, ...others]) ?? "";
 }
 
 async function loadOne(
@@ -158,7 +154,7 @@ async function loadFolder(folder: FoundFolder, { folderOptions, ...options }: Lo
   try {
     read = await readExtensionFolder(folder.path);
     if (folder.place === "project" && !await folderOptions.trust.has(folder.path, read.hash)) {
-      const why = `it is not trusted; review it with vis extensions trust (${read.hash.slice(0, 12)})`;
+      const why = `it is not trusted; review it with vis extensions trust (its hash is ${read.hash.slice(0, 12)}…)`;
       return [{ ...failed({ name, folder }, why), state: "untrusted" }];
     }
   } catch (error) {
@@ -181,8 +177,8 @@ function isNamed(namespace: string, { allow = null, deny = [] }: LoadOptions): b
 }
 
 function thrown(of: Pick<Found, "name" | "folder">, error: unknown, message: string): Skipped {
-  const skipped = failed(of, message);
-  return error instanceof ExtensionRefusal || error instanceof TookTooLong ? { ...skipped, reason: message } : skipped;
+  if (error instanceof TookTooLong) return failed(of, `its module did not load within ${error.ms / 1000} s, the limit`);
+  return error instanceof ExtensionRefusal ? { ...failed(of, message), reason: message } : failed(of, message);
 }
 
 function failed({ name, folder }: Pick<Found, "name" | "folder">, why: string): Skipped {
@@ -197,7 +193,7 @@ type ReadModule = (source: string, path: string) => {
 interface ImportOptions {
   readonly cache: string;
   readonly readModule: ReadModule;
-  /** Reads the files of `modules`. If absent, Vis refuses an extension with modules. */
+  /** Reads the files of `modules`. If absent, the registry refuses an extension with modules. */
   readonly readRealmModule?: ReadRealmModule;
   readonly clock?: Pick<Clock, "sleep">;
 }
@@ -206,8 +202,8 @@ const CODE = /(?<!\.d)\.m?[jt]s$/;
 const TEST = /(?:^|[/._])test\.m?[jt]s$/;
 /** A part of the name of each copy, so that Vis does not reuse copies in an older format. */
 const FORMAT = "2";
-/** Modules of a folder import these names. Each shim finds its module in the program. The shim `@vis/extension/testing`
- * is for tests only. */
+/** Modules of a folder import these names. Each shim finds its module in the program. Only tests may import
+ * `@vis/extension/testing`. */
 const SHIMS = {
   "@vis/extension": { file: "@vis-extension.mjs", key: "vis.extension", load: () => import("./mod.ts") },
   "@vis/extension/testing": {
@@ -248,7 +244,6 @@ export function testFiles({ files }: ExtensionFolder): readonly string[] {
   return [...files.keys()].filter((path) => TEST.test(path));
 }
 
-/** The test may import `@vis/extension/testing`. */
 export async function importTest(folder: ExtensionFolder, path: string, options: ImportOptions): Promise<void> {
   await importModule(folder, path, { ...options, roots: testFiles(folder), shims: FOR_TESTS });
 }
@@ -286,8 +281,8 @@ interface Wanted {
   readonly shims: Shims;
 }
 
-/** The copy is written to a temporary folder and renamed, so that an existing copy is always complete. Files that no
- * import reaches are copied unchanged. */
+/** Writes the copy to a temporary folder and then renames the folder, so that an existing copy is always complete.
+ * Copies files that no import reaches unchanged. */
 async function copyOf(
   folder: ExtensionFolder,
   { roots, shims, cache, readModule }: ImportOptions & Wanted,
@@ -378,7 +373,7 @@ async function shimText(name: Shims[number]): Promise<string> {
   return `const { ${names} } = globalThis[Symbol.for("${key}")];\nexport { ${names} };\n`;
 }
 
-/** Turns a module's text into a script. Throws Error with the reason if that is impossible. */
+/** Turns a module's text into a script. Throws Error with the reason if the module cannot be a script. */
 type ReadRealmModule = (source: string, path: string) => string;
 
 /** Returns the extension with its modules read. `textOf` returns the text of a file next to its entry, or null for a
@@ -391,11 +386,11 @@ export function withScripts(
   const scripts = Object.entries(modules).map(([name, path]) => {
     const fail = (why: string): Error => new ExtensionRefusal(`Cannot use extension ${namespace}: ${why}`);
     const text = textOf(path);
-    if (text === null) throw fail(`modules.${name} is ${path}, but the folder has no such file`);
+    if (text === null) throw fail(`modules.${name} is ${path}, which does not exist in its folder`);
     try {
       return [name, read(text, path)] as const;
     } catch (error) {
-      throw fail(`its module ${name} (${path}) is not usable, because ${reasonOf(error)}`);
+      throw fail(`Vis cannot load its module ${name} (${path}), because ${reasonOf(error)}`);
     }
   });
   return realmScripts(extension, Object.fromEntries(scripts));

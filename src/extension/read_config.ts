@@ -21,7 +21,7 @@ export function readExtensionConfig(
   };
   if (!config) {
     if (section === undefined) return undefined;
-    throw refused([], "cannot be set, because the extension has no settings");
+    throw refused([], "is set, but the extension has no settings; remove it");
   }
   const marks = withSecrets || Object.keys(offered).length > 0 ? settingMarks(config) : [];
   const checked = config.safeParse(withOffered(section, marks, offered) ?? {}, { error: inputFault });
@@ -30,7 +30,7 @@ export function readExtensionConfig(
   throw refused(issue?.path ?? [], issue?.message ?? "is invalid");
 }
 
-/** Adds the values that a client offers. A value that the user set under the same name takes precedence. */
+/** Adds the values that a client offers. A value that the user set under the same key overrides an offered value. */
 function withOffered(
   section: unknown,
   marks: readonly SettingMark[],
@@ -62,7 +62,7 @@ function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null ? value as Record<string, unknown> : {};
 }
 
-/** The meaning of a setting for Vis. `.meta({ … })` sets this mark on the type, and docs/extend/spec.md lists the
+/** A mark says how Vis uses a setting. `.meta({ … })` sets the mark on the type, and docs/extend/spec.md lists all
  * marks. */
 interface SettingMark {
   readonly name: typeof SETTING_MARKS[number];

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
 import { z } from "zod";
-import { HostCallError, messageOf } from "../domain/errors.ts";
+import { HostCallError, messageOf, reasonOf as lowerReason } from "../domain/errors.ts";
 import { inputFault } from "../domain/input_fault.ts";
 import { type Clock, REAL_CLOCK, Semaphore } from "../domain/kit/concurrency.ts";
 import { tenantHome } from "../domain/kit/ids.ts";
@@ -69,7 +69,7 @@ export class ExtensionRegistry {
 
   /** Adds an extension, or replaces the extension with its namespace. Queries that start later see the extension.
    * Throws TypeError for an invalid extension and `SettingError` for an invalid section of its settings. Throws Error
-   * if another extension has its alias or a module's name. */
+   * if another extension has its alias or a module's name, or if Vis has not read a module. */
   register(extension: Extension): void {
     this.#add(extension, this.#extensions);
     this.#order = null;
@@ -308,36 +308,49 @@ function refuseTaken(
   for (const [kind, name] of [["alias", alias], ...Object.keys(modules).map((name) => ["module", name])] as const) {
     const holder = others.find((other) => other.alias.alias === name || Object.hasOwn(other.modules ?? {}, name));
     if (!holder) continue;
-    throw new Error(`Cannot register extension ${namespace}: its ${kind} ${name} belongs to ${holder.namespace}`);
+    throw new Error(
+      `Cannot register extension ${namespace}: its ${kind} ${name} belongs to extension ${holder.namespace}`,
+    );
   }
 }
 
 /** Sorts required extensions first and otherwise keeps the order. Throws Error that names the chain if a requirement is
  * missing or circular. */
 export function installOrder(extensions: readonly NormalExtension[]): readonly NormalExtension[] {
-  const known = new Map(extensions.map((extension) => [extension.namespace, extension]));
   const done = new Set<NormalExtension>();
-  const visit = (extension: NormalExtension, chain: readonly string[]): void => {
-    if (done.has(extension)) return;
-    const path = [...chain, extension.namespace];
-    if (chain.includes(extension.namespace)) {
-      const circle = path.slice(path.indexOf(extension.namespace)).join(" → ");
-      throw new Error(`Cannot install extension ${extension.namespace}: its requirements form the circle ${circle}`);
+  for (const extension of extensions) {
+    const fault = requirementFault(extension, extensions, done);
+    if (fault !== null) throw new Error(`Cannot install extension ${extension.namespace}: ${fault}`);
+  }
+  return [...done];
+}
+
+/** Returns why an extension lacks a requirement, or null. Adds the extension to `done` after all its requirements. */
+export function requirementFault(
+  extension: NormalExtension,
+  all: readonly NormalExtension[],
+  done: Set<NormalExtension> = new Set(),
+): string | null {
+  const known = new Map(all.map((one) => [one.namespace, one]));
+  const visit = (one: NormalExtension, chain: readonly string[]): string | null => {
+    if (done.has(one)) return null;
+    const path = [...chain, one.namespace];
+    if (chain.includes(one.namespace)) {
+      return `its requirements form the circle ${path.slice(path.indexOf(one.namespace)).join(" → ")}`;
     }
-    for (const name of extension.requires) {
+    for (const name of one.requires) {
       const required = known.get(name);
       if (!required) {
-        throw new Error(
-          `Cannot install extension ${path[0]}: a required extension is missing (${[...path, name].join(" → ")}); ` +
-            `load ${name}, such as with --extension FOLDER`,
-        );
+        return `a required extension is missing (${[...path, name].join(" → ")}); load ${name}, such as with ` +
+          "--extension FOLDER";
       }
-      visit(required, path);
+      const fault = visit(required, path);
+      if (fault !== null) return fault;
     }
-    done.add(extension);
+    done.add(one);
+    return null;
   };
-  for (const extension of extensions) visit(extension, []);
-  return [...done];
+  return visit(extension, []);
 }
 
 function grouped<A extends { readonly extension: NormalExtension }>(active: readonly A[]): readonly A[] {
@@ -400,7 +413,7 @@ export async function invokeSymbol(invocation: Invocation): Promise<unknown> {
     log.call?.({ ext: extension.namespace, sym: symbol.name, ms, ...scopeOf(invocation.env) });
     return result;
   } catch (error) {
-    note(invocation, "warn", { phase: "throw", ms: since(start, now), error: thrownText(error) });
+    note(invocation, "warn", { phase: "throw", ms: since(start, now), error: messageOf(error) });
     throw asHostCallError(error, invocation);
   }
 }
@@ -416,7 +429,7 @@ function tell({ symbol, told, log, extension, env }: Invocation, result: unknown
     told({ ...rest, ok, ...shown });
   } catch (error) {
     const { namespace: ext } = extension;
-    log.warn("extension.failed", { ext, phase: "outcome", error: thrownText(error), ...scopeOf(env) });
+    log.warn("extension.failed", { ext, phase: "outcome", error: messageOf(error), ...scopeOf(env) });
   }
 }
 
@@ -551,7 +564,7 @@ async function run(invocation: Invocation, call: Call): Promise<{ readonly call:
   } catch (error) {
     const { onError } = invocation.symbol;
     if (!onError) throw error;
-    note(invocation, "warn", { phase: "onError", error: thrownText(error) });
+    note(invocation, "warn", { phase: "onError", error: messageOf(error) });
     const changes = await runHook("onError", invocation, onError, { ...call, error });
     if (Object.hasOwn(changes, "result")) return { call: merged(call, changes), result: changes.result };
     if (Object.hasOwn(changes, "error")) throw changes.error;
@@ -575,12 +588,12 @@ async function runHook<Input extends object>(
     changes = await hook(input);
   } catch (error) {
     if ("error" in input && input.error === error) throw error;
-    throw hookError(name, invocation, { why: thrownText(error), cause: error });
+    throw hookError(name, invocation, { why: `failed: ${thrownReason(error)}`, cause: error });
   }
   note(invocation, "debug", { phase: name, ms: since(start, invocation.now) });
   if (isChanges(changes)) return changes;
   throw hookError(name, invocation, {
-    why: `it must return an object of ${KEYS[name]}, but returned ${kindOf(changes)}`,
+    why: `returned ${kindOf(changes)}; it must return an object with any of ${KEYS[name]}`,
   });
 }
 
@@ -635,7 +648,7 @@ function hookError(
   { why, cause }: { readonly why: string; readonly cause?: unknown },
 ): HostCallError {
   return new HostCallError(
-    `Cannot finish ${extension.alias.alias}.${symbol.name}: its ${name} hook failed (${why})`,
+    `Cannot finish ${extension.alias.alias}.${symbol.name}: its ${name} hook ${why}`,
     { namespace: extension.namespace, symbol: symbol.name },
     { cause },
   );
@@ -646,10 +659,10 @@ function asHostCallError(error: unknown, { extension, symbol, env }: Invocation)
   const call = `${extension.alias.alias}.${symbol.name}`;
   const facts = { namespace: extension.namespace, symbol: symbol.name };
   if (env.signal?.aborted) {
-    return new HostCallError(`Cannot finish ${call}: the call was aborted`, facts, { cause: error });
+    return new HostCallError(`Cannot finish ${call}: its block or request ended first`, facts, { cause: error });
   }
   const hint = error instanceof Error && "hint" in error && typeof error.hint === "string" ? { hint: error.hint } : {};
-  return new HostCallError(thrownText(error) || `Cannot finish ${call}: it failed without a message`, {
+  return new HostCallError(thrownText(error) || `Cannot finish ${call}: it threw ${kindOf(error)} without a message`, {
     ...facts,
     ...hint,
   }, { cause: error });
@@ -663,14 +676,20 @@ function note(
   log[level]("extension.call", { ext: extension.namespace, sym: symbol.name, ...data, ...scopeOf(env) });
 }
 
+/** Returns "" for a thrown value that is neither an error nor a string. */
 function thrownText(error: unknown): string {
-  return error instanceof Error ? error.message : kindOf(error);
+  return error instanceof Error ? error.message : typeof error === "string" ? error : "";
+}
+
+function thrownReason(error: unknown): string {
+  return thrownText(error) === "" ? `it threw ${kindOf(error)} without a message` : lowerReason(error);
 }
 
 function kindOf(value: unknown): string {
-  if (value === null) return "null";
+  if (value === null || value === undefined) return String(value);
+  if (value instanceof Error) return "an error";
   if (Array.isArray(value)) return "an array";
-  return typeof value === "object" ? "an object with wrong keys" : typeof value === "string" ? value : String(value);
+  return typeof value === "object" ? "an object whose env, fn or args is of a wrong type" : `a ${typeof value}`;
 }
 
 function since(start: number, now: () => number): number {

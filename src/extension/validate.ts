@@ -1,11 +1,10 @@
-import { messageOf } from "../domain/errors.ts";
+import { reasonOf } from "../domain/errors.ts";
 import { parseNetGrant, REALM_GLOBALS } from "../domain/sandbox_grants.ts";
 import { inputFault } from "../domain/input_fault.ts";
 import { type EnvironmentView, type Extension, TAKEN_NAMES } from "./spec.ts";
 import { z } from "zod";
 
-/** The key of the scripts of `modules`, by their names, on an extension whose files are known. An author cannot set
- * this key. */
+/** The key of the scripts of `modules`, by name. Only the loader sets this key. */
 export const REALM_SCRIPTS: unique symbol = Symbol("realm scripts");
 
 /** An extension in the registry, with the defaults of its optional keys. `prompt` is a function. */
@@ -76,7 +75,10 @@ const ExtensionShape = z.strictObject({
   namespace: word(NAMESPACE, '"com.acme.search"'),
   alias: z.strictObject({
     ns: word(NAMESPACE, '"vis.ext.search"'),
-    alias: word(IDENTIFIER, '"search"').refine((name) => !TAKEN_NAMES.has(name), "is a name that the sandbox uses"),
+    alias: word(IDENTIFIER, '"search"').refine(
+      (name) => !TAKEN_NAMES.has(name),
+      "is a reserved word or a name of the sandbox",
+    ),
   }, 'must be {ns: "vis.ext.search", alias: "search"}'),
   doc: text,
   group: text.optional(),
@@ -124,7 +126,7 @@ const ExtensionShape = z.strictObject({
 
 const switchOf = (onByDefault: boolean) => z.strictObject({ enabled: z.boolean().default(onByDefault) }).prefault({});
 
-/** The message names the extension or the file, so a caller puts nothing before it. */
+/** The message names the extension or the file, so a caller adds no words before the message. */
 export class ExtensionRefusal extends TypeError {}
 
 /** Validates the parts of an extension that do not depend on other extensions, and fills in its optional keys. Throws
@@ -154,7 +156,7 @@ export function asFunction(prompt: Extension["prompt"]): NormalExtension["prompt
 function faultOf(spec: Extension): string | null {
   const seen = new Set<string>();
   for (const { name } of spec.symbols ?? []) {
-    if (UNUSABLE_SYMBOLS.includes(name)) return `symbols.${name} is a name that every object uses`;
+    if (UNUSABLE_SYMBOLS.includes(name)) return `symbols.${name} is a name that JavaScript uses itself`;
     if (seen.has(name)) return `symbols.${name} is defined twice`;
     seen.add(name);
   }
@@ -163,14 +165,16 @@ function faultOf(spec: Extension): string | null {
   if (twice !== undefined) return `cli.${twice} is defined twice`;
   const reading = spec.readOnly === true ? [] : spec.readOnly?.symbols ?? [];
   const unknown = reading.find((name) => !seen.has(name));
-  if (unknown !== undefined) return `readOnly.symbols names ${unknown}, which is not a symbol of it`;
+  if (unknown !== undefined) return `readOnly.symbols names ${unknown}, which symbols does not list`;
   if (spec.requires?.includes(spec.namespace)) return "requires names the extension itself";
   return moduleFault(spec) ?? grantFault(spec);
 }
 
 function describe(error: z.ZodError, spec: unknown): string {
   return error.issues.slice(0, 5).map((issue) => {
-    if (issue.code === "unrecognized_keys") return `${keyOf([...issue.path, issue.keys[0] ?? ""], spec)} is not known`;
+    if (issue.code === "unrecognized_keys") {
+      return `${keyOf([...issue.path, issue.keys[0] ?? ""], spec)} is not a known key`;
+    }
     const missing = issue.code === "invalid_type" && valueAt(spec, issue.path) === undefined;
     return `${keyOf(issue.path, spec)} ${missing ? "is missing" : issue.message}`;
   }).join("; ");
@@ -205,16 +209,20 @@ function isTuple(value: unknown): boolean {
 const PATH = /^\.\/(?:(?!\.\.?\/)[\w.-]+\/)*[\w.-]+\.m?[jt]s$/;
 const MAX_MODULES = 50;
 
-/** Returns the fault of `modules`, or null: a name that the realm already has, or a path outside the folder. */
+/** Returns the first fault of `modules`, or null. */
 function moduleFault({ modules = {}, alias }: Extension): string | null {
   const entries = Object.entries(modules);
   if (entries.length > MAX_MODULES) return `modules has ${entries.length} names; the limit is ${MAX_MODULES}`;
   for (const [name, path] of entries) {
     if (!IDENTIFIER.test(name)) return `modules.${name} must be a name like "stats"`;
     // A global of this process exists in the realm too, or is missing there on purpose.
-    if (TAKEN_NAMES.has(name) || name in globalThis) return `modules.${name} is a name that the sandbox uses`;
+    if (TAKEN_NAMES.has(name) || name in globalThis) {
+      return `modules.${name} is a reserved word or the name of a global`;
+    }
     if (name === alias.alias) return `modules.${name} has the name of the alias`;
-    if (!PATH.test(path)) return `modules.${name} is ${path}, but must be a path in its folder like "./stats.ts"`;
+    if (!PATH.test(path)) {
+      return `modules.${name} is ${path}, but must be the path of a script in its folder, such as "./stats.ts"`;
+    }
   }
   return null;
 }
@@ -222,8 +230,8 @@ function moduleFault({ modules = {}, alias }: Extension): string | null {
 const KINDS = ["net", "read", "write", "env"] as const;
 const VARIABLE = /^[A-Za-z_]\w*$/;
 
-/** Returns the fault of `globals` and `allow`, or null. Each global needs its grant, and a grant without a global has
- * no effect. */
+/** Returns the first fault of `globals` and `allow`, or null. Each global needs a grant, and a grant without a global
+ * has no effect. */
 function grantFault({ globals = [], allow = {} }: Extension): string | null {
   for (const name of globals) {
     const kind = Object.hasOwn(REALM_GLOBALS, name) ? REALM_GLOBALS[name] : undefined;
@@ -234,7 +242,7 @@ function grantFault({ globals = [], allow = {} }: Extension): string | null {
     if (!allow[kind]?.length) continue;
     const users = Object.keys(REALM_GLOBALS).filter((name) => REALM_GLOBALS[name] === kind);
     if (!users.some((name) => globals.includes(name))) {
-      return `allow.${kind} has no effect without one of globals: ${users.join(", ")}`;
+      return `allow.${kind} has no effect without one of these globals: ${users.join(", ")}`;
     }
   }
   const variable = allow.env?.find((name) => !VARIABLE.test(name));
@@ -247,7 +255,7 @@ function netFault(text: string): string | null {
     parseNetGrant(text);
     return null;
   } catch (error) {
-    return `allow.net is not valid (${messageOf(error)})`;
+    return `allow.net has an invalid entry: ${reasonOf(error)}`;
   }
 }
 
@@ -258,6 +266,7 @@ export function scriptsOf(extension: Extension): Readonly<Record<string, string>
   const absent = Object.keys(modules).find((name) => !Object.hasOwn(scripts, name));
   if (absent === undefined) return scripts;
   throw new Error(
-    `Cannot register extension ${namespace}: modules.${absent} is a file; load the folder of the extension with env.load`,
+    `Cannot register extension ${namespace}: Vis has not read the file of modules.${absent}; load the folder of the ` +
+      "extension with env.load",
   );
 }

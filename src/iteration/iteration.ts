@@ -135,7 +135,7 @@ export type IterationResult =
 export interface Iterated {
   readonly result: IterationResult;
   /** Stores the ended iteration and reports it. The caller calls `store` once, with `write` to store the end of the
-   * query too. Rejects with `StoreError` or a defect. */
+   * query too. Rejects with `StoreError`, `TakenOverError` or a defect. */
   readonly store: (write?: WriteEnd) => Promise<void>;
 }
 
@@ -222,7 +222,7 @@ export class Recorder {
   /** Captures the state at the time of the call. Returns a function that stores this state, with `write` if given. */
   ending({ status, outcome, executed, reason, final, doubt = null }: Ended): (write?: WriteEnd) => Promise<void> {
     const begun = this.#begun;
-    if (begun === null) throw new Error("Cannot end an iteration that was not begun");
+    if (begun === null) throw new Error("Cannot end the iteration: it has not begun");
     const { environment } = this.#frame;
     const answer = final?.answer ?? null;
     if (answer !== null) environment.bindSystem("$answer", answer);

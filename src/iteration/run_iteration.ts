@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { Cancelled, ProviderError, type ProviderErrorCode } from "../domain/errors.ts";
+import { Cancelled, messageOf, ProviderError, type ProviderErrorCode } from "../domain/errors.ts";
 import { clip, oneLine } from "../domain/kit/text.ts";
 import { blockResult } from "../domain/query/calls.ts";
 import { type ModelTrace, spentOn } from "../domain/query/model_call.ts";
@@ -41,7 +41,7 @@ const CUT_NOTE =
   "shorter: fewer blocks, and answer(value) for a long answer";
 
 /** Makes a model call, runs its blocks and judges its answer. Resolves before the end of the iteration is stored.
- * Rejects only with `ConfigError`, `StoreError` and defects, also when `input.stored` rejects with them. */
+ * Rejects only with `ConfigError`, `StoreError`, `TakenOverError` and defects, also when `input.stored` rejects. */
 export async function runIteration(frame: IterationFrame, input: IterationInput): Promise<Iterated> {
   const elapsed = stopwatch(frame);
   const { alternatingRoles } = frame.router.current().capabilities;
@@ -264,7 +264,7 @@ function conclude(
 
 function cutAnswer(settled: Settled | null): Settled | null {
   if (settled?.kind !== "accepted") return settled;
-  const note = `${CUT} that gave this answer: check that it is whole`;
+  const note = `${CUT} that gave this answer: check that it is complete`;
   return { ...settled, final: { ...settled.final, notes: [...settled.final.notes, note] } };
 }
 
@@ -581,10 +581,7 @@ async function judgeNamed(
   try {
     value = await environment.readVariable(name, { maxBytes: MAX_VALUE_BYTES });
   } catch (error) {
-    return {
-      ok: false,
-      reason: `The variable ${name} cannot be read: ${error instanceof Error ? error.message : error}`,
-    };
+    return { ok: false, reason: messageOf(error) };
   }
   return answerSchema.judge({ value });
 }

@@ -134,6 +134,7 @@ interface CheckedSchema {
 const MAX_CHARS = 1_000_000;
 const MAX_DEPTH = 200;
 const DRAFTS = /^https?:\/\/json-schema\.org\/(?:draft\/(2020-12|2019-09)|draft-(07|06))\/schema#?$/;
+const KNOWN = "2020-12, 2019-09, draft-07 or draft-06";
 const ONE = ["additionalProperties", "additionalItems", "contains", "propertyNames", "not", "if", "then", "else"];
 const LIST = ["allOf", "anyOf", "oneOf", "prefixItems"];
 const MAP = ["properties", "patternProperties", "dependentSchemas", "$defs", "definitions"];
@@ -169,7 +170,7 @@ class Walk {
     this.#root = root;
     const draft = isJsonObject(root) && root["$schema"] !== undefined ? DRAFTS.exec(String(root["$schema"])) : null;
     if (isJsonObject(root) && root["$schema"] !== undefined && !draft) {
-      throw unusable("$schema names an unknown draft (known: 2020-12, 2019-09, draft-07, draft-06)", "#");
+      throw unusable(`$schema names an unknown draft, ${clip(String(root["$schema"]), 100)}; use ${KNOWN}`, "#");
     }
     this.#refAlone = draft?.[2] !== undefined;
   }
@@ -194,7 +195,7 @@ class Walk {
     const { path, depth } = at;
     if (typeof value === "boolean") return;
     if (!isJsonObject(value)) throw unusable("a schema must be an object, or true or false", path);
-    if (depth > MAX_DEPTH) throw unusable("it is nested too deeply", path);
+    if (depth > MAX_DEPTH) throw unusable(`the schema is nested more than ${MAX_DEPTH} levels deep, the limit`, path);
     if (this.#seen.has(value)) return;
     this.#seen.add(value);
     this.#identity(value, path);
@@ -217,14 +218,14 @@ class Walk {
   }
 
   #identity(schema: Readonly<Record<string, unknown>>, path: string): void {
-    for (const key of BEYOND) if (Object.hasOwn(schema, key)) throw unusable(`${key} is not supported`, path);
+    for (const key of BEYOND) if (Object.hasOwn(schema, key)) throw unusable(`Vis does not support ${key}`, path);
     const { $ref, $id, $anchor } = schema;
     if ($ref !== undefined) {
       if (typeof $ref !== "string") throw unusable("$ref must be a string", path);
       this.#wanted.push({ ref: $ref, path });
     }
     if (typeof $id === "string" && schema !== this.#root) {
-      if (!$id.startsWith("#")) throw unusable("an $id below the root is not supported", path);
+      if (!$id.startsWith("#")) throw unusable("Vis supports $id only at the root", path);
       this.#anchors.set($id.slice(1), schema);
     }
     if (typeof $anchor === "string") this.#anchors.set($anchor, schema);
@@ -270,7 +271,9 @@ class Walk {
       if (!(error instanceof RE2JSException)) throw error;
       const why = error instanceof RE2JSSyntaxException ? `${error.error}: \`${error.input}\`` : error.message;
       throw unusable(
-        `the pattern ${clip(pattern, 100)} is not usable (${why}): it must have no look-around and no back-references`,
+        `Vis cannot compile the pattern ${
+          clip(pattern, 100)
+        } (${why}); it supports no look-around and no back-references`,
         path,
       );
     }

@@ -202,8 +202,8 @@ const ROW_OVERHEAD = 90;
 
 type JournalCaps = Pick<ContextCaps, "journalChars" | "previewChars" | "stdoutChars" | "stderrChars" | "errorChars">;
 
-/** Vis avoids cuts that save fewer characters, because the notice of a cut also takes space. When `SLACK` is used up,
- * Vis makes small cuts too. */
+/** Vis avoids cuts that save fewer characters than this, because the notice of a cut also takes space. When `SLACK` is
+ * used up, Vis makes small cuts too. */
 const LEAST_CUT = 300;
 /** The reserve of a cut journal for pieces that would lose fewer than `LEAST_CUT` characters. */
 const SLACK = 1_200;
@@ -356,8 +356,8 @@ function piece(text: string, { cap, all }: Pick<Piece, "cap" | "all">): Piece {
   return { ...cutRaw(text, cap), cap, all };
 }
 
-/** Returns the pieces, each within its cap. If all pieces together are still longer than `total`, cuts the largest
- * pieces further. */
+/** Returns the pieces. Cuts a piece to its cap if this saves at least `LEAST_CUT` characters. If all pieces together are
+ * still longer than `total`, cuts the largest pieces further. */
 function cutPieces(pieces: readonly Piece[], total: number): string[] {
   const needs = pieces.map(({ text, cap }) => text.length - cap < LEAST_CUT ? text.length : cap);
   const fits = needs.reduce((sum, need) => sum + need, 0) <= total;

@@ -126,7 +126,7 @@ export class CopilotTokens {
     this.#clock = options.clock ?? REAL_CLOCK;
   }
 
-  /** Resolves with a token that stays valid for a while. Rejects with `ProviderError`, and with `Cancelled` after
+  /** Resolves with the current token, or with a new token shortly before the current one expires. Rejects with `ProviderError`, and with `Cancelled` after
    * `signal` aborts. */
   async get(signal: AbortSignal): Promise<CopilotToken> {
     if (this.#kept !== null && this.#clock.now() < this.#kept.renewAt) return this.#kept;
@@ -194,17 +194,20 @@ export class CopilotTokens {
 function refusal(status: number, answer: Readonly<Record<string, unknown>>): ProviderError {
   const words = typeof answer.message === "string" ? `, ${answer.message.slice(0, 200)}` : "";
   if (status === 401) {
-    const message = `Cannot get a Copilot token: the login has expired (status 401); run vis auth login github-copilot`;
+    const message =
+      `Cannot get a Copilot token: GitHub does not accept the login (status 401); run vis auth login github-copilot`;
     return new ProviderError(message, { code: "auth", retryable: false, status });
   }
   if (status === 403 || status === 404) {
     const message =
-      `Cannot get a Copilot token: this account has no access to GitHub Copilot (status ${status}${words})`;
+      `Cannot get a Copilot token: this account has no access to GitHub Copilot (status ${status}${words}); check its ` +
+      "subscription";
     return new ProviderError(message, { code: "auth", retryable: false, status });
   }
   const code = status === 429 ? "rate" : "server";
   const retryable = status === 429 || status >= 500;
-  return new ProviderError(`Cannot get a Copilot token: GitHub refused the HTTP request (status ${status}${words})`, {
+  const advice = retryable ? "; try again later" : "";
+  return new ProviderError(`Cannot get a Copilot token: GitHub responded with status ${status}${words}${advice}`, {
     code,
     retryable,
     status,

@@ -35,7 +35,7 @@ export class Credentials {
     return this.#path;
   }
 
-  /** Rejects with `ConfigError` if others can read the file or if its content is invalid. */
+  /** Rejects with `ConfigError` if other users have access to the file, or if its content is invalid. */
   async get(provider: string): Promise<Credential | null> {
     const stored = await this.all();
     return Object.hasOwn(stored, provider) ? stored[provider] ?? null : null;
@@ -112,7 +112,7 @@ function refuseShared(path: string, mode: number | null): void {
   if (Deno.build.os === "windows" || mode === null || (mode & OTHERS) === 0) return;
   const shown = (mode & 0o777).toString(8);
   throw new ConfigError(
-    `Cannot use the keys in ${path}: other users can read the file (mode ${shown})`,
+    `Cannot use the keys in ${path}: other users have access to the file (mode ${shown})`,
     { advice: `run chmod 600 ${path}` },
   );
 }

@@ -26,7 +26,7 @@ export interface ModelRequest {
   readonly onBytes?: () => void;
   /** Called with the usage of the call so far: after the call is sent, and when the service counts or more of the reply
    * arrives. The usage counts even if the stream fails or is cancelled. Null means that the service refused the call,
-   * so it used no tokens. */
+   * so the call used no tokens. */
   readonly onUsage?: (usage: Usage | null) => void;
 }
 
@@ -37,7 +37,7 @@ export type ModelEvent =
     readonly type: "end";
     readonly usage: Usage;
     readonly model: string;
-    /** The value is "stop", or "length" if the model reached its limit. In any other case, the service's own value. */
+    /** The value is "stop", "length" if the model reached its limit, or else the service's own word. */
     readonly finish: string;
     /** The name of a tool call in the reply and the beginning of its arguments, although Vis offered no tools. */
     readonly toolCall?: string;
@@ -51,10 +51,10 @@ export interface Capabilities {
   /** Whether messages must alternate between user and assistant, or the model has no system role. */
   readonly alternatingRoles: boolean;
   readonly images: boolean;
-  /** The context size in tokens; null if unknown. */
+  /** Null if Vis does not know the size of the context. */
   readonly contextTokens: number | null;
   readonly replyTokens?: number | null;
-  /** The price; null if unknown. */
+  /** Null if Vis does not know the price. */
   readonly price: Price | null;
 }
 

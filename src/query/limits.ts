@@ -56,7 +56,7 @@ export class Ledger {
   check(): void {
     const limit = this.reached();
     if (limit === null) return;
-    throw new ProviderError(`Cannot call the model: the whole request has reached ${WORDS[limit]}`, {
+    throw new ProviderError(`Cannot call the model: the request has reached ${this.#tree.textOf(limit)}`, {
       code: "refused",
       retryable: false,
     });
@@ -140,6 +140,13 @@ class Tree {
     return limitReached(this.limits, { usage: this.usage, costUsd: this.costUsd, ms: this.elapsed() });
   }
 
+  textOf(limit: LimitReason): string {
+    const { costUsd, tokens, wallMs } = this.limits;
+    if (limit === "limit_time") return `its time limit of ${(wallMs ?? 0) / 1000} s`;
+    if (limit === "limit_tokens") return `its limit of ${tokens} tokens (${this.usage.input + this.usage.output} used)`;
+    return `its cost limit of $${costUsd} ($${Number(this.costUsd.toPrecision(3))} spent)`;
+  }
+
   /** Returns null if this call and the running calls together may exceed the rest of a limit. If no call is running,
    * the ledger allows this call. */
   hold({ inputTokens, price }: Expected): Held | null {
@@ -193,12 +200,6 @@ class Tree {
     return costUsd === null || this.costUsd + heldCost <= costUsd;
   }
 }
-
-const WORDS: Readonly<Record<LimitReason, string>> = {
-  limit_cost: "the cost limit",
-  limit_tokens: "the token limit",
-  limit_time: "the time limit",
-};
 
 function limitReached(
   limits: QueryLimits,

@@ -1,4 +1,4 @@
-import { messageOf } from "../domain/errors.ts";
+import { messageOf, reasonOf } from "../domain/errors.ts";
 import { Semaphore } from "../domain/kit/concurrency.ts";
 import { newId } from "../domain/kit/ids.ts";
 import {
@@ -46,7 +46,7 @@ interface Asking {
   readonly conversationId: string;
   readonly emitter: Emitter;
   readonly signal: AbortSignal;
-  /** If true, only lasting approvals count, and Vis does not ask. */
+  /** If true, only approvals from earlier answers count, and Vis does not ask. */
   readonly isQuiet?: boolean;
 }
 
@@ -86,7 +86,7 @@ export class QueryApprovals {
   }
 
   /** Asks the user, unless rules allow the request, the user has refused the request in this query, or no user can be
-   * asked. Rejects with `TypeError` for a request that cannot be shown whole. Rejects when the signal aborts. */
+   * asked. Rejects with `TypeError` for an invalid or too long request. Rejects when the signal aborts. */
   async request(given: ApprovalRequest, asking: Asking): Promise<Approval> {
     if (asking.isQuiet) {
       const { scope, scopes = [scope], lasting = true } = given;
@@ -171,9 +171,10 @@ export class QueryApprovals {
   #refuse(key: string, { reason, fault }: Answered): Approval {
     const why = fault ?? (reason === "" ? "the user said no" : `the user said no: ${reason}`);
     this.#refused.set(key, why);
-    const byUser = fault === undefined;
-    if (++this.#refusals < REFUSALS) return { allowed: false, reason: why, byUser };
-    return { allowed: false, byUser, reason: `${why}; the user refused ${this.#refusals} times in a row: stop asking` };
+    if (fault !== undefined) return { allowed: false, reason: why, byUser: false };
+    if (++this.#refusals < REFUSALS) return { allowed: false, reason: why, byUser: true };
+    const times = `the user refused ${this.#refusals} times in a row: stop asking`;
+    return { allowed: false, byUser: true, reason: `${why}; ${times}` };
   }
 
   async #keep(rule: ApprovalRule): Promise<void> {
@@ -191,7 +192,7 @@ export class QueryApprovals {
     try {
       return await deadline.held(async () => await approve?.(question, signal) ?? { decision: "no", reason: nobody });
     } catch (error) {
-      return { decision: "no", reason: "", fault: `Vis could not ask the user: ${messageOf(error)}` };
+      return { decision: "no", reason: "", fault: `Vis could not ask the user: ${reasonOf(error)}` };
     }
   }
 }
@@ -218,7 +219,7 @@ function checked(given: ApprovalRequest): CheckedRequest {
   if (what === "") throw new TypeError('Cannot ask the user: "what" must not be empty');
   if (scope === "" || scopes.includes("")) throw new TypeError('Cannot ask the user: "scope" must not be empty');
   if (scopes.length > MOST_SCOPES || lasting && scopes.length === 0) {
-    throw new TypeError(`Cannot ask the user: there are ${scopes.length} scopes; the limit is 1 to ${MOST_SCOPES}`);
+    throw new TypeError(`Cannot ask the user: it has ${scopes.length} scopes; from 1 to ${MOST_SCOPES} are allowed`);
   }
   return { what, why, scope, scopes, lasting, ...(once === "request" ? { once } : {}) };
 }

@@ -85,8 +85,8 @@ export class QueryLoop {
     this.#prepared = { ...prepared, frame: { ...frame, signal } };
   }
 
-  /** Iterates until the query has a reason to end. The state then has an accepted final. The loop stores the end of
-   * each iteration during the next model call. */
+  /** Iterates until the query has a reason to end. If the reason is "answered", the state has an accepted final. The loop
+   * stores the end of each iteration during the next model call. */
   async run(): Promise<QueryReason> {
     try {
       return await this.#decide();
@@ -118,7 +118,7 @@ export class QueryLoop {
   }
 
   /** Stores the last iteration and the end of the query. If the iteration is not stored yet, one transaction stores
-   * both. Rejects with `StoreError` or a defect. */
+   * both. Rejects with `StoreError`, `TakenOverError` or a defect. */
   async end(write: (last?: EndOfIteration) => Promise<void>): Promise<void> {
     const { state: { final }, frame } = this.#prepared;
     await (this.#last ? this.#last((iterationId, iteration) => write({ iterationId, iteration })) : this.#stored);

@@ -60,9 +60,9 @@ export interface QueryParts extends
   readonly approvalRules?: ApprovalRules;
   readonly now: () => number;
   readonly steering?: Steering;
-  /** Resolves with notes for the next model call. The call waits for this promise until the signal aborts. */
   /** Lists the recorded file changes of a conversation. Resolves with null if no extension records changes. */
   readonly fileChanges?: ListFileChanges | undefined;
+  /** Resolves with notes for the next model call. The call waits for this promise until the signal aborts. */
   readonly between?: (signal: AbortSignal) => Promise<readonly string[]>;
 }
 
@@ -85,8 +85,8 @@ export function needsPrice({ costUsd, priced = false }: Pick<QueryLimits, "costU
   return priced || costUsd !== null;
 }
 
-/** The instructions of a query that makes a plan or a review. If stored instructions contain this text, the query is a
- * plan or a review. Sub-queries and repetitions therefore get these instructions too. */
+/** The instructions of a reading mode. `readingModeOf` finds the mode by this text in the instructions, so sub-queries
+ * and retries, which get the same instructions, have the mode too. */
 const PLANNING = `Make a plan, and change nothing: calls that could change something are refused in this request.
 Read what the plan depends on. Answer with the plan in Markdown: what you would change, in which files and in which order,
 how you would check it, and what is still unclear. The user's next request may tell you to carry it out.`;

@@ -522,7 +522,7 @@ function headline(query: Unanswered): string {
     case "limit_time":
       return `Timed out after ${durationText(ms)} in step ${isCutOff ? iterations : iterations + 1}.`;
     case "provider":
-      return error || "The model could not be reached.";
+      return error || "Vis could not reach the model.";
     case "configuration":
       return error || "A setting prevents this request.";
     case "cancelled":
@@ -530,7 +530,7 @@ function headline(query: Unanswered): string {
     case "process_lost":
       return `Vis ended or stopped responding after ${done}; completed work is kept.`;
     case "unstored":
-      return `No answer: the database could not be used after ${done}; what was stored before is kept.`;
+      return `No answer: Vis could not use the database after ${done}; it kept the work that it had stored.`;
     case "defect":
       return `Vis failed with an internal error after ${done}; completed work is kept.`;
   }

@@ -160,7 +160,8 @@ export class Subcalls implements SubcallFunctions {
     const { environment, settings, router } = parts;
     const depth = environment.depth + 1;
     const allowed = Math.min(MAX_QUERY_DEPTH, settings.depth ?? 1);
-    if (depth > allowed) {
+    const gate = DEPTHS[depth - 1];
+    if (depth > allowed || !gate) {
       throw refused(
         `Cannot run a sub-query at depth ${depth}: the limit is ${allowed}`,
         "use a plain model call, which works at every depth",
@@ -171,8 +172,6 @@ export class Subcalls implements SubcallFunctions {
     if (iterationId === null) throw refused("Cannot run a sub-query: no block is running");
     const unpriced = ledger.priced ? unpricedRoute(router.routes, options.model ?? null) : null;
     if (unpriced) throw refused(`Cannot run a sub-query with ${unpriced.model}: ${unpricedText(unpriced)}`);
-    const gate = DEPTHS[depth - 1];
-    if (!gate) throw refused(`Cannot run a sub-query at depth ${depth}: the limit is ${DEPTHS.length}`);
     const { images, copies } = await environment.fork(options.vars ?? []);
     ledger.countSubcall("run");
     return await gate.run(async () => {

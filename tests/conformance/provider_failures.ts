@@ -36,7 +36,7 @@ function statuses({ path, tooLong }: FailureWords): readonly Failing[] {
     status(403, { code: "auth", retryable: false, says: /check (VIS_API_KEY|the key of)/ }),
     status(402, { code: "auth", retryable: false, says: /no credit/ }),
     status(404, { code: "server", retryable: false, says: model }),
-    status(413, { code: "context", retryable: false, says: /context/ }),
+    status(413, { code: "context", retryable: false, says: /refused it as too large with status 413|context/ }),
     status(422, { code: "server", retryable: false, says: /field required/ }, {
       body: JSON.stringify({ detail: [{ msg: "field required", type: "missing" }] }),
     }),
@@ -117,7 +117,7 @@ export const LARGE_REPLIES: readonly Failing[] = [
     what: "3 MB of text",
     reply: { text: MANY, chunk: 50_000 },
     ...TOO_LONG,
-    says: /it has more than 1 million characters, so Vis ended it/,
+    says: /it has more than 1 million characters, the limit, so Vis ended it/,
   },
   {
     what: "3 MB of reasoning in one piece",
@@ -143,8 +143,8 @@ export const LARGE_REPLIES: readonly Failing[] = [
     ...TOO_LONG,
     says: /it has more than 1 million characters/,
   },
-  fault("endless_line", { ...TOO_LONG, says: /one event of it has more than 8 million characters/ }),
-  fault("endless_event", { ...TOO_LONG, says: /one event of it has more than 8 million characters/ }),
+  fault("endless_line", { ...TOO_LONG, says: /an event has more than 8 million characters/ }),
+  fault("endless_event", { ...TOO_LONG, says: /an event has more than 8 million characters/ }),
   fault("endless_pings", { ...TOO_LONG, says: /it is larger than 128 MiB/ }),
   fault("endless_body", { ...TOO_LONG, says: /it is larger than 16 MiB/ }),
   {

@@ -190,7 +190,7 @@ Deno.test("byId() reports that the beginning of an id is ambiguous", async () =>
   });
   await assert.rejects(
     conversations.byId("ffffffff"),
-    /^UsageError: Cannot find conversation ffffffff: no id starts with it; vis conversations list shows the ids$/,
+    /^UsageError: Cannot find conversation ffffffff: no id starts with it, or several older ids do; vis conversations list shows the ids$/,
   );
   await assert.rejects(
     conversations.byId("fff"),

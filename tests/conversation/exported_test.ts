@@ -54,8 +54,7 @@ Deno.test("an export is complete before it is read, in a file without a name if 
     const small = new Exports({ archiveBytes: 5_500_000 });
     await assert.rejects(small.make(branch, { conversations, format: "json" }), {
       name: "UsageError",
-      message:
-        /^Cannot export the conversation: it is larger than 5 MiB, the limit; copy the database with vis db backup/,
+      message: /^Cannot export the conversation: it is larger than 5 MiB, the limit; back up the database instead/,
     });
     await store.close();
   });

@@ -32,11 +32,11 @@ Deno.test("findPoint() reads N over a conversation, QUERY.ITERATION, 0, and N of
   await assert.rejects(at("1.1", first), /the id names one request; write only the step, such as 3/);
   await assert.rejects(
     at(null, "ffffffffff"),
-    /Cannot find ffffffffff: no conversation, branch or request has this id; vis conversations list shows the ids/,
+    /Cannot find ffffffffff: no conversation, branch or request has this id, or several ids begin so; vis conversations list shows the ids/,
   );
   const fork = await store.fork({ queryId: second, position: 1 });
   assert.deepEqual(await at(null, fork.branchId), [2, 1]);
-  await assert.rejects(at("5", fork.branchId), /Cannot find step 5: there are 4 steps/);
+  await assert.rejects(at("5", fork.branchId), /Cannot find step 5: the conversation has 4 steps/);
   const empty = await store.createConversation({ title: "e", channel: "cli", workspace: "/" });
   await assert.rejects(at(null, empty.conversationId), /it has no request yet/);
   await store.close();

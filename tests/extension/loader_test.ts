@@ -74,7 +74,7 @@ Deno.test("withScripts() names extension and module of a file that is absent or 
     message: "Cannot use extension test.a: modules.stats is ./stats.ts, but the folder has no such file",
   });
   assert.throws(() => withScripts(extension, { textOf: () => 'import "node:fs"; export const a = 1', read }), {
-    message: /extension test\.a: its module stats \(\.\/stats\.ts\) is not usable, because it imports "node:fs"/,
+    message: /extension test\.a: Vis cannot load its module stats \(\.\/stats\.ts\), because it imports "node:fs"/,
   });
 });
 
@@ -83,7 +83,7 @@ Deno.test("register() refuses modules that were not read, and one of no path of 
   const bare = sample({ namespace: "test.a", modules: { stats: "./stats.ts" } });
   assert.throws(() => registry.register(bare), {
     message:
-      "Cannot register extension test.a: modules.stats is a file; load the folder of the extension with env.load",
+      "Cannot register extension test.a: Vis has not read the file of modules.stats; load the folder of the extension with env.load",
   });
   assert.throws(() => registry.registerFor("env-1", bare), /modules\.stats is a file/);
   assert.doesNotThrow(() => registry.register(realmScripts(validate(bare), { stats: "1" })));
@@ -127,7 +127,7 @@ Deno.test("loadShipped() reads modules of a folder next to the entry, from the h
     await Deno.writeTextFile(join(path, "src/realm/stats.ts"), "export const a = await 1;");
     assert.match(
       (await load()).skipped[0]?.reason ?? "",
-      /test\.a: its module stats \(\.\/realm\/stats\.ts\) is not usable, because it waits at its top level/,
+      /test\.a: Vis cannot load its module stats \(\.\/realm\/stats\.ts\), because it waits at its top level/,
     );
     await Deno.remove(join(path, "src/realm/stats.ts"));
     assert.match(

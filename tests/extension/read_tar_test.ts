@@ -8,6 +8,7 @@ function entry(path: string, { text = "", type = "0" } = {}): string {
     field("0", 12) + field("", 8) + field(type, 1);
   return field(head, 512) + field(text, Math.ceil(text.length / 512) * 512);
 }
+const NAMED = { name: "x.tar" };
 const archive = (...entries: string[]) => new TextEncoder().encode(entries.join("") + "\0".repeat(1024));
 
 Deno.test("readTar() reads the files, without the folder that contains all of them", async () => {
@@ -18,34 +19,48 @@ Deno.test("readTar() reads the files, without the folder that contains all of th
   );
   const texts = (files: ReadonlyMap<string, Uint8Array>) =>
     [...files].map(([path, content]) => [path, new TextDecoder().decode(content)]);
-  assert.deepEqual(texts(await readTar(bytes)), [["vis.json", "{}"], ["a/b.ts", "x"]]);
+  assert.deepEqual(texts(await readTar(bytes, NAMED)), [["vis.json", "{}"], ["a/b.ts", "x"]]);
   const zipped = new Blob([bytes]).stream().pipeThrough(new CompressionStream("gzip"));
-  assert.deepEqual(texts(await readTar(new Uint8Array(await new Response(zipped).arrayBuffer()))), [
+  assert.deepEqual(texts(await readTar(new Uint8Array(await new Response(zipped).arrayBuffer()), NAMED)), [
     ["vis.json", "{}"],
     ["a/b.ts", "x"],
   ]);
-  assert.deepEqual([...(await readTar(archive(entry("vis.json"), entry("b/x")))).keys()], ["vis.json", "b/x"]);
+  assert.deepEqual([...(await readTar(archive(entry("vis.json"), entry("b/x")), NAMED)).keys()], ["vis.json", "b/x"]);
 });
 
 for (
   const [what, bytes, expected] of [
-    ["a path that climbs", archive(entry("../x")), /"\.\.\/x" is not a path inside/],
-    ["an absolute path", archive(entry("/etc/x")), /is not a path inside/],
+    ["a path that climbs", archive(entry("../x")), /its path "\.\.\/x" is absolute, or has "\.\."/],
+    ["an absolute path", archive(entry("/etc/x")), /its path "\/etc\/x" is absolute/],
     ["a symbolic link", archive(entry("a", { type: "2" })), /a is neither a file nor a folder/],
     ["a hard link", archive(entry("a", { type: "1" })), /a is neither a file nor a folder/],
     ["a device", archive(entry("a", { type: "3" })), /a is neither a file nor a folder/],
-    ["what is cut off", archive(entry("a", { text: "x".repeat(600) })).slice(0, 700), /the archive ended early/],
-    ["what is no archive", new TextEncoder().encode("PK\u0003\u0004"), /the file is not a tar archive, or it is empty/],
+    [
+      "what is cut off",
+      archive(entry("a", { text: "x".repeat(600) })).slice(0, 700),
+      /Cannot unpack x\.tar: it ends before the end of a/,
+    ],
+    ["what is no archive", new TextEncoder().encode("PK\u0003\u0004"), /it is not a tar archive, or it has no files/],
+    [
+      "a damaged header",
+      archive(entry("a").replace(/0{11}/, "x".repeat(11))),
+      /it is not a tar archive, or it is damaged/,
+    ],
+    [
+      "damaged gzip data",
+      new Uint8Array([0x1f, 0x8b, 1, 2, 3]),
+      /^Error: Cannot unpack x\.tar: its gzip data is damaged$/,
+    ],
   ] as const
 ) {
-  Deno.test(`readTar() refuses ${what}`, () => assert.rejects(readTar(bytes), expected));
+  Deno.test(`readTar() refuses ${what}`, () => assert.rejects(readTar(bytes, NAMED), expected));
 }
 
 Deno.test("readTar() refuses an archive that unpacks to more than the limit", async () => {
   const zeros = new Blob([new Uint8Array(1 << 20).fill(1)]);
   const bomb = new Blob(Array.from({ length: 70 }, () => zeros)).stream().pipeThrough(new CompressionStream("gzip"));
   await assert.rejects(
-    readTar(new Uint8Array(await new Response(bomb).arrayBuffer())),
+    readTar(new Uint8Array(await new Response(bomb).arrayBuffer()), NAMED),
     /its content is larger than 64 MiB, the limit/,
   );
 });

@@ -296,7 +296,7 @@ Deno.test("a part of an extension that never settles fails with its name, and th
     [["extend", 630], ["activate", 30], ["prompt", 30], ["nudge", 30]].map(([phase, seconds]) => [
       `test.${phase}`,
       phase,
-      `Cannot wait over ${seconds} s: the extension's promise did not settle; correct the extension, or exclude it with extensions.deny`,
+      `Cannot get a result of the extension: its promise did not settle within ${seconds} s, the limit; correct the extension, or add its name to extensions.deny`,
     ]),
   );
 });
@@ -338,7 +338,7 @@ Deno.test("config: a wrong section, and one that no extension reads, are faults 
   });
   assert.throws(
     () => registry.register(sample({ namespace: "test.c" })),
-    /extensions\.config\.test\.c cannot be set, because the extension has no settings/,
+    /extensions\.config\.test\.c is set, but the extension has no settings; remove it/,
   );
 });
 

@@ -121,8 +121,8 @@ Deno.test("a reply that calls a tool gets the call to write", async () => {
     ['<invoke name="Read"><parameter name="path">a</parameter></invoke>', /write await fs\.readFile\(path\)/],
     ["<read_file>\n<path>a.ts</path>\n</read_file>", /instead of read_file, write await fs\.readFile\(path\)/],
     ['read_file("a.ts")', /instead of read_file, write await fs\.readFile\(path\)/],
-    ["I look first.\n\n```bash\nls -la\n```", /a fence of bash is not run: await shell\.run\(command\)/],
-    ["```python\nprint(1)\n```", /a fence of Python is not run: write TypeScript/],
+    ["I look first.\n\n```bash\nls -la\n```", /Vis does not run a fence of bash: write await shell\.run\(command\)/],
+    ["```python\nprint(1)\n```", /Vis does not run a fence of Python: write TypeScript/],
   ];
   for (const [reply, wanted] of cases) assert.match(await after(reply), wanted, reply);
   const unread = await after(cases[0]?.[0] ?? "");

@@ -197,12 +197,22 @@ const REFUSALS = [
     status: 401,
     code: "auth",
     retryable: false,
-    says: /the login has expired \(status 401\); run vis auth login github-copilot$/,
+    says: /GitHub does not accept the login \(status 401\); run vis auth login github-copilot$/,
   },
-  { status: 403, code: "auth", retryable: false, says: /has no access to GitHub Copilot \(status 403, No access\)$/ },
+  {
+    status: 403,
+    code: "auth",
+    retryable: false,
+    says: /has no access to GitHub Copilot \(status 403, No access\); check its subscription$/,
+  },
   { status: 404, code: "auth", retryable: false, says: /has no access to GitHub Copilot/ },
-  { status: 429, code: "rate", retryable: true, says: /\(status 429, No access\)$/ },
-  { status: 503, code: "server", retryable: true, says: /\(status 503, No access\)$/ },
+  { status: 429, code: "rate", retryable: true, says: /GitHub responded with status 429, No access; try again later$/ },
+  {
+    status: 503,
+    code: "server",
+    retryable: true,
+    says: /GitHub responded with status 503, No access; try again later$/,
+  },
 ] as const;
 for (const { status, code, retryable, says } of REFUSALS) {
   Deno.test(`CopilotTokens.get() explains status ${status}, and tries again the next time`, async () => {

@@ -48,7 +48,7 @@ Deno.test("Credentials refuses a file that others can reach, and names the fix",
         assert.ok(error instanceof ConfigError);
         assert.match(
           error.message,
-          /^Cannot use the keys in .*: other users can read the file \(mode 6\d\d\); run chmod 600 /,
+          /^Cannot use the keys in .*: other users have access to the file \(mode 6\d\d\); run chmod 600 /,
         );
         return true;
       });

@@ -39,7 +39,7 @@ Deno.test("LedgerCalls.ask() counts attempts that broke off, and makes no more o
   const own = new LedgerCalls(router, { ledger });
   await assert.rejects(
     own.ask(request, { signal }),
-    /^ProviderError: Cannot call the model: the whole request has reached the cost limit/,
+    /^ProviderError: Cannot call the model: the request has reached its cost limit of \$\S+ \(\$\S+ spent\)/,
   );
   assert.deepEqual([provider.requests.length, ledger.spent.costUsd, ledger.spent.usage.calls], [2, 4, 2]);
 });

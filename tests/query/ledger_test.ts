@@ -51,7 +51,7 @@ Deno.test("Ledger.reserve() makes a call wait for running ones that may use the 
   (await second).settle({ usage: usage(80), costUsd: 0 });
   await assert.rejects(a.reserve(small, LIVE), {
     name: "ProviderError",
-    message: "Cannot call the model: the whole request has reached the token limit",
+    message: "Cannot call the model: the request has reached its limit of 100 tokens (110 used)",
   });
   assert.equal(b.reached(), "limit_tokens");
 });

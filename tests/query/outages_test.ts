@@ -74,7 +74,7 @@ for (const protocol of PROTOCOLS.slice(0, runs(1, PROTOCOLS.length))) {
       const broken = stored.filter(({ status }) => status === "error");
       assert.deepEqual([broken.length, cut > 9], [cut, true]);
       for (const { error, response, thinking, traces } of broken) {
-        assert.match(error ?? "", /Cannot read the whole reply of .*: the connection ended too early; try again/);
+        assert.match(error ?? "", /Cannot read the complete reply of .*: the connection ended too early; try again/);
         assert.ok(response.startsWith('{"thinking"') && thinking.startsWith("One more."), response);
         assert.equal(traces.at(-1)?.ok, false);
       }

@@ -13,7 +13,7 @@ const REASONS = {
   limit_time: /^Timed out after 2\.5 s in step 4\.\n[\s\S]*budget\.wallMs/,
   provider: /third/,
   configuration: /third/,
-  unstored: /database could not be used after 3 steps/,
+  unstored: /Vis could not use the database after 3 steps/,
   defect: /internal error/,
   cancelled: /Cancelled after 3 steps/,
   process_lost: /Vis ended/,

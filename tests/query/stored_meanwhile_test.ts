@@ -77,7 +77,7 @@ Deno.test("runQuery() ends the call that is under way when the iteration before 
   assert.equal(engine.provider.aborted - before, 1);
   const [query] = await engine.store.queries(engine.branch.branchId);
   assert.deepEqual([query?.status, query?.reason], ["error", "unstored"]);
-  assert.match(query?.answer ?? "", /^No answer: the database could not be used after 1 step/);
+  assert.match(query?.answer ?? "", /^No answer: Vis could not use the database after 1 step/);
   const last = engine.events.at(-1);
   assert.ok(last?.type === "failed" && last.result.notes.at(-1) === "Cannot write the database: it is full");
   assert.deepEqual(engine.events.filter(({ iteration }) => iteration === 2), []);

@@ -63,7 +63,7 @@ export function checkRuntime(
   { deno, v8 }: Pick<typeof Deno.version, "deno" | "v8"> = Deno.version,
 ): CheckResult {
   const found = `deno ${deno}, v8 ${v8}${Deno.build.standalone ? ", compiled" : ""}`;
-  // Behind the kernel wall, such a bypass of the runtime's permissions reaches nothing.
+  // Older runtimes have known bypasses of their permissions. The kernel wall also stops a process that uses a bypass.
   if (runtimeSince("2.8.1", deno) || walls.some(({ name, state }) => name === "wall: kernel" && state === "ok")) {
     return { name: "runtime", state: "ok", found, fix: "" };
   }
@@ -85,10 +85,10 @@ function settingsFix(error: ConfigError): string {
       "shows its type";
   }
   if (error.code === "access") {
-    return "Let Vis read the file; if it is not the file of a project, you can set VIS_HOME to another folder instead";
+    return "Correct the file, or let Vis read it; for a file in Vis's own folder, you can also set VIS_HOME to another folder";
   }
   if (error.code === "syntax") return "Correct the file: it must be JSON with comments";
-  return "Correct the variable; vis help run lists the variables of the environment";
+  return error.advice || "Correct the variable; vis help run lists the variables of the environment";
 }
 
 async function diagnoseSettings({ home, layers }: Settings): Promise<readonly CheckResult[]> {
@@ -123,7 +123,7 @@ async function diagnoseHome(home: string): Promise<CheckResult> {
   if (info === null) {
     const why = folderFault(home);
     if (why === "") return { name, state: "ok", found: `${home} (created when needed)`, fix: "" };
-    return { name, state: "fail", found: `${home} cannot be created: ${why}`, fix: "Set VIS_HOME to another folder" };
+    return { name, state: "fail", found: `Vis cannot create ${home}: ${why}`, fix: "Set VIS_HOME to another folder" };
   }
   if (!info.isDirectory) {
     return { name, state: "fail", found: `${home} is not a folder`, fix: "Set VIS_HOME to another folder" };
@@ -136,7 +136,7 @@ async function diagnoseHome(home: string): Promise<CheckResult> {
   } catch (error) {
     const fix = HOME_FIXES[fileCode(error)] ??
       "Correct the owner and permissions of the folder, or set VIS_HOME to another folder";
-    return { name, state: "fail", found: `${home} cannot be written: ${fileFault(error)}`, fix };
+    return { name, state: "fail", found: `Vis cannot write in ${home}: ${fileFault(error)}`, fix };
   } finally {
     await Deno.remove(probe).catch(() => {});
   }
@@ -150,7 +150,7 @@ const HOME_FIXES: Readonly<Record<string, string>> = {
 async function openToOthers(path: string): Promise<string> {
   const mode = await Deno.stat(path).then((info) => info.mode, () => null);
   if (Deno.build.os === "windows" || mode === null || (mode & 0o077) === 0) return "";
-  return `${path} can be read by others (${(mode & 0o777).toString(8)})`;
+  return `other users have access to ${path} (mode ${(mode & 0o777).toString(8)})`;
 }
 
 const FIXES: Readonly<Record<StoreErrorCode, string>> = {
@@ -173,7 +173,7 @@ async function diagnoseDatabase(
   const name = "database";
   if (database !== ":memory:" && !isPostgres(database) && !await exists(database)) {
     const why = folderFault(dirname(database));
-    if (why !== "") return { name, state: "fail", found: `${database} cannot be created: ${why}`, fix: FIXES.readonly };
+    if (why !== "") return { name, state: "fail", found: `Vis cannot create ${database}: ${why}`, fix: FIXES.readonly };
     return { name, state: "ok", found: `${database} (created when first used)`, fix: "" };
   }
   try {
@@ -197,7 +197,7 @@ async function exists(path: string): Promise<boolean> {
 }
 
 const REACH_MS = 5_000;
-/** Older prices count as old, since services change their prices a few times a year. */
+/** Prices count as old after this time, since services change their prices a few times a year. */
 const OLD_DAYS = 180;
 const NO_PROVIDER =
   "Log in with vis auth login, or set VIS_BASE_URL and VIS_MODEL for an OpenAI-compatible server; vis " +
@@ -286,7 +286,6 @@ async function othersOf(settings: Settings): Promise<readonly CheckResult[]> {
   });
 }
 
-/** Untrusted extensions of a project are not a fault. */
 async function diagnoseExtensions(settings: Settings, parts: SessionParts): Promise<readonly CheckResult[]> {
   const name = "extensions";
   try {
@@ -299,7 +298,7 @@ async function diagnoseExtensions(settings: Settings, parts: SessionParts): Prom
       one.state !== "loaded" && !denied(one.name) && (one.path !== "" || one.state === "misconfigured")
     );
     return [
-      { name, state: "ok", found: `${loaded.length} load: ${loaded.map((one) => one.alias).join(", ")}`, fix: "" },
+      { name, state: "ok", found: `${loaded.length} loaded: ${loaded.map((one) => one.alias).join(", ")}`, fix: "" },
       ...faults.map((one): CheckResult => ({
         name: `extension: ${one.name}`,
         state: "warn",

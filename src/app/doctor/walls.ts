@@ -48,7 +48,7 @@ export async function diagnoseSandbox(
   } catch (error) {
     const fix = error instanceof ConfigError
       ? "Activate the missing wall, or remove it from sandbox.require"
-      : "No block can run until the sandbox starts; vis config list shows the settings sandbox.*";
+      : "No block can run until the sandbox starts; vis config list --all shows the settings sandbox.*";
     return [{ name, state: "fail", found: messageOf(error), fix }, ...walls];
   }
 }
@@ -61,7 +61,7 @@ function shown(launcher: readonly string[]): string {
   return oneLine(launcher.join(" "), 60);
 }
 
-/** A wall that this system lacks is not a fault, unless the settings require it. */
+/** A missing optional wall is a warning, unless the settings require the wall. */
 export function wallChecks(
   probes: readonly WallProbe[],
   { require, os }: { readonly require: readonly WallName[]; readonly os: typeof Deno.build.os },
@@ -146,9 +146,9 @@ const UNWALLED: Readonly<Record<UnwalledMode, string>> = {
 async function foundOf(programs: AskedPrograms, mode: UnwalledMode): Promise<Omit<CheckResult, "name">> {
   const state = await programs.state();
   if (state.whole) {
-    return { state: "ok", found: `run behind a whole wall, with ${socketsOf(await programs.walls())}`, fix: "" };
+    return { state: "ok", found: `run behind a complete wall, with ${socketsOf(await programs.walls())}`, fix: "" };
   }
-  const wall = state.some ? "their wall is not whole" : "they have no wall";
+  const wall = state.some ? "their wall is incomplete" : "they have no wall";
   const fix = wholeWallFix(machineFacts(), { landlock: await landlockFault(), mode });
   return { state: "warn", found: `${wall}: ${state.reason}; ${UNWALLED[mode]}`, fix };
 }
@@ -230,7 +230,7 @@ function machineFacts(): MachineFacts {
   };
 }
 
-/** Returns the first missing step towards a whole wall, as a sentence with a command. */
+/** Returns the first missing step towards a complete wall, as a sentence. */
 export function wholeWallFix(
   facts: MachineFacts,
   { landlock, mode }: {
@@ -239,10 +239,10 @@ export function wholeWallFix(
   },
 ): string {
   const { os, read, exists, isRoot } = facts;
-  if (os === "windows") return "Run Vis in WSL 2, where the wall can be whole";
-  if (os !== "linux") return "Run Vis in a Linux virtual machine or container, where the wall can be whole";
+  if (os === "windows") return "Run Vis in WSL 2, where the wall can be complete";
+  if (os !== "linux") return "Run Vis in a Linux virtual machine or container, where the wall can be complete";
   if (/gvisor/i.test(read("/proc/version"))) {
-    return "gVisor has no Landlock: run the container by runc (--runtime=runc)";
+    return "gVisor has no Landlock: run the container with runc (--runtime=runc)";
   }
   if (landlock !== null) {
     const modules = read("/sys/kernel/security/lsm");

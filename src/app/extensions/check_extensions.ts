@@ -110,7 +110,9 @@ async function sources(
       return undefinedTypes(text).filter((name) =>
         !new RegExp(`\\b(?:type|interface|class|enum) ${name}\\b`).test(told)
       )
-        .map((name) => fault(`${name} is not a type that TypeScript has, and its documentation does not declare it`));
+        .map((name) =>
+          fault(`${name} is not a type of TypeScript, and the extension's documentation does not declare it`)
+        );
     });
   });
   return [...names, ...returns, await types(folder)];
@@ -203,7 +205,9 @@ async function calls(
 ): Promise<readonly ExtensionCheck[]> {
   const text = await smallTextFile(join(path, "checks.json"));
   if (text === null) return [];
-  const checks = Checks.safeParse(jsonOrUndefined(text), { error: inputFault });
+  const value = jsonOrUndefined(text);
+  if (value === undefined) return [{ what: "checks.json", ok: false, found: "the file is not valid JSON" }];
+  const checks = Checks.safeParse(value, { error: inputFault });
   if (!checks.success) {
     const [issue] = checks.error.issues;
     return [{ what: "checks.json", ok: false, found: `${issue?.path.join(".") || "the file"} ${issue?.message}` }];
@@ -245,7 +249,9 @@ export async function testExtensions(
   for (const file of files) {
     try {
       const tests = await collectTests(() => importTest(folder, file, options));
-      if (tests.length === 0) done.push({ what: file, ok: false, found: "it has no test of @vis/extension/testing" });
+      if (tests.length === 0) {
+        done.push({ what: file, ok: false, found: "it calls no test() of @vis/extension/testing" });
+      }
       for (const { name, run } of tests) done.push(await outcome(name, run));
     } catch (error) {
       done.push({ what: file, ok: false, found: messageWithLine(error) });
@@ -263,7 +269,7 @@ async function outcome(what: string, run: () => unknown): Promise<ExtensionCheck
     return {
       what,
       ok: false,
-      found: signal.aborted ? `it took longer than ${TEST_MS / 1000} s` : messageWithLine(error),
+      found: signal.aborted ? `it took longer than ${TEST_MS / 1000} s, the limit` : messageWithLine(error),
     };
   }
 }
@@ -290,14 +296,14 @@ export async function newExtension(folder: string): Promise<string> {
   const name = basename(folder);
   if (!/^[a-z][a-z0-9]{0,40}$/.test(name)) {
     throw new UsageError(
-      `Cannot create extension ${name}: its name must be a lower-case letter and up to 40 lower-case ` +
-        "letters and digits",
+      `Cannot create extension ${name}: its name must be a lower-case letter, then at most 40 lower-case letters ` +
+        "and digits",
     );
   }
   try {
     await Deno.mkdir(folder);
   } catch (error) {
-    throw new UsageError(`Cannot create extension ${name}: ${fileFault(error)}`);
+    throw new UsageError(`Cannot create extension ${folder}: ${fileFault(error)}`);
   }
   for (const [file, text] of Object.entries(filesOf(name))) await Deno.writeTextFile(join(folder, file), text);
   return folder;

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { basename, dirname, join, resolve } from "node:path";
 import { z } from "zod";
 import { settingList } from "../../config/setting_list.ts";
+import { counted } from "../../domain/kit/text.ts";
 import { Cancelled, ConfigError, fileFault, messageOf, reasonOf, UsageError } from "../../domain/errors.ts";
 import { inputFault } from "../../domain/input_fault.ts";
 import { readBounded } from "../../domain/kit/bytes.ts";
@@ -87,8 +88,8 @@ export class AppExtensionAdmin implements ExtensionAdmin {
       const left = skipped.find((one) => one.name === name);
       if (left) return { ...skippedFacts(left), text: "" };
       throw new UsageError(
-        `Cannot show extension ${name}: no loaded extension has this name; choose one of ` +
-          `${loaded.map(({ namespace }) => namespace).join(", ")}`,
+        `Cannot show extension ${name}: Vis has loaded no extension with this name; vis extensions list shows all ` +
+          "extensions",
       );
     }
     const { alias } = found.alias;
@@ -168,11 +169,13 @@ export class AppExtensionAdmin implements ExtensionAdmin {
       await Deno.remove(found.path, { recursive: true });
       return found.path;
     }
-    const there = own.length === 0 ? "" : `; choose one of ${own.map(({ path }) => basename(path)).join(", ")}`;
+    const choices = (short.length > 1 ? short : own).map(({ path }) => basename(path)).join(", ");
     const why = short.length > 1
-      ? `several extensions in ${this.#own()} have this name`
+      ? `several extensions in ${this.#own()} have the short name ${name}`
       : `no extension in ${this.#own()} has this name`;
-    throw new UsageError(`Cannot remove extension ${name}: ${why}${there}`);
+    throw new UsageError(
+      `Cannot remove extension ${name}: ${why}${choices === "" ? "" : `; choose one of ${choices}`}`,
+    );
   }
 
   async unknown(names: readonly string[]): Promise<readonly string[]> {
@@ -269,7 +272,7 @@ export class AppExtensionAdmin implements ExtensionAdmin {
       throw new UsageError(`Cannot read extension ${path}: ${fileFault(error)}; for a package, write npm:NAME@VERSION`);
     });
     if (found.isDirectory) return await readExtensionFolder(path);
-    return extensionOfFiles(path, await readTar(await Deno.readFile(path)));
+    return extensionOfFiles(path, await readTar(await Deno.readFile(path), { name: path }));
   }
 
   #own(): string {
@@ -350,7 +353,7 @@ async function exists(path: string): Promise<boolean> {
 
 function nobody(): Promise<never> {
   return Promise.reject(
-    new UsageError("Cannot ask for your approval: Vis has no terminal; run the command in a terminal"),
+    new UsageError("Cannot ask you a question: the command has no terminal; run it in a terminal"),
   );
 }
 
@@ -383,7 +386,7 @@ async function* folderChanges(folder: string): AsyncGenerator<void> {
 
 const MAX_BYTES = 32 * 1024 * 1024;
 const TIMEOUT_MS = 60_000;
-const Version = z.object({ dist: z.object({ tarball: z.url(), integrity: z.string() }) });
+const Version = z.object({ dist: z.object({ tarball: z.url(), integrity: z.string().regex(/\bsha512-/) }) });
 
 /** The files come from npm's registry (`npm:name@version`, the newest without a version), whose hash verifies them.
  * No dependency is fetched, and no code of the package runs. */
@@ -396,7 +399,9 @@ export async function fetchPackage(ref: string, env: EnvironmentVariables): Prom
   }
   const registry = (env["npm_config_registry"] || await askNpm()).replace(/\/+$/, "");
   const facts = Version.safeParse(parsed(await get(`${registry}/${name.replace("/", "%2f")}/${version}`)));
-  if (!facts.success) throw new UsageError(`Cannot add ${ref}: the registry gives no download address and checksum`);
+  if (!facts.success) {
+    throw new UsageError(`Cannot add ${ref}: ${registry} gives no download address or no SHA-512 checksum for it`);
+  }
   const { tarball, integrity } = facts.data.dist;
   const bytes = await get(tarball);
   const hash = `sha512-${createHash("sha512").update(bytes).digest("base64")}`;
@@ -406,7 +411,7 @@ export async function fetchPackage(ref: string, env: EnvironmentVariables): Prom
         "the publisher",
     );
   }
-  return await readTar(bytes);
+  return await readTar(bytes, { name: ref });
 }
 
 async function askNpm(): Promise<string> {
@@ -431,20 +436,21 @@ function parsed(bytes: Uint8Array): unknown {
 }
 
 async function get(url: string): Promise<Uint8Array<ArrayBuffer>> {
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
   try {
-    const signal = AbortSignal.timeout(TIMEOUT_MS);
     const response = await fetch(url, { signal });
     if (response.ok && response.body) {
       return await readBounded(response.body, {
         maxBytes: MAX_BYTES,
-        tooLarge: () => new Error(`It is larger than ${MAX_BYTES / 1024 / 1024} MiB, the limit`),
+        tooLarge: () => new Error(`its content is larger than ${MAX_BYTES / 1024 / 1024} MiB, the limit`),
         signal,
       });
     }
     await response.body?.cancel();
-    throw new Error(`The server responded with status ${response.status}`);
+    throw new Error(`the server responded with status ${response.status}`);
   } catch (error) {
-    throw new UsageError(`Cannot fetch ${url}: ${reasonOf(error)}`);
+    const why = signal.aborted ? `it took longer than ${TIMEOUT_MS / 1000} s, the limit` : reasonOf(error);
+    throw new UsageError(`Cannot fetch ${url}: ${why}`);
   }
 }
 
@@ -506,7 +512,9 @@ function readArguments(command: CliCommand, words: readonly string[]): unknown {
     const [, key = "", inline] = /^--([A-Za-z][\w-]*)(?:=(.*))?$/s.exec(word) ?? [];
     if (key === "") {
       const next = required.find((one) => !Object.hasOwn(given, one));
-      if (next === undefined) throw misused(command, `it takes no argument ${word}`);
+      if (next === undefined) {
+        throw misused(command, `it takes ${counted(required.length, "argument")}; ${word} is one too many`);
+      }
       given[next] = typed(shape[next], word);
     } else if (!Object.hasOwn(shape, key)) throw misused(command, noFlag(key, Object.keys(shape)));
     else if (schemaKind(shape[key]) === "boolean" && inline === undefined) given[key] = true;

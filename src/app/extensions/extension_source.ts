@@ -1,5 +1,5 @@
 import { join, resolve } from "node:path";
-import { ConfigError, messageOf, SettingError, UsageError } from "../../domain/errors.ts";
+import { ConfigError, fileFault, messageOf, SettingError, UsageError } from "../../domain/errors.ts";
 import { isBelow } from "../../domain/kit/files.ts";
 import { nearestName } from "../../domain/kit/names.ts";
 import type { ExtensionSource, OffPart } from "../../extension/active.ts";
@@ -16,8 +16,8 @@ type Wanted = Pick<Settings, "config" | "home" | "workspace"> & Partial<Pick<Set
   readonly offered?: SettingSources["offered"];
 };
 
-/** Rejects with `ConfigError` if Vis cannot load a folder of `paths`. Skips other faulty folders, with the reason in
- * `notes`. */
+/** Rejects with `ConfigError` if Vis cannot load an extension of `paths`. Skips other faulty extensions, with the reason
+ * in `notes`. */
 export async function extensionSource(
   settings: Wanted,
   parts: ShippedParts,
@@ -96,7 +96,9 @@ async function loadOne(
       `Cannot load extension ${ref}: no extension has this name; for a folder, write a path with a slash`,
     );
   }
-  const path = await Deno.realPath(resolve(settings.workspace, ref));
+  const path = await Deno.realPath(resolve(settings.workspace, ref)).catch((error: unknown) => {
+    throw new Error(`Cannot load an extension from ${ref}: ${fileFault(error)}`);
+  });
   const own = settings.home !== null && isBelow(path, join(settings.home, "extensions"));
   const { loadShipped } = await import("../../extension/loader.ts");
   const folderOptions = options.folderOptions ?? await folderOptionsOf(settings);
@@ -104,10 +106,10 @@ async function loadOne(
   const found = await loadShipped({}, { ...options, folders, folderOptions });
   const [extension] = found.loaded;
   if (extension && found.loaded.length === 1) return extension;
-  throw new Error(
-    found.skipped[0]?.reason ??
-      `Cannot load an extension from ${ref}: the folder has ${found.loaded.length} extensions, but must have 1`,
-  );
+  const why = found.loaded.length === 0
+    ? "extensions.allow and extensions.deny permit none of its extensions"
+    : `the folder has ${found.loaded.length} extensions, but must have only one`;
+  throw new Error(found.skipped[0]?.reason ?? `Cannot load an extension from ${ref}: ${why}`);
 }
 
 export async function folderOptionsOf({ home }: Pick<Settings, "home">): Promise<LoadFolderOptions> {
@@ -192,6 +194,6 @@ export async function unknownExtensions(
   return names.filter((name) => !known.includes(name)).map((name) => {
     const near = nearestName(name, known);
     return `${name}: no extension has this name; ` +
-      `${near === null ? `the shipped ones are ${shipped.join(", ")}` : `did you mean ${near}?`}`;
+      `${near === null ? `choose one of ${shipped.join(", ")}` : `did you mean ${near}?`}`;
   });
 }

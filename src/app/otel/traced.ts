@@ -101,7 +101,7 @@ class QuerySpans implements SpanParent {
       "gen_ai.tool.type": name === "typescript" ? "extension" : "function",
       "vis.iteration": iteration,
     });
-    this.#tools.get(key)?.end(); // Calls with the same name may overlap, so an end belongs to the newest call.
+    this.#tools.get(key)?.end(); // Calls of the same name may overlap. A new call ends the span of the earlier call.
     this.#tools.set(key, span);
   }
 

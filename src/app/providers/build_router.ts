@@ -114,7 +114,7 @@ async function firstServed(resolved: ResolvedProvider): Promise<string> {
   const chat = models.find((name) => !/embed|rerank/i.test(name));
   if (chat === undefined) {
     throw new ConfigError(
-      `Cannot use ${resolved.title} at ${resolved.baseUrl}: it has no model; load one in ${resolved.title}`,
+      `Cannot use ${resolved.title} at ${resolved.baseUrl}: it lists no chat model; load one in ${resolved.title}`,
     );
   }
   return chat;

@@ -105,8 +105,7 @@ function hostOf(baseUrl: string | null): string | null {
 /** Returns the server of VIS_BASE_URL and VIS_API_KEY, which speaks OpenAI's chat completions. Without an address, the
  * provider is OpenAI. */
 function plainProvider({ settings: { config, apiKey, variable, home = null } }: ChooseParts): ResolvedProvider {
-  const openai = PRESETS["openai"];
-  if (openai === undefined) throw new RangeError("Cannot find the preset of OpenAI: the program has none");
+  const { openai } = PRESETS;
   const given = environmentAddress(openai, variable);
   const place = config.baseUrl === null
     ? given ?? { baseUrl: openai.baseUrl, from: "" }

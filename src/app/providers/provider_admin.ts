@@ -219,7 +219,7 @@ export class AppProviderAdmin implements ProviderAdmin {
     const { domain, signal, onCode } = options;
     const endpoints = (this.#endpointsOf ?? copilotEndpoints)(domain);
     const githubToken = await copilotDeviceLogin(endpoints, { signal, onCode });
-    // Vis verifies the token before it saves the token. For an account without Copilot, this check rejects.
+    // Rejects for an account without Copilot, so that Vis does not save the token.
     await new CopilotTokens(endpoints, { githubToken }).get(signal);
     await this.#credentials.set(provider, { type: "copilot", githubToken, domain });
     return this.#credentials.path ?? "";
@@ -383,7 +383,7 @@ async function served(
   }
 }
 
-/** Here a person waits, not a query, so an idle server has more time than at a start. */
+/** Longer than at a start, because a person waits here and no query does. */
 const PROBE_MS = 400;
 
 export async function loginChoices(

@@ -53,7 +53,7 @@ export async function readService<R extends ServiceRequest>(given: R, parts: Ser
   const locked = lockedBy(given, parts.env);
   if (locked && given.root) {
     throw new UsageError(
-      "Cannot use --root: the locked profile opens no repository; leave out --root or --profile locked",
+      "Cannot use --root: the locked profile opens no repository; leave out --root, or choose the profile open",
     );
   }
   const request = { ...given, locked };

@@ -49,7 +49,7 @@ export function readiness(
   const file = async (): Promise<string> => {
     const fault = await fileFault();
     if (fault !== "" || !isFile) return fault;
-    return await tryWrite(database).then(() => "", (error) => `it cannot be written: ${codeOf(error)}`);
+    return await tryWrite(database).then(() => "", (error) => `Vis cannot write the file: ${codeOf(error)}`);
   };
   return async () => {
     const [ofSandbox, ofDisk, ofFile] = await Promise.all([sandbox(), disk(), file()]);

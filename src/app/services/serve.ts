@@ -179,7 +179,7 @@ function limitsOf({ requestsPerMinute: perMinute, burst, bodyMiB, shutdownMs }: 
 /** The kernel's tables of connections. */
 const TABLES = ["/proc/net/tcp", "/proc/net/tcp6"];
 
-/** Returns null if the system has no such table. Since 2.8, Deno does not abort the signal of a request whose body
+/** Returns null on systems other than Linux. Since 2.8, Deno does not abort the signal of a request whose body
  * arrived after its headers (`wait_raw_response_ready` of its `ext/http`). */
 export function ownConnections(
   { os, version }: { readonly os: string; readonly version: string } = {

@@ -25,7 +25,7 @@ export async function speak(
   let opening: Promise<Session> | null = null;
   const session = (): Promise<Session> => {
     const current = opening ??= open({});
-    current.catch(() => opening = null); // The next call that needs the session reports the error and tries again.
+    current.catch(() => opening = null); // The next call tries again.
     return current;
   };
   session().catch((error: unknown) => onNote(messageOf(error)));

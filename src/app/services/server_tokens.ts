@@ -70,9 +70,9 @@ interface ServerToken {
   readonly notes: readonly string[];
 }
 
-/** Returns the token of `--token`, `--token-file`, VIS_TOKEN or `server.tokenFile`. Otherwise Vis generates a token
- * once and keeps it in `$VIS_HOME/server-token`, which only its owner can read. Rejects with `ConfigError`, or with
- * `UsageError` for `--token`, if a token is too easy to guess or cannot be sent. */
+/** Returns the token of `--token`, `--token-file`, VIS_TOKEN or `server.tokenFile`, or else of
+ * `$VIS_HOME/server-token`. If the file is missing, Vis writes a new token there, which only the owner can read. Rejects
+ * with `UsageError` for an invalid `--token`, and with `ConfigError` for other faults. */
 export async function serverToken(
   { token, tokenFile }: Pick<ServeRequest, "token" | "tokenFile">,
   { env, settings }: { readonly env: EnvironmentVariables; readonly settings: Pick<Settings, "home" | "config"> },
@@ -106,7 +106,7 @@ async function fromFile(path: string): Promise<ServerToken> {
   return await make(path);
 }
 
-/** Writes the file atomically, so that a concurrent start reads the whole file or makes its own. */
+/** Writes the file atomically, so that concurrent starts use the same complete token. */
 async function make(path: string): Promise<ServerToken> {
   const draft = `${path}.${randomBytes(6).toString("hex")}`;
   try {

@@ -61,7 +61,7 @@ export interface TelegramHook {
 }
 
 /** Resolves with null if `telegram.webhookUrl` is not set. The hook closes its sessions with other models, but not
- * `session`. Rejects with `ConfigError` if the token is missing or refused. */
+ * `session`. Rejects with `ConfigError` if the token is missing, or if Telegram refuses the token within `FIRST_MS`. */
 export async function telegramHook(
   request: OpenRequest,
   { settings, parts, session }: {

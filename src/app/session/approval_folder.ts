@@ -28,7 +28,7 @@ export class AppApprovalAdmin implements ApprovalAdmin {
 
 const Shape = KeptRuleSchema.omit({ id: true }).extend({ tenant: z.string().default(DEFAULT_TENANT) });
 
-/** Keeps each lasting approval in a file of its own, so that simultaneous processes lose none. */
+/** Keeps each approval in a file of its own, so that concurrent processes lose no approval. */
 export class ApprovalFolder implements ApprovalRules {
   readonly #folder: string;
 
@@ -82,7 +82,7 @@ export class ApprovalFolder implements ApprovalRules {
   }
 }
 
-/** The key of the default tenant's rules has no tenant, as before tenants existed. */
+/** A key of the default tenant omits the tenant, because older versions of Vis wrote such keys. */
 function keyOf({ tenant, workspace, conversationId, extension, scope }: ApprovalRule): string {
   const key = [workspace, conversationId, extension, scope];
   return JSON.stringify(tenant === DEFAULT_TENANT ? key : [...key, tenant]);

@@ -40,7 +40,7 @@ import { isAlive, ownSession } from "./process_owner.ts";
 
 export interface SessionParts extends ShippedParts {
   readonly env: EnvironmentVariables;
-  /** The traces of the whole session. The caller that opened the traces closes the traces after the session. */
+  /** The traces of the session. The caller that opened the traces also closes the traces, after the session. */
   readonly telemetry?: Telemetry | null;
 }
 
@@ -211,7 +211,7 @@ async function hooksOf(
   return { around: userHooks({ hooks, workspace, spawn }) };
 }
 
-/** Loads the code of lasting approvals with the first request for approval. */
+/** Loads the code of stored approvals with the first request for approval. */
 function approvalRules({ home }: Pick<Settings, "home">): { readonly approvalRules?: ApprovalRules } {
   if (home === null) return {};
   const load = async () => new (await import("./approval_folder.ts")).ApprovalFolder(home);
@@ -257,7 +257,8 @@ async function unwalledNotes(
   if (!programWalls || programSettings(settings, { mode: request.shell }).unwalled !== "run") return [];
   const { unwalled } = await programWalls().catch(() => ({ unwalled: undefined }));
   if (unwalled?.mode !== "run") return [];
-  return [`Commands run without a question behind an incomplete wall: ${unwalled.reason} (shell.unwalled is run)`];
+  const setting = request.shell === undefined ? "shell.unwalled" : "--shell";
+  return [`Commands run without a question behind an incomplete wall: ${unwalled.reason} (${setting} is run)`];
 }
 
 function querySettings({ config, layers, workspace, locked }: Settings, env: EnvironmentVariables) {
@@ -321,7 +322,7 @@ export async function startSandbox(
   await sandbox.close();
   const why = sandbox.walls.failed.length > 0 ? ` (${sandbox.walls.failed.join("; ")})` : "";
   throw new ConfigError(
-    `Cannot run blocks: sandbox.require names walls that are not active: ${missing.join(", ")}${why}; ` +
+    `Cannot run blocks: these required walls are not active: ${missing.join(", ")}${why}; ` +
       "vis doctor shows how to activate them",
   );
 }

@@ -10,10 +10,9 @@ const LEAST = [
 class ProcessLimits {
   #held: { readonly ignoresHangup: boolean } | null = null;
 
-  /** Sets the limits of the process once. The caller calls `hold` before it listens for signals and before work that
-   * needs many files or writes large ones. Throws `ConfigError` if a limit is too low. A write beyond a limit of the
-   * file size then fails instead of ending the process. An ignored SIGHUP stays ignored, which the runtime would
-   * undo. */
+  /** Checks the limits of the process once. The caller calls `hold` before it listens for signals, and before work that
+   * needs many files or writes large files. Throws `ConfigError` if a limit is too low. After the call, a write beyond
+   * the limit of the file size fails instead of ending the process. SIGHUP stays ignored if the process began so. */
   hold(): { readonly ignoresHangup: boolean } {
     if (this.#held) return this.#held;
     const limits = ofSelf("limits");

@@ -96,7 +96,7 @@ export class OwnProcess {
     try {
       return process.kill(owner.pid, 0);
     } catch (error) {
-      // The process exists, but signalling it is not allowed.
+      // The process exists, but this process must not signal it.
       return error instanceof Error && "code" in error && error.code === "EPERM";
     }
   }
@@ -108,7 +108,7 @@ export function thisProcess(): ProcessOwner {
   return SELF.owner;
 }
 
-/** A part of this process that works on its own conversations. After `close`, the owner counts as gone, and other
+/** Begins a part of this process that works on its own conversations. After `close`, the owner counts as gone, and other
  * processes may continue unfinished work of this part. */
 export function ownSession(): { readonly owner: ProcessOwner; close(): void } {
   return SELF.begin();

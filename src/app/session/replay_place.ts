@@ -37,10 +37,7 @@ export async function replayPlace(request: ReplayRequest, parts: ReplayPlacePart
   const { temporary = tmpdir() } = parts;
   // The path has the length of the recorded path if possible, so that sizes of texts stay the same.
   const root = await makeCopyFolder(temporary, { length: dirname(recorded).length }).catch((error: unknown) => {
-    throw refusal(
-      workspace,
-      `Vis cannot write the temporary folder ${temporary}: ${fileFault(error)}; set TMPDIR to another folder`,
-    );
+    throw refusal(workspace, { why: `Vis cannot write in ${temporary}, as ${fileFault(error)}`, advice: MOVE });
   });
   try {
     const made = await fill(root, { ...parts, workspace, recorded, signal });
@@ -48,7 +45,7 @@ export async function replayPlace(request: ReplayRequest, parts: ReplayPlacePart
   } catch (error) {
     await removeCopy(root);
     if (signal.aborted) throw new Cancelled("Cancelled");
-    throw error instanceof UsageError ? error : refusal(workspace, fileFault(error));
+    throw error instanceof UsageError ? error : refusal(workspace, { why: fileFault(error), advice: MOVE });
   }
 }
 
@@ -67,11 +64,14 @@ async function fill(
     size.entries++;
     if (info.isFile) size.files++;
     if (info.isFile) size.bytes += info.size;
-    if (size.bytes > limits.bytes) throw refusal(workspace, `it has more than ${limits.bytes >> 20} MiB`);
-    if (size.entries > limits.entries) {
-      throw refusal(workspace, `it has more than ${limits.entries} files and folders`);
-    }
-    return true;
+    const limit = size.bytes > limits.bytes
+      ? `${limits.bytes >> 20} MiB`
+      : size.entries > limits.entries
+      ? `${limits.entries} files and folders`
+      : null;
+    if (limit === null) return true;
+    const why = `the workspace and the data of extensions have more than ${limit}, the limit`;
+    throw refusal(workspace, { why, advice: "use --cwd with a smaller copy" });
   };
   const { entries, leftOut } = await listTree(
     workspace,
@@ -99,15 +99,17 @@ async function checkRoom(
   const { bavail, bsize } = await statfs(parent);
   if (bavail * bsize >= bytes + FREE_BYTES) return;
   const [free, needed] = [bavail * bsize, bytes + FREE_BYTES].map((size) => Math.ceil(size / 2 ** 20));
-  throw refusal(
-    workspace,
-    `${parent} has ${free} MiB free, and the copy needs ${needed} MiB; set TMPDIR to another folder`,
-  );
+  throw refusal(workspace, { why: `${parent} has ${free} MiB free, and the copy needs ${needed} MiB`, advice: MOVE });
 }
 
-function refusal(workspace: string, why: string): UsageError {
+const MOVE = "set TMPDIR to another folder";
+
+function refusal(
+  workspace: string,
+  { why, advice }: { readonly why: string; readonly advice: string },
+): UsageError {
   return new UsageError(
-    `Cannot copy ${workspace} for the replay: ${why}; use --cwd with a smaller copy, or --in-place to let blocks change the workspace itself`,
+    `Cannot copy ${workspace} for the replay: ${why}; ${advice}, or use --in-place to let blocks change the workspace itself`,
   );
 }
 

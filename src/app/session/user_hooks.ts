@@ -99,7 +99,7 @@ class QueryHooks {
         ...{ env: { VIS_EVENT: event, VIS_FILES: files.join("\n") }, input, network, timeoutMs: TIMEOUT_MS },
       }, null);
       const output = [stdout.trim(), stderr.trim()].filter((text) => text !== "").join("\n");
-      const how = timedOut ? `took longer than ${TIMEOUT_MS / 1000} s` : `failed: exit code ${code}`;
+      const how = timedOut ? `took longer than ${TIMEOUT_MS / 1000} s, the limit` : `failed: exit code ${code}`;
       if (code !== 0 || timedOut) this.#failed(command, { note: `${name} ${how}`, output });
       else if (output !== "") this.#say(`output ${command}`, { note: `${name} printed`, output });
     } catch (error) {

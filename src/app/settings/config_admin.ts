@@ -155,7 +155,8 @@ export class AppConfigAdmin implements ConfigAdmin {
 
   async trust({ path, sha256 }: ConfigTrustFacts): Promise<void> {
     const file = await findProjectConfig(this.#places);
-    if (file === null || createHash("sha256").update(file.text).digest("hex") !== sha256) {
+    if (file === null) throw new UsageError(`Cannot trust ${path}: the file is missing or empty`);
+    if (createHash("sha256").update(file.text).digest("hex") !== sha256) {
       throw new UsageError(
         `Cannot trust ${path}: the file has changed since Vis showed it; run vis config trust again`,
       );
@@ -219,21 +220,22 @@ export class AppConfigAdmin implements ConfigAdmin {
     const isSection = `${path[0]}.${path[1]}` === SECTIONS && namespace !== undefined;
     const isOwned = !isSection || this.#sections.all.some((one) => one.namespace === namespace);
     if (setting !== null && (isOwned || quoted)) return { ...setting, key };
-    const asked = `Cannot ${action} ${shownKey(key)}`;
+    const asked = key.slice(SECTIONS.length + 1);
+    const name = asked.split(".").slice(0, -1).join(".") || asked;
     if (!isOwned && !secret) {
       const all = this.#sections.all.map((one) => one.namespace);
-      const asked = key.slice(SECTIONS.length + 1);
-      const name = asked.split(".").slice(0, -1).join(".") || asked;
       const near = nearestName(name, all) ?? nearestName(asked, all);
       const hint = near === null ? `choose one of ${all.join(", ")}` : `did you mean ${near}?`;
       const exact = `${SECTIONS}["${name}"]${name === asked ? "" : asked.slice(name.length)}`;
       throw new UsageError(
-        `Cannot ${action} ${key}: no extension has this name; ${hint} (for an extension that you have not ` +
+        `Cannot ${action} ${key}: no extension is named ${name}; ${hint} (for an extension that you have not ` +
           `added yet, write '${exact}')`,
       );
     }
-    const unknown = isOwned ? "Vis has no such setting" : "no extension has this name";
-    throw new UsageError(`${asked}: ${unknown}; ${secret ? SAVES_KEYS : this.#hintFor(path, schema)}`);
+    const unknown = isOwned ? "Vis has no such setting" : `no extension is named ${name}`;
+    throw new UsageError(
+      `Cannot ${action} ${shownKey(key)}: ${unknown}; ${secret ? SAVES_KEYS : this.#hintFor(path, schema)}`,
+    );
   }
 
   /** Suggests a key by the first wrong segment of an unknown key. */
@@ -324,8 +326,8 @@ export class AppConfigAdmin implements ConfigAdmin {
       ? "leave out --project to set it in your own file"
       : problem.advice;
     const why = place === null
-      ? `${file.path} is invalid, because ${problem.key} ${problem.why}; correct it, or run vis config unset ` +
-        `${problem.key}`
+      ? `in ${file.path}, ${problem.key} ${problem.why}; correct ${problem.key}, or run vis config unset ` +
+        `${project ? "--project " : ""}${problem.key}`
       : [place + problem.why, advice].filter(Boolean).join("; ");
     throw new UsageError(`Cannot set ${key}: ${why}`);
   }
@@ -360,13 +362,14 @@ function quotedPath(key: string, action: string): readonly string[] {
   return path;
 }
 
-/** In a sentence, an empty key or one with blanks or line breaks would be invisible. */
+/** Quotes an empty key and a key with blanks or line breaks, because the user could not see them in a sentence. */
 function shownKey(key: string): string {
   return /^[!-~]+$/.test(key) ? key : JSON.stringify(key);
 }
 
-/** Returns the possible values of words: as JSON, and as text unless the JSON is a list or an object. A list may be
- * several words or one. */
+/** Returns the possible values of words, the preferred value first. A single word that is a JSON list or object has only
+ * this value. For a list, each word is an entry, and the single word `null` may also be null. For other settings, the
+ * words are one text, and a single word may also be JSON. */
 function readings({ isList }: ConfigSetting, words: readonly string[]): readonly unknown[] {
   const [word = ""] = words;
   const read = words.length > 1 ? undefined : jsonOrUndefined(word);

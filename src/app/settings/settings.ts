@@ -109,7 +109,7 @@ export async function realFolder(path: string): Promise<string> {
   } catch (error) {
     throw new UsageError(`Cannot use workspace ${path}: ${fileFault(error)}; name another folder with --cwd`);
   }
-  throw new UsageError(`Cannot use workspace ${path}: it is a file; name a folder with --cwd`);
+  throw new UsageError(`Cannot use workspace ${path}: it is not a folder; name a folder with --cwd`);
 }
 
 export async function databaseOf({ flag, setting, env, home }: {
@@ -140,9 +140,6 @@ async function passwordIn(path: string | undefined): Promise<string> {
   } catch (error) {
     throw new ConfigError(
       `Cannot read the password of the database from ${path}: ${fileFault(error)}; correct VIS_DATABASE_PASSWORD_FILE`,
-      {
-        code: "access",
-      },
     );
   }
 }
@@ -301,8 +298,8 @@ const BY_ANYONE = 0o002;
  * `closed` names folders that no repository may open, such as the user's home.
  *
  * The user chose the folder, but not its parents. A `.git` in a parent would open this parent to the model. The search
- * therefore ends at another file system and at a folder of another user, as git's own does. The search also ends at a
- * folder that everybody may write, that contains a closed folder, or that has settings in the home folder. */
+ * therefore ends at another file system and at a folder of another user, as git's search does. The search also ends at
+ * a folder that everybody may write, a folder that contains a closed folder, and a hidden folder in a closed folder. */
 export function repositoryRoot(
   folder: string,
   { closed, user = Deno.build.os === "windows" ? null : Deno.uid() }: {

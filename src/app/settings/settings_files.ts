@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { dirname, join } from "node:path";
 import { type ConfigFile, type ProjectFile } from "../../config/layers.ts";
-import { ConfigError, fileFault, messageOf } from "../../domain/errors.ts";
+import { ConfigError, fileCode, fileFault, messageOf } from "../../domain/errors.ts";
 import { ensureFolder, plainTextFile, replaceFile } from "../../domain/kit/files.ts";
 import type { TrustList } from "../../extension/folder.ts";
 
@@ -11,9 +11,10 @@ export async function readConfigFile(path: string): Promise<ConfigFile | null> {
     return text.trim() === "" ? null : { path, text };
   } catch (error) {
     if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return null;
+    const isDenied = ["EACCES", "EPERM"].includes(fileCode(error));
     throw new ConfigError(`Cannot read ${path}: ${fileFault(error)}`, {
       code: "access",
-      advice: "let Vis read the file",
+      advice: isDenied ? "let Vis read the file" : "",
       cause: error,
     });
   }
@@ -71,7 +72,7 @@ export class ConfigTrust {
     try {
       return await (await this.#list())?.has(file.path, hashOf(file)) ?? false;
     } catch (error) {
-      throw new ConfigError(messageOf(error));
+      throw new ConfigError(messageOf(error), { code: "access" });
     }
   }
 

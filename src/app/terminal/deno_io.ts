@@ -1,5 +1,6 @@
 import { fstatSync } from "node:fs";
 import type { Io } from "../../channels/channel.ts";
+import { counted } from "../../domain/kit/text.ts";
 import { fileFault, OutputError, UsageError } from "../../domain/errors.ts";
 import type { Utf8Pieces } from "../../domain/kit/bytes.ts";
 import { unrefTimer } from "../../domain/kit/concurrency.ts";
@@ -68,7 +69,9 @@ export class DenoIo implements Io {
       size += bytes.length;
       if (size > MAX_STDIN_BYTES) {
         throw new UsageError(
-          `Cannot read stdin: it has more than ${MAX_STDIN_BYTES >> 20} MiB, the limit; write the input to a file`,
+          `Cannot read stdin: it has more than ${
+            MAX_STDIN_BYTES >> 20
+          } MiB, the limit; write the input to a file, and name the file in the request`,
         );
       }
       parts.push(decoder.decode(bytes, { stream: true }));
@@ -83,7 +86,7 @@ export class DenoIo implements Io {
 
   async askLine(question: string, { typedNow = false } = {}): Promise<string> {
     if (!this.stdinIsTerminal) {
-      throw new UsageError("Cannot ask you: Vis has no terminal; run the command in a terminal");
+      throw new UsageError("Cannot ask you: stdin is not a terminal; run the command in a terminal");
     }
     const [{ readFreshLine, readLine }, { dropTyped }] = await Promise.all([
       import("./prompts.ts"),
@@ -98,7 +101,7 @@ export class DenoIo implements Io {
 
   async askSecret(question: string): Promise<string> {
     if (!this.stdinIsTerminal) {
-      throw new UsageError("Cannot ask for a key: Vis has no terminal; pipe the key in with --key-stdin");
+      throw new UsageError("Cannot ask for a key: stdin is not a terminal; pipe the key in with --key-stdin");
     }
     const { readSecret } = await import("./prompts.ts");
     return await readSecret(question, { stdin: Deno.stdin, write: this.stderr });
@@ -110,9 +113,8 @@ export class DenoIo implements Io {
     return () => void this.#handlers.delete(run);
   }
 
-  /** Resolves when Vis has written everything, or its reader has left. After a signal that interrupted no work, waits
-   * for a stalled reader for at most `LAST_WORDS_MS`. Rejects with `OutputError` if Vis could not write text to
-   * stdout. */
+  /** Resolves when Vis has written all text, or the reader has left. After a signal that interrupted no work, ends the
+   * process if a reader stalls for `LAST_WORDS_MS`. Rejects with `OutputError` if Vis could not write text to stdout. */
   async drained(): Promise<void> {
     const { stdout, stderr } = this.#queues;
     this.#draining = true;
@@ -190,10 +192,11 @@ export class DenoIo implements Io {
 
 function encodingLines({ encoding, isGuess, replaced }: Utf8Pieces): readonly string[] {
   const name = encoding === "utf-8" ? "UTF-8" : encoding;
-  const count = replaced === 1 ? "1 character of stdin is" : `${replaced} characters of stdin are`;
   return [
-    ...isGuess ? [`stdin is read as ${name}, a guess`] : [],
-    ...replaced > 0 ? [`${count} not ${name}, and replaced by U+FFFD`] : [],
+    ...isGuess ? [`Vis reads stdin as ${name}, a guess`] : [],
+    ...replaced > 0
+      ? [`Vis replaced ${counted(replaced, "character")} of stdin by U+FFFD: the bytes are not ${name}`]
+      : [],
   ];
 }
 

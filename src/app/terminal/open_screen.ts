@@ -2,7 +2,7 @@ import { devNull } from "node:os";
 import { join } from "node:path";
 import type { Io, OpenRequest, ScreenRequest, Session } from "../../channels/channel.ts";
 import type { RunCommand } from "../../channels/tui/user_commands.ts";
-import { ConfigError, UsageError } from "../../domain/errors.ts";
+import { ConfigError, reasonOf, UsageError } from "../../domain/errors.ts";
 import { imageMediaType } from "../../domain/images.ts";
 import { abortable } from "../../domain/kit/concurrency.ts";
 import { openSession, type SessionParts } from "../session/open_session.ts";
@@ -90,11 +90,7 @@ async function editText(text: string, editor: string): Promise<string | null> {
     const path = join(folder, "request.md");
     await Deno.writeTextFile(path, text, { mode: 0o600 });
     const [program = "", ...args] = editor.trim().split(/\s+/);
-    const { code } = await new Deno.Command(program, { args: [...args, path] }).spawn().status.catch(() => {
-      throw new UsageError(
-        `Cannot start the editor ${program}: the program does not run; set VISUAL or EDITOR to another`,
-      );
-    });
+    const { code } = await startEditor(program, [...args, path]).status;
     if (code !== 0) {
       throw new UsageError(
         `Cannot use the edited text: the editor ended with exit code ${code}; the text is unchanged`,
@@ -107,8 +103,17 @@ async function editText(text: string, editor: string): Promise<string | null> {
   }
 }
 
+function startEditor(program: string, args: readonly string[]): Deno.ChildProcess {
+  try {
+    return new Deno.Command(program, { args: [...args] }).spawn();
+  } catch (error) {
+    const why = error instanceof Deno.errors.NotFound ? "no program has this name" : reasonOf(error);
+    throw new UsageError(`Cannot start the editor ${program}: ${why}; set VISUAL or EDITOR to another`);
+  }
+}
+
 /** Resolves with the branch, and a star for uncommitted changes; "" outside of a repository and after a failure. Git
- * runs behind the whole wall, may change no file, and runs no hook and no file system monitor of the repository. */
+ * runs behind a complete wall, may change no file, and runs no hook and no file system monitor of the repository. */
 async function gitState(
   { root, spawn }: { readonly root: string | null } & Pick<ReturnType<typeof programsOf>, "spawn">,
 ): Promise<string> {

@@ -16,9 +16,15 @@ export async function download(
   url: string,
   { maxBytes, signal, timeoutMs = TIMEOUT_MS }: DownloadOptions,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const either = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
-  const tooLarge = () => new Error(`It is larger than ${maxBytes} bytes, the limit`);
-  return await readBounded(await fetched(url, either), { maxBytes, tooLarge, signal: either });
+  const late = AbortSignal.timeout(timeoutMs);
+  const either = AbortSignal.any([signal, late]);
+  const tooLarge = () => new Error(`it is larger than ${maxBytes} bytes, the limit`);
+  try {
+    return await readBounded(await fetched(url, either), { maxBytes, tooLarge, signal: either });
+  } catch (error) {
+    if (!late.aborted || signal.aborted) throw error;
+    throw new Error(`the download took longer than ${timeoutMs / 1000} s, the limit`);
+  }
 }
 
 async function fetched(url: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
@@ -28,11 +34,11 @@ async function fetched(url: string, signal: AbortSignal): Promise<ReadableStream
     if (ok && body) return body;
     await body?.cancel();
     const next = headers.get("location");
-    if (status < 300 || status > 399 || next === null) throw new Error(`The server responded with status ${status}`);
+    if (status < 300 || status > 399 || next === null) throw new Error(`the server responded with status ${status}`);
     at = new URL(next, at).href;
     if (!isSecureUrl(at)) {
-      throw new Error("The server redirects to an address that is neither https nor on this machine");
+      throw new Error("the server redirects to an address that is neither https nor on this machine");
     }
   }
-  throw new Error(`The server redirects more than ${MAX_REDIRECTS} times`);
+  throw new Error(`the server redirects more than ${MAX_REDIRECTS} times`);
 }

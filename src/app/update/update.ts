@@ -21,7 +21,7 @@ interface ReleaseSource {
   readonly publicKey: string | null;
 }
 
-/** The release build replaces both texts, by the address of the newest release and by the public key. */
+/** The release build replaces the two texts with the address of the newest release and with the public key. */
 const OF_BUILD: ReleaseSource = { from: filled("@RELEASE_URL@"), publicKey: filled("@RELEASE_KEY@") };
 
 function filled(text: string): string | null {
@@ -52,7 +52,7 @@ export async function update(request: UpdateRequest, parts: UpdateParts): Promis
   if (request.check || compared === 0 && !request.force) return null;
   if (compared < 0 && !request.force) {
     throw new UsageError(
-      `Cannot update to vis ${index.version}: it is older than this version; add --force to install it`,
+      `Cannot update to vis ${index.version}: it is older than ${version.vis}, this version; add --force to install it`,
     );
   }
   const manager = installedBy(program, parts);
@@ -126,7 +126,7 @@ async function programFrom(
   }
   const program = name.endsWith(".zip")
     ? (await import("fflate")).unzipSync(bytes)[`vis-${version}/vis.exe`]
-    : (await readTar(bytes, { maxBytes: MAX_BYTES.program })).get("vis");
+    : (await readTar(bytes, { name, maxBytes: MAX_BYTES.program })).get("vis");
   if (!program) throw new UsageError(`Cannot use ${name}: the archive contains no executable`);
   return program;
 }
@@ -145,9 +145,11 @@ function installedBy(
   path: string,
   { container }: { readonly container: boolean },
 ): { readonly by: string; readonly how: string } | null {
-  if (/[\\/]node_modules[\\/]/.test(path)) return { by: "npm", how: "npm install --global vis-agent@latest" };
-  if (/\/(?:Cellar|linuxbrew)\//.test(path)) return { by: "Homebrew", how: "brew upgrade vis-agent" };
-  if (path === "/usr/bin/vis") return { by: "a package", how: "sudo apt install ./vis-agent_VERSION_ARCHITECTURE.deb" };
+  if (/[\\/]node_modules[\\/]/.test(path)) return { by: "npm", how: "run npm install --global vis-agent@latest" };
+  if (/\/(?:Cellar|linuxbrew)\//.test(path)) return { by: "Homebrew", how: "run brew upgrade vis-agent" };
+  if (path === "/usr/bin/vis") {
+    return { by: "a package", how: "run sudo apt install ./vis-agent_VERSION_ARCHITECTURE.deb" };
+  }
   if (container && path === "/usr/local/bin/vis") {
     return { by: "a container image", how: "build the image from the new archive, and start it again" };
   }
@@ -186,16 +188,18 @@ async function write(path: string, bytes: Uint8Array): Promise<void> {
 
 async function tryOut(path: string, version: string): Promise<void> {
   const command = new Deno.Command(path, { args: ["version"], stdin: "null", stderr: "null" });
-  const { success, stdout } = await command.output();
+  const failed = { success: false, stdout: new Uint8Array() };
+  const { success, stdout } = await command.output().catch(() => failed);
   const [name, found] = new TextDecoder().decode(stdout).trim().split(/\s/);
   if (!success || name !== "vis" || found !== version) {
     throw new UsageError(
-      `Cannot update to vis ${version}: the downloaded executable does not run here, and Vis changed nothing`,
+      `Cannot update to vis ${version}: the downloaded executable does not run here or is another version, and Vis changed ` +
+        "nothing",
     );
   }
 }
 
-/** On Windows, renames the running program first, because Windows cannot replace it. */
+/** On Windows, renames the running program first, because Windows cannot replace a running program. */
 async function swap(
   { path, fresh, kept }: { readonly path: string; readonly fresh: string; readonly kept: string },
 ): Promise<void> {
@@ -247,7 +251,7 @@ class ReleasePlace {
    * `Cancelled` after the signal. */
   async read(name: string, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
     const at = this.#remote ? new URL(name, this.#from).href : join(this.#from, name);
-    const [tooLarge, signal] = [() => new Error(`It is larger than ${maxBytes} bytes, the limit`), this.#signal];
+    const [tooLarge, signal] = [() => new Error(`it is larger than ${maxBytes} bytes, the limit`), this.#signal];
     try {
       if (this.#remote) return await download(at, { maxBytes, signal });
       return await readBounded((await Deno.open(at)).readable, { maxBytes, tooLarge, signal });
@@ -296,7 +300,7 @@ class VerifyingKey {
   }
 }
 
-/** Returns the id of a key. Like minisign, the file has the last byte of the id first. */
+/** Returns the id of a key as minisign prints it. In the file, the last byte of the id comes first. */
 function idOf(bytes: Buffer): string {
   return Buffer.from(bytes.subarray(2, 10)).reverse().toString("hex").toUpperCase();
 }

@@ -46,7 +46,7 @@ export class Exports {
   }): Promise<Exported> {
     if (this.#open >= MOST_OPEN) {
       throw new BusyError(
-        `Cannot export the conversation: ${this.#open} exports are still running, the limit; try again later`,
+        `Cannot export the conversation: ${this.#open} exports are open, the limit; try again later`,
       );
     }
     this.#open++;
@@ -106,8 +106,8 @@ class Spool {
     const bytes = new TextEncoder().encode(text);
     if (this.bytes + bytes.length > this.#limit) {
       throw new UsageError(
-        `Cannot export the conversation: it is larger than ${this.#limit >> 20} MiB, the limit; copy the ` +
-          "database with vis db backup",
+        `Cannot export the conversation: it is larger than ${this.#limit >> 20} MiB, the limit; back up the database ` +
+          "instead",
       );
     }
     this.#kept.push(bytes);
@@ -152,7 +152,7 @@ class Spool {
   }
 }
 
-/** Returns a temporary file that ends with the process, except on Windows. */
+/** Returns an open temporary file. Except on Windows, the file has no name, so that it ends with the process. */
 export async function unnamedFile(): Promise<Deno.FsFile> {
   const path = await Deno.makeTempFile({ prefix: "vis-export-" });
   const file = await Deno.open(path, { read: true, write: true });

@@ -85,7 +85,7 @@ async function outlineOf({ queries }: PagedRecording) {
 function contents(requests: readonly string[]): string {
   if (requests.length < 2) return "";
   const items = requests.map((text, at) => `<li><a href="#query-${at + 1}">${escaped(text)}</a></li>`);
-  return `<nav aria-label="Queries"><ol>${items.join("")}</ol></nav>`;
+  return `<nav aria-label="Requests"><ol>${items.join("")}</ol></nav>`;
 }
 
 type Facts = Omit<RecordedQuery, "iterations">;

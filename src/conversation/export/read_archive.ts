@@ -24,7 +24,7 @@ type State = Tables["expressionState"][number];
 
 const MAX_CHILD_DEPTH = 50;
 
-/** The limits of the parser. A conversation of ten thousand iterations has a fifth of these values. */
+/** The limits of the parser, so that a hostile file cannot exhaust the memory. */
 const LIMITS = { values: 2_000_000, depth: 500 };
 
 const sentMessages = z.array(z.looseObject({ role: z.string(), content: z.string() }));
@@ -60,8 +60,8 @@ function checked(text: string, strings: LongStrings | null): CheckedArchive {
     checkBranches(archive.tables);
     return { archive, contents };
   } catch (error) {
-    // JSON that is nested deeper than the stack allows is no archive.
-    throw error instanceof RangeError ? refused("the file is nested too deeply", error) : error;
+    // The engine throws RangeError if the stack or a string is too small for the file.
+    throw error instanceof RangeError ? refused("the file is nested too deeply or too large", error) : error;
   }
 }
 
@@ -161,7 +161,7 @@ function checkStates(tables: Tables, contents: Contents): void {
   }
   for (const state of tables.expressionState) {
     const isVariable = souls.get(state.expressionSoulId)?.kind === "var";
-    if (isVariable !== "kind" in state.metadata) throw refused(`row ${state.id} is listed under another kind`);
+    if (isVariable !== "kind" in state.metadata) throw refused(`row ${state.id} has the metadata of another kind`);
     if (isVariable && state.error !== null) throw refused(`row ${state.id} is a variable, but has an error`);
     checkValue(state, { contents, decoded });
   }
@@ -173,14 +173,14 @@ function checkValue(
 ): void {
   const large = "large" in metadata && metadata.large !== undefined;
   if (large && (result === null || !("content" in result) || metadata.large !== `sha256:${result.content}`)) {
-    throw refused(`row ${id} names another text than it has`);
+    throw refused(`row ${id} refers to another text than its value`);
   }
   if (result === null || large) return;
   const valueBytes = (): Uint8Array<ArrayBuffer> =>
     "content" in result ? wanted(contents, result.content) : new Uint8Array(Buffer.from(result.base64, "base64"));
   const crc = "crc" in metadata ? metadata.crc : undefined;
   if (crc !== undefined && crc !== crc32(valueBytes())) {
-    throw refused(`the value of row ${id} differs from the stored one`);
+    throw refused(`the checksum of the value of row ${id} does not match`);
   }
   if ("kind" in metadata && metadata.kind === "text") return;
   const key = "content" in result ? result.content : result.base64;
@@ -190,7 +190,7 @@ function checkValue(
   try {
     decode(bytes);
   } catch (error) {
-    throw refused(`the value of row ${id} cannot be decoded`, error);
+    throw refused(`Vis cannot decode the value of row ${id}`, error);
   }
 }
 
@@ -206,12 +206,12 @@ function checkTexts({ iteration, querySoul, extensionState }: Tables, contents: 
     if (llmUserPrompt === null) continue;
     const text = textOf(llmUserPrompt);
     if (!sentMessages.safeParse(jsonOrUndefined(text)).success) {
-      throw refused(`the messages of row ${id} cannot be read`);
+      throw refused(`the messages of row ${id} are not a list of messages`);
     }
   }
   for (const { id, metadata: { answerSchema } } of querySoul) {
     if (answerSchema !== undefined && jsonOrUndefined(answerSchema) === undefined) {
-      throw refused(`the answer schema of row ${id} cannot be read`);
+      throw refused(`the answer schema of row ${id} is not JSON`);
     }
   }
 }
@@ -233,15 +233,17 @@ function checkBranches(
     const query = queries.get(fork.soulId);
     const fits = parent !== undefined && parent.version < version && branchOfRun(fork.queryId) === parentStateId &&
       runs.get(fork.queryId)?.querySoulId === fork.soulId && query?.createdAt === fork.soulCreatedAt;
-    if (!fits) throw refused(`branch ${id} leaves its parent at a place that does not exist`);
+    if (!fits) throw refused(`the fork of branch ${id} does not fit its parent`);
   }
   const asked = new Map(iteration.map(({ id, queryStateId }) => [id, branchOfRun(queryStateId)]));
   const above = new Map(childBranch.map((child) => [child.conversationStateId, asked.get(child.iterationId)]));
-  if (conversationState.every(({ id }) => above.has(id))) throw refused("the archive has no branch");
+  if (conversationState.every(({ id }) => above.has(id))) throw refused("every branch belongs to a sub-query");
   for (const id of above.keys()) {
     let at: string | undefined = id;
     for (let depth = 0; at !== undefined && above.has(at); depth++) {
-      if (depth > MAX_CHILD_DEPTH) throw refused(`the parents of the sub-query in branch ${id} form a circle`);
+      if (depth > MAX_CHILD_DEPTH) {
+        throw refused(`the sub-query in branch ${id} has more than ${MAX_CHILD_DEPTH} levels above it, or a circle`);
+      }
       at = above.get(at);
     }
   }
@@ -278,8 +280,8 @@ export function archiveCode({ expressionSoul, expressionState }: Tables): Archiv
     const fault = restoredFault({ name, kind, source, summary });
     if (fault !== null) {
       throw new UsageError(
-        `Cannot import the conversation: variable ${name} would run code when Vis restores it, ${fault}; if ` +
-          "you trust its source, ask for a new export after forget() of the variable",
+        `Cannot import the conversation: Vis would run unsafe code to restore variable ${name}: ${fault}; if you ` +
+          "trust its source, ask for a new export after forget() of the variable",
       );
     }
     (kind === "function" ? functions : classes).add(name);

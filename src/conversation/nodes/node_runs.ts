@@ -322,8 +322,8 @@ async function giveUp(
   await store.endQuery(queryId, {
     // The reason is not "process lost", because clients repeat a request with that end.
     ...{ status: "error", reason: "defect", answerType: "text", confidence: null, notes: [] },
-    answer: `Cannot finish the request: ${losses} nodes in a row ended while they ran its step ` +
-      `${iterations + 1}. Its earlier work is kept; the logs of the nodes may give the reason.`,
+    answer: `Cannot finish the request: ${losses} nodes in a row ended while they ran its step ${iterations + 1}; ` +
+      "Vis kept the earlier work, and the logs of the nodes may give the reason",
     ...{ iterations, usage, costUsd, ms: elapsedMs },
   });
 }

@@ -48,7 +48,7 @@ const MODELS = ["cost", "speed", "intelligence"] as const;
 const REASONING = ["quick", "balanced", "deep"] as const;
 const MAX_WRAPS = 5;
 export const MAX_BLOCKS = 100;
-/** Vis does not read further items of a reply. */
+/** Vis reads at most this many items of a list in a reply. */
 const MAX_ITEMS = 10 * MAX_BLOCKS;
 
 /** Whether a block does nothing. Vis neither runs nor stores such a block. */

@@ -1,5 +1,6 @@
 /** Reads a public catalogue of models in the format of https://models.dev/api.json. */
 import { z } from "zod";
+import { inputFault } from "../../domain/input_fault.ts";
 import { readForeignJson } from "../../domain/kit/json.ts";
 import { type DataFile, MODEL_DATA_SETS, type ModelDataSet, type Row } from "./model_data.ts";
 
@@ -26,11 +27,11 @@ const Model = z.object({
 const Service = z.object({ models: z.record(z.string(), z.unknown()) });
 const LONG = 200_000;
 
-/** Returns the data of the services that Vis knows and the catalogue has. If a part is unreadable, throws Error that
- * names the part, because Vis then uses no part of the catalogue. */
+/** Returns the data of the services that both Vis and the catalogue know. If a part is unreadable, throws Error that names
+ * the part, so that Vis uses no part of the catalogue. */
 export function readCatalog(text: string, source: string): ReadonlyMap<ModelDataSet, DataFile> {
   const services = z.record(z.string(), z.unknown()).safeParse(readForeignJson(text, LIMITS));
-  if (!services.success) throw new Error("It is not an object of services");
+  if (!services.success) throw new Error("it is not an object of services");
   const found = new Map<ModelDataSet, DataFile>();
   for (const set of MODEL_DATA_SETS) {
     if (!Object.hasOwn(services.data, set)) continue;
@@ -39,13 +40,13 @@ export function readCatalog(text: string, source: string): ReadonlyMap<ModelData
     const models = Object.entries(service.data.models).flatMap(([name, raw]) => rowOf({ set, name, raw }));
     if (models.length > 0) found.set(set, { source, models: Object.fromEntries(models) });
   }
-  if (found.size === 0) throw new Error(`It has none of the services ${MODEL_DATA_SETS.join(", ")}`);
+  if (found.size === 0) throw new Error(`it has none of the services ${MODEL_DATA_SETS.join(", ")}`);
   return found;
 }
 
 /** Returns no row for a model that does not return text, or whose context has the size 0. */
 function rowOf({ set, name, raw }: { readonly set: ModelDataSet; readonly name: string; readonly raw: unknown }) {
-  const model = Model.safeParse(raw);
+  const model = Model.safeParse(raw, { error: inputFault });
   if (!model.success) {
     const [{ path, message } = { path: [], message: "" }] = model.error.issues;
     throw new Error(`${set} ${name.slice(0, 80)}: ${path.join(".")} ${message}`);

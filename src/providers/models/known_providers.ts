@@ -4,7 +4,7 @@ import { asRecord, readForeignJson } from "../../domain/kit/json.ts";
 import type { WireProtocol } from "../wire/wire.ts";
 import type { ModelDataSet } from "./model_data.ts";
 
-/** The known facts of a service. With them, a name and a key are enough to use the service. */
+/** The known facts of a service, which the settings need not repeat. */
 export interface Preset {
   readonly title: string;
   readonly protocol: WireProtocol;
@@ -44,7 +44,7 @@ const OPENAI = {
 } as const;
 
 /** Vis looks for keys in this order. The addresses come from the documentation of the services (2026). */
-export const PRESETS: Readonly<Record<string, Preset>> = {
+export const PRESETS: Readonly<Record<string, Preset> & { "openai": Preset }> = {
   "openai": { ...OPENAI, protocol: "openai-chat", byKey: true },
   "openai-responses": { ...OPENAI, title: "OpenAI (Responses API)", protocol: "openai-responses", byKey: false },
   "anthropic": {

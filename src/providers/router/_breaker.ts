@@ -73,8 +73,7 @@ export class ProviderGuard {
 
   full(waitMs: number): ProviderError {
     return new ProviderError(
-      `Cannot ask ${this.#name}: its configured rate limit is reached; it allows the next call in ` +
-        `${Math.ceil(waitMs / 1000)} s`,
+      `Cannot call ${this.#name}: its rateLimit in config.jsonc allows the next call in ${Math.ceil(waitMs / 1000)} s`,
       { code: "rate", retryable: false, retryAfterMs: waitMs },
     );
   }

@@ -16,7 +16,7 @@ export interface Patience {
 }
 
 const FIRST_NOTICE_MS = 15_000;
-/** Stands for no limit, because a person in the role of the model may take days. */
+/** With a limit of this size or more, Vis sends no notices, because a person in the role of the model may take days. */
 const UNLIMITED_MS = 86_400_000;
 
 /** Streams from a provider and ends in time, even if the provider ignores its signal. Throws `Cancelled` when the

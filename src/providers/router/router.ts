@@ -149,7 +149,7 @@ export class Router {
     return this.#routes;
   }
 
-  /** Notes for the line that starts a query, without empty texts. */
+  /** Notes for the user about the choice of the routes. */
   get notes(): readonly string[] {
     return this.#notes;
   }
@@ -160,8 +160,8 @@ export class Router {
   }
 
   /** Asks for a reply. If a call fails before a user has seen a part of the reply, the router tries the same route
-   * again, then the next one. If all routes have failed with temporary errors, tries all again after growing pauses, as
-   * long as patience lasts. Rejects with the last `ProviderError`, or with `Cancelled`. */
+   * again, then the next one. After all routes have failed, the router tries routes with temporary errors again, after
+   * growing pauses, as long as patience lasts. Rejects with the last `ProviderError`, or with `Cancelled`. */
   async ask(request: RouterRequest, options: RouterCallOptions): Promise<RouterReply> {
     const attempts: ModelTrace[] = [];
     const onAttempt = (trace: ModelTrace): void => {
@@ -226,12 +226,14 @@ export class Router {
 
   #gate({ provider }: ModelRoute): ProviderGuard {
     const gate = this.#gates.get(provider.name);
-    if (gate === undefined) throw new RangeError(`Cannot route to ${provider.name}: it has no gate`);
+    if (gate === undefined) {
+      throw new RangeError(`Cannot route to ${provider.name}: the router does not know this provider`);
+    }
     return gate;
   }
 
-  /** Takes a place at the first route with room. If every rate window is full, waits for the first one with room, if
-   * the wait is short enough. Otherwise resolves with the error. Does not await between finding a place and taking the
+  /** Takes a place at the first route with room. If every rate window is full, waits for the first window with room, for
+   * at most `LONGEST_RATE_WAIT_MS`. Otherwise resolves with the error. Does not await between finding a place and taking the
    * place, because many callers look for places at once. */
   async #enter(left: readonly ModelRoute[], asking: Asking): Promise<Way | ProviderError> {
     const { tokens } = asking;

@@ -64,7 +64,8 @@ export function fittingRoutes(
   if (seeing.length === 0) {
     const names = routes.map(({ model }) => model).join(", ");
     throw new ProviderError(
-      `Cannot send images: no model of this call accepts them (${names}); choose another model (vis models)`,
+      `Cannot send images: Vis knows no model of this call that accepts them (${names}); choose another model, or ` +
+        "set images of the model in providers of config.jsonc",
       {
         code: "refused",
         retryable: false,

@@ -83,12 +83,13 @@ function checkHeaders(
   facts: { readonly keyed: readonly string[]; readonly advice: Advice },
 ): void {
   for (const [name, value] of Object.entries(headers)) {
-    if (/^[\t\x20-\x7e]*$/.test(value) && /^[!#$%&'*+\-.^_`|~0-9a-z]+$/.test(name)) continue;
+    const isName = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/.test(name);
+    if (isName && /^[\t\x20-\x7e]*$/.test(value)) continue;
     const isKey = name === "authorization" || facts.keyed.includes(name);
     const what = isKey ? "the key" : `the header "${name.slice(0, 60)}"`;
+    const why = isName ? "it has a control character or a character outside ASCII" : "HTTP does not allow its name";
     throw new ConfigError(
-      `Cannot send ${what}: it has a line break or a character outside ASCII; check ${facts.advice.key} ` +
-        "and the headers",
+      `Cannot send ${what}: ${why}; check ${isKey ? facts.advice.key : "headers of the provider in config.jsonc"}`,
     );
   }
 }
@@ -97,10 +98,10 @@ function lowerCased(headers: Readonly<Record<string, string>>): Record<string, s
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
-/** The least length of a hidden secret, because replacing shorter ones would garble ordinary words. */
+/** The least length of a hidden secret, because the replacement of shorter secrets would garble ordinary words. */
 const SHORTEST_SECRET = 6;
 
-/** Returns a function that replaces keys and passwords in shown or logged texts, also URL-encoded ones. */
+/** Returns a function that replaces keys and passwords in a text, plain or URL-encoded. */
 function secretsHider(secrets: readonly string[]): (text: string) => string {
   const patterns = secrets
     .flatMap((secret) => [secret, encodeURIComponent(secret)])

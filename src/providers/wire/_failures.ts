@@ -38,7 +38,14 @@ export class Failures {
     const { status, code, text } = refusal;
     const at = this.#facts.endpoint.base;
     // Some local servers report a full context as their own failure, or without a status.
-    if (status === 413 || (status <= 500 && status !== 429 && CONTEXT.test(`${code} ${text}`))) {
+    const isContext = status <= 500 && status !== 429 && CONTEXT.test(`${code} ${text}`);
+    if (status === 413 && !isContext) {
+      const message =
+        `Cannot send the request: ${at} refused it as too large with status 413${this.#said(text)}; ask about ` +
+        "less at once";
+      return new ProviderError(message, { code: "context", retryable: false, status });
+    }
+    if (isContext) {
       const message = `Cannot fit the request into the model's context: ${at} refused it with status ` +
         `${status}${this.#said(text)}; choose a model with a larger context or ask about less at once`;
       return new ProviderError(message, { code: "context", retryable: false, status });
@@ -47,16 +54,17 @@ export class Failures {
     if (status === 401 || status === 403 || (status === 400 && BAD_KEY.test(`${code} ${text}`))) {
       const { endpoint: { hasKey }, advice: { key } } = this.#facts;
       const why = hasKey
-        ? `it refused the key with status ${status}; check`
-        : `it requires a key (status ${status}); set`;
+        ? `it refused ${status === 403 ? "the key or its use" : "the key"} with status ${status}; check`
+        : `it refused access without a key (status ${status}); set`;
       const message = `Cannot sign in to ${at}: ${why} ${key}${this.#said(text)}`;
       return new ProviderError(message, { code: "auth", retryable: false, status });
     }
     const isAboutMoney = OUT_OF_MONEY.test(code) || NO_CREDIT.test(text) || (status === 429 && NO_FUNDS.test(text));
     if (status === 402 || isAboutMoney) {
-      const message = `Cannot get a reply from ${at}: the account has no credit left (status ${status})${
-        this.#said(text)
-      }`;
+      const message =
+        `Cannot get a reply from ${at}: the account has no credit left or no active billing (status ${status})${
+          this.#said(text)
+        }; check the account`;
       return new ProviderError(message, { code: "auth", retryable: false, status });
     }
     const isNoModel = status === 400 && asked.model !== null && NO_MODEL.test(`${code} ${text}`);
@@ -108,7 +116,7 @@ export class Failures {
 
   cut(): ProviderError {
     return new ProviderError(
-      `Cannot read the whole reply of ${this.#facts.endpoint.base}: the connection ended too early; try again`,
+      `Cannot read the complete reply of ${this.#facts.endpoint.base}: the connection ended too early; try again`,
       { code: "network", retryable: true },
     );
   }
@@ -116,7 +124,7 @@ export class Failures {
   /** `why` names the limit that the reply exceeded. */
   tooLong(why: string): ProviderError {
     const message =
-      `Cannot use the reply of ${this.#facts.endpoint.base}: ${why}, so Vis ended it; ask for a shorter ` +
+      `Cannot use the reply of ${this.#facts.endpoint.base}: ${why}, the limit, so Vis ended it; ask for a shorter ` +
       "reply or choose another model";
     return new ProviderError(message, { code: "reply", retryable: false });
   }
@@ -163,7 +171,7 @@ export class Failures {
 
   declined(text: string, status: number | null = null): ProviderError {
     return new ProviderError(
-      `Cannot get an answer: the model refused the request${this.#said(text)}; rephrase it`,
+      `Cannot get an answer: the model or a filter refused the request${this.#said(text)}; rephrase it`,
       { code: "refused", retryable: false, status },
     );
   }
@@ -203,13 +211,13 @@ function networkReason(error: unknown, { base, baseUrl }: { readonly base: strin
     return `its host name is unknown; check the network and ${baseUrl}${proxy}`;
   }
   if (/certificate|UnknownIssuer/i.test(text)) {
-    return `its TLS certificate is not trusted; check ${baseUrl}, or trust the certificates of this machine with DENO_TLS_CA_STORE=system`;
+    return `Vis does not trust its TLS certificate; check ${baseUrl}, or trust the certificates of this machine with DENO_TLS_CA_STORE=system`;
   }
   if (/tls|ssl|handshake|InvalidContentType/i.test(text)) {
-    return `no TLS connection was possible; check http:// or https:// in ${baseUrl}`;
+    return `Vis could make no TLS connection; check http:// or https:// in ${baseUrl}`;
   }
   if (/unsuccessful tunnel/i.test(text)) {
-    return `the proxy made no connection to it; check HTTPS_PROXY and its login, and ${baseUrl}, or name the ` +
+    return `the proxy could not connect to it; check HTTPS_PROXY and its login, and ${baseUrl}, or name the ` +
       "host in NO_PROXY";
   }
   if (/timed? ?out|ETIMEDOUT/i.test(text)) return `the connection timed out; check ${baseUrl} and the network`;

@@ -11,8 +11,8 @@ const MAX_CALL = 300;
 /** If the reply so far is at least this long and a piece begins with the whole reply, the piece repeats the reply. */
 const SURELY_REPEATED = 16;
 
-/** The reply so far, independent of the service's format. The wire format writes this reply, and the provider reads the
- * reply. */
+/** The reply so far, independent of the service's format. A `ProviderApi` adds to the reply, and the provider takes the
+ * events. */
 export class ReplyBuilder {
   model: string;
   finish: string | null = null;
@@ -218,7 +218,7 @@ function countIn(value: unknown): number | null {
   return typeof count === "number" && count >= 0 && count <= MAX_TOKENS ? Math.ceil(count) : null;
 }
 
-/** The limit for the characters of text and reasoning in one reply. The longest replies of models have half as many. */
+/** The limit for the characters of text and reasoning in one reply. */
 const MOST = 1_000_000;
 /** The limit for the characters of all simultaneous replies. */
 const MOST_OF_ALL = 8_000_000;

@@ -180,7 +180,7 @@ export class WireProvider implements Provider {
         if (reply.isOver) grace ??= AbortSignal.timeout(this.#options.graceMs ?? GRACE_MS);
         const some = await nextOf(events, { reply, grace }).catch((error: unknown) => {
           if (!(error instanceof RangeError)) throw error;
-          throw failures.tooLong("one event of it has more than 8 million characters");
+          throw failures.tooLong("an event has more than 8 million characters");
         });
         if (some.done) break;
         try {
@@ -252,8 +252,8 @@ export class WireProvider implements Provider {
     const hasImages = messages.some(({ images }) => images !== undefined && images.length > 0);
     if (!hasImages || this.capabilities(model).images) return;
     const message =
-      `Cannot send an image to ${model} of ${this.name}: the model is known to read only text; choose a ` +
-      "model that reads images";
+      `Cannot send an image to ${model} of ${this.name}: Vis does not know that this model accepts images; choose another ` +
+      "model, or set images of the model in providers of config.jsonc";
     throw new ProviderError(message, { code: "refused", retryable: false });
   }
 

@@ -17,7 +17,7 @@ Deno.test(
   { ignore: missing !== "" },
   async () => {
     const off = await diagnose({ enabled: false });
-    assert.match(off.get("commands")?.found ?? "", /^run behind a whole wall, with their own network/);
+    assert.match(off.get("commands")?.found ?? "", /^run behind a complete wall, with their own network/);
     assert.deepEqual(off.get("shell"), { name: "shell", state: "ok", found: "off", fix: "" });
     assert.match(off.get("git")?.found ?? "", /^git version|Cannot run git/);
     const on = await diagnose({ enabled: true, network: true, deny: ["curl *"] });

@@ -108,7 +108,7 @@ Deno.test("doctor() takes the cause of a fault from its code, not from its words
     );
     await Deno.remove(join(home, "config.jsonc"));
     await write("home/config.jsonc/x", "");
-    assert.match((await fault()).fix, /^Let Vis read the file/);
+    assert.match((await fault()).fix, /^Correct the file, or let Vis read it/);
   }));
 
 Deno.test("doctor() finds keys that other users can read", () =>
@@ -182,7 +182,7 @@ Deno.test("doctor() reports a home and a database that cannot be created", async
     for (const name of ["home", "database"]) {
       const { state, found, fix } = all.find((one) => one.name === name) ?? assert.fail(name);
       assert.equal(state, "fail");
-      assert.match(found, /file\/home\S*(?: cannot be created)?: a part of its path is not a folder/);
+      assert.match(found, /^Vis cannot create \S+file\/home\S*: a part of its path is not a folder/);
       assert.match(fix, /VIS_HOME|VIS_DB/);
     }
   } finally {

@@ -18,7 +18,7 @@ Deno.test("checkLeftOut() accepts existing names, and suggests the intended one 
   });
   await assert.rejects(
     checkLeftOut(["nothing"], { settings, parts }),
-    /no extension has this name; the shipped ones are web$/,
+    /no extension has this name; choose one of web$/,
   );
 });
 

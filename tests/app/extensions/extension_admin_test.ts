@@ -62,7 +62,7 @@ Deno.test("create() writes an extension whose checks hold, add() and remove() ma
     });
     await assert.rejects(
       admin.remove("greet"),
-      /^UsageError: Cannot remove extension greet: several extensions in .* have this name; .*my\.greet/,
+      /^UsageError: Cannot remove extension greet: several extensions in .* have the short name greet; choose one of .*my\.greet/,
     );
     await Deno.remove(join(home, "extensions/other.greet"), { recursive: true });
     await assert.rejects(
@@ -76,7 +76,7 @@ Deno.test("create() writes an extension whose checks hold, add() and remove() ma
     await assert.rejects(admin.remove("my.greet"), UsageError);
     await assert.rejects(
       admin.create("greet"),
-      /^UsageError: Cannot create extension greet: a file or folder already exists there$/,
+      /^UsageError: Cannot create extension \S+greet: a file or folder already exists there$/,
     );
     await assert.rejects(admin.create("../up it"), UsageError);
     await assert.rejects(admin.show("gone"), /Cannot show extension gone: .*; choose one of test\.one/);
@@ -176,7 +176,7 @@ Deno.test("check() names undeclared types in returns and in parameters", async (
   );
   const faults = await faultsOf({ "vis.json": manifestOf({ entry: "mod.js" }), "mod.js": untyped(module) });
   const fault = (name: string, type: string) =>
-    `a.${name}: ${type} is not a type that TypeScript has, and its documentation does not declare it`;
+    `a.${name}: ${type} is not a type of TypeScript, and the extension's documentation does not declare it`;
   assert.deepEqual(faults, [
     fault("one", "NoSuchType"),
     fault("two", "Foo"),
@@ -222,7 +222,7 @@ Deno.test("test() runs the tests of a folder, reports failures with their place,
       "true doubles ",
       "false is wrong boom (a_test.ts:5)",
       "false b.test.js nothing is not defined (b.test.js:1)",
-      "false c_test.ts it has no test of @vis/extension/testing",
+      "false c_test.ts it calls no test() of @vis/extension/testing",
     ]);
     await assert.rejects(
       admin.test(await write(join(folder, "y"), { "vis.json": manifestOf(), "mod.ts": "" })),
@@ -332,7 +332,7 @@ Deno.test("run() runs the command of an extension with words, flags and help, an
     for (
       const [args, why] of [
         [[], "what is missing"],
-        [["x", "y"], "it takes no argument y"],
+        [["x", "y"], "it takes 1 argument; y is one too many"],
         [["x", "--none"], "it has no option --none"],
         [["x", "--times", "many"], "times must be a number"],
       ] as const

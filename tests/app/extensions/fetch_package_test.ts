@@ -54,13 +54,17 @@ for (
       () => new Response("no", { status: 404 }),
       /Cannot fetch .*: the server responded with status 404/,
     ],
-    ["an answer that is no JSON", () => new Response("<html>"), /registry gives no download address and checksum/],
+    [
+      "an answer that is no JSON",
+      () => new Response("<html>"),
+      /gives no download address or no SHA-512 checksum for it/,
+    ],
     [
       "an answer of another shape",
       () => Response.json({ dist: {} }),
-      /registry gives no download address and checksum/,
+      /gives no download address or no SHA-512 checksum for it/,
     ],
-    ["too much", () => new Response(endless()), /Cannot fetch .*: it is larger than 32 MiB, the limit/],
+    ["too much", () => new Response(endless()), /Cannot fetch .*: its content is larger than 32 MiB, the limit/],
     ["an answer that breaks off", () => new Response(broken()), /Cannot fetch /],
   ] as const
 ) {

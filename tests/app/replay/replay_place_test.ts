@@ -152,8 +152,8 @@ Deno.test(
   withRig(async ({ workspace, place, left }) => {
     for (const name of ["a", "b", "c"]) await write(join(workspace, name), "x".repeat(700_000));
     const cases: [ReplayPlaceParts["limits"], RegExp][] = [
-      [{ bytes: 2 ** 20, entries: 100 }, /it has more than 1 MiB; use --cwd.*--in-place/],
-      [{ bytes: 2 ** 30, entries: 3 }, /it has more than 3 files and folders; .*--in-place/],
+      [{ bytes: 2 ** 20, entries: 100 }, /have more than 1 MiB, the limit; use --cwd.*--in-place/],
+      [{ bytes: 2 ** 30, entries: 3 }, /have more than 3 files and folders, the limit; .*--in-place/],
     ];
     for (const [limits, says] of cases) {
       await assert.rejects(place({}, limits ? { limits } : {}), (error) => {

@@ -70,9 +70,9 @@ Deno.test("readiness() reports the fault of the open database's file, and a file
   const fileFault = (): string => "";
   if (Deno.build.os === "linux") {
     const database = "/sys/module/kernel/parameters/panic"; // Even root can create no file there.
-    assert.match((await readiness({ database, fileFault, ...rest })()).file, /cannot be written: /);
+    assert.match((await readiness({ database, fileFault, ...rest })()).file, /^Vis cannot write the file: /);
   }
   const tryWrite = () => Promise.reject(Object.assign(new Error("x"), { code: "EROFS" }));
   const closed = readiness({ database: "/data/vis.db", fileFault, tryWrite, ...rest });
-  assert.equal((await closed()).file, "it cannot be written: EROFS");
+  assert.equal((await closed()).file, "Vis cannot write the file: EROFS");
 });

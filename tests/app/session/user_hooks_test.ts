@@ -106,7 +106,7 @@ Deno.test("the model and the user read the end of the output of commands for cha
   assert.equal(told.length, 3);
   assert.equal(told[0], "Hook format printed: formatted a.ts");
   assert.match(told[1] ?? "", /^Hook test failed: exit code 1: … .*line 399\n1 failed\nwarning$/s);
-  assert.equal(told[2], "Hook slow took longer than 60 s");
+  assert.equal(told[2], "Hook slow took longer than 60 s, the limit");
   assert.ok((told[1]?.length ?? 0) < 1_100);
   assert.deepEqual(result.notes.slice(1).map((note) => note.slice(0, 15)), told.map((note) => note.slice(0, 15)));
 });

@@ -50,7 +50,7 @@ Deno.test("readSettings() resolves links of the workspace and refuses a path tha
       join(folder, "real"),
     );
     const ABSENT = "there is no such file or folder; name another folder";
-    const faults = { file: "it is a file; name a folder", broken: ABSENT, missing: ABSENT };
+    const faults = { file: "it is not a folder; name a folder", broken: ABSENT, missing: ABSENT };
     for (const [name, fault] of Object.entries(faults)) {
       const cwd = join(folder, name);
       const wanted = new UsageError(`Cannot use workspace ${cwd}: ${fault} with --cwd`);

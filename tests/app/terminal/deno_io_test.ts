@@ -59,11 +59,11 @@ async function readOf(bytes: readonly number[]): Promise<readonly [text: string,
 Deno.test("DenoIo reads stdin in its encoding, and reports a guess and replaced characters", async () => {
   const utf8 = [...new TextEncoder().encode("Größe für süße ")];
   assert.deepEqual(await readOf(utf8), ["Größe für süße ", ""]);
-  assert.deepEqual(await readOf([0x67, 0x72, 0xfc, 0xdf]), ["grüß", "vis: stdin is read as windows-1252, a guess\n"]);
+  assert.deepEqual(await readOf([0x67, 0x72, 0xfc, 0xdf]), ["grüß", "vis: Vis reads stdin as windows-1252, a guess\n"]);
   assert.deepEqual(await readOf([...utf8, 0xff, 0x61]), [
     "Größe für süße \uFFFDa",
-    "vis: 1 character of stdin is not UTF-8, and replaced by U+FFFD\n",
+    "vis: Vis replaced 1 character of stdin by U+FFFD: the bytes are not UTF-8\n",
   ]);
   const wide = [..."name = 1\n"].flatMap((char) => [char.charCodeAt(0), 0]);
-  assert.deepEqual(await readOf(wide), ["name = 1\n", "vis: stdin is read as utf-16le, a guess\n"]);
+  assert.deepEqual(await readOf(wide), ["name = 1\n", "vis: Vis reads stdin as utf-16le, a guess\n"]);
 });

@@ -61,7 +61,7 @@ Deno.test("update() leaves an executable to the package manager that installed i
     const refusal = (why: RegExp) => (error: unknown) => error instanceof ConfigError && why.test(error.message);
     await assert.rejects(
       updated(program, { from }),
-      refusal(/: npm installed it; npm install --global vis-agent@latest$/),
+      refusal(/: npm installed it; run npm install --global vis-agent@latest$/),
     );
     await assert.rejects(
       updated(program, {}),

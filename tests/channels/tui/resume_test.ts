@@ -181,7 +181,7 @@ Deno.test("a message that another window sends to the request of this screen wai
 
 Deno.test("a folder without a conversation to continue is named", async () => {
   await withScreen([], { place: { continue: true } }, async ({ screen }) => {
-    await screen.until("No conversation of /nowhere to continue: a new one begins");
+    await screen.until("Vis found no conversation of /nowhere to continue, and begins a new one");
   });
 });
 

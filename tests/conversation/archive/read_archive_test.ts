@@ -70,13 +70,16 @@ Deno.test("readArchive() refuses a foreign file, another version and a damaged a
     ],
     [changed((a) => void a.contents.splice(0, 3)), /is missing/],
     [changed((a) => void (a.tables.expressionSoul[0]!.name = "a b")), /expressionSoul\/0\/name/],
-    [changed((a) => variable(a).result = { base64: "AAAA" }), /value of row .* cannot be decoded/],
+    [changed((a) => variable(a).result = { base64: "AAAA" }), /Vis cannot decode the value of row/],
     [changed((a) => void (a.tables.iteration[0]!.llmUserPrompt = "{}")), /the messages of row/],
     [changed((a) => void (a.tables.querySoul[0]!.metadata.answerSchema = "{")), /the answer schema of row/],
-    [changed((a) => fork(a).metadata.fork!.queryId = a.tables.queryState.at(-1)!.id), /leaves its parent at a place/],
+    [
+      changed((a) => fork(a).metadata.fork!.queryId = a.tables.queryState.at(-1)!.id),
+      /the fork of branch .* does not fit its parent/,
+    ],
     [changed((a) => void (fork(a).parentStateId = null)), /has a fork that does not match its parent/],
-    [changed((a) => void (fork(a).version = 0)), /leaves its parent at a place/],
-    [changed(childOfItself), /form a circle/],
+    [changed((a) => void (fork(a).version = 0)), /the fork of branch .* does not fit its parent/],
+    [changed(childOfItself), /has more than 50 levels above it, or a circle/],
   ];
   for (const [bad, why] of cases) {
     assert.throws(() => readArchive(bad), (error: Error) => {

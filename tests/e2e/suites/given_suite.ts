@@ -40,7 +40,10 @@ export function givenSuite(launcher: Launcher): void {
     const image = await user.write("shelf.png", PNG);
     const ran = await user.run(["run", "What is on it?", "--image", image]);
     assert.equal(ran.code, 2);
-    assert.match(ran.stderr, /^vis: Cannot send images: no configured model accepts them \(mock-1 of [\w.-]+\); /m);
+    assert.match(
+      ran.stderr,
+      /^vis: Cannot send images: Vis knows no configured model that accepts them \(mock-1 of [\w.-]+\); /m,
+    );
     assert.equal(user.mock.requests.length, 0);
   });
 

@@ -131,7 +131,7 @@ Deno.test("AnswerSchema() refuses an invalid schema and names the place", () => 
   refused({ $ref: "https://example.org/x.json" }, /leads outside the document/);
   refused({ $ref: "#/$defs/missing" }, /leads to nothing/);
   refused({ pattern: "(?=a)b" }, /no look-around/);
-  refused({ unevaluatedProperties: false }, /unevaluatedProperties is not supported/);
+  refused({ unevaluatedProperties: false }, /Vis does not support unevaluatedProperties/);
 });
 
 Deno.test("AnswerSchema() refuses an endless schema, one that expands without bound and one that is too large", () => {

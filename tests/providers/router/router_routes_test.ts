@@ -105,7 +105,7 @@ Deno.test("Router.ask() does not wait for a rate window for minutes", async () =
   await ask();
   await assert.rejects(ask(), {
     code: "rate",
-    message: /^Cannot ask a: its configured rate limit is reached; it allows the next call in 3600 s$/,
+    message: /^Cannot call a: its rateLimit in config\.jsonc allows the next call in 3600 s$/,
   });
 });
 
@@ -156,7 +156,7 @@ Deno.test("Router.ask() sends images only to models that take them", async () =>
   assert.equal((await rig([blind, seeing]).ask({ messages })).provider, "seeing");
   await assert.rejects(rig([blind]).ask({ messages }), {
     code: "refused",
-    message: /^Cannot send images: no model of this call accepts them \(blind-1\)/,
+    message: /^Cannot send images: Vis knows no model of this call that accepts them \(blind-1\)/,
   });
   assert.equal(blind.requests.length, 0);
 });

@@ -172,7 +172,7 @@ Deno.test("openAiChat() distinguishes a filter that refused the request from a w
   for (const reply of refusals) {
     const { code, retryable, message } = await failureTo("openai-chat", reply);
     assert.deepEqual([code, retryable], ["refused", false], message);
-    assert.match(message, /the model refused the request; the server replied: .*rephrase it/);
+    assert.match(message, /the model or a filter refused the request; the server replied: .*rephrase it/);
   }
 });
 

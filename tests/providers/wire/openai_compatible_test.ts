@@ -182,7 +182,7 @@ Deno.test("an OpenAI-compatible server: distinguishes a wrong key from a missing
     assert.match(wrong.message, /status 401; check VIS_API_KEY/);
     assert.doesNotMatch(wrong.message, /sk-wrong/);
     const missing = await failureOf(collect(provide({ baseUrl, token: "" })));
-    assert.match(missing.message, /requires a key \(status 401\); set VIS_API_KEY/);
+    assert.match(missing.message, /refused access without a key \(status 401\); set VIS_API_KEY/);
     const listing = await failureOf(provide({ baseUrl, token: "" }).models({ signal: new AbortController().signal }));
     assert.equal(listing.code, "auth");
     assert.equal(requests.length, 0);

@@ -278,7 +278,10 @@ for (const protocol of PROTOCOLS) {
       const provider = await provide(protocol, { baseUrl: mock.baseUrl });
       const messages: ModelMessage[] = [{ role: "user", text: "What is it?", images: [PIXEL] }];
       const error = await failureOf(readAll(provider.stream(request({ messages }))));
-      assert.match(error.message, /^Cannot send an image to mock-1 of mocked: the model is known to read only text/);
+      assert.match(
+        error.message,
+        /^Cannot send an image to mock-1 of mocked: Vis does not know that this model accepts images/,
+      );
       assert.deepEqual([error.code, error.retryable, mock.connections], ["refused", false, 0]);
     });
   });

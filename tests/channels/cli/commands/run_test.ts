@@ -152,7 +152,7 @@ Deno.test("runCommand() refuses a schema, an image and a model without eyes befo
   const image = ["https://example.org/a.png"];
   await assert.rejects(
     run([reply], { flags: { image } }),
-    /Cannot send images: no configured model accepts them \(script of scripted\)/,
+    /Cannot send images: Vis knows no configured model that accepts them \(script of scripted\)/,
   );
 });
 
@@ -170,7 +170,7 @@ Deno.test("runCommand() reports that a lost request had no reply if none arrived
 });
 
 Deno.test("runCommand() -c reports a folder without a conversation, and explains how to continue that of a missing folder", async () => {
-  const none = "No conversation of /nowhere to continue: a new one begins";
+  const none = "Vis found no conversation of /nowhere to continue, and begins a new one";
   const shows = "vis conversations list shows those of other folders, and --conversation ID continues one";
   for (const workspace of ["/nowhere", Deno.cwd(), "/gone"]) {
     await using engine = await startEngine([1, 2].map(() => replyJson([], { final: "An answer" })), { workspace });

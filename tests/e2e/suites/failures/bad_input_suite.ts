@@ -32,7 +32,7 @@ export function badInputSuite(launcher: Launcher): void {
       "unknown log level": withUser(async (user) => {
         const { code, stderr } = await user.run(["conversations", "list"], { env: { VIS_LOG: "loud" } });
         assert.equal(code, 0);
-        assert.match(stderr, /^vis: VIS_LOG names no level: loud; use debug, info, warn or error\n/);
+        assert.match(stderr, /^vis: Cannot use VIS_LOG: loud is not a level; use debug, info, warn or error\n/);
       }),
       "unknown command": withUser(async (user) => {
         refused(await user.run(["rnu", "x"]), { code: 2, says: /^vis: unknown command 'rnu'\n\(Did you mean run\?\)/ });

@@ -95,7 +95,7 @@ export function movedSuite(launcher: Launcher): void {
         assert.match(last.result.notes.at(-1) ?? "", /: the file was removed or renamed/);
         Deno.renameSync(`${user.database}.away`, user.database);
         const shown = await user.run(["conversations", "show", last.result.conversationId.slice(0, 13)]);
-        assert.match(shown.stdout, /the database could not be used/);
+        assert.match(shown.stdout, /Vis could not use the database/);
       },
     });
   });
