@@ -11,8 +11,8 @@ export interface ConfigFile {
 
 /** The settings file of a workspace, which a repository can bring. */
 export interface ProjectFile extends ConfigFile {
-  /** Resolves with true if the user trusted this exact text, so that it may set any key. Called only if the text sets a
-   * key that needs this trust. */
+  /** Resolves with true if the user trusted this exact text, so that it may also set keys that need this
+   * trust. Called only if the text sets such a key. */
   readonly trusted: () => Promise<boolean>;
   /** The user's own file, to which refused keys belong. Null if the machine has no home folder. */
   readonly userPath: string | null;

@@ -3,8 +3,8 @@ import { DEFAULT_CONFIG, VARIABLES } from "./defaults.ts";
 import { type ConfigFile, type ConfigLayer, type ProjectFile, SettingsSections } from "./layers.ts";
 import type { Config } from "./schema.ts";
 
-/** The sources of settings. Flags override the environment, which overrides the project's file. The project's file
- * overrides the user's file. */
+/** Flags override the environment, which overrides the project's file. The project's file overrides the user's
+ * file. */
 export interface ConfigSources {
   readonly file: ConfigFile | null;
   readonly project?: ProjectFile | null;

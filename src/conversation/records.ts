@@ -119,7 +119,7 @@ export class Records {
 
   /** Imports a conversation into the workspace, with new ids. Rejects with `UsageError` for an invalid or inconsistent
    * archive, and then stores no part of it. The import runs no code of the archive, but a query that continues the
-   * conversation evaluates its functions and classes. If the archive has code, Vis first calls `trust`, which rejects
+   * conversation may evaluate its functions and classes. If the archive has code, Vis first calls `trust`, which rejects
    * to prevent the import. */
   async import(
     file: AsyncIterable<Uint8Array> | string,

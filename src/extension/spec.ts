@@ -23,7 +23,7 @@ export interface Extension {
    * and nudge. */
   readonly activate?: (env: EnvironmentView) => unknown;
   /** How the user makes `activate` accept a shipped extension. The prompt contains this text while the extension is
-   * inactive. */
+   * inactive, unless the settings exclude the extension. */
   readonly howToEnable?: string;
   readonly prompt?: string | ((env: EnvironmentView) => string | Promise<string>);
   /** A sample step and the answer that follows. The prompt shows the sample of the first active extension that has
@@ -218,8 +218,8 @@ export interface ConversationKeys {
   readonly spawn?: Spawn;
   /** Returns the walls of `spawn`. Rejects with the reason if no program can run. */
   readonly programWalls?: () => Promise<ProgramWalls>;
-  /** Returns the scopes that a lasting approval of a program's network covers, in the words of an approval. Otherwise
-   * returns the reason why no lasting approval is possible. */
+  /** Returns the scopes that a lasting approval of a program's network covers, in the words of an approval, or
+   * the reason why no lasting approval is possible. */
   readonly networkScopes?: (argv: readonly string[], options: SpawnOptions) => Promise<NetworkScopes>;
   /** Patterns of files that may hold keys, for `isSecretFile`. Reading such a file needs the user's approval. */
   readonly secrets?: readonly string[];

@@ -9,7 +9,7 @@ interface OwnTest {
   readonly run: () => unknown;
 }
 
-/** Modules register their tests here, because `deno test` collects only its own. */
+/** The tests that modules register for `collectTests`; null if `Deno.test` registers them. */
 const COLLECTING: { into: OwnTest[] | null } = { into: null };
 
 /** Registers a test for `vis extensions test` and for `deno test`. The test fails if `run` throws or rejects. */
@@ -30,13 +30,13 @@ export async function collectTests(load: () => Promise<void>): Promise<readonly 
 }
 
 interface TestOptions {
-  /** Keys of the environment. Absent keys are as in a conversation in the folder "/". */
+  /** Keys of the environment, which override the keys that each test has, such as `workspace` "/". */
   readonly env?: Partial<EnvironmentView>;
   /** The extension's section of the settings. */
   readonly config?: unknown;
   /** The extensions that the tested extension requires. */
   readonly others?: readonly Extension[];
-  /** Receives the log entries of the extension. */
+  /** Receives the log entries of the extension, except those of the level "debug". */
   readonly log?: (event: string, data: Readonly<Record<string, unknown>>) => void;
 }
 

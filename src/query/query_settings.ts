@@ -37,7 +37,7 @@ export function withBudget(settings: QuerySettings, budget: number): QuerySettin
   return { ...settings, budget, ceiling: settings.operatorCeiling ?? null, extending: false };
 }
 
-/** The parts of a query. The caller owns these parts. */
+/** The caller owns these parts. */
 export interface QueryParts extends
   Pick<
     EnvironmentParts,

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { ConfigError, messageOf } from "../../domain/errors.ts";
+import { Cancelled, ConfigError, messageOf } from "../../domain/errors.ts";
 import { isLoopback } from "../../domain/kit/addresses.ts";
 import { createLog } from "../../logging/log.ts";
 import { Credentials } from "../../providers/credentials.ts";
@@ -108,8 +108,11 @@ async function firstServed(resolved: ResolvedProvider): Promise<string> {
   try {
     models = await provider.models({ signal: AbortSignal.timeout(LIST_MS) });
   } catch (error) {
-    const why = messageOf(error);
-    throw new ConfigError(`Cannot list the models of ${resolved.title} at ${resolved.baseUrl}: ${why}`);
+    if (!(error instanceof Cancelled)) throw new ConfigError(messageOf(error));
+    throw new ConfigError(
+      `Cannot list the models of ${resolved.title} at ${resolved.baseUrl}: it sent no list within ` +
+        `${LIST_MS / 1000} s, the limit; name a model with --model`,
+    );
   }
   const chat = models.find((name) => !/embed|rerank/i.test(name));
   if (chat === undefined) {

@@ -336,8 +336,7 @@ function limitsOf({ sandbox, context }: Settings["config"]): SandboxLimits {
   };
 }
 
-/** Rejects with `ConfigError` if a wall does not work, so that a locked server that cannot run blocks does not
- * start. */
+/** Starts and ends a sandbox. Rejects with `ConfigError` if a required wall does not work. */
 export async function tryWalls(
   settings: Parameters<typeof startSandbox>[1],
   { signal }: { readonly signal?: AbortSignal | undefined } = {},

@@ -45,7 +45,7 @@ export async function readSettings(
     home === null ? null : readConfigFile(join(home, "config.jsonc")),
     request.locked ? null : findProjectConfig({ home, workspace }),
   ]);
-  // Only files contain sections.
+  // Only settings files have sections of extensions.
   const sections = file === null && project === null ? undefined : await settingsSectionsOf(parts);
   const loaded = await loadConfig({ file, project, env, flags: request, sections });
   const database = await databaseOf({ flag: request.db, setting: loaded.config.database, env, home });
@@ -144,7 +144,7 @@ async function passwordIn(path: string | undefined): Promise<string> {
   }
 }
 
-/** The quota of tokens without a quota of their own, so that every token has a limit. */
+/** The quota of the locked profile for tokens without a quota of their own. */
 const QUOTA = { queriesPerDay: 1_000, costUsdPerDay: 20, concurrent: 4 } as const;
 
 /** Requires every wall, and loads only listed extensions. Excludes extensions with a setting `enabled`. Vis asks no

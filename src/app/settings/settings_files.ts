@@ -51,8 +51,8 @@ export async function writeConfigFile(
   }
 }
 
-/** The files of project settings in which the user has allowed all keys. The list has the hash of each file's text, so
- * a changed file is no longer trusted. */
+/** The files of project settings that the user trusts. The list has the hash of each file's text, so a changed file is
+ * no longer trusted. */
 export class ConfigTrust {
   readonly #path: string | null;
   #opened: Promise<TrustList> | null = null;

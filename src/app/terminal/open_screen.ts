@@ -75,10 +75,13 @@ const CLIPBOARDS: readonly (readonly [string, ...string[]])[] = [
   ["pbpaste", "-Prefer", "png"],
 ];
 
+const NO_IMAGE = { success: false, stdout: new Uint8Array() };
+
 async function clipboardImage(): Promise<Uint8Array<ArrayBuffer> | null> {
   for (const [program, ...args] of CLIPBOARDS) {
     const command = new Deno.Command(program, { args, stdin: "null", stderr: "null" });
-    const { success, stdout } = await command.output().catch(() => ({ success: false, stdout: new Uint8Array() }));
+    // `output` throws if the program is absent.
+    const { success, stdout } = await Promise.try(() => command.output()).catch(() => NO_IMAGE);
     if (success && imageMediaType(stdout) !== null) return stdout;
   }
   return null;

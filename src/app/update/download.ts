@@ -11,7 +11,8 @@ interface DownloadOptions {
 }
 
 /** Downloads over https, or over http from this machine. Rejects with the reason if the file does not arrive or is
- * larger than `maxBytes`. Also rejects for an address that others on the network could impersonate. */
+ * larger than `maxBytes`. Also rejects for a redirect to an address that is neither https nor on this machine. The
+ * caller checks `url`. */
 export async function download(
   url: string,
   { maxBytes, signal, timeoutMs = TIMEOUT_MS }: DownloadOptions,

@@ -189,7 +189,8 @@ async function write(path: string, bytes: Uint8Array): Promise<void> {
 async function tryOut(path: string, version: string): Promise<void> {
   const command = new Deno.Command(path, { args: ["version"], stdin: "null", stderr: "null" });
   const failed = { success: false, stdout: new Uint8Array() };
-  const { success, stdout } = await command.output().catch(() => failed);
+  // `output` throws if the system cannot run the executable.
+  const { success, stdout } = await Promise.try(() => command.output()).catch(() => failed);
   const [name, found] = new TextDecoder().decode(stdout).trim().split(/\s/);
   if (!success || name !== "vis" || found !== version) {
     throw new UsageError(

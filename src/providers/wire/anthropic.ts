@@ -122,7 +122,7 @@ function readStop(delta: JsonFields, reply: ReplyBuilder): void {
   else if (typeof reason === "string") reply.finish = reason;
 }
 
-/** Reads the usage. Counts are cumulative. Input counts exclude tokens that were read from the cache or written to
+/** Counts are cumulative. Input counts exclude tokens that were read from the cache or written to
  * it. */
 function readUsage(usage: unknown, reply: ReplyBuilder): void {
   const counts = asRecord(usage);

@@ -110,7 +110,7 @@ function readFinish({ finishReason: reason, finishMessage: said }: JsonFields, r
   reply.finish = reason === "MAX_TOKENS" ? "length" : reason.toLowerCase();
 }
 
-/** Reads the usage. Counts are cumulative. The candidates' tokens exclude thoughts. */
+/** Counts are cumulative. The candidates' tokens exclude thoughts. */
 function readUsage(usage: unknown, reply: ReplyBuilder): void {
   const counts = asRecord(usage);
   const { candidatesTokenCount: candidates, thoughtsTokenCount: thoughts } = counts;

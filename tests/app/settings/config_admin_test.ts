@@ -172,7 +172,7 @@ Deno.test("AppConfigAdmin.set() names the invalid setting of the file, not the n
       await assert.rejects(config.set("provider", { words: ["x"], ...own }), (error: Error) => {
         const start = `Cannot set provider: in ${path}, ${unset} ${why}`;
         assert.equal(error.message.slice(0, start.length), start);
-        assert.ok(error.message.endsWith(`; correct it, or run vis config unset ${unset}`), error.message);
+        assert.ok(error.message.endsWith(`; correct ${unset}, or run vis config unset ${unset}`), error.message);
         return true;
       });
       await config.unset(unset, own);

@@ -65,7 +65,7 @@ Deno.test("update() leaves an executable to the package manager that installed i
     );
     await assert.rejects(
       updated(program, {}),
-      refusal(/no address of releases is set; npm installed this executable: npm install/),
+      refusal(/no address of releases is set; npm installed this executable: run npm install/),
     );
     assert.equal(await updated(program, { from, check: true }), null);
   }));
