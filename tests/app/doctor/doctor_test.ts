@@ -182,7 +182,10 @@ Deno.test("doctor() reports a home and a database that cannot be created", async
     for (const name of ["home", "database"]) {
       const { state, found, fix } = all.find((one) => one.name === name) ?? assert.fail(name);
       assert.equal(state, "fail");
-      assert.match(found, /^Vis cannot create \S+file\/home\S*: a part of its path is not a folder/);
+      assert.match(
+        found,
+        /^(?:Vis cannot create|Cannot use database) \S+file\/home\S*: a part of its path is not a folder/,
+      );
       assert.match(fix, /VIS_HOME|VIS_DB/);
     }
   } finally {

@@ -171,7 +171,7 @@ Deno.test("runCommand() reports that a lost request had no reply if none arrived
 
 Deno.test("runCommand() -c reports a folder without a conversation, and explains how to continue that of a missing folder", async () => {
   const none = "Vis found no conversation of /nowhere to continue, and begins a new one";
-  const shows = "vis conversations list shows those of other folders, and --conversation ID continues one";
+  const shows = "vis conversations list shows the conversations of other folders, and --conversation ID continues one";
   for (const workspace of ["/nowhere", Deno.cwd(), "/gone"]) {
     await using engine = await startEngine([1, 2].map(() => replyJson([], { final: "An answer" })), { workspace });
     const { conversationId } = workspace === "/nowhere" ? engine.branch : await begun(engine.store, { workspace });
