@@ -23,7 +23,7 @@ const REFUSED: readonly (readonly [string, Readonly<Record<string, string>>, Reg
   [
     "an entry that is not there",
     { "vis.json": manifestOf() },
-    /vis\.json names mod\.ts, but the folder has no such file/,
+    /vis\.json names mod\.ts, which does not exist there/,
   ],
   ["a namespace that is a path", { "vis.json": manifestOf({ namespace: "../x" }) }, /namespace must look like/],
   ["a version that is a number", { "vis.json": manifestOf({ version: 1 }) }, /extensions\.0\.version must be text$/],
@@ -47,7 +47,7 @@ Deno.test("readExtensionFolder() refuses links, wherever they lead, and files th
     await assert.rejects(readExtensionFolder(join(folder, "x")), /data\.txt is a link/);
     await Deno.remove(join(folder, "x/data.txt"));
     await Deno.symlink(join(folder, "x"), join(folder, "y"));
-    await assert.rejects(readExtensionFolder(join(folder, "y")), /it is not a folder/);
+    await assert.rejects(readExtensionFolder(join(folder, "y")), /it is a link; use the folder that the link names$/);
     const file = await Deno.open(join(folder, "x/huge.bin"), { create: true, write: true });
     await file.truncate(40 * 1024 * 1024);
     file.close();
@@ -102,7 +102,7 @@ Deno.test("discoverFolders() reads a limited number of folders, and the loader r
     for (let at = 0; at < 101; at++) await Deno.mkdir(join(extensions, `e${at}`), { recursive: true });
     const places = { home: null, workspace: join(folder, "ws") };
     const found = await discoverFolders(places);
-    const fault = `${extensions} has more than 100 folders, the limit, so Vis omits some extensions`;
+    const fault = `${extensions} has more than 100 folders, the limit, so Vis omits some extensions; remove some`;
     assert.deepEqual([found.length, found.at(-1)], [101, { place: "project", path: extensions, fault }]);
     const { skipped } = await loadShipped({}, { log, folders: found.slice(-1) });
     assert.deepEqual(skipped.map(({ reason }) => reason), [`Cannot load extensions: ${fault}`]);
@@ -309,5 +309,5 @@ Deno.test("loadShipped() skips a module whose top-level await never settles", ()
       folderOptions: { ...optionsIn(folder), clock: new FakeClock() },
     });
     assert.deepEqual(loaded, []);
-    assert.match(skipped[0]?.reason ?? "", /^Cannot wait over 30 s/);
+    assert.match(skipped[0]?.reason ?? "", /: its module did not load within 30 s, the limit$/);
   }));

@@ -49,7 +49,7 @@ Deno.test("installOrder() names the circle", () => {
     named("b", { requires: ["test.a"] }),
   );
   assert.throws(() => registry.installOrder(), {
-    message: "Cannot install extension test.a: its requirements form the circle test.a → test.b → test.a",
+    message: "Cannot install extension test.x: its requirements form the circle test.a → test.b → test.a",
   });
 });
 
@@ -63,7 +63,7 @@ Deno.test("register() replaces by namespace, also after an order was computed", 
 Deno.test("register() refuses an alias that another extension has", () => {
   const { registry } = registryOf(named("a"));
   const other = named("b", { alias: { ns: "vis.ext.a", alias: "a" } });
-  assert.throws(() => registry.register(other), { message: /its alias a belongs to test\.a/ });
+  assert.throws(() => registry.register(other), { message: /its alias a belongs to extension test\.a/ });
 });
 
 Deno.test("activate() collects functions, constants, grants and versions of active extensions", async () => {
@@ -357,7 +357,7 @@ Deno.test("registerFor() is for one environment: it replaces there, and its requ
   );
   assert.deepEqual(await list("env-2"), ["test.a 1.0.0"]);
   const clash = sample({ namespace: "test.x", alias: { ns: "vis.a", alias: "a" } });
-  assert.throws(() => registry.registerFor("env-2", clash), /alias a belongs to test\.a/);
+  assert.throws(() => registry.registerFor("env-2", clash), /alias a belongs to extension test\.a/);
   registry.release("env-1");
   assert.deepEqual(await list("env-1"), ["test.a 1.0.0"]);
 });
