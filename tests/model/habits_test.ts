@@ -45,8 +45,8 @@ Deno.test("a block that uses functions of other tools and runtimes gets the call
     ['def f(x):\n    return open(x)\nprint(f("a"))', "this is Python: write TypeScript"],
     ["import os", "this is Python: write TypeScript"],
     ["for x in range(3):\n    print(x)", "this is Python: write TypeScript"],
-    ["ls -la src", "this is a command line: await shell.run(command)"],
-    ["npm test", "this is a command line: await shell.run(command)"],
+    ["ls -la src", "this is a command line: write await shell.run(command)"],
+    ["npm test", "this is a command line: write await shell.run(command)"],
   ];
   const shown = await errors(cases.map(([code]) => code));
   for (const [at, [code, hint]] of cases.entries()) {

@@ -83,6 +83,6 @@ Deno.test("LedgerCalls: a call that waits for the ledger holds no place, and a c
   await first;
   await own.ask(request, { signal });
   await own.ask(request, { signal });
-  await assert.rejects(own.ask(request, { signal }), /token limit/);
+  await assert.rejects(own.ask(request, { signal }), /reached its limit of 100 tokens/);
   assert.equal(ledger.spent.usage.calls, 3);
 });
