@@ -59,7 +59,10 @@ Deno.test("an invalid registration gives the block its reason, and the conversat
     shown(engine)[0] ?? "",
     /Cannot install extension test\.late: a required extension is missing \(test\.late → test\.gone\)/,
   );
-  assert.match(shown(engine)[1] ?? "", /Cannot register extension test\.other: its alias late belongs to test\.late/);
+  assert.match(
+    shown(engine)[1] ?? "",
+    /Cannot register extension test\.other: its alias late belongs to extension test\.late/,
+  );
   assert.equal(shown(engine)[2], '"function"');
 });
 

@@ -79,7 +79,10 @@ Deno.test("create() writes an extension whose checks hold, add() and remove() ma
       /^UsageError: Cannot create extension \S+greet: a file or folder already exists there$/,
     );
     await assert.rejects(admin.create("../up it"), UsageError);
-    await assert.rejects(admin.show("gone"), /Cannot show extension gone: Vis has loaded no extension with this name; /);
+    await assert.rejects(
+      admin.show("gone"),
+      /Cannot show extension gone: Vis has loaded no extension with this name; /,
+    );
   }));
 
 Deno.test("check() reports failures, and runs no code of an untrusted project", () =>
