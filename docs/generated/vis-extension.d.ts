@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 2698e542cd46b22a6276234a02813db2fa01a3742651e21861378970363b95f8
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 87a7a82ead8386d693f7f819a9cd26734405ee94e47557eff720e504d66afcaf
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -392,7 +392,7 @@ export interface Extension {
    * and nudge. */
   readonly activate?: (env: EnvironmentView) => unknown;
   /** How the user makes `activate` accept a shipped extension. The prompt contains this text while the extension is
-   * inactive. */
+   * inactive, unless the settings exclude the extension. */
   readonly howToEnable?: string;
   readonly prompt?: string | ((env: EnvironmentView) => string | Promise<string>);
   /** A sample step and the answer that follows. The prompt shows the sample of the first active extension that has
@@ -603,8 +603,8 @@ export interface ConversationKeys {
   readonly spawn?: Spawn;
   /** Returns the walls of `spawn`. Rejects with the reason if no program can run. */
   readonly programWalls?: () => Promise<ProgramWalls>;
-  /** Returns the scopes that a lasting approval of a program's network covers, in the words of an approval. Otherwise
-   * returns the reason why no lasting approval is possible. */
+  /** Returns the scopes that a lasting approval of a program's network covers, in the words of an approval, or
+   * the reason why no lasting approval is possible. */
   readonly networkScopes?: (argv: readonly string[], options: SpawnOptions) => Promise<NetworkScopes>;
   /** Patterns of files that may hold keys, for `isSecretFile`. Reading such a file needs the user's approval. */
   readonly secrets?: readonly string[];
