@@ -33,7 +33,7 @@ const word = (pattern: RegExp, example: string) =>
 const names = z.array(text, "must be a list of strings");
 
 const ACTION = 'must be {doing: "reading", done: "read", things: "files"} or a function';
-/** The words for a call that people see. */
+/** The words by which Vis describes a call to people. */
 export const ActionShape = z.strictObject({
   doing: text,
   done: text,

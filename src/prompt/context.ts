@@ -857,7 +857,7 @@ interface RawCut {
   readonly hiddenLines: number;
   /** The place of the whole text; null if Vis does not keep the text. */
   readonly all: AllOfIt | null;
-  /** Whether all lines end in `\r\n`, which is not shown. */
+  /** Whether all lines end in `\r\n`, which `text` does not show. */
   readonly lines: boolean;
   readonly escapes: number;
 }

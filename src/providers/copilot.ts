@@ -108,6 +108,7 @@ interface Kept extends CopilotToken {
 
 const EARLY_MS = 120_000;
 const SHORTEST_LIFE_MS = 30_000;
+const EXCHANGE_MS = 15_000;
 
 /** Exchanges the token of a login for short-lived tokens, with one exchange at a time for all callers. */
 export class CopilotTokens {
@@ -149,14 +150,13 @@ export class CopilotTokens {
     try {
       response = await fetch(exchange, {
         headers: { ...COPILOT_HEADERS, accept: "application/json", authorization: `token ${this.#githubToken}` },
-        signal: AbortSignal.timeout(15_000),
+        signal: AbortSignal.timeout(EXCHANGE_MS),
       });
     } catch (error) {
-      const reason = error instanceof Error ? error.name : "unknown";
+      const isLate = error instanceof Error && error.name === "TimeoutError";
+      const why = isLate ? `it sent no reply within ${EXCHANGE_MS / 1000} s, the limit` : "the connection failed";
       throw new ProviderError(
-        `Cannot reach ${
-          new URL(exchange).origin
-        } for a Copilot token: the connection failed (${reason}); check the network`,
+        `Cannot reach ${new URL(exchange).origin} for a Copilot token: ${why}; check the network`,
         {
           code: "network",
           retryable: true,
@@ -294,14 +294,11 @@ async function post(
     });
   } catch (error) {
     if (signal.aborted) throw new Cancelled("Cancelled");
-    const reason = error instanceof Error ? error.name : "unknown";
-    throw new ProviderError(
-      `Cannot reach ${new URL(url).origin} to log in: the connection failed (${reason}); check the network`,
-      {
-        code: "network",
-        retryable: true,
-      },
-    );
+    throw new ProviderError(`Cannot reach ${new URL(url).origin} to log in: the connection failed; check the network`, {
+      code: "network",
+      retryable: true,
+      cause: error,
+    });
   }
   const answer = asRecord(await response.json().catch(() => null));
   if (response.ok || "error" in answer) return answer;

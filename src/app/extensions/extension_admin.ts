@@ -442,12 +442,12 @@ async function get(url: string): Promise<Uint8Array<ArrayBuffer>> {
     if (response.ok && response.body) {
       return await readBounded(response.body, {
         maxBytes: MAX_BYTES,
-        tooLarge: () => new Error(`its content is larger than ${MAX_BYTES / 1024 / 1024} MiB, the limit`),
+        tooLarge: () => new Error(`Its content is larger than ${MAX_BYTES / 1024 / 1024} MiB, the limit`),
         signal,
       });
     }
     await response.body?.cancel();
-    throw new Error(`the server responded with status ${response.status}`);
+    throw new Error(`The server responded with status ${response.status}`);
   } catch (error) {
     const why = signal.aborted ? `it took longer than ${TIMEOUT_MS / 1000} s, the limit` : reasonOf(error);
     throw new UsageError(`Cannot fetch ${url}: ${why}`);

@@ -17,7 +17,7 @@ const LIST_MS = 3_000;
 /** The limit for the time until a local model's first token. On a slow processor, the model may have to load and to
  * read the whole prompt. */
 const LOCAL_FIRST_TOKEN_MS = 1_800_000;
-/** Stands for no limit, because a timer can wait for about three weeks at most. */
+/** Stands for no limit, because a timer can wait for at most 24 days. */
 const UNLIMITED_MS = 1_800_000_000;
 
 type Wrap = (provider: ModelRoute["provider"]) => ModelRoute["provider"];

@@ -36,7 +36,7 @@ export class ApprovalFolder implements ApprovalRules {
     this.#folder = join(home, "approvals");
   }
 
-  /** An unreadable file allows no call. */
+  /** Resolves with false for an unreadable file. */
   async has(rule: ApprovalRule): Promise<boolean> {
     const kept = await this.#read(idOf(rule)).catch(() => null);
     return kept !== null && keyOf(kept) === keyOf(rule);

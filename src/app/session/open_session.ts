@@ -236,7 +236,7 @@ function obeyedPaths(
   return async (workspace, paths, root) => await (await (obeyed ??= load())).of(workspace, paths, root);
 }
 
-/** Lists the file changes that an undo knows. Loads the code with the first list. */
+/** Lists the file changes of a conversation that `vis undo` lists. Loads the code with the first list. */
 function fileChanges(
   settings: Settings,
   parts: ShippedParts & { readonly env: EnvironmentVariables },

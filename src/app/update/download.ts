@@ -19,12 +19,12 @@ export async function download(
 ): Promise<Uint8Array<ArrayBuffer>> {
   const late = AbortSignal.timeout(timeoutMs);
   const either = AbortSignal.any([signal, late]);
-  const tooLarge = () => new Error(`it is larger than ${maxBytes} bytes, the limit`);
+  const tooLarge = () => new Error(`It is larger than ${maxBytes} bytes, the limit`);
   try {
     return await readBounded(await fetched(url, either), { maxBytes, tooLarge, signal: either });
   } catch (error) {
     if (!late.aborted || signal.aborted) throw error;
-    throw new Error(`the download took longer than ${timeoutMs / 1000} s, the limit`);
+    throw new Error(`The download took longer than ${timeoutMs / 1000} s, the limit`);
   }
 }
 
@@ -35,11 +35,11 @@ async function fetched(url: string, signal: AbortSignal): Promise<ReadableStream
     if (ok && body) return body;
     await body?.cancel();
     const next = headers.get("location");
-    if (status < 300 || status > 399 || next === null) throw new Error(`the server responded with status ${status}`);
+    if (status < 300 || status > 399 || next === null) throw new Error(`The server responded with status ${status}`);
     at = new URL(next, at).href;
     if (!isSecureUrl(at)) {
-      throw new Error("the server redirects to an address that is neither https nor on this machine");
+      throw new Error("The server redirects to an address that is neither https nor on this machine");
     }
   }
-  throw new Error(`the server redirects more than ${MAX_REDIRECTS} times`);
+  throw new Error(`The server redirects more than ${MAX_REDIRECTS} times`);
 }

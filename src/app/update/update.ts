@@ -3,7 +3,7 @@ import { createHash, createPublicKey, verify } from "node:crypto";
 import { dirname, join, resolve } from "node:path";
 import { z } from "zod";
 import type { Config } from "../../config/schema.ts";
-import { Cancelled, ConfigError, fileFault, reasonOf, UsageError } from "../../domain/errors.ts";
+import { Cancelled, ConfigError, fileCode, fileFault, reasonOf, UsageError } from "../../domain/errors.ts";
 import { isSecureUrl } from "../../domain/kit/addresses.ts";
 import { readBounded } from "../../domain/kit/bytes.ts";
 import { readForeignJson } from "../../domain/kit/json.ts";
@@ -176,7 +176,9 @@ async function replaceProgram(
   } catch (error) {
     await Deno.remove(fresh).catch(() => {});
     if (error instanceof UsageError) throw error;
-    throw new UsageError(`Cannot replace ${path}: ${fileFault(error)}; Vis must be able to write in ${dirname(path)}`);
+    const isDenied = ["EACCES", "EPERM", "EROFS"].includes(fileCode(error));
+    const fix = isDenied ? `; Vis must be able to write in ${dirname(path)}` : "";
+    throw new UsageError(`Cannot replace ${path}: ${fileFault(error)}${fix}`);
   }
 }
 
@@ -192,11 +194,10 @@ async function tryOut(path: string, version: string): Promise<void> {
   // `output` throws if the system cannot run the executable.
   const { success, stdout } = await Promise.try(() => command.output()).catch(() => failed);
   const [name, found] = new TextDecoder().decode(stdout).trim().split(/\s/);
-  if (!success || name !== "vis" || found !== version) {
-    throw new UsageError(
-      `Cannot update to vis ${version}: the downloaded executable does not run here or is another version, and Vis changed ` +
-        "nothing",
-    );
+  const runs = success && name === "vis";
+  if (!runs || found !== version) {
+    const why = runs ? `is version ${found}` : "does not run here";
+    throw new UsageError(`Cannot update to vis ${version}: the downloaded executable ${why}, and Vis changed nothing`);
   }
 }
 
@@ -252,13 +253,13 @@ class ReleasePlace {
    * `Cancelled` after the signal. */
   async read(name: string, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
     const at = this.#remote ? new URL(name, this.#from).href : join(this.#from, name);
-    const [tooLarge, signal] = [() => new Error(`it is larger than ${maxBytes} bytes, the limit`), this.#signal];
+    const [tooLarge, signal] = [() => new Error(`It is larger than ${maxBytes} bytes, the limit`), this.#signal];
     try {
       if (this.#remote) return await download(at, { maxBytes, signal });
       return await readBounded((await Deno.open(at)).readable, { maxBytes, tooLarge, signal });
     } catch (error) {
       if (this.#signal.aborted) throw new Cancelled("Cancelled");
-      throw new UsageError(`Cannot read ${at}: ${this.#remote ? reasonOf(error) : fileFault(error)}`);
+      throw new UsageError(`Cannot read ${at}: ${fileFault(error, reasonOf(error))}`);
     }
   }
 }

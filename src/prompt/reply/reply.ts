@@ -51,7 +51,7 @@ export const MAX_BLOCKS = 100;
 /** Vis reads at most this many items of a list in a reply. */
 const MAX_ITEMS = 10 * MAX_BLOCKS;
 
-/** Whether a block does nothing. Vis neither runs nor stores such a block. */
+/** Whether a block is one of the usual texts without effect. Vis neither runs nor stores such a block. */
 export function isNoOp(code: string): boolean {
   return NO_OPS.has(code.trim());
 }

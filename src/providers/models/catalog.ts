@@ -31,7 +31,7 @@ const LONG = 200_000;
  * the part, so that Vis uses no part of the catalogue. */
 export function readCatalog(text: string, source: string): ReadonlyMap<ModelDataSet, DataFile> {
   const services = z.record(z.string(), z.unknown()).safeParse(readForeignJson(text, LIMITS));
-  if (!services.success) throw new Error("it is not an object of services");
+  if (!services.success) throw new Error("It is not an object of services");
   const found = new Map<ModelDataSet, DataFile>();
   for (const set of MODEL_DATA_SETS) {
     if (!Object.hasOwn(services.data, set)) continue;
@@ -40,7 +40,7 @@ export function readCatalog(text: string, source: string): ReadonlyMap<ModelData
     const models = Object.entries(service.data.models).flatMap(([name, raw]) => rowOf({ set, name, raw }));
     if (models.length > 0) found.set(set, { source, models: Object.fromEntries(models) });
   }
-  if (found.size === 0) throw new Error(`it has none of the services ${MODEL_DATA_SETS.join(", ")}`);
+  if (found.size === 0) throw new Error(`It has none of the services ${MODEL_DATA_SETS.join(", ")}`);
   return found;
 }
 

@@ -233,7 +233,7 @@ export class Router {
   }
 
   /** Takes a place at the first route with room. If every rate window is full, waits for the first window with room, for
-   * at most `LONGEST_RATE_WAIT_MS`. Otherwise resolves with the error. Does not await between finding a place and taking the
+   * at most `LONGEST_RATE_WAIT_MS`. Resolves with an error if the breakers of all routes refuse, or if that wait is longer. Does not await between finding a place and taking the
    * place, because many callers look for places at once. */
   async #enter(left: readonly ModelRoute[], asking: Asking): Promise<Way | ProviderError> {
     const { tokens } = asking;

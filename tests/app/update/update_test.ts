@@ -174,13 +174,21 @@ test("update() does nothing if the version is the same", async (release) => {
   assert.deepEqual([release.found[0]?.age, release.files()], ["same", ["vis"]]);
 }, { version: "1.2.0" });
 
-test("update() refuses an executable that does not run, or reports another version", async (release) => {
+test("update() refuses an executable that reports another version", async (release) => {
   await refuses(
     release,
     UsageError,
-    /^Cannot update to vis 1\.10\.0: the downloaded executable does not run here or is another version, and Vis changed nothing$/,
+    /^Cannot update to vis 1\.10\.0: the downloaded executable is version 1\.9\.0, and Vis changed nothing$/,
   );
 }, { program: "#!/bin/sh\necho vis 1.9.0\n" });
+
+test("update() refuses an executable that the system cannot run", async (release) => {
+  await refuses(
+    release,
+    UsageError,
+    /^Cannot update to vis 1\.10\.0: the downloaded executable does not run here, and Vis changed nothing$/,
+  );
+}, { program: "#!/no/such/program\n" });
 
 test("update() needs a key, and a release address that no other party controls", async (release) => {
   await refuses(release, ConfigError, /no public key is set; use --key KEY/, { key: undefined });
