@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 87a7a82ead8386d693f7f819a9cd26734405ee94e47557eff720e504d66afcaf
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 016b0fef2e8b026b0dfbf3d444cefdc88dd9c072e75371ac98d30a8454c92fa7
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
