@@ -1,4 +1,4 @@
-import type { EnvironmentView, FileChanges } from "@vis/extension";
+import { type EnvironmentView, type FileChanges, z } from "@vis/extension";
 import { missingProgramHint } from "./missing_program.ts";
 import {
   allowed,
@@ -39,12 +39,14 @@ export async function start(
   const begun = Promise.withResolvers<void>();
   const job = jobs.add((id) =>
     new Job({ id, command: text, input }, async (own) => {
+      const forget = await remember(env, { id, command: text });
       try {
         const given = { ...spawnOptions({ ...rest, timeoutMs }), ...own, onBegin: begun.resolve };
         const { result, changes } = await watched(env, () => spawn(given), { all });
         return { ...result, changes };
       } finally {
         begun.resolve();
+        await forget();
       }
     })
   );
@@ -88,12 +90,57 @@ async function changesSoFar({ root, watchFiles }: EnvironmentView): Promise<File
   return around ?? await watchFiles?.()?.report() ?? null;
 }
 
+const RUNNING = "running/";
+
+/** Stores that a command runs, for a later process of Vis. Returns a function that forgets the command once it has
+ * ended. A command that ends with its conversation stays stored, except if the end of the request reports it. */
+async function remember(
+  { store, branchId, closed, endsWithQuery = false }: EnvironmentView,
+  { id, command }: { readonly id: string; readonly command: string },
+): Promise<() => Promise<void>> {
+  const key = `${RUNNING}${id}`;
+  await store?.put(key, { command: command.slice(0, MAX_COMMAND), branchId }).catch(() => {});
+  return async () => {
+    if (endsWithQuery || !closed?.aborted) await store?.delete(key).catch(() => {});
+  };
+}
+
+const MAX_COMMAND = 80;
 const MOST_RUNNING = 8;
 const MOST_ENDED = 8;
+const Stored = z.object({ command: z.string(), branchId: z.string() });
+const ENDED_BEFORE: Ended = {
+  ...{ code: 137, signal: "SIGKILL", stdout: "", stderr: "", ms: 0, timedOut: false, truncated: false },
+  notes: ["The command ended with an earlier process of Vis, and its output is lost"],
+};
 
 export class Jobs {
   readonly #jobs = new Map<string, Job>();
   #next = 1;
+  #lost: Promise<readonly Job[]> | null = null;
+
+  /** Returns the commands that ended with an earlier process of Vis, in the first request of this process. Later, Vis
+   * forgets these commands. */
+  async lost(env: Pick<EnvironmentView, "store" | "branchId">): Promise<readonly Job[]> {
+    if (this.#lost === null) return await (this.#lost = this.#findLost(env));
+    for (const { id } of await this.#lost) await env.store?.delete(`${RUNNING}${id}`).catch(() => {});
+    this.#lost = Promise.resolve([]);
+    return [];
+  }
+
+  async #findLost({ store, branchId }: Pick<EnvironmentView, "store" | "branchId">): Promise<readonly Job[]> {
+    const lost: Job[] = [];
+    for (const { key } of await store?.list({ prefix: RUNNING }) ?? []) {
+      const found = Stored.safeParse(await store?.get(key)).data;
+      if (found?.branchId !== branchId) continue; // A fork has the keys of its origin, but not its commands.
+      const id = key.slice(RUNNING.length);
+      const job = new Job({ id, command: found.command }, () => Promise.resolve(ENDED_BEFORE));
+      this.#jobs.set(id, job);
+      this.#next = Math.max(this.#next, Number(id.slice(1)) + 1);
+      lost.push(job);
+    }
+    return lost;
+  }
 
   /** Throws Error if MOST_RUNNING commands are running. */
   add(make: (id: string) => Job): Job {

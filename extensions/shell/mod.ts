@@ -1,6 +1,7 @@
 import { defineExtension, type DoctorCheck, type DoctorContext, type EnvironmentView, fn, z } from "@vis/extension";
 import {
   type InputOptions,
+  type Job,
   jobsOf,
   readJob,
   type ReadOutputOptions,
@@ -182,10 +183,18 @@ async function activate({ programWalls }: EnvironmentView): Promise<boolean> {
 }
 
 async function prompt(env: EnvironmentView): Promise<string> {
-  const running = runningIn(env.envId).map(({ id, command }) =>
-    `${id} ${JSON.stringify(command.slice(0, MAX_COMMAND))}`
-  );
-  return [await wallsText(env), ...(running.length === 0 ? [] : [`Still running: ${running.join(", ")}`])].join(" ");
+  const lost = await jobsOf(env).lost(env);
+  if (lost.length > 0) {
+    env.warn?.(`Background commands that ended with an earlier Vis: ${lost.map(({ command }) => command).join("; ")}`);
+  }
+  const listed = (jobs: readonly Job[]): string =>
+    jobs.map(({ id, command }) => `${id} ${JSON.stringify(command.slice(0, MAX_COMMAND))}`).join(", ");
+  const running = runningIn(env.envId);
+  return [
+    await wallsText(env),
+    ...(running.length === 0 ? [] : [`Still running: ${listed(running)}`]),
+    ...(lost.length === 0 ? [] : [`No longer running, because Vis ended: ${listed(lost)}`]),
+  ].join(" ");
 }
 
 const ASKED =

@@ -220,3 +220,36 @@ Deno.test(
     });
   },
 );
+
+Deno.test(
+  "a background command that ended with a lost Vis is told to the model and the user, once",
+  { ignore },
+  async () => {
+    await place(async ({ wall, workspace }) => {
+      const options = { path: join(workspace, "vis.db"), workspace, extensions: [shell], settings: { budget: 10 } };
+      {
+        await using engine = await startEngine([
+          replyJson('const dev = await shell.start("echo up; sleep 60"); dev.running'),
+          replyJson([], { final: "It runs" }),
+        ], { ...options, spawn: (folder, argv, asked) => wall.spawn(folder, argv, asked) });
+        await engine.ask("Serve it");
+        assert.match(engine.context(1), /→ true/);
+      }
+      await using later = await startEngine([
+        replyJson("[await shell.list(), (await shell.read(dev.id)).notes, (await shell.start('true')).id]"),
+        replyJson([], { final: "It ended" }),
+        replyJson([], { final: "Nothing runs" }),
+      ], { ...options, spawn: (folder, argv, asked) => wall.spawn(folder, argv, asked) });
+      const first = await later.ask("Does it run?");
+      assert.match(
+        later.provider.requests[0]?.texts[0] ?? "",
+        /No longer running, because Vis ended: c1 "echo up; sleep 60"/,
+      );
+      assert.match(later.context(1), /running: false[^]*ended with an earlier process of Vis[^]*"c2"/);
+      assert.match(first.notes.join("\n"), /Background commands that ended with an earlier Vis: echo up; sleep 60/);
+      const second = await later.ask("And now?");
+      assert.doesNotMatch(later.provider.requests.at(-1)?.texts[0] ?? "", /because Vis ended/);
+      assert.doesNotMatch(second.notes.join("\n"), /earlier Vis/);
+    });
+  },
+);
