@@ -12,7 +12,7 @@ import { missingProgramHint } from "./missing_program.ts";
 import { PartCodes, SIGPIPE } from "./part_codes.ts";
 import { existsSync } from "node:fs";
 import { realpath, stat } from "node:fs/promises";
-import { basename, relative, resolve } from "node:path";
+import { basename, join, relative, resolve } from "node:path";
 
 const RUN_MS = 120_000;
 
@@ -509,6 +509,8 @@ const DENIED = /operation not permitted|permission denied|read-only file system|
 /** Matches the words with which git and other programs report that they cannot change a repository. */
 const REPOSITORY =
   /(?:\.git\b|\.husky|hooks|could not lock config|unable to create .*index\.lock).*read-only|read-only.*(?:\.git\b|\.husky|hooks)|device or resource busy/i;
+/** Matches the refusal of a name that Vis holds where a command could make a repository of the folder itself. */
+const HELD = /(?:^|[\s'"‘`/])(HEAD|refs|commondir)['"’`:]*\s.*(?:file exists|read-only|is a directory)/im;
 const ABSENT = /no such file or directory|\bENOENT\b/i;
 /** Matches an absolute path outside of the system's folders, which commands can see. */
 const ELSEWHERE = /(?:^|[\s'"`])\/(?!(?:usr|bin|sbin|lib\w*|opt|etc|proc|dev)\/)\w/;
@@ -532,6 +534,10 @@ export function wallHint(
   const denied = lines.filter((line) => DENIED.test(line));
   const offline = !network && (denied.some((line) => NETWORK.test(line)) || lines.some((line) => UNREACHED.test(line)));
   const isHidden = (line: string): boolean => ABSENT.test(line) && ELSEWHERE.test(line.replaceAll(workspace, "."));
+  const held = HELD.exec(output)?.[1];
+  if (held !== undefined && !onlyReads && !existsSync(join(workspace, held))) {
+    return `Vis holds the name ${held} in cwd while a command runs, so that git takes no files of a command for a repository: choose another name, or {write: [".git"]}, which asks the user`;
+  }
   if (!offline && denied.length === 0 && !lines.some((line) => REPOSITORY.test(line) || isHidden(line))) return null;
   if (onlyReads) {
     return `In this request, commands see the system, toolchains and cwd, have no network, and write in $TMPDIR only: write there, or ${FOR_LATER}`;
@@ -540,6 +546,9 @@ export function wallHint(
     return "Commands have no network: {network: true} asks the user for it; the user opens it for all with vis config set shell.network true";
   }
   if (lines.some((line) => REPOSITORY.test(line))) {
+    if (root === workspace && !existsSync(join(root, ".git"))) {
+      return 'Commands cannot make a repository of cwd: git.init() makes it, or {write: [".git"]}, which asks the user';
+    }
     return 'Commands cannot change .git and what its settings name: use the functions of git, or {write: [".git"]}, which asks the user';
   }
   const around = root === workspace

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
+import { withFolder } from "../../helpers/with_folder.ts";
 import { wallHint } from "../../../extensions/shell/run.ts";
 
 const hint = (output: string): string | null => wallHint({ config: {}, workspace: "/home/me/project" }, output);
@@ -17,14 +19,34 @@ Deno.test("wallHint() explains files that commands do not see, but not missing f
   }
 });
 
-Deno.test("wallHint() names the functions of git where a command cannot change the repository", () => {
-  for (
-    const line of [
-      "fatal: Unable to create '/home/me/project/.git/index.lock': Read-only file system",
-      "error: could not lock config file .git/config: Read-only file system",
-      "mv: cannot move '.git' to 'old': Device or resource busy",
-    ]
-  ) assert.match(hint(line) ?? "", /functions of git/, line);
+Deno.test("wallHint() names git.init and the held names where a command cannot make or change a repository", async () => {
+  await withFolder(async (workspace) => {
+    const hint = (output: string) => wallHint({ config: {}, workspace }, output) ?? "";
+    assert.match(
+      hint(`fatal: cannot copy 'x' to '${workspace}/.git/description': Read-only file system`),
+      /git\.init\(\)/,
+    );
+    const held = {
+      HEAD: ["touch: setting times of 'HEAD': Read-only file system", "bash: HEAD: Is a directory"],
+      refs: ["mkdir: cannot create directory ‘refs’: File exists", "cp: cannot create directory './refs': File exists"],
+    };
+    for (const [name, outputs] of Object.entries(held)) {
+      for (const output of outputs) {
+        assert.match(hint(output), new RegExp(`Vis holds the name ${name} in cwd .* choose another name`), output);
+      }
+    }
+    assert.equal(hint("fatal: ambiguous argument 'HEAD': unknown revision"), "");
+    await Deno.mkdir(join(workspace, "refs"));
+    for (const output of held.refs) assert.equal(hint(output), "", "the folder belongs to the user");
+    await Deno.mkdir(join(workspace, ".git"));
+    for (
+      const line of [
+        `fatal: Unable to create '${workspace}/.git/index.lock': Read-only file system`,
+        "error: could not lock config file .git/config: Read-only file system",
+        "mv: cannot move '.git' to 'old': Device or resource busy",
+      ]
+    ) assert.match(hint(line), /functions of git/, line);
+  });
 });
 
 Deno.test("wallHint() explains an unresolved name only to a command without network", () => {
