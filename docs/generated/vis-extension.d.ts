@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 016b0fef2e8b026b0dfbf3d444cefdc88dd9c072e75371ac98d30a8454c92fa7
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: f07a2bd960619c646309eef404580f240938b51b981ca3056d2afe663aeddd65
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -62,6 +62,10 @@ export interface CallOutcome {
   /** The call's output, or several outputs. If the call failed, Vis shows the lines that name a failure, and the last
    * lines. */
   readonly output?: string | readonly string[];
+  /** Lines that tell how the failed call could succeed, for people and the model. */
+  readonly hint?: string;
+  /** The variable that has all of a long output, for the model. */
+  readonly kept?: string;
   /** The exit code of a command; null if the command has none. */
   readonly exitCode?: number | null;
   /** The object of the call, if the arguments do not name the object. */

@@ -450,15 +450,13 @@ export function commandOutcome(
   const text = [testsText(tests), end].filter((part) => part !== "").join(" · ");
   const exitCode = timedOut || signal !== null ? null : codes.find((one) => one !== 0 && one !== SIGPIPE) ?? code;
   const ended = { exitCode };
-  const told = [
-    ...hint === undefined ? [] : hint.split("; "),
-    ...whole === undefined ? [] : [`[the variable ${whole} has all of the output]`],
-  ];
   return ok ? { text, ...ended } : {
     text: text || "failed",
     ok,
     ...ended,
-    output: [...reasonsIn([stdout, stderr]), ...told.length === 0 ? [] : [told.join("\n")]],
+    output: reasonsIn([stdout, stderr]),
+    ...hint === undefined ? {} : { hint: hint.replaceAll("; ", "\n") },
+    ...whole === undefined ? {} : { kept: whole },
   };
 }
 

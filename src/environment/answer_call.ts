@@ -120,14 +120,16 @@ function pathsRead(result: unknown, [first]: readonly unknown[]): readonly strin
 
 function about(
   { action }: Pick<HostCallEvent, "action">,
-  { text, refusedByUser = false, output = "", exitCode, subject }: ShownOutcome,
-): Pick<HostCallEvent, "action" | "outcome" | "refusedByUser" | "output" | "exitCode"> {
+  { text, refusedByUser = false, output = "", hint = "", kept = "", exitCode, subject }: ShownOutcome,
+): Pick<HostCallEvent, "action" | "outcome" | "refusedByUser" | "output" | "hint" | "kept" | "exitCode"> {
   const named = action && subject !== undefined ? aboutSubject(action, subject) : action;
   return {
     ...named ? { action: named } : {},
     ...text === "" ? {} : { outcome: text },
     ...refusedByUser ? { refusedByUser } : {},
     ...output === "" ? {} : { output },
+    ...hint === "" ? {} : { hint },
+    ...kept === "" ? {} : { kept },
     ...exitCode === undefined ? {} : { exitCode },
   };
 }

@@ -452,13 +452,20 @@ const LEFT_OUT = /^… \d+ more lines?$/;
 function failedCalls({ ok, outcome, calls, stdout, preview }: BlockResult): string[] {
   const isCut = outcome === "timeout" || outcome === "cancelled";
   const failed = ok || isCut ? calls.filter((call) => !call.ok && call.outcome && (ok || call.output)) : [];
-  const told = failed.slice(0, MOST_FAILED).map(({ name, action, outcome = "", output = "" }) => {
+  const told = failed.slice(0, MOST_FAILED).map(({ name, action, outcome = "", output = "", hint = "", kept = "" }) => {
     const line = safeLine(`${action ? `${action.done} ${action.subject}` : name}: ${outcome}`, FAILED_CHARS);
     const end = output.trim();
-    const isSeen = end.split("\n").every((one) =>
-      LEFT_OUT.test(one) || [stdout, preview].some((shown) => shown.includes(one.slice(0, SEEN_CHARS).trim()))
-    );
-    return isSeen ? line : `${line}\n${shownText(end)}`;
+    const isSeen = (one: string): boolean =>
+      LEFT_OUT.test(one) || [stdout, preview].some((shown) => shown.includes(one.slice(0, SEEN_CHARS).trim()));
+    const unseen = (text: string): string => {
+      const lines = text.split("\n"), isNew = (one: string): boolean => !isSeen(one);
+      const from = lines.findIndex(isNew);
+      if (from < 0) return "";
+      const isCut = lines.slice(0, from).every((one) => LEFT_OUT.test(one));
+      return shownText(lines.slice(isCut ? 0 : from, lines.findLastIndex(isNew) + 1).join("\n"));
+    };
+    const all = kept === "" || isSeen(kept) ? "" : `[the variable ${kept} has all of the output]`;
+    return [line, unseen(end), unseen(hint), all].filter((text) => text !== "").join("\n");
   });
   return failed.length > MOST_FAILED ? [...told, `${failed.length - MOST_FAILED} more failed`] : told;
 }

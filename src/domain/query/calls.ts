@@ -14,6 +14,10 @@ export interface HostCallEvent {
   readonly refusedByUser?: boolean | undefined;
   /** The lines of a failed call's output that name a failure, and its last lines. */
   readonly output?: string | undefined;
+  /** Lines that tell how a failed call could succeed. */
+  readonly hint?: string | undefined;
+  /** The variable that has all of a long output. */
+  readonly kept?: string | undefined;
   /** The exit code of the command that the call ran; null if the command has none. */
   readonly exitCode?: number | null | undefined;
   /** Set if the call may have made a lasting change. */
@@ -22,7 +26,7 @@ export interface HostCallEvent {
 }
 
 type RecordedHostCall =
-  & Pick<HostCallEvent, "name" | "ok" | "action" | "outcome" | "refusedByUser" | "output">
+  & Pick<HostCallEvent, "name" | "ok" | "action" | "outcome" | "refusedByUser" | "output" | "hint">
   & { readonly phase?: HostCallEvent["phase"] };
 
 export interface CallOutcome {
@@ -35,6 +39,10 @@ export interface CallOutcome {
   /** The call's output, or several outputs. If the call failed, Vis shows the lines that name a failure, and the last
    * lines. */
   readonly output?: string | readonly string[];
+  /** Lines that tell how the failed call could succeed, for people and the model. */
+  readonly hint?: string;
+  /** The variable that has all of a long output, for the model. */
+  readonly kept?: string;
   /** The exit code of a command; null if the command has none. */
   readonly exitCode?: number | null;
   /** The object of the call, if the arguments do not name the object. */
@@ -127,7 +135,8 @@ export class BlockTally {
   take(
     { phase = "end", name, ok = true, refusedByUser: refused = false, action: own, ...told }: RecordedHostCall,
   ): void {
-    const { outcome = "", output = "" } = told;
+    const { outcome = "", hint = "" } = told;
+    const output = [told.output ?? "", hint].filter((text) => text !== "").join("\n");
     if (phase === "start") return;
     const words = this.#words.get(name); // Words are recorded only for the first calls of a block.
     const action = own ?? (words && { ...words, subject: "" });

@@ -90,6 +90,8 @@ export const toldOfCall = {
   outcome: z.string().optional().describe("Outcome in a few words, such as 12 passed"),
   refusedByUser: z.boolean().optional().describe("True if the call failed because the user refused it"),
   output: z.string().optional().describe("The end of the output, if the call failed"),
+  hint: z.string().optional().describe("Lines that tell how a failed call could succeed"),
+  kept: z.string().optional().describe("The variable that has all of a long output"),
   exitCode: z.number().int().nullable().optional().describe(
     "The exit code of the command that the call ran; null for a command without an exit code",
   ),

@@ -36,16 +36,20 @@ Deno.test("commandOutcome() adds up the totals of the packages of a repository",
   for (const [output, text] of Object.entries(runs)) assert.equal(outcome(output), text);
 });
 
-Deno.test("commandOutcome() ends the output of a failed command with the hint and the variable that has all", () => {
+Deno.test("commandOutcome() has the hint of a failed command, and the variable with all of its output", () => {
   const ended = { code: 1, signal: null, timedOut: false, stdout: "", stderr: "npm error ENOTFOUND" };
   const more = { hint: "Commands have no network; the setting opens it", whole: "failedOutput" };
-  const last = (end: CommandEnd) => [commandOutcome(end).output].flat().at(-1);
-  assert.equal(
-    last({ ...ended, ...more }),
-    "Commands have no network\nthe setting opens it\n[the variable failedOutput has all of the output]",
-  );
-  assert.equal(last({ ...ended, code: 0, ...more }), undefined);
-  assert.equal(last(ended), "npm error ENOTFOUND");
+  const rest = (end: CommandEnd) => {
+    const { output, hint, kept } = commandOutcome(end);
+    return [[output].flat().at(-1), hint, kept];
+  };
+  assert.deepEqual(rest({ ...ended, ...more }), [
+    "npm error ENOTFOUND",
+    "Commands have no network\nthe setting opens it",
+    "failedOutput",
+  ]);
+  assert.deepEqual(rest({ ...ended, code: 0, ...more }), [undefined, undefined, undefined]);
+  assert.deepEqual(rest(ended), ["npm error ENOTFOUND", undefined, undefined]);
 });
 
 Deno.test("commandOutcome() omits output that repeats the outcome, unless there is nothing else", () => {

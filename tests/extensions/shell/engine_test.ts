@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { BlockTally } from "../../../src/domain/query/calls.ts";
 import fs from "../../../extensions/fs/mod.ts";
 import shell from "../../../extensions/shell/mod.ts";
 import { SHELL } from "../../../extensions/shell/run.ts";
@@ -51,6 +52,31 @@ Deno.test("a block that prints part of a failed command's output shows how the c
     assert.doesNotMatch(shown, /ran true/);
   });
 });
+
+Deno.test(
+  "the model sees the output of a failed command once, and people see no name of a variable",
+  { ignore },
+  async () => {
+    await place(async ({ wall, workspace }) => {
+      await using engine = await startEngine([
+        replyJson('(await shell.run("seq 101 150; touch /usr/x; exit 3")).stdout'),
+        replyJson([], { final: "It failed with code 3" }),
+      ], { workspace, extensions: [shell], spawn: (folder, argv, options) => wall.spawn(folder, argv, options) });
+      const shown: string[] = [];
+      await engine.conversations.ask(engine.branch, "Try it", {
+        signal: new AbortController().signal,
+        emit: (event) => event.type === "host_call" && shown.push(BlockTally.of([event]).output),
+      });
+      const seen = engine.context(1);
+      assert.equal(seen.match(/^150$/gm)?.length, 1, seen);
+      for (const text of ["Read-only file system", "Commands see the system", "[the variable failedOutput has"]) {
+        assert.equal(seen.split(text).length, 2, text);
+      }
+      assert.match(shown.join("\n"), /150\n.*Read-only file system\nCommands see the system/s);
+      assert.doesNotMatch(shown.join("\n"), /failedOutput/);
+    });
+  },
+);
 
 Deno.test("the whole output of a failed command stays readable, in a later request of another process too", {
   ignore,
