@@ -76,7 +76,7 @@ export interface ServeRequest extends ServiceRequest {
   readonly tokens?: string | undefined;
 }
 
-/** The server has its own session. The caller that started the server closes it. */
+/** The server has its own session. The caller that started the server closes the server. */
 export interface RunningServer {
   readonly url: string;
   /** The token; null if the server uses a list of tokens. */

@@ -17,8 +17,9 @@ interface Reading {
   at: number;
 }
 
-/** Parses CommonMark with GitHub's tables, strikethrough, task lists and bare addresses. HTML stays text, and only http,
- * https and mailto addresses become links. Depth and time are bounded for any text, and no part of the text is omitted.
+/** Parses CommonMark with GitHub's tables, strikethrough, task lists and bare addresses. HTML stays text, and only
+ * http, https and mailto addresses become links. Depth and time are bounded for any text; deeper and later parts stay
+ * text.
  *
  * `clean` is applied to every text in the tree after entities are decoded, and removes or escapes characters that the
  * target must not show, such as control characters. */

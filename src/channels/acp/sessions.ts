@@ -99,7 +99,8 @@ export class EditorSessions {
     return entry;
   }
 
-  /** Deletes old sessions of the folder that never had a request, because editors make a session for each window. */
+  /** Deletes old sessions without a request, because editors make a session for each window. Reads only the `SWEPT`
+   * newest sessions of the folder. */
   async #sweep({ conversations, workspace }: Session): Promise<void> {
     const found = await conversations.list({ channel: "acp", workspace, limit: SWEPT });
     for (const one of found) {
@@ -127,8 +128,8 @@ export class EditorSessions {
 
 type Servers = Readonly<Record<string, object>>;
 
-/** Returns settings of programs with network and workspace access, because the user configured these programs in the
- * editor. The programs still run behind the command wall. */
+/** Gives programs network and workspace access, because the user configured these programs in the editor. The programs
+ * still run behind the command wall. Throws `UsageError` for a type that Vis does not support. */
 function offeredServers(offered: readonly McpServer[]): Servers {
   const servers = new Map<string, object>();
   for (const server of offered) servers.set(freeName(server.name, servers), settingsOf(server));

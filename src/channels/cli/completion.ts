@@ -186,8 +186,8 @@ async function conversations(services: Services, flags: Wanted["flags"]): Promis
   return found.map(({ conversationId, title }) => ({ value: conversationId, about: oneLine(title, 60) }));
 }
 
-/** Completes names of models. A name has its provider in front once the user has typed a part of the provider's
- * name. */
+/** Completes names of models. Once the user has typed a part of the provider's name, also offers the names with the
+ * provider in front. */
 async function models(services: Services, start: string): Promise<readonly Item[]> {
   const admin = await services.providerAdmin({});
   const list = (provider: string | null) => admin.models({ provider, signal: AbortSignal.timeout(WAIT_MS) });
@@ -248,8 +248,8 @@ async function variables(services: Services, flags: Wanted["flags"]): Promise<re
 
 export type Shell = "bash" | "zsh" | "fish";
 
-/** The script calls `vis __complete -- WORD…`, which prints :none, :files or :folders. Then `vis __complete` prints one
- * candidate per line: the word, a tab and its description. */
+/** The script calls `vis __complete -- WORD…`, which prints :none, :files or :folders first. Then `vis __complete`
+ * prints one candidate per line: the word, a tab and its description. */
 export function completionScript(shell: Shell): string {
   return SCRIPTS[shell];
 }

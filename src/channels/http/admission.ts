@@ -25,8 +25,8 @@ export function admission(
       perAddress(address);
       await next();
     }),
-    /** Sets `caller`. The request can then reach only conversations that the caller may see. Invalid
-     * tokens from the same address do not count against a valid token. */
+    /** Sets `caller`. The request can then reach only conversations that the caller may see. Invalid tokens from the
+     * same address do not count against a valid token. */
     authenticated: createMiddleware<Env>(async (c, next) => {
       const given = c.req.header("authorization");
       const caller = await checkToken(given ?? null, { tokens, now }).catch((error: unknown) => {
@@ -47,9 +47,9 @@ const LENGTH_REQUIRED = { kind: "bad-request", status: 411 } as const;
 
 type GuardLimits = Pick<HttpLimits, "chunked" | "headerBytes" | "urlBytes" | "bodyBytes">;
 
-/** Throws `Problem` for a request with an unclear body length, with too many bytes, with an unknown host, or from a page
- * of another origin. The check of the Host header prevents DNS rebinding, where a foreign name resolves to this machine. `hosts` are `name` or `name:port` in lower
- * case. If an entry has no port, any port matches. */
+/** Throws `Problem` for a request with an unclear body length, with too many bytes, with an unknown host, or from a
+ * page of another origin. The check of the Host header prevents DNS rebinding, where a foreign name resolves to this
+ * machine. `hosts` are `name` or `name:port` in lower case. If an entry has no port, any port matches. */
 export function guard(request: Request, limits: GuardLimits, hosts: ReadonlySet<string>): void {
   checkFraming(request, limits);
   checkSizes(request, limits);

@@ -11,7 +11,7 @@ interface ListenerOptions {
   readonly failed: (why: string) => void;
 }
 
-/** If the process runs out of file descriptors, the listener drops connections that have not sent a whole request,
+/** If the process runs out of file descriptors, the listener drops connections that have not sent a complete request,
  * serves the others, and listens again. `Deno.serve` alone would end. Deno 2.6 reports this end only after all
  * connections have closed. */
 export class Listener {
@@ -119,8 +119,8 @@ interface Watched {
 }
 
 /** The system's table of connections has facts that the runtime's server lacks. `Connections` finds clients that closed
- * their end while they wait for a response, and ends connections that have had no whole request for too long. The
- * client's port identifies a connection. If two machines use the same port, a fact about one machine counts for
+ * their end while they wait for a response, and ends connections that have had no complete request for too long.
+ * The client's port identifies a connection. If two machines use the same port, a fact about one machine counts for
  * both. */
 export class Connections {
   readonly #port: number;
@@ -169,8 +169,8 @@ export class Connections {
     };
   }
 
-  /** The caller calls `leaving` as soon as it has the request, because a signal that is first read after the client left
-   * does not abort. */
+  /** The caller calls `leaving` as soon as it has the request, because a signal that is first read after the client
+   * left does not abort. */
   leaving({ signal }: Request, client: number): Leaving {
     return (gone) => {
       signal.addEventListener("abort", gone);

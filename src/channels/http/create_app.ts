@@ -123,7 +123,7 @@ const observed: MiddlewareHandler<Env> = async (c, next) => {
     if (isStream) void c.env.sent.then(counted.stream());
     counted.request({ method: METHODS.has(method) ? method : "other", route, status, ms });
   }
-  // An open page sends such requests repeatedly.
+  // An open page repeatedly sends GET requests.
   const isRoutine = (method === "GET" || method === "HEAD") && status < 400;
   // The log has only the path, because a query string may contain secrets.
   parts.log[isRoutine ? "debug" : "info"]("request", {

@@ -51,7 +51,7 @@ export interface HttpParts {
   /** Resolves with the fault of each requirement of a query besides the database. A working requirement has the fault
    * "". Never rejects. */
   readonly ready?: () => Promise<Readonly<Record<string, string>>>;
-  /** The tokens. Every request that reaches a conversation must carry one of them. */
+  /** Except on the paths of `hooks`, every request that reaches a conversation must carry one of these tokens. */
   readonly tokens: TokenSource;
   readonly usedToday?: readonly LabelUse[];
   readonly hosts: readonly string[];

@@ -100,7 +100,7 @@ export class FollowedQuery {
         if (at + 1 > seen) yield { id: `r${seen = at + 1}`, event, omitted: 0 };
         if (isEnd(event)) return;
       }
-      // The events of a run in this server have its questions, its messages and its running iteration.
+      // The events of a run in this server include its questions, its messages and its running iteration.
       if (!run) { for (const event of live.of(query, iterations)) yield { id: `r${seen}`, event, omitted: 0 }; }
       const stored = iterations.filter(({ status }) => status !== "running").length;
       if (run) return yield* restOf(run, { after: next - 1, stored });

@@ -96,8 +96,8 @@ function sameBody(known: Known, { fingerprint }: RequestKey): Known {
 const ABANDONED_MS = 3_600_000;
 const ABANDONED_CALLS = 1000;
 
-/** OpenAI's clients automatically repeat a call after their timeout. Vis has cancelled the query of this call, and
- * would run it again for each repetition. */
+/** OpenAI's clients automatically repeat a call after their timeout. Vis refuses these repetitions, because it would
+ * run the cancelled query again for each of them. */
 export class AbandonedCalls {
   readonly #at = new BoundedMap<string, number>(ABANDONED_CALLS);
 

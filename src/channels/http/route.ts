@@ -103,7 +103,7 @@ function schemaFor(
   return { toOpenAPISchema: () => Promise.resolve({ schema: schemaOf(schema, io) }) };
 }
 
-/** OpenAPI 3.1 uses JSON Schema 2020-12 unchanged. */
+/** OpenAPI 3.1 accepts JSON Schema 2020-12 unchanged. */
 export function schemaOf(schema: z.ZodType, io: "input" | "output"): Json {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
     ...{ io, unrepresentable: "any" },

@@ -20,8 +20,8 @@ export class Runs {
   readonly #onEvent: OnEvent;
   #closing = false;
 
-  /** `shared` has the queries of all nodes if the database is shared, else null; `elsewhere` reaches the queries of other
-   * processes. `onEvent` receives each event of a run with its token, before the followers of the run. */
+  /** `shared` has the queries of all nodes if the database is shared, else null. `elsewhere` reaches the queries of
+   * other processes. `onEvent` receives each event of a run with its token, before the followers of the run. */
   constructor(
     quotas: Quotas,
     { shared, elsewhere, onEvent }: Pick<Conversations, "shared" | "elsewhere"> & { readonly onEvent: OnEvent },

@@ -151,7 +151,7 @@ function keySet(options: KeySetOptions): JWTVerifyGetKey {
   return async (header, token) => {
     const isFresh = held(FRESH_MS) !== null, hasTried = isWithin(FRESH_MS, triedAt);
     const done = isFresh ? null : read();
-    // While the issuer does not respond, a token waits only once in ten minutes.
+    // If the server has tried within ten minutes and still has keys, the token does not wait for the reading.
     if (!hasTried || !held(HELD_MS)) await done;
     try {
       return await found(header, token);

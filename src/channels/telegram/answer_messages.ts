@@ -56,8 +56,8 @@ export class AnswerMessages {
     if (messageId !== undefined) await messenger.edit(place, { messageId, message: { text, entities: [] } });
   }
 
-  /** Writes the answer into the first message. With `anew`, writes new messages, which notify devices, and removes the
-   * first message. Only the first new message makes a sound. Rejects with `TelegramError` if the chat accepts no
+  /** Writes the answer into the progress message. With `anew`, writes new messages, which notify devices, and removes
+   * the progress message. Only the first new message makes a sound. Rejects with `TelegramError` if the chat accepts no
    * message, and with `Cancelled` if the program ends first. */
   async finish(
     whole: RichText,

@@ -12,8 +12,8 @@ const ALBUM_MS = 700;
 const MAX_WAITING = 50;
 const EDITED = "I have already answered this message and do not read edits of it: send it as a new message";
 
-/** The messages of one chat. Commands except /more run at once. A text during a query goes into this query. Other messages run one
- * after the other. */
+/** The messages of one chat. Commands except /more run at once. A text during a query goes into this query. Other
+ * messages run one after the other. */
 export class ChatWorker {
   readonly #parts: BotParts;
   readonly #onFailed: (error: unknown) => void;
@@ -139,7 +139,7 @@ export class ChatWorker {
       });
       await Promise.all(this.#steers.splice(0));
       if (end === "kept") return;
-      // The parts are removed first: while the message itself exists, the bot does not process its parts again.
+      // Removes the parts first: while the message itself exists, the bot does not process its parts again.
       for (const part of this.#steered.splice(0)) await inbox.remove(part);
       await inbox.remove(entry);
     }

@@ -70,7 +70,7 @@ export class Inbox {
     return updateIds.filter((id) => recent.includes(id));
   }
 
-  /** Accepts a batch whole or not at all. The caller begins no work on the batch before `accept` resolves. */
+  /** Accepts all entries of a batch or none. The caller begins no work on the batch before `accept` resolves. */
   async accept(updateIds: readonly number[], entries: readonly PendingMessage[]): Promise<void> {
     const { recent = [] } = await this.#get<Mark>("mark") ?? {};
     const updateId = Math.max(...updateIds, await this.mark() ?? 0);

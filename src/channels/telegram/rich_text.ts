@@ -29,8 +29,7 @@ export interface RichMessage {
 /** Telegram ignores entities beyond this number. */
 const MAX_ENTITIES = 100;
 
-/** A text with separate styles instead of inline marks needs no escapes. Telegram therefore cannot refuse a message for
- * its marks. */
+/** Styles are separate from the text. The text therefore needs no escapes, and Telegram reads no marks in it. */
 export class RichText {
   readonly #runs: StyledText[] = [];
 
@@ -245,9 +244,9 @@ interface Block {
   readonly end: number;
 }
 
-/** Returns parts of at most `limit` UTF-16 units. Cuts a code block that fits into a part only if the part would otherwise be
- * nearly empty. Cut styles continue in the next part. Drops only blanks and line ends at a cut, and cuts no surrogate
- * pair. */
+/** Returns parts of at most `limit` UTF-16 units. Cuts a code block that fits into a part only if the part would
+ * otherwise be nearly empty. Cut styles continue in the next part. Drops only blanks and line ends at a cut, and cuts
+ * no surrogate pair. */
 export function splitRichText(whole: RichText, limit: number): readonly RichText[] {
   const text = whole.runs.map((run) => run.text).join("");
   const blocks = blocksOf(whole.runs);

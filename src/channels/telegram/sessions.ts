@@ -17,7 +17,7 @@ interface SessionsOptions {
 }
 
 /** Keeps a few sessions open. If more are open, closes the least recently used session that is not in use. A
- * conversation lives in one session at a time. */
+ * branch is open in only one session at a time. */
 export class ModelSessions {
   readonly #options: SessionsOptions;
   readonly #slots = new Map<string | null, Slot>();

@@ -93,7 +93,7 @@ export class ChatController {
   #last: RunningTurn | null = null;
   #plan: readonly PlanItem[] = [];
   #asked: TranscriptEntry | null = null;
-  /** A query of another process in the branch on the screen. It can be answered, steered and cancelled here. */
+  /** A query that another process runs in the branch on the screen. The user can answer, steer and cancel it here. */
   #elsewhere: Elsewhere | null = null;
   /** The shown state of each query, by its id. */
   #known: ReadonlyMap<string, string> = new Map();

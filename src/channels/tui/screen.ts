@@ -262,7 +262,7 @@ export class Screen implements PanelActions {
     this.#painter.soon();
   }
 
-  /** The time of running work is drawn again and again. */
+  /** While work runs, requests redraws, because the screen shows the time of the work. */
   #tick(): void {
     const runs = this.chat.status.phase !== "" || this.#userCommands.running !== null || this.#programs.length > 0;
     this.#painter.tick(runs);

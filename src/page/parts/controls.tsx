@@ -62,7 +62,7 @@ async function toClipboard(text: string): Promise<boolean> {
   try {
     if (navigator.clipboard) return await navigator.clipboard.writeText(text).then(() => true);
   } catch {
-    // The clipboard is not allowed, so the page uses the selection.
+    // The browser does not allow the clipboard, so the page uses the selection.
   }
   const area = document.createElement("textarea");
   area.className = "unseen";

@@ -65,7 +65,7 @@ function unchanged(part: string): string {
   return part;
 }
 
-/** Shows a text unchanged. The keyboard can reach the text, since a long text scrolls. */
+/** Shows a text with its line breaks. The keyboard can reach the text, since a long text scrolls. */
 export function Pre({ label, text, show, ...given }: {
   readonly label: string;
   readonly text: string;
@@ -234,7 +234,7 @@ function Item({ item: { done, blocks }, loose }: {
 const SIDES = { left: "", center: "middle", right: "right" };
 
 function Table({ table: { sides, head, rows } }: { readonly table: MarkdownTable }): JSX.Element {
-  // Dates and numbers get a class that keeps them on one line.
+  // A cell with one short word, such as a date or a number, gets a class that keeps the word on one line.
   const classOf = (cell: readonly MarkdownInline[], at: number): string | undefined => {
     const [only] = cell;
     const isShort = cell.length === 1 && only?.kind === "text" && /^\S{1,16}$/.test(only.text);

@@ -12,7 +12,7 @@ const KEY = "vis-token";
 /** The event that the window receives when the server refuses the token. */
 export const REFUSED = "vis-refused";
 
-/** The longest wait after a rate limit, in seconds. The page retries a read at most twice. */
+/** The longest wait after a rate limit, in seconds. After a longer limit, the page shows the error at once. */
 const SOON_S = 10;
 
 interface RequestOptions {

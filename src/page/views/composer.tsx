@@ -84,7 +84,7 @@ function lettersOf(question: ApprovalQuestion): string {
   return `${keys.slice(0, -1).join(", ")} or ${keys.at(-1)}`;
 }
 
-/** Shows the work of the running request next to the input, because its steps may be longer than the window. */
+/** Shows the work of the running request next to the input, because the steps may be longer than the window. */
 function Activity(): JSX.Element | null {
   const turn = thread.turns.value.at(-1);
   if (!turn?.running.value) return null;

@@ -22,7 +22,7 @@ export interface RunFlags extends OpenRequest, QueryCommandFlags {
   readonly schema?: string | undefined;
   readonly context?: string | undefined;
   readonly plan?: boolean | undefined;
-  /** The purpose of a request that changes no files. `plan` stands for one of the purposes. */
+  /** The purpose of a request that changes no files. Without `only`, `plan` sets the purpose "plan". */
   readonly only?: AskOptions["only"];
   readonly more?: boolean | undefined;
   readonly maxCost?: number | undefined;
@@ -191,8 +191,8 @@ export async function retryCommand(
   });
 }
 
-/** Opens the file of `--context` only when Vis reads the value. Rejects with `UsageError` if Vis cannot find the path, or
- * if it is a folder. The signal ends the wait for a pipe without a writer. */
+/** Opens the file of `--context` only when Vis reads the value. Rejects with `UsageError` if Vis cannot find the path,
+ * or if the path is a folder. The signal ends the wait for a pipe without a writer. */
 export async function readContextArgument(
   path: string,
 ): Promise<(signal: AbortSignal | undefined) => NonNullable<AskOptions["context"]>> {

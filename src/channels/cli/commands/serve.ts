@@ -1,5 +1,3 @@
-/** The commands of this file run until the user interrupts them: `vis serve`, `vis mcp`, `vis acp` and `vis
- * telegram`. */
 import { isAbsolute } from "node:path";
 import { Cancelled } from "../../../domain/errors.ts";
 import { aborted } from "../../../domain/kit/concurrency.ts";

@@ -170,7 +170,7 @@ messages.post(
 function onceFor(c: Context<Env>, what: string): Omit<OnceOptions, "work"> {
   const { conversation, bodyText: body } = c.var;
   const stored = (key: string) => c.env.parts.conversations.stored.keyedQuery(conversation.branchId, key);
-  // The text has the id in the address, not the id of the current branch, because a retry may have made a newer branch.
+  // `what` has the id in the address, not the id of the current branch, because a retry may have made a newer branch.
   return { conversation, what: `${what} ${c.req.param("id")}`, body, stored };
 }
 

@@ -190,9 +190,9 @@ interface OpenAiRequest {
 
 type OpenAiInput = Pick<AskOptions, "images" | "responseSchema" | "variables" | "instructions" | "askedAs">;
 
-/** The last user message is the request. If no message is from a user, the last message is the request. System messages
- * become instructions. The other messages become the variable `messages` of a new conversation; an existing
- * conversation already has them. Throws `Problem` if the request is empty. */
+/** The last user message is the request. If no message is from a user, the last message is the request. System and
+ * developer messages become instructions. The other messages become the variable `messages` of a new conversation; an
+ * existing conversation already has them. Throws `Problem` if the request is empty. */
 function openAiInput(
   { messages, field, format }: OpenAiRequest,
   isNew: boolean,
@@ -256,7 +256,7 @@ const MAX_NAMED = 50;
 const penalty = z.number().min(-2).max(2).nullish();
 const tokens = z.number().int().min(1).nullish();
 
-/** Vis ignores these parameters of the protocol, but checks that OpenAI would accept their values. */
+/** Vis ignores these parameters of the protocol, but checks their types and ranges. */
 const ignored = {
   store: z.boolean().nullish(),
   temperature: z.number().min(0).max(2).nullish(),

@@ -49,7 +49,7 @@ interface InputParts {
   readonly tell: (text: string) => void;
 }
 
-/** While Vis reads an image, keys wait for the image. */
+/** While Vis reads an image, typed keys wait. */
 export class InputBox {
   readonly #editor: Editor;
   readonly #tui: TUI;
@@ -293,8 +293,8 @@ export class InputBox {
     return text !== "";
   }
 
-  /** Inserts a pasted text. A long text becomes a variable. A text that the editor would change stays unchanged behind
-   * the editor's own label. */
+  /** Inserts a pasted text. A text above `REQUEST_CHARS` becomes a variable. A text that the editor replaces with its
+   * own label stays unchanged behind the label. */
   #paste(pasted: string): void {
     const text = pasted.replace(/\r\n?/g, "\n");
     const label = this.#pastes.keep(text);

@@ -107,7 +107,7 @@ const KEPT_LINES = 2_000;
 const TABLE_COLUMN = 12;
 const NAMED = /^[\x20-\x7e]{12}/;
 
-/** Shows a text. The cost depends on the visible rows, not on the length of the text. */
+/** Shows a text. The cost of drawing depends on the visible rows, not on the length of the text. */
 export class TextView {
   readonly #theme: PanelParts["theme"];
   #lines: readonly Line[] = [];

@@ -35,7 +35,7 @@ export function brokenLine(text: string, width: number): readonly string[] {
   return cutWide(wrapTextWithAnsi(text, width), width);
 }
 
-/** The limit that shows all lines, so that the note about more lines names no key. */
+/** With at least this limit, the screen already shows all of a part, so the note about more lines names no key. */
 const WHOLE = 1_000;
 
 export function moreLines(count: number | null, { most }: { readonly most: number }): string {
