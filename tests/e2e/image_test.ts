@@ -69,7 +69,7 @@ Deno.test("the container image of a release, in a storage folder of its own,", (
       const down = await run(containers, ["serve", "--check"]);
       assert.deepEqual([down.code, down.err], [
         1,
-        "vis · Cannot reach http://127.0.0.1:7357/: no server responds there\n",
+        "vis · Cannot use http://127.0.0.1:7357/: no server responds there\n",
       ]);
       const env = ["--env=VIS_TOKEN=token-of-this-test", "--env=VIS_PROVIDER=demo"];
       const started = await ran([

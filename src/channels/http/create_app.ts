@@ -74,7 +74,7 @@ function onMethodNotAllowed(c: Context, methods: readonly string[]): Response {
   const allowed = methods.filter((method) => method !== "HEAD");
   return failed(
     c,
-    new Problem(`Cannot use method ${c.req.method}: the path allows only ${allowed.join(" and ")}`, {
+    new Problem(`Cannot use method ${c.req.method}: the path allows only ${allowed.join(", ")}`, {
       kind: "method-not-allowed",
       headers: { allow: allowed.join(", ") },
     }),

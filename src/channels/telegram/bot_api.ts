@@ -101,12 +101,11 @@ export class BotApi {
     if (error instanceof GrammyError) return this.#refusal(error);
     const cause = error instanceof HttpError ? error.error : error;
     const timedOut = cause instanceof Error && (cause.name === "TimeoutError" || cause.name === "AbortError");
-    const why = timedOut
-      ? "it did not answer in time"
-      : cause instanceof SyntaxError
-      ? "its response is not JSON"
-      : "the connection failed";
-    return new TelegramError(`Cannot reach Telegram at ${new URL(this.#root).host}: ${why}`, { code: "network" });
+    const { host } = new URL(this.#root);
+    const message = cause instanceof SyntaxError
+      ? `Cannot read the response of Telegram at ${host}: it is not JSON`
+      : `Cannot reach Telegram at ${host}: ${timedOut ? "it did not answer in time" : "the connection failed"}`;
+    return new TelegramError(message, { code: "network" });
   }
 
   #refusal({ error_code: code, description, method, parameters }: GrammyError): TelegramError {

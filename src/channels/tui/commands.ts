@@ -122,7 +122,7 @@ function workCommands(parts: CommandParts): PaletteCommand[] {
       "btw",
       "ask something beside the work; Vis keeps neither question nor answer: /btw what is a monad?",
       (question) => {
-        if (question === "") act.tell("Say the question: /btw what is a monad?");
+        if (question === "") act.tell("Write the question: /btw what is a monad?");
         else act.open(new SideQuestion(panels, question));
       },
       { needsWords: true },
@@ -169,7 +169,7 @@ async function turn(key: "thinking" | "iterations", { prefs, panels }: CommandPa
 async function steps(words: string, parts: CommandParts): Promise<void> {
   const { chat, panels: { act } } = parts;
   if (words === "") return await turn("iterations", parts);
-  if (!STEPS.test(words)) return act.tell("Say a number from 1 to 9999: /steps 20. /steps shows or hides steps");
+  if (!STEPS.test(words)) return act.tell("Write a number from 1 to 9999: /steps 20. /steps shows or hides steps");
   chat.budget = { ...chat.budget, steps: Number(words) };
   act.tell(`A request of this session may take ${budgetText(chat.budget)} from now on`);
 }
@@ -184,7 +184,7 @@ function setBudget(words: string, { chat, panels: { act } }: CommandParts): void
   else if (dollars !== undefined && Number(dollars) > 0) chat.budget = { ...budget, costUsd: Number(dollars) };
   else if (STEPS.test(steps)) chat.budget = { ...budget, steps: Number(steps) };
   else if (words !== "") {
-    return act.tell("Say a number of steps or an amount: /budget 20, /budget $0.50, or /budget off");
+    return act.tell("Write a number of steps or an amount: /budget 20, /budget $0.50, or /budget off");
   }
   act.tell(`A request of this session may take ${budgetText(chat.budget)} from now on`);
 }
@@ -207,7 +207,7 @@ function think(words: string, { chat, panels: { act } }: CommandParts): void {
 }
 
 async function rename(title: string, { chat, panels: { act } }: CommandParts): Promise<void> {
-  if (title === "") return act.tell("Say the title: /rename the parser");
+  if (title === "") return act.tell("Write the title: /rename the parser");
   await chat.rename(title).then(() => act.tell("Renamed"), (error: unknown) => act.tell(messageOf(error)));
 }
 
@@ -228,7 +228,7 @@ function plan(
     readonly typed: Outgoing | undefined;
   },
 ): void {
-  if (text === "") return act.tell("Say what to plan: /plan split this module");
+  if (text === "") return act.tell("Write what to plan: /plan split this module");
   chat.send({ variables: {}, images: {}, ...typed, text, only: "plan" });
 }
 

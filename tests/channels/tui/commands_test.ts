@@ -210,7 +210,7 @@ Deno.test("/steps 20 lets requests use 20 steps, and a command without parameter
     await screen.until(/It took seven/);
     assert.match(engine.provider.requests[6]?.context ?? "", /^\[iter 7\/20\]/);
     screen.type(`/steps many${ENTER}`);
-    await screen.until(/Say a number from 1 to 9999/);
+    await screen.until(/Write a number from 1 to 9999/);
     screen.type(`/undo 3${ENTER}`);
     await screen.until(/\/undo takes no words/);
     const { iterations } = prefs.get();

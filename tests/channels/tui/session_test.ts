@@ -17,7 +17,7 @@ Deno.test("/think and /budget hold for the next requests", async () => {
         ["/think hard", "Unknown level hard. Choose quick"],
         ["/think deep", "Thinking: deep from the next request on"],
         ["/budget", "may take as much as the settings say"],
-        ["/budget much", "Say a number of steps or an amount"],
+        ["/budget much", "Write a number of steps or an amount"],
         ["/budget 1 step", "may take 1 step from now on"],
       ]
     ) {

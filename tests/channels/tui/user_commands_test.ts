@@ -171,7 +171,7 @@ Deno.test("runUserCommand() ends the command with all its processes, those that 
 Deno.test("/plan makes a plan and explains how to carry it out; without words it explains its use", async () => {
   await withScreen([final("1. Split it")], {}, async ({ screen, engine }) => {
     screen.type(`/plan${ENTER}`);
-    await screen.until("Say what to plan: /plan split this module");
+    await screen.until("Write what to plan: /plan split this module");
     screen.type(`/plan split it${ENTER}`);
     await screen.until("Nothing was changed. Send go to carry the plan out");
     assert.match(engine.provider.requests[0]?.texts[0] ?? "", /Make a plan, and change nothing/);

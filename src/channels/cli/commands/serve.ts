@@ -36,7 +36,7 @@ function howToOpen(url: string, tokenFrom: string): string {
 async function checkServer({ services, io, flags }: CommandInput<ServeRequest>): Promise<number> {
   const { url, problem } = await services.checkServer(flags);
   if (problem === "") io.stdout(`${url} responds\n`);
-  else io.stderr(`vis · Cannot reach ${url}: ${problem}\n`);
+  else io.stderr(`vis · Cannot use ${url}: ${problem}\n`);
   return problem === "" ? 0 : 1;
 }
 

@@ -98,7 +98,7 @@ export class AnswerEntry extends DrawnEntry {
 
 type Facts = Pick<QueryResult, "status" | "iterations" | "ms" | "usage" | "costUsd" | "confidence">;
 
-const GO_ON = "Say “continue”, or press Alt-R to start it over";
+const GO_ON = "Write “continue”, or press Alt-R to start it over";
 
 export function endEntry(
   result: Facts & Pick<QueryResult, "reason" | "notes" | "noAnswer" | "work">,

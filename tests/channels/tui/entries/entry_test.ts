@@ -46,7 +46,7 @@ Deno.test("endEntry() puts the end of a request on neighbouring lines, and names
   const ended = { ...facts, status: "interrupted", reason: "process_lost", notes: [work.text], work } as const;
   assert.deepEqual(endEntry(ended, makeTheme({ color: false, contrast: true, dark: null })).lines(80), [
     "interrupted: Vis ended",
-    "Say “continue”, or press Alt-R to start it over",
+    "Write “continue”, or press Alt-R to start it over",
     "1 file changed +1 −0 (a.ts) · /undo",
     "2 steps · 1.5 s",
     "",
