@@ -166,7 +166,7 @@ function textOf({ spans }: ChangedLine): string {
 
 const WORDS = /[\p{L}\p{N}_$]+|\s+|[^]/gu;
 const MOST_WORDS = 300;
-/** The least share of the shorter line that two versions of a line have in common. */
+/** If two versions of a line share less than this part of the shorter one, no words are marked. */
 const LEAST_SHARED = 0.4;
 
 /** Returns two lines with the words in which they differ. Returns null if the lines have too many words or too little

@@ -105,7 +105,7 @@ export interface Env {
     requestId: string;
     address: string;
     caller: TokenGrant;
-    /** Metrics and traces show `route` instead of the path, such as when the path has a secret. */
+    /** If set, metrics and traces show `route` instead of the path, which may contain a secret. */
     route?: string;
     bodyText: string;
     conversation: Conversation;

@@ -81,8 +81,8 @@ function addConversationResources(server: McpServer, parts: McpParts): void {
       chars += piece.length;
       if (chars > MOST_CHARS) {
         throw new UsageError(
-          `Cannot read the conversation: its Markdown has more than ${MOST_CHARS} characters, the limit; use ` +
-            "vis conversations export",
+          `Cannot read conversation ${branch.conversationId}: its Markdown has more than ${MOST_CHARS} characters, ` +
+            "the limit; use vis conversations export",
         );
       }
       pieces.push(piece);

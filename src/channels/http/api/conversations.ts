@@ -38,7 +38,8 @@ const ifMatch = createMiddleware<Env>((c, next) =>
       const { etag } = await taggedDetail(c, c.var.conversation);
       if (wanted.split(",").some((one) => one.trim() === etag)) return await next();
       throw new Problem(
-        "Cannot change the conversation: If-Match does not have its current ETag; read the conversation again",
+        `Cannot change conversation ${c.var.conversation.conversationId}: If-Match does not have its current ETag; ` +
+          "read the conversation again",
         {
           kind: "changed",
           headers: { etag },
