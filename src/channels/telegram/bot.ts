@@ -315,7 +315,7 @@ function whyEnded(error: unknown): unknown {
   const why = error.detail === "webhook"
     ? "the bot has a webhook; delete the webhook with vis telegram --delete-webhook"
     : "another program reads the updates of this bot; stop that program";
-  return new ConfigError(`Cannot ask for updates: ${why}`);
+  return new ConfigError(`Cannot ask Telegram for updates: ${why}`);
 }
 
 function refusalText(userId: number, place: ChatPlace): string {

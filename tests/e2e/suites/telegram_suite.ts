@@ -182,7 +182,7 @@ export function telegramSuite(launcher: Launcher): void {
     assert.equal(other.code, 3);
     assert.match(
       other.stderr,
-      /vis: Cannot ask for updates: another program reads the updates of this bot; stop that program/,
+      /vis: Cannot ask Telegram for updates: another program reads the updates of this bot; stop that program/,
     );
     chat.api.webhook = "https://elsewhere";
     const hooked = await chat.start().ended;

@@ -24,9 +24,9 @@ Deno.test("telegramCommand() shows the address first, and closes at an interrupt
 
 Deno.test("telegramCommand() closes a bot that cannot continue, and passes on the reason", async () => {
   const closed: string[] = [], io = fakeIo();
-  const bot = fakeBot(closed, Promise.reject(new ConfigError("Cannot ask for updates: 409")));
+  const bot = fakeBot(closed, Promise.reject(new ConfigError("Cannot ask Telegram for updates: 409")));
   const services = fakeServices({ telegram: () => Promise.resolve(bot) });
-  await assert.rejects(telegramCommand({ services, io, flags: {} }), /Cannot ask for updates/);
+  await assert.rejects(telegramCommand({ services, io, flags: {} }), /Cannot ask Telegram for updates/);
   assert.deepEqual(closed, ["closed"]);
 });
 
