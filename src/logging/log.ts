@@ -31,8 +31,7 @@ export function createLog(name: string): Log {
   };
 }
 
-/** Sends records at or above `level` to `write`, one JSON line each. Only `app.ts` calls `startLogging`, and only
- * once. */
+/** Sends records at or above `level` to `write`, one JSON line each. */
 export function startLogging(
   { level, write }: { readonly level: LogEntry["level"]; readonly write: (line: string) => void },
 ): void {

@@ -23,9 +23,9 @@ export function serveAcp(
 
 type Id = string | number | null;
 
-/** Returns a stream whose input ends only after every received request has its response. A program that closes its end
- * right after its requests therefore still gets the responses. When the client has closed its end, the stream refuses
- * the agent's requests to the client with an error. */
+/** Returns a stream whose input ends only after every received request has its response, or after a failed write. A
+ * program that closes its end right after its requests therefore still gets the responses. When the client has closed
+ * its end, the stream refuses the agent's requests to the client with an error. */
 function answeredStream({ readable, writable }: Stream): Stream {
   const open = new Set<Id>(), asked = new Set<Id>();
   const answers = Promise.withResolvers<void>();

@@ -108,8 +108,8 @@ export function schemaOf(schema: z.ZodType, io: "input" | "output"): Json {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
     ...{ io, unrepresentable: "any" },
     override: ({ jsonSchema }) => {
-      // Every double satisfies these bounds, so they carry no information. Responses may gain fields, so the schema
-      // allows more properties.
+      // Each integer has these bounds, so they carry no information. Responses may gain fields, so the schema allows
+      // more properties.
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
       if (io === "output" && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;

@@ -55,8 +55,8 @@ interface CheckOptions {
   readonly equal?: (a: Uint8Array, b: Uint8Array) => boolean;
 }
 
-/** The duration reveals nothing about the listed tokens. All digests have the same length, and the function compares
- * each digest in constant time, even after a match. Rejects with `Problem`: 401 for a missing, unknown or expired
+/** The duration does not depend on a match. All digests have the same length, and the function compares each digest in
+ * constant time, even after a match. Rejects with `Problem`: 401 for a missing, unknown or expired
  * token, otherwise like `TokenSource.signed`. */
 export async function checkToken(
   authorization: string | null,

@@ -44,7 +44,7 @@ export interface OpenTelegramOptions extends Pick<BotParts, "clock" | "log" | "q
   readonly deleteWebhook: boolean;
   /** The URL to which Telegram sends updates. With null, the bot polls. */
   readonly webhookUrl: string | null;
-  /** The bot calls this function for each message, so that a change of the list applies at once. */
+  /** The bot calls this function for each message and button, so that a change of the list applies at once. */
   readonly allowed: () => Promise<readonly number[]>;
   readonly open: (model: string | null) => Promise<Session>;
   readonly shutdownMs: number;

@@ -196,7 +196,7 @@ function mentionOf(message: Message, me: Me): Piece | null {
   return found ?? null;
 }
 
-/** In a topic, every message is a reply to the message that opened the topic. */
+/** In a topic, a message that answers no other message is a reply to the message that opened the topic. */
 function isTopicStart({ is_topic_message: isTopic, message_thread_id: thread, reply_to_message: replied }: Message) {
   return isTopic === true && replied?.message_id === thread;
 }

@@ -63,8 +63,8 @@ export class Turn {
 
   /** Whether another process runs the query. The events of the query then come from the database. */
   readonly isElsewhere: boolean;
-  /** The kind of a request that changes nothing. Undefined for a running query of another process or of an earlier page
-   * load. */
+  /** The kind of a request that changes nothing. Undefined for other requests, and for a running query of another
+   * process or of an earlier page load. */
   readonly only: ReadingMode | undefined;
 
   constructor(
@@ -251,7 +251,7 @@ export interface ShownStep {
   readonly asked: readonly string[];
   readonly line: string;
   readonly reason: string | null;
-  /** Whether the step runs. The page then shows only the end of long texts. */
+  /** Whether the query of the step runs. The page then shows only the end of long texts. */
   readonly live: boolean;
   readonly ended: boolean;
 }

@@ -90,7 +90,7 @@ export class List<T> {
     return lines.slice(0, height);
   }
 
-  /** Moves the window only if the selected item would be invisible. */
+  /** Moves the window only if the selected item, or a heading directly above it, would be invisible. */
   #windowTop(width: number, height: number): number {
     let earliest = this.#at;
     for (let used = this.#draw(this.#at, width).length; earliest > 0; earliest--) {

@@ -10,9 +10,9 @@ type Part = (width: number) => readonly string[];
 
 const LONG_LIST = 2_000;
 
-/** Draws all text before the last paragraph, or before the last item of a long list, only once. Appending to a long
- * answer therefore costs no more than to a short one. `whole` is for a complete text, and splits no list, because the
- * items may depend on each other. */
+/** Draws all text before the last paragraph, or before the last item of a long list, only once. Appending to an answer
+ * of many paragraphs therefore costs no more than to a short one. `whole` is for a complete text, and splits no list,
+ * because the items may depend on each other. */
 export class MarkdownText {
   readonly #theme: Theme;
   readonly #options: { readonly whole: boolean; readonly look: (line: string) => string };

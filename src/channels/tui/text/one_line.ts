@@ -53,7 +53,7 @@ export function fitted(
 
 const sgr = (on: number, off: number) => (text: string): string => text === "" ? "" : `\x1b[${on}m${text}\x1b[${off}m`;
 
-/** Weights are readable on any background, and without colours. */
+/** Weights need no colours, so they fit any background. */
 export const paint = {
   bold: sgr(1, 22),
   dim: sgr(2, 22),
