@@ -192,7 +192,7 @@ export interface Services {
   readonly version: VersionFacts;
   /** Rejects with `ConfigError`, `UsageError` (for an invalid folder) or `StoreError`. */
   open(request: OpenRequest): Promise<Session>;
-  /** Rejects with `UsageError` if the workspace is invalid or cannot be copied, and with `Cancelled` when the signal
+  /** Rejects with `UsageError` if the workspace is invalid or Vis cannot copy it, and with `Cancelled` when the signal
    * aborts. */
   replayPlace(request: ReplayRequest): Promise<ReplayPlace>;
   /** Rejects like `open`, and with `ConfigError` if the address or the token is unusable. */
@@ -236,7 +236,7 @@ export interface Io {
   readonly rows: () => number;
   readStdin(): Promise<string>;
   /** Prompts for a line on the terminal. Rejects with `UsageError` if no terminal exists, and with `Cancelled` on
-   * Ctrl-C and Ctrl-D. With `typedNow`, the prompt ignores lines that were typed before it. */
+   * Ctrl-C and Ctrl-D. With `typedNow`, ignores lines that the user typed before the prompt. */
   askLine(question: string, options?: { readonly typedNow?: boolean }): Promise<string>;
   /** Prompts for a line that is not echoed. Rejects with `UsageError` if no terminal exists, and with `Cancelled` on
    * Ctrl-C. */

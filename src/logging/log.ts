@@ -2,7 +2,7 @@ import { unrefTimer } from "../domain/kit/concurrency.ts";
 import { LOG_LEVELS, type LogEntry } from "../domain/records/history.ts";
 
 /** Each record has an event name that machines can match, and data. Records must not contain keys or texts of the user.
- * Vis drops records until `startLogging` or `startLogTable` is called. */
+ * Vis drops records before the first call of `startLogging` or `startLogTable`. */
 export interface Log {
   debug(event: string, data?: Record<string, unknown>): void;
   info(event: string, data?: Record<string, unknown>): void;
@@ -48,7 +48,7 @@ interface LogRecord extends Pick<LogEntry, "level" | "event"> {
 
 interface LogSink {
   readonly level: LogEntry["level"];
-  /** Receives a record; errors that it throws are ignored. */
+  /** Receives a record. The log ignores errors that `write` throws. */
   write(record: LogRecord): void;
   call?(call: FinishedCall): void;
 }
@@ -96,7 +96,7 @@ function store(queue: LogQueue, { level, category, event, data: all }: LogRecord
 }
 
 interface LogQueueOptions {
-  /** Stores a batch; a rejection is ignored. */
+  /** Stores a batch. The queue ignores a rejection. */
   readonly write: (entries: readonly LogEntry[]) => Promise<void>;
   readonly limit?: number;
   /** The milliseconds that the first entry of a batch waits for more. */
@@ -112,7 +112,7 @@ interface Calls {
 
 const BATCH = 256;
 
-/** The queue of entries for the log table. `add` returns immediately and never throws; a batch is stored later.
+/** The queue of entries for the log table. `add` returns immediately and never throws. The queue stores a batch later.
  * Calls of one function in one iteration form one entry of a batch, with their count and time. */
 export class LogQueue {
   readonly #options: Required<LogQueueOptions>;
@@ -151,7 +151,7 @@ export class LogQueue {
     this.add({ level: "info", event: "extension.call", data, ...scope });
   }
 
-  /** Resolves when every entry added before is stored or dropped. Never rejects. */
+  /** Resolves when the queue has stored or dropped every entry that it had. Never rejects. */
   async flush(): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;

@@ -111,7 +111,7 @@ class FileReader {
     };
   }
 
-  /** Ends the change, because a diff that was cut ends in a note. */
+  /** Ends the change, because a cut diff ends in a note. */
   #note(text: string): void {
     this.#left = { before: 0, after: 0 };
     const [, path] = /^Binary file (.*) (?:removed|replaced)$/.exec(text) ?? [];
@@ -166,7 +166,7 @@ function textOf({ spans }: ChangedLine): string {
 
 const WORDS = /[\p{L}\p{N}_$]+|\s+|[^]/gu;
 const MOST_WORDS = 300;
-/** If two versions of a line share less than this part of the shorter one, no words are marked. */
+/** If two versions of a line share less than this part of the shorter one, no word gets a mark. */
 const LEAST_SHARED = 0.4;
 
 /** Returns two lines with the words in which they differ. Returns null if the lines have too many words or too little

@@ -129,7 +129,7 @@ function sideOf(style: string): MarkdownTable["sides"][number] {
 
 type Clean = (text: string) => string;
 
-/** Deeper styles are dropped, but their text stays. */
+/** Deeper styles have no effect, but their text stays. */
 const MAX_DEPTH = 20;
 const LINK = /^(?:https?:\/\/|mailto:)/i;
 const STYLES = { em: "emphasis", strong: "strong", s: "strikethrough", link: "link" } as const;
@@ -227,13 +227,13 @@ function otherHost(href: string, label: string): readonly MarkdownInline[] {
   return /\w\.\w/.test(label) && !label.includes(host) ? [{ kind: "text", text: ` (${host})` }] : [];
 }
 
-/** The depth to which quotes and lists are parsed. Deeper quotes and lists are shown as written. A list counts as two
+/** The depth to which Vis parses quotes and lists. Deeper quotes and lists stay as written. A list counts as two
  * levels. */
 const MAX_LEVEL = 40;
 
 const parser = new MarkdownIt({ html: false, linkify: true });
 
-// Accepts every target, because targets that are not links are shown as text.
+// Accepts every target, because a target that becomes no link stays text.
 parser.validateLink = () => true;
 parser.linkify.add("ftp:", null).add("//", null).add("www.", {
   validate: (text, at, self) => /^[\w-]/.test(text.slice(at, at + 1)) ? hostAndPath(text, at, self) : 0,

@@ -40,7 +40,7 @@ export class Idempotency {
   }
 
   /** If `given` is null, always runs the work. Forgets failures, so that clients can retry. Rejects with `Problem` for
-   * an invalid key, and for a key that was used with another body. */
+   * an invalid key, and for the key of a request with another body. */
   async once(given: string | null, options: OnceOptions): Promise<StartedQuery> {
     if (given === null) return await options.work(undefined);
     if (!/^[\x20-\x7e]{1,255}$/.test(given)) {

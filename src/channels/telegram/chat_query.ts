@@ -127,7 +127,7 @@ export class ChatQuery {
   }
 
   /** Begins the query, unless an earlier process has begun it. The bot runs an interrupted query again, with its key.
-   * Rejects like `ask`, and with `Cancelled` if the query is cancelled. */
+   * Rejects like `ask`, and with `Cancelled` when the query's signal aborts. */
   async #result(
     conversations: Conversations,
     branch: Conversation,

@@ -25,7 +25,7 @@ export function wrapRuns(runs: readonly Run[], { width, columns }: Wrapping): re
     const wide = word.reduce((sum, { text }) => sum + columns(text), 0);
     if (top().columns + wide <= width) top().add(word, wide);
     else if (isBlank(word)) {
-      if (top().columns > 0) lines.push(new Line()); // A blank at the end of a line is dropped.
+      if (top().columns > 0) lines.push(new Line()); // Drops a blank at the end of a line.
     } else {
       if (top().columns > 0 && !top().isIndent) lines.push(new Line());
       for (const piece of wide <= width - top().columns ? word : word.flatMap(broken)) {

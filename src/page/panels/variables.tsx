@@ -157,7 +157,7 @@ function objectIn(text: string): Readonly<Record<string, unknown>> {
     const value: unknown = text.startsWith("{") ? JSON.parse(text) : {};
     return asRecord(value);
   } catch {
-    return {}; // A text that was cut is no JSON.
+    return {}; // A cut text is no JSON.
   }
 }
 

@@ -18,7 +18,7 @@ import { type ApiMarkdown, type ApiQuery, inApi, type Iteration, json, request, 
 import { DraftAnswer } from "./draft_answer.ts";
 
 const STEP_PX = 180;
-/** The number of steps that are fetched at once for their file changes. */
+/** The number of steps that the page fetches at once for their file changes. */
 const DIFF_STEPS = 100;
 
 const made = { count: 0 };
@@ -52,7 +52,7 @@ export class Turn {
   readonly end = signal<TurnEnd | null>(null);
   readonly boxes = signal<readonly StepBox[]>([]);
   readonly live = signal<readonly LiveStep[]>([]);
-  /** The file changes of an ended query; null until they are fetched. */
+  /** The file changes of an ended query; null until the page has fetched them. */
   readonly diffs = signal<readonly string[] | null>(null);
   readonly key = made.count++;
   node: HTMLElement | null = null;

@@ -71,7 +71,7 @@ async function prompts(): Promise<readonly Prompt[]> {
   return (await json<ApiPromptList>(`${inApi("prompts")}?${place()}`)).items;
 }
 
-/** Handles a key while suggestions are shown. Returns false for a key with another meaning. */
+/** Handles a key while the page shows suggestions. Returns false for a key with another meaning. */
 export function suggestionKey({ key }: KeyboardEvent): boolean {
   const now = shown.value;
   if (now === null) return false;

@@ -26,7 +26,7 @@ export interface CommandInput<Flags> {
 
 export type StoredCommand<Flags> = CommandInput<Flags & { readonly db?: string | undefined }>;
 
-/** Loads the code of a command when the command is used. The code receives the arguments, then the rest of its
+/** Loads the code of a command when the command runs. The code receives the arguments, then the rest of its
  * input. */
 export function action<A extends readonly unknown[], F>(
   { services, io, finish }: Context,
