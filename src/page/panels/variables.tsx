@@ -61,7 +61,7 @@ function List({ conversation, items, edges }: {
   );
 }
 
-/** `sources` are the variables that the value was computed from. */
+/** `sources` are the variables from which a block computed the value. */
 function Row({ conversation, variable, sources }: {
   readonly conversation: string;
   readonly variable: Variable;

@@ -32,7 +32,7 @@ function cleaned(children: ComponentChildren): ComponentChildren {
   return Array.isArray(children) ? children.map(cleaned) : children;
 }
 
-/** Writes the number in the locale of the user. */
+/** Returns the number, in the form of the user's locale, and the word. */
 export function plural(count: number, word: string): string {
   return counted(count, word, count.toLocaleString());
 }

@@ -1,4 +1,4 @@
-/** Draws the steps of a request: one line for each block, which opens to its code and result. */
+/** Draws the steps of a request with one line for each block. A block opens to its code and result. */
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { durationText, oneLine } from "../../domain/kit/text.ts";
@@ -70,7 +70,8 @@ export async function revealStep(turn: Turn, number: number): Promise<void> {
     await drawn();
   }
   const node = turn.node?.querySelector(`[data-step="${number}"]`);
-  for (const fold of node?.querySelectorAll("details") ?? []) fold.open = true; // The user may look for its text.
+  // The user may look for a text in a folded block.
+  for (const fold of node?.querySelectorAll("details") ?? []) fold.open = true;
   node?.scrollIntoView({ block: "start" });
   node?.querySelector("button")?.focus({ preventScroll: true });
 }
@@ -115,7 +116,8 @@ interface BlockProps {
   readonly turn: Turn;
 }
 
-/** Shows a block. While the block runs, its calls describe the work better than its code, so the code is folded. */
+/** Shows a block. While the block runs, its calls describe the work better than its code, so the page
+ * folds the code. */
 function Block({ number, block, turn }: BlockProps): JSX.Element | null {
   const { code, whole, result, calling, printing, tally, diffs } = block;
   const shownCode = (
@@ -155,8 +157,8 @@ interface EndedProps extends Pick<ShownStep["blocks"][number], "code" | "tally" 
   readonly shownCode: JSX.Element;
 }
 
-/** Shows an ended block on one line, which opens to its result, code and variables. Below an answer, the page draws the
- * changes of the whole request, so the changes of the block are folded then. */
+/** Shows an ended block on one line, which opens to its result, code and variables. After the end of the request, the
+ * page draws all its changes in one place, and folds the changes of the block. */
 function Ended({ code, tally, diffs, result, turn, shownCode }: EndedProps): JSX.Element {
   const { text, isCode, ok, refused } = blockLine({ code, tally, result });
   const told = resultText(result, diffs.length > 0);
@@ -206,7 +208,7 @@ function Diffs({ diffs }: Pick<ShownStep["blocks"][number], "diffs">): JSX.Eleme
 
 const MOST_NAMES = 8;
 
-/** Lists the variables that a block defined. The variables have the whole values and outputs of the block. */
+/** Lists the variables that a block defined. The variables have the complete values and outputs of the block. */
 function Names({ names, turn: { conversation } }: {
   readonly names: readonly string[];
   readonly turn: Turn;
@@ -238,10 +240,10 @@ const ONLY_CHANGE = /^(?:[\s[\]{},]|path: "[^"\n]*"|bytes: [\d_]+|(?:diff: )?\(s
 /** Matches the result of a command. The model reads the whole object; the page shows only its output. */
 const OF_COMMAND = /^\{\s+code: (?:\d+|null),\s+signal: /;
 const OUTPUTS = /(?<=[\s{])std(?:out|err): (?:"""\n([^]*?)\n"""|("(?:[^"\\\n]|\\.)*"))/g;
-/** Matches a value that the page shows beside the line of its block. */
+/** Matches a value that the page shows in the line of its block. */
 const SHORT_VALUE = /^[^[{\n].{0,99}$/;
 
-/** With `drawn`, the page draws the changes. */
+/** With `drawn`, the page draws the changes, so the text only refers to them. */
 function resultText({ preview, stdout, stderr, error, dropped }: BlockResult, drawn: boolean): string {
   const shown = error ? error.excerpt : OF_COMMAND.test(preview) ? outputIn(preview) : preview;
   const left = dropped > 0 ? `… ${dropped} more characters of output were dropped` : "";

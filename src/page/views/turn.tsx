@@ -18,7 +18,8 @@ import { storedSteps, type Turn } from "../store/turn.ts";
 import { Question } from "./question.tsx";
 import { revealStep, Steps } from "./steps.tsx";
 
-/** Shows a request and its result. The user can run the last request again, or continue it if it was interrupted. */
+/** Shows a request and its result. The user can run the last request again, or continue it if it has not finished its
+ * work. */
 export function TurnView({ turn, last }: { readonly turn: Turn; readonly last: boolean }): JSX.Element {
   const kinds = ["turn", turn.running.value && "running", last && "last"];
   return (
@@ -211,7 +212,7 @@ function Changes({ turn }: { readonly turn: Turn }): JSX.Element | null {
   );
 }
 
-/** Whether the line above the changes describes all that the turn did. An undo may revert only a part of it. */
+/** Returns true if the turn changed files, and if an undo would revert all these changes or the page offers no undo. */
 function saidByChanges(turn: Turn): boolean {
   const value = changes.of(turn);
   const { work } = turn.end.value ?? {};
