@@ -199,7 +199,7 @@ class Thread {
     });
   }
 
-  /** Continues the last request, which stopped at its step limit or without an answer that fits its schema. */
+  /** Continues the last request, which stopped at its step limit. */
   async goOn(turn: Turn): Promise<void> {
     while (!this.#isSettled()) await becomes(() => this.#isSettled());
     if (this.running.value) return;
