@@ -145,8 +145,8 @@ Deno.test("a command in the background shows its time and last line while no req
     engine.conversations.programs = () => programs;
     screen.type(`Start it${ENTER}`);
     await screen.until("Done: started");
-    await screen.until(/npm run dev · \d s · \/jobs · ready/);
-    await screen.until(/npm run dev · 1 s/);
+    await screen.until(/npm run dev · \d+ s · \/jobs · ready/);
+    await screen.until(/npm run dev · [1-9]\d* s/);
     programs = [];
     await screen.until("npm run dev has ended");
     assert.doesNotMatch(screen.screen(), /· \/jobs/);
