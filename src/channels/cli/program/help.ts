@@ -112,7 +112,7 @@ async function addFromExtensions(program: Command, services: Context["services"]
 }
 
 /** Returns the commands that the words name, outermost first. Words after a command without subcommands are its
- * arguments. For an unknown word, throws CommanderError with the nearest name. */
+ * arguments. For an unknown word, throws CommanderError, with the nearest name if one is similar. */
 function named(words: readonly string[], program: Command): readonly Command[] {
   const path: Command[] = [];
   for (const word of words) {

@@ -159,7 +159,7 @@ export function row(
 
 const MOST = 2_000;
 
-/** Removes control sequences from the value, so that a paste cannot insert them. */
+/** Escapes control characters in the value, so that a paste inserts no control sequences. */
 export class LineInput {
   readonly #input: Input;
   readonly #prompt: string;

@@ -39,7 +39,7 @@ export const amounts = {
 
 const MOST = 500;
 
-/** Removes control sequences, since a text may come from a model, a user or the database. */
+/** Escapes control characters, since a text may come from a model, a user or the database. */
 export function flat(text: string, limit = MOST): string {
   return visibleText(oneLine(text.slice(0, limit * 4 + 1), limit).toWellFormed());
 }
