@@ -51,9 +51,11 @@ export async function runCli(services: Services, io: Io): Promise<number> {
     const done = await extensionCommand(args, { program, services, io });
     if (done !== null) return done;
     if (!COMMANDS.includes(first)) {
-      if (isRequest(args, COMMANDS)) return await ask();
+      const ours = Object.hasOwn(FAMILIAR_WORDS, first) ? FAMILIAR_WORDS[first] : undefined;
+      const isCommand = ours !== undefined && args.length <= MOST_WORDS && BELOW.includes(args[1] ?? "");
+      if (!isCommand && isRequest(args, COMMANDS)) return await ask();
       const near = nearestName(first, [...COMMANDS, ...OTHER_WORDS]);
-      const hint = near === null ? "" : `(Did you mean ${near}?)\n`;
+      const hint = ours !== undefined ? `(Vis has ${ours})\n` : near === null ? "" : `(Did you mean ${near}?)\n`;
       program.showSuggestionAfterError(false).showHelpAfterError(
         `${hint}(to ask it: vis run "…")\n(vis help lists all commands)`,
       );
@@ -120,9 +122,75 @@ const ALIASES: Readonly<Record<string, readonly string[]>> = {
   logout: ["auth", "logout"],
   history: ["conversations", "list"],
   export: ["conversations", "export"],
+  exec: ["run"],
 };
 
-const OTHER_WORDS: readonly string[] = [...Object.keys(ALIASES), "resume"];
+/** Both words open the latest conversation, or the one with the id after the word. */
+const RESUME: readonly string[] = ["resume", "continue"];
+const OTHER_WORDS: readonly string[] = [...Object.keys(ALIASES), ...RESUME];
+
+/** Commands of git and of similar programs, with those of Vis that do the same. */
+export const FAMILIAR_WORDS: Readonly<Record<string, string>> = {
+  ...same("vis undo", ["revert", "rollback", "reset", "restore", "checkpoint", "checkpoints"]),
+  redo: "vis undo --redo",
+  rewind: "vis undo for the files, and /rewind in interactive mode",
+  diff: "vis undo --list for the changes of Vis, and /diff in interactive mode",
+  apply: "vis undo --redo, which applies undone changes again; Vis changes files directly",
+  ...same('vis run "…"', ["ask", "query", "print", "prompts", "do", "task"]),
+  ...same("vis without a command, which starts interactive mode", ["chat", "tui", "start", "repl", "interactive"]),
+  plan: 'vis run --plan "…"',
+  ...same("vis conversations list, and vis -c to continue the latest", ["sessions", "session", "chats", "threads"]),
+  ...same("vis conversations list", ["list", "ls"]),
+  ...same("vis conversations show", ["show", "view"]),
+  ...same("vis conversations fork ID", ["fork", "branch"]),
+  retry: "vis conversations retry ID",
+  rename: 'vis conversations rename ID "…"',
+  import: "vis conversations import FILE",
+  ...same("vis conversations export ID --format html", ["share"]),
+  ...same("vis conversations delete ID", ["delete", "rm", "remove"]),
+  ...same("/new in interactive mode; a request without -c starts a new conversation", ["clear", "new", "compact"]),
+  ...same("vis auth login", ["key", "keys", "setup", "setup-token", "signin", "connect", "init", "configure"]),
+  ...same("vis auth status", ["whoami", "status", "account"]),
+  ...same("vis providers", ["provider"]),
+  ...same("vis models", ["model"]),
+  ...same("vis config", ["settings", "set", "features", "preferences"]),
+  ...same("vis approvals", ["permissions", "permission", "allow", "trust"]),
+  ...same("vis extensions", ["plugin", "plugins", "extension", "agent", "agents", "install", "uninstall", "packages"]),
+  ...same("vis extensions list, and vis doctor for skills that it cannot read", ["skill", "skills", "tools"]),
+  ...same("vis db stats for sizes; interactive mode and vis conversations show print tokens and cost", [
+    ...["usage", "cost", "costs", "stats"],
+  ]),
+  ...same("vis serve", ["web", "server", "ui", "app", "app-server", "attach"]),
+  "mcp-server": "vis mcp",
+  completion: "vis completions",
+  log: "vis logs",
+  find: "vis search",
+  memory: "vis memos",
+  ...same("vis doctor", ["debug", "info", "sandbox", "check", "diagnose"]),
+  ...same('git commit, or vis run "Commit the changes"', ["commit"]),
+  ...same('vis review, or vis run "…"', ["pr", "github"]),
+};
+
+function same(ours: string, words: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(words.map((word) => [word, ours]));
+}
+
+/** In at most this many words, one of these words after a familiar command makes a command of another program, not a
+ * request. */
+const MOST_WORDS = 3;
+const BELOW: readonly string[] = [
+  "list",
+  "ls",
+  "show",
+  "get",
+  "set",
+  "info",
+  "status",
+  "add",
+  "install",
+  "remove",
+  "rm",
+];
 
 /** Also matches invalid ids, such as short ones. The lookup of an invalid id fails without a model call. */
 const ID = /^(?=.*\d)[0-9a-f-]{4,}$/i;
@@ -131,7 +199,8 @@ const PRINT: readonly string[] = ["-p", "--print"];
 export function spelled(args: readonly string[], commands: readonly string[]): readonly string[] {
   const [first = "", ...rest] = args;
   if (commands.includes(first)) return args;
-  if (first === "resume") {
+  // More words after continue are a request, such as "continue with the tests".
+  if (RESUME.includes(first) && (first === "resume" || rest.length < 2 && rest.every((word) => ID.test(word)))) {
     const [id = "", ...more] = rest;
     return ID.test(id) ? ["--conversation", id, ...more] : ["-c", ...rest];
   }
@@ -163,8 +232,7 @@ vis help COMMAND explains a command. vis without a command starts interactive
 mode on a terminal; its options are -c, --conversation ID, --model, --provider,
 --db, --cwd, --root and --shell. vis "…" starts it with this request. Without
 a terminal, vis "…" is vis run "…"; -p always means vis run. Also known: login,
-logout, history, export,
-resume [ID].`;
+logout, history, export, exec, resume [ID], continue [ID].`;
 
 const GROUPS: readonly CommandGroup[] = [ASK, REVIEW, SET_UP, SERVE, HELP];
 

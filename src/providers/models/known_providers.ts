@@ -33,7 +33,6 @@ export interface Preset {
 const CHAT = { protocol: "openai-chat", key: "required", byKey: true } as const;
 const LOCAL = { protocol: "openai-chat", key: "optional", byKey: false, defaultModel: null, data: null } as const;
 const OPENAI = {
-  title: "OpenAI",
   baseUrl: "https://api.openai.com/v1",
   baseUrlNames: ["OPENAI_BASE_URL", "OPENAI_API_BASE"],
   keyPage: "https://platform.openai.com/api-keys",
@@ -45,8 +44,18 @@ const OPENAI = {
 
 /** Vis looks for keys in this order. The addresses come from the documentation of the services (2026). */
 export const PRESETS: Readonly<Record<string, Preset> & { "openai": Preset }> = {
-  "openai": { ...OPENAI, protocol: "openai-chat", byKey: true },
-  "openai-responses": { ...OPENAI, title: "OpenAI (Responses API)", protocol: "openai-responses", byKey: false },
+  "openai": {
+    ...OPENAI,
+    title: "OpenAI, Chat Completions API (the usual choice)",
+    protocol: "openai-chat",
+    byKey: true,
+  },
+  "openai-responses": {
+    ...OPENAI,
+    title: "OpenAI, Responses API (the same key)",
+    protocol: "openai-responses",
+    byKey: false,
+  },
   "anthropic": {
     title: "Anthropic",
     protocol: "anthropic",

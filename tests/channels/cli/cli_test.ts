@@ -22,6 +22,10 @@ Deno.test("runCli() refuses unknown arguments with 2 and a hint, on stderr alone
   const cases: [string[], RegExp][] = [
     [["rnu"], /^vis: unknown command 'rnu'\n\(Did you mean run\?\)\n\(to ask it: /],
     [["hstory"], /^vis: unknown command 'hstory'\n\(Did you mean history\?\)\n\(to ask it: /],
+    [["revert"], /^vis: unknown command 'revert'\n\(Vis has vis undo\)\n\(to ask it: /],
+    [["rollback"], /^vis: unknown command 'rollback'\n\(Vis has vis undo\)/],
+    [["session", "list"], /^vis: unknown command 'session'\n\(Vis has vis conversations list, and vis -c /],
+    [["plugin", "install", "x"], /^vis: unknown command 'plugin'\n\(Vis has vis extensions\)/],
     [["help", "doctr"], /^vis: unknown command 'doctr'\n\(Did you mean doctor\?\)/],
     [["run", "--outptu", "json", "x"], /^vis: unknown option '--outptu'\n\(Did you mean --output\?\)/],
     [["run", "x", "--output", "yaml"], /^vis: .*yaml.*text, json, jsonl/],
@@ -165,7 +169,11 @@ Deno.test("runCli() asks extensions for a command that is not its own, and for i
 
 Deno.test("runCli() runs plain words as a request, but no misspelled or missing command", async () => {
   const opened = fakeServices({ open: () => Promise.reject(new ConfigError("It was asked")) });
-  for (const args of [["fix the tests"], ["fix", "the", "tests"], ["runn it"], ["list", "routes", "--model", "m"]]) {
+  for (
+    const args of [["fix the tests"], ["fix", "the", "tests"], ["runn it"], ["list", "routes", "--model", "m"], [
+      ...["revert", "the", "last", "commit"],
+    ]]
+  ) {
     const io = fakeIo({ args });
     assert.deepEqual([await runCli(opened, io), io.err], [3, "vis: It was asked\n"], args.join(" "));
   }

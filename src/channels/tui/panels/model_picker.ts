@@ -160,8 +160,19 @@ export class ModelPicker extends BasePanel {
       { kind: "provider", name: "Log in", told: "Enter asks for the key" },
       ...logins.map((choice) => ({ kind: "login", choice } as const)),
     ];
-    this.#list.set([...items, ...others, ...own], { from: typed === "" ? "kept" : "first" });
+    const isMissing = typed !== "" && !items.some(({ kind }) => kind === "model");
+    const missing: readonly Item[] = isMissing
+      ? [{ kind: "provider", name: `No model is called “${flat(typed, 60)}”`, told: this.#waitsFor }]
+      : [];
+    this.#list.set([...items, ...others, ...missing, ...own], { from: typed === "" ? "kept" : "first" });
     if (this.#untouched && typed === "") this.#list.select(`${present.provider}/${present.model}`);
+  }
+
+  get #waitsFor(): string {
+    const waits = this.#providers.filter(({ name, fix }) => fix === "" && !this.#lists.has(name)).map(({ name }) =>
+      name
+    );
+    return waits.length === 0 ? "" : `the list of ${waits.join(", ")} has not arrived yet`;
   }
 
   get #present(): { readonly provider: string; readonly model: string } {

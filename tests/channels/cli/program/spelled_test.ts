@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { COMMANDS, spelled } from "../../../../src/channels/cli/cli.ts";
+import { COMMANDS, FAMILIAR_WORDS, spelled } from "../../../../src/channels/cli/cli.ts";
 
 Deno.test("spelled() returns the intended command", () => {
   const cases: readonly (readonly [string, string])[] = [
@@ -12,6 +12,10 @@ Deno.test("spelled() returns the intended command", () => {
     ["resume 01a2 go-on", "--conversation 01a2 go-on"],
     ["resume go-on", "-c go-on"],
     ["resume fade", "-c fade"],
+    ["continue", "-c"],
+    ["continue 01a20990-8048", "--conversation 01a20990-8048"],
+    ["continue with the tests", "continue with the tests"],
+    ["exec fix-it", "run fix-it"],
     ["-p fix-it", "run fix-it"],
     ["-c --print fix-it", "run -c fix-it"],
     ["fix-it -p", "run fix-it"],
@@ -22,4 +26,15 @@ Deno.test("spelled() returns the intended command", () => {
   ];
   for (const [typed, meant] of cases) assert.deepEqual(spelled(typed.split(" "), COMMANDS), meant.split(" "), typed);
   assert.deepEqual(spelled([], COMMANDS), []);
+});
+
+Deno.test("each word of similar programs names commands of Vis, and is none itself", () => {
+  for (const [word, ours] of Object.entries(FAMILIAR_WORDS)) {
+    assert.ok(!COMMANDS.includes(word), word);
+    assert.deepEqual(spelled([word], COMMANDS), [word]);
+    for (const [, name = ""] of ours.matchAll(/\bvis ([a-z]+)/g)) {
+      assert.ok(name === "without" || COMMANDS.includes(name) || name === "memos", `${word}: ${ours}`);
+    }
+    assert.match(ours, /vis [a-z]|\/new/);
+  }
 });

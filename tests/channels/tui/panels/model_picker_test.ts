@@ -84,6 +84,7 @@ Deno.test("ModelPicker uses a model that is in no list by its name", async () =>
   await rig.until(panel, /● b/);
   type(panel, ..."brand-new");
   assert.match(selected(panel), /use “brand-new” of one/);
+  assert.match(shown(panel), /No model is called “brand-new”/);
   type(panel, KEYS.enter);
   assert.deepEqual(await rig.does("useModel"), { provider: "one", name: "brand-new" });
 });
