@@ -220,7 +220,7 @@ export default defineExtension({
         "Commits what is staged; all: what changed of known files; paths: only these files, new ones too, renames whole. No hook runs.",
       untimed: true,
       action: { doing: "committing", done: "committed", things: "times" },
-      outcome: ({ short }: { readonly short: string }) => short,
+      outcome: ({ short }: { readonly short: string }) => ({ text: short, unfinished: false }),
       args: z.tuple([
         text.describe("message"),
         z.strictObject({ all: flag, paths, amend: flag, allowEmpty: flag }).optional(),

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { EnvironmentView } from "@vis/extension";
+import type { CallOutcome, EnvironmentView } from "@vis/extension";
 import { Git, named, plainReason } from "./git.ts";
 import { columns, nameOf, pathArguments } from "./refs_and_paths.ts";
 import { RecordReader } from "./git_output.ts";
@@ -233,10 +233,11 @@ export async function readState(git: Git, next?: string): Promise<GitState> {
   };
 }
 
-export function stateOutcome({ branch, commit, subject, during, conflicts }: GitState): { text: string; ok: boolean } {
-  if (conflicts) return { text: `conflicts: ${named(conflicts.map(({ path }) => path))}`, ok: false };
+export function stateOutcome({ branch, commit, subject, during, conflicts }: GitState): CallOutcome {
+  const unfinished = during !== undefined;
+  if (conflicts) return { text: `conflicts: ${named(conflicts.map(({ path }) => path))}`, ok: false, unfinished };
   const at = `${branch ?? "detached"} at ${commit === null ? "no commit" : `${commit.slice(0, 7)} ${subject}`}`;
-  return { text: during === undefined ? at : `${at}, during a ${during}`, ok: true };
+  return { text: during === undefined ? at : `${at}, during a ${during}`, ok: true, unfinished };
 }
 
 /** Throws Error while a merge, rebase, cherry-pick, revert or bisect is unfinished. */

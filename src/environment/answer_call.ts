@@ -120,8 +120,11 @@ function pathsRead(result: unknown, [first]: readonly unknown[]): readonly strin
 
 function about(
   { action }: Pick<HostCallEvent, "action">,
-  { text, refusedByUser = false, output = "", hint = "", kept = "", exitCode, subject }: ShownOutcome,
-): Pick<HostCallEvent, "action" | "outcome" | "refusedByUser" | "output" | "hint" | "kept" | "exitCode"> {
+  { text, refusedByUser = false, output = "", hint = "", kept = "", exitCode, subject, unfinished }: ShownOutcome,
+): Pick<
+  HostCallEvent,
+  "action" | "outcome" | "refusedByUser" | "output" | "hint" | "kept" | "exitCode" | "unfinished"
+> {
   const named = action && subject !== undefined ? aboutSubject(action, subject) : action;
   return {
     ...named ? { action: named } : {},
@@ -131,6 +134,7 @@ function about(
     ...hint === "" ? {} : { hint },
     ...kept === "" ? {} : { kept },
     ...exitCode === undefined ? {} : { exitCode },
+    ...unfinished === undefined ? {} : { unfinished },
   };
 }
 

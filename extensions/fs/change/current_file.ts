@@ -139,10 +139,25 @@ export async function diffOf(
   { encoding, encodingBefore }: Encodings = {},
 ): Promise<string> {
   const [now, own] = [textIn(after, encoding), textIn(before, encodingBefore)];
-  const old = own === undefined ? textIn(before, encoding) : own;
-  return old === undefined || now === undefined
+  const found = own === undefined ? textIn(before, encoding) : own;
+  const [old, next] = found && now ? withoutConflicts(found, now) : [found, now];
+  return old === undefined || next === undefined
     ? `Binary file ${path} ${now === null ? "removed" : "replaced"}\n`
-    : await unifiedDiff(path, { before: old, after: now });
+    : await unifiedDiff(path, { before: old, after: next });
+}
+
+/** A conflict of a merge as git writes it, with the own side as its first group. */
+const CONFLICTS =
+  /^<{7}(?: .*)?\r?\n((?:(?!<{7}|={7}|\|{7}).*\n)*?)(?:\|{7}.*\n(?:(?!={7}).*\n)*?)?={7}\r?\n(?:(?!>{7}).*\n)*?>{7}(?: .*)?(?:\n|$)/gm;
+
+/** A diff that resolves conflicts of a merge compares with the own side. Conflicts that remain are no change. */
+function withoutConflicts(before: string, after: string): readonly [before: string, after: string] {
+  const left = new Set(before.match(CONFLICTS));
+  if (left.size === 0) return [before, after];
+  return [
+    before.replace(CONFLICTS, "$1"),
+    after.replace(CONFLICTS, (whole: string, own: string) => left.has(whole) ? own : whole),
+  ];
 }
 
 function textIn(snapshot: ChangeItem["before"], encoding?: string): string | null | undefined {

@@ -47,7 +47,7 @@ export async function runQueryCommand({ io, flags, schema, begin, traceOf }: Que
     verbose: flags.verbose || flags.trace === true,
     thinking: flags.trace !== true,
     draft: isWatched ? (text) => draftLines(text, io) : undefined,
-    diff: io.stderrIsTerminal && !flags.quiet ? await changeDrawing(io) : undefined,
+    diff: flags.quiet ? undefined : await changeDrawing(io),
   });
   const trace = flags.trace && !flags.quiet ? new Trace(io, (text) => progress.painted(text)) : null;
   using interrupted = interrupt(io);

@@ -20,6 +20,7 @@ export interface HostCallEvent {
   readonly kept?: string | undefined;
   /** The exit code of the command that the call ran; null if the command has none. */
   readonly exitCode?: number | null | undefined;
+  readonly unfinished?: boolean | undefined;
   /** Set if the call may have made a lasting change. */
   readonly changes?: "files" | "other" | undefined;
   readonly diffs?: readonly string[] | undefined;
@@ -47,6 +48,9 @@ export interface CallOutcome {
   readonly exitCode?: number | null;
   /** The object of the call, if the arguments do not name the object. */
   readonly subject?: string;
+  /** True if a later call must finish the work, such as a merge with conflicts. False if the call finishes such work of
+   * its namespace. */
+  readonly unfinished?: boolean;
 }
 
 export interface ShownOutcome extends CallOutcome {

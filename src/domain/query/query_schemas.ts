@@ -95,6 +95,9 @@ export const toldOfCall = {
   exitCode: z.number().int().nullable().optional().describe(
     "The exit code of the command that the call ran; null for a command without an exit code",
   ),
+  unfinished: z.boolean().optional().describe(
+    "True if a later call must finish the work, such as a merge with conflicts; false if this call finishes such work",
+  ),
   changes: z.enum(["files", "other"]).optional()
     .describe("Present if the call may have changed files or other lasting things"),
 };

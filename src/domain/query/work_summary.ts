@@ -54,14 +54,21 @@ interface Command {
   readonly outcome: string;
 }
 
+interface OtherChange {
+  readonly namespace: string;
+  readonly what: string;
+  outcome: string;
+  readonly isUnfinished: boolean;
+}
+
 export class QueryWork {
   readonly #commands = new Map<string, Command>();
-  readonly #others = new Set<string>();
+  readonly #others: OtherChange[] = [];
   acted = false;
 
   take(
-    { name, phase = "end", action, outcome = "", exitCode, changes }:
-      & Pick<HostCallEvent, "name" | "action" | "outcome" | "exitCode" | "changes">
+    { name, phase = "end", action, outcome = "", exitCode, unfinished, changes }:
+      & Pick<HostCallEvent, "name" | "action" | "outcome" | "exitCode" | "unfinished" | "changes">
       & { readonly phase?: HostCallEvent["phase"] },
   ): void {
     if (phase !== "end" || (changes === undefined && exitCode === undefined)) return;
@@ -71,14 +78,24 @@ export class QueryWork {
       if (subject === "") return;
       this.#commands.delete(subject);
       if (this.#commands.size < MAX_KEPT) this.#commands.set(subject, { exitCode, outcome });
-    } else if (changes === "other" && done !== "" && done !== `called ${name}` && this.#others.size < MAX_KEPT) {
+    } else if (changes === "other") {
+      const namespace = name.slice(0, name.lastIndexOf("."));
+      if (unfinished === false) {
+        // The outcome of the finished work is that of the later call.
+        for (const other of this.#others) if (other.isUnfinished && other.namespace === namespace) other.outcome = "";
+      }
+      if (done === "" || done === `called ${name}` || this.#others.length >= MAX_KEPT) return;
       const what = `${done} ${subject}`.trimEnd();
-      this.#others.add(outcome === "" ? what : `${what} · ${outcome}`);
+      if (this.#others.some((other) => other.what === what && other.outcome === outcome)) return;
+      this.#others.push({ namespace, what, outcome, isUnfinished: unfinished === true });
     }
   }
 
   facts(files: ChangedFiles, { claimed }: { readonly claimed: boolean }): Work {
-    const commands = [...this.#commands].map(([command, how]) => ({ command, ...how })), others = [...this.#others];
+    const commands = [...this.#commands].map(([command, how]) => ({ command, ...how }));
+    const others = [
+      ...new Set(this.#others.map(({ what, outcome }) => outcome === "" ? what : `${what} · ${outcome}`)),
+    ];
     const ran = commands.slice(-SHOWN_COMMANDS).map(({ command, outcome }) => {
       const short = oneLine(command, SHOWN_CHARS);
       return outcome === "" ? short : `${short} (${outcome})`;

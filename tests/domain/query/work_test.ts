@@ -27,3 +27,16 @@ Deno.test("StepCalls counts the calls of all steps by kind, with those that fail
   }
   assert.match(calls.text, /, did 3, 14 more$/);
 });
+
+Deno.test("facts() keep the outcome of unfinished work only until a later call of its namespace has finished it", () => {
+  const work = new QueryWork();
+  const call = (name: string, done: string, told: { outcome: string; unfinished?: boolean }): void =>
+    work.take({ name, action: { doing: "", done, things: "times", subject: "topic" }, changes: "other", ...told });
+  const text = (): string => work.facts(new ChangedFiles(), { claimed: false }).text;
+  call("vcs.merge", "merged", { outcome: "conflicts: a.ts", unfinished: true });
+  call("vcs.add", "staged", { outcome: "1 file" });
+  call("other.send", "sent", { outcome: "ok", unfinished: false });
+  assert.equal(text(), "merged topic · conflicts: a.ts, staged topic · 1 file, sent topic · ok");
+  call("vcs.commit", "committed", { outcome: "abc", unfinished: false });
+  assert.equal(text(), "merged topic, staged topic · 1 file, sent topic · ok, committed topic · abc");
+});

@@ -24,6 +24,18 @@ Deno.test("fs.writeFile() replaces, keeps the mode, and shows the change", async
   assert.equal(((await Deno.stat(join(workspace.root, "run.sh"))).mode ?? 0) & 0o777, 0o750);
 });
 
+Deno.test("a change that resolves a conflict of a merge is compared with the own side", async () => {
+  const conflict = (one: string, two: string): string => `<<<<<<< HEAD\n${one}\n=======\n${two}\n>>>>>>> topic\n`;
+  const [first, second] = [conflict("own a", "their a"), conflict("own b", "their b")];
+  await using workspace = await Workspace.with({ "m.txt": `top\n${first}middle\n${second}` });
+  const one = await workspace.call("writeFile", "m.txt", `top\nboth a\nmiddle\n${second}`);
+  assert.equal(one.diff, "--- a/m.txt\n+++ b/m.txt\n@@ -1,4 +1,4 @@\n top\n-own a\n+both a\n middle\n own b\n");
+  const two = await workspace.call("writeFile", "m.txt", "top\nboth a\nmiddle\nown b\n");
+  assert.equal(two.diff, "");
+  const fresh = await workspace.call("writeFile", "n.txt", first);
+  assert.match(fresh.diff, /\+<<<<<<< HEAD\n\+own a\n\+=======\n/);
+});
+
 Deno.test("fs.writeFile() of the same text has an empty diff; of an empty text an empty file", async () => {
   await using workspace = await Workspace.with({ "a.txt": "one" });
   assert.equal((await workspace.call("writeFile", "a.txt", "one")).diff, "");

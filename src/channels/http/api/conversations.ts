@@ -216,13 +216,14 @@ conversations.get(
     const { conversation } = c.var;
     const { conversations, undo } = c.env.parts;
     const cuts = undo ? await undoCuts(conversations, conversation) : {};
-    const { error = null, changes = [], files = [], kept = [] } =
+    const { error = null, changes = [], files = [], folders = [], kept = [] } =
       await undo?.(conversation, { dryRun: true, ...cuts }) ?? { error: NONE };
     const { changes: [last] = [] } = await undo?.(conversation, { dryRun: true, redo: true, ...cuts }) ?? {};
     // After a later change, the API no longer offers the redo.
     const isLast = last !== undefined && changes.every(({ at }) => at < last.at);
     const { paths: undone, queryId: undoneQueryId } = isLast ? last : { paths: [], queryId: null };
-    return c.json(schema.UndoPreviewSchema.parse({ changes, files, kept, fault: error, undone, undoneQueryId }));
+    const preview = { changes, files, folders, kept, fault: error, undone, undoneQueryId };
+    return c.json(schema.UndoPreviewSchema.parse(preview));
   },
 );
 
@@ -254,9 +255,9 @@ conversations.post(
     const cuts = undo ? await undoCuts(conversations, conversation) : {};
     const report = await undo?.(conversation, { ...wanted, ...cuts });
     if (!report) throw new Problem(NONE, { kind: "not-found" });
-    const { error, changes = [], files = [], kept = [] } = report;
+    const { error, changes = [], files = [], folders = [], kept = [] } = report;
     if (error !== undefined) throw new Problem(error, { kind: "changed", status: 409 });
-    return c.json(schema.UndoSchema.parse({ changes, files, kept }));
+    return c.json(schema.UndoSchema.parse({ changes, files, folders, kept }));
   },
 );
 

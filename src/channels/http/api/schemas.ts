@@ -258,6 +258,7 @@ const diffs = z.array(z.object({ path: z.string(), diff: z.string().describe("Un
 export const UndoSchema = z.object({
   changes: fileChanges,
   files: diffs,
+  folders: z.array(z.string()).describe("Folders that the undo makes or removes"),
   kept: z.array(z.object({ path: z.string(), reason: z.string() }))
     .describe("Files that stay unchanged, for example because somebody changed them after these changes"),
 });

@@ -141,7 +141,7 @@ Deno.test("undo shows the last request's changes, undoes them once, and does not
   assert.deepEqual([changes, files, fault], [[{ id: "0abc-01", at: 7, queryId: "q", paths: ["a.ts"] }], FILES, null]);
   const body = { changes: ["0abc-01"] };
   assert.equal((await (await rig.post(at, body)).json()).files.length, 1);
-  assert.deepEqual(await (await rig.post(at, body)).json(), { changes: [], files: [], kept: [] });
+  assert.deepEqual(await (await rig.post(at, body)).json(), { changes: [], files: [], folders: [], kept: [] });
   assert.equal((await (await rig.ask(at)).json()).fault, "Nothing to undo");
   assert.deepEqual(asked[1], { workspace: "/work", changes: "0abc-01" });
 });
@@ -173,12 +173,13 @@ Deno.test("undo offers to reapply the last undo, until files are changed after i
 
 Deno.test("undo names the files that it keeps, beforehand and afterwards", async () => {
   const kept = [{ path: "b.ts", reason: "got later changes from someone else" }];
-  const report = { changes: [CHANGE], files: FILES, kept };
+  const report = { changes: [CHANGE], files: FILES, folders: ["made"], kept };
   await using rig = await startRig([], { undo: () => Promise.resolve(report) });
   const at = `/api/v1/conversations/${await rig.conversation()}/undo`;
   assert.deepEqual((await (await rig.ask(at)).json()).kept, kept);
   const undone = await rig.post(at, { changes: ["0abc-01"] });
-  assert.deepEqual([undone.status, (await undone.json()).kept], [200, kept]);
+  const told = await undone.json();
+  assert.deepEqual([undone.status, told.kept, told.folders], [200, kept, ["made"]]);
 });
 
 Deno.test("undo refuses invalid ids, changes of other conversations, and a server that changes no files", async () => {
