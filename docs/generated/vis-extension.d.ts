@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: f07a2bd960619c646309eef404580f240938b51b981ca3056d2afe663aeddd65
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 243f3f6c51536d952482c2b719864cd94eb594555b380100dc4aaab6d79ace4e
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -70,6 +70,9 @@ export interface CallOutcome {
   readonly exitCode?: number | null;
   /** The object of the call, if the arguments do not name the object. */
   readonly subject?: string;
+  /** True if a later call must finish the work, such as a merge with conflicts. False if the call finishes such work of
+   * its namespace. */
+  readonly unfinished?: boolean;
 }
 /** Words that show the calls of a function to people, such as "reading src/app.ts" and "read 3 files". */
 export interface CallAction {
