@@ -156,11 +156,11 @@ export const FAMILIAR_WORDS: Readonly<Record<string, string>> = {
   ...same("vis config", ["settings", "set", "features", "preferences"]),
   ...same("vis approvals", ["permissions", "permission", "allow", "trust"]),
   ...same("vis extensions", ["plugin", "plugins", "extension", "agent", "agents", "install", "uninstall", "packages"]),
-  ...same("vis extensions list, and vis doctor for skills that it cannot read", ["skill", "skills", "tools"]),
+  ...same("vis extensions list, and vis doctor for skills that it cannot read", ["skill", "tools"]),
   ...same("vis db stats for sizes; interactive mode and vis conversations show print tokens and cost", [
     ...["usage", "cost", "costs", "stats"],
   ]),
-  ...same("vis serve", ["web", "server", "ui", "app", "app-server", "attach"]),
+  ...same("vis serve", ["server", "ui", "app", "app-server", "attach"]),
   "mcp-server": "vis mcp",
   completion: "vis completions",
   log: "vis logs",
