@@ -123,8 +123,8 @@ export class TakenOverError extends BusyError {
   override readonly name = "TakenOverError";
   constructor(queryId: string) {
     super(
-      `Cannot continue query ${queryId}: another process took over its conversation while this one did not respond; ` +
-        "what was stored until then is kept",
+      `Cannot continue query ${queryId}: another process ended it or took it over, because this process did not ` +
+        "respond; the stored steps are kept",
     );
   }
 }
@@ -216,9 +216,11 @@ const WORDS: Readonly<Record<string, string>> = {
   EISDIR: "it is a folder",
   ENOSPC: DISK_FULL,
   EDQUOT: "the quota of the disk is used up",
-  EFBIG: "the limit on the size of files is reached (ulimit -f)",
+  EFBIG: "the file would exceed a size limit, of the process (ulimit -f) or of the file system",
   EMFILE: "too many files are open (ulimit -n)",
   ENFILE: "too many files are open on this machine",
+  ELOOP: "its links lead in a circle, or they are too many",
+  ENAMETOOLONG: "its path, or a name in it, is too long",
   EIO: "the disk failed to read or write",
   EROFS: "the disk is read-only",
 };

@@ -27,7 +27,7 @@ export function readImage(source: Uint8Array<ArrayBuffer> | string, name: string
 }
 
 function tooLarge(name: string, bytes: number): UsageError {
-  return new UsageError(`Cannot use image ${name}: it has ${bytes} bytes; the limit is ${MAX_IMAGE_BYTES}`);
+  return new UsageError(`Cannot use image ${name}: it has ${bytes} bytes; the limit is ${MAX_IMAGE_BYTES} bytes`);
 }
 
 function decoded(url: string): Uint8Array<ArrayBuffer> {
@@ -41,7 +41,7 @@ function byAddress(url: string, name: string): Image {
   }
   if (url.length > MAX_URL_CHARS) {
     throw new UsageError(
-      `Cannot use image ${name}: its address has ${url.length} characters; the limit is ${MAX_URL_CHARS}`,
+      `Cannot use image ${name}: its address has ${url.length} characters; the limit is ${MAX_URL_CHARS} characters`,
     );
   }
   return { kind: "url", url };
@@ -54,7 +54,7 @@ const MAX_IMAGES = 20;
  * and for an unsupported type or address. */
 export function checkImages(images: readonly Image[]): readonly Image[] {
   if (images.length > MAX_IMAGES) {
-    throw new UsageError(`Cannot send ${images.length} images: a request may have at most ${MAX_IMAGES}`);
+    throw new UsageError(`Cannot send ${images.length} images: a request may have at most ${MAX_IMAGES} images`);
   }
   return images.map((image, at) => readImage(image.kind === "url" ? image.url : image.bytes, `${at + 1}`));
 }

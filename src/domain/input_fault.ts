@@ -50,9 +50,7 @@ export function inputFault(issue: z.core.$ZodRawIssue): string | undefined {
     case "not_multiple_of":
       return `must be a multiple of ${issue.divisor}`;
     case "invalid_key":
-      return "has a key that is not valid";
-    case "invalid_element":
-      return "has an entry that is not valid";
+      return `is not a valid key: it ${issue.issues[0]?.message ?? "has another form"}`;
     case "invalid_union":
       return unionFault(issue.errors);
     default:

@@ -13,7 +13,9 @@ export function parseNetGrant(text: string): NetGrant {
   const [, six, name, digits] = GRANT.exec(text) ?? [];
   const port = Number(digits);
   if (!(port >= 1 && port <= 65535)) {
-    throw new TypeError(`Cannot grant net ${text}: it is not an address with a port, such as 127.0.0.1:8080`);
+    throw new TypeError(
+      `Cannot grant net ${text}: it is not an address with a port from 1 to 65535, such as 127.0.0.1:8080`,
+    );
   }
   if (six !== undefined) {
     if (!URL.canParse(`http://[${six}]/`)) {
@@ -22,13 +24,12 @@ export function parseNetGrant(text: string): NetGrant {
     return { host: new URL(`http://[${six}]/`).hostname.slice(1, -1), port };
   }
   const host = name?.toLowerCase() === "localhost" ? "127.0.0.1" : name ?? "";
-  if (!IPV4.test(host)) {
-    throw new TypeError(
-      `Cannot grant net ${text}: a name needs a lookup over UDP, which the sandbox does not allow; name an ` +
-        "IP address, or write a function that makes the request in the main process",
-    );
-  }
-  return { host, port };
+  if (IPV4.test(host)) return { host, port };
+  if (/^[\d.]+$/.test(host)) throw new TypeError(`Cannot grant net ${text}: it is not a valid IPv4 address`);
+  throw new TypeError(
+    `Cannot grant net ${text}: the lookup of a name needs UDP, which the sandbox does not allow; name an IP ` +
+      "address, or write a function that makes the request in the main process",
+  );
 }
 
 /** Platform globals that an extension may request, each with the kind of `allow` that it needs. */

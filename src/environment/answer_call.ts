@@ -1,5 +1,5 @@
 import { HostCallError } from "../domain/errors.ts";
-import { readable } from "../domain/kit/json.ts";
+import { readable, readableHead } from "../domain/kit/json.ts";
 import { foundByWords, Handbook, type Section } from "../domain/handbook.ts";
 import { joinBytes } from "../domain/kit/bytes.ts";
 import { type Clock, REAL_CLOCK } from "../domain/kit/concurrency.ts";
@@ -377,7 +377,7 @@ async function doc(call: HostCall, source: BuiltinSource): Promise<string> {
     moduleDoc(asked, { functions, source });
   if (found) return found;
   const reason = offReason(asked, off);
-  if (reason !== null) throw refused("doc", `Cannot describe ${asked}: ${reason}`);
+  if (reason !== null) throw refused("doc", `Cannot describe ${oneLine(asked, MAX_ASKED)}: ${reason}`);
   // A misspelled function of a namespace has near names, so the handbook is searched only for other names.
   const isMember = functions.some((one) => asked.startsWith(one.slice(0, one.indexOf(".") + 1)));
   if (!isMember) {
@@ -392,7 +392,7 @@ async function doc(call: HostCall, source: BuiltinSource): Promise<string> {
     ...new Set([...BUILTIN_NAMES, ...Object.keys(REALM_DOCS), ...aliases, ...functions]),
   ]);
   const which = near.length > 0 ? `; the nearest are ${near.join(", ")}` : "";
-  throw refused("doc", `Cannot describe ${asked}: the sandbox has no such function${which}`);
+  throw refused("doc", `Cannot describe ${oneLine(asked, MAX_ASKED)}: the sandbox has no such function${which}`);
 }
 
 const BUILTIN_TOPICS: readonly Topic[] = [
@@ -441,12 +441,24 @@ function signatureOf(call: HostCall): string {
 function text(call: HostCall): string {
   const [value] = call.args;
   if (typeof value === "string" && value.length > 0) return value;
-  throw refused(call.name, `Cannot call ${call.name}: argument 1 must be a name; usage: ${signatureOf(call)}`);
+  throw refused(
+    call.name,
+    `Cannot call ${call.name}: argument 1 is ${shown(value)}, and must be text that is not empty; usage: ${
+      signatureOf(call)
+    }`,
+  );
 }
 
 function name(value: unknown): string {
   if (typeof value === "string") return value;
-  throw refused("forget", 'Cannot forget variables: each name must be a string; usage: forget("rows", "tmp")');
+  throw refused(
+    "forget",
+    `Cannot forget variables: the name ${shown(value)} is not text; usage: forget("rows", "tmp")`,
+  );
+}
+
+function shown(value: unknown): string {
+  return value === "" ? '""' : readableHead(value, 40);
 }
 
 function integer(call: HostCall, at: number): number {
@@ -454,14 +466,16 @@ function integer(call: HostCall, at: number): number {
   if (typeof value === "number" && Number.isSafeInteger(value)) return value;
   throw refused(
     call.name,
-    `Cannot call ${call.name}: argument ${at + 1} must be a whole number; usage: ${signatureOf(call)}`,
+    `Cannot call ${call.name}: argument ${at + 1} is ${shown(value)}, and must be a whole number; usage: ${
+      signatureOf(call)
+    }`,
   );
 }
 
 function count(call: HostCall): number {
   const n = integer(call, 0);
   if (n >= 1) return n;
-  throw refused(call.name, `Cannot request ${n} iterations: the number must be at least 1`);
+  throw refused(call.name, `Cannot request ${n} steps: the number must be at least 1`);
 }
 
 export function builtinSource(

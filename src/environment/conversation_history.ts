@@ -65,6 +65,8 @@ export function findVersion(
   if (found) return found;
   const known = versions.length === 0
     ? "no earlier step stored a variable with this name"
+    : versions.length === 1
+    ? "it has only version 1"
     : `it has versions 1 to ${versions.length}`;
   throw refused(symbol, `Cannot find ${name}${version === null ? "" : ` v${version}`}: ${known}`);
 }
@@ -97,7 +99,7 @@ export async function conversationCode(
   if (!query) {
     const why = at.queryId === null
       ? "no query has ended yet"
-      : `no query has the id ${at.queryId}; conversationHistory() lists the ids`;
+      : `no query of this branch has the id ${at.queryId}; conversationHistory() lists the ids`;
     throw refused("conversationCode", `Cannot find the blocks: ${why}`);
   }
   const iterations = await store.iterations(query.queryId, shownRange(query));

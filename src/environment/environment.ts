@@ -16,6 +16,7 @@ import { Cancelled, HostCallError, SandboxEnded } from "../domain/errors.ts";
 import { BoundedMap } from "../domain/kit/bounded_map.ts";
 import { plainTextFile } from "../domain/kit/files.ts";
 import { newId } from "../domain/kit/ids.ts";
+import { counted } from "../domain/kit/text.ts";
 import { SYSTEM_VARIABLES, type VariableImage } from "../domain/query/variable.ts";
 import type { ActiveExtensions, ExtensionFault } from "../extension/active.ts";
 import { blockHint, type Habits, plainHint } from "../extension/habitual_calls.ts";
@@ -465,7 +466,7 @@ class CallNotes {
   take(): readonly string[] {
     const [texts, left] = [[...this.#texts], this.#left];
     [this.#texts, this.#left] = [new Set(), 0];
-    return left === 0 ? texts : [...texts, `${left} more notes of calls are omitted`];
+    return left === 0 ? texts : [...texts, `Vis omits ${counted(left, "more note")} of calls`];
   }
 }
 

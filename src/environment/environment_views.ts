@@ -1,7 +1,7 @@
 import { UsageError } from "../domain/errors.ts";
 import { newId } from "../domain/kit/ids.ts";
 import type { JsonValue } from "../domain/kit/json.ts";
-import { counted, oneLine } from "../domain/kit/text.ts";
+import { clip, counted, oneLine } from "../domain/kit/text.ts";
 import type { SentMessage } from "../domain/query/model_call.ts";
 import { type Dependency, SYSTEM_VARIABLES, type VariableImage } from "../domain/query/variable.ts";
 import type {
@@ -300,7 +300,7 @@ export class BoundVariables {
     }
     const [report] = await session.restore(image);
     if (report?.how === "lost") {
-      throw new Error(`Cannot bind ${name}: its value could not be restored (${report.reason})`);
+      throw new Error(`Cannot bind ${name}: ${report.reason}`);
     }
     scopes.restore(name, { image, older: true });
     index.bump();
@@ -319,10 +319,19 @@ export class BoundVariables {
     const head = index.get(name);
     const image = head && head.scope !== "forgotten" ? session.unsaved(name) ?? await stored(name) : null;
     if (!image) throw absent(name);
-    if (image.large !== undefined || image.bytes.length > most) throw tooLarge(name, most);
+    if (image.large !== undefined) {
+      throw new Error(
+        `Cannot read ${name}: its text is stored in pieces, and no sandbox runs; read it while a block runs`,
+      );
+    }
+    if (image.bytes.length > most) throw tooLarge(name, most);
     if (SYSTEM.includes(name) || image.kind === "data") return valueOf(image);
     if (image.kind === "lost" || image.kind === "pending") throw new Error(`Cannot read ${name}: ${image.reason}`);
-    throw new TypeError(`Cannot read ${name}: it is a ${image.kind}, not data`);
+    throw new TypeError(
+      `Cannot read ${name}: it is ${
+        image.kind === "instance" ? "an instance of a class" : `a ${image.kind}`
+      }, not data`,
+    );
   }
 
   #isTaken(name: string): boolean {
@@ -334,11 +343,13 @@ export class BoundVariables {
 function checkName(name: unknown, action: "read" | "bind"): void {
   if (typeof name === "string" && name.length <= MAX_NAME && NAME.test(name)) return;
   const shown = typeof name === "string" ? JSON.stringify(name.slice(0, 50)) : String(name);
-  throw new TypeError(`Cannot ${action} ${shown}: it is not the name of a variable`);
+  throw new TypeError(
+    `Cannot ${action} ${shown}: it is not the name of a variable, which has at most ${MAX_NAME} characters`,
+  );
 }
 
 function absent(name: string): ReferenceError {
-  return new ReferenceError(`Cannot read ${name}: no variable has this name`);
+  return new ReferenceError(`Cannot read ${name}: no variable in scope has this name`);
 }
 
 function tooLarge(name: string, bytes: number): RangeError {
@@ -356,7 +367,7 @@ function imageOf(name: string, { value, doc }: { readonly value: unknown; readon
     if (error.tooLarge) {
       throw new RangeError(`Cannot bind ${name}: its value is larger than ${MAX_BYTES} bytes, the limit`);
     }
-    throw new TypeError(`Cannot bind ${name}: ${error.message}`, { cause: error });
+    throw new TypeError(`Cannot bind ${name}: its value${error.path ?? ""} ${error.fact}`, { cause: error });
   }
   const summary = summarize(value, { declaration: "let", doc });
   return { name, kind: "data", bytes, root: null, source: "", requires: [], reason: "", summary };
@@ -468,19 +479,21 @@ function checkedReference(reference: unknown): string {
   if (typeof reference === "string" && /^sha256:[0-9a-f]{64}$/.test(reference)) return reference;
   throw new TypeError(
     `Cannot use the reference ${
-      JSON.stringify(reference)
+      clip(JSON.stringify(reference) ?? String(reference), 100)
     }: it does not have the form sha256:HASH that putBytes returns`,
   );
 }
 
 function checkedKey(key: unknown): string {
   if (typeof key !== "string" || key.trim() === "") {
-    throw new TypeError(`Cannot use the key ${JSON.stringify(key)}: it must be text that is not blank`);
+    throw new TypeError(
+      `Cannot use the key ${clip(JSON.stringify(key) ?? String(key), 100)}: it must be text that is not blank`,
+    );
   }
   if (key.length > MAX_KEY) {
     throw new TypeError(
       `Cannot use the key ${JSON.stringify(key.slice(0, 40))}: it has ${key.length} characters; the limit ` +
-        `is ${MAX_KEY}`,
+        `is ${MAX_KEY} characters`,
     );
   }
   if (CONTROL.test(key) || !key.isWellFormed()) {
@@ -491,7 +504,7 @@ function checkedKey(key: unknown): string {
 
 function prefixOf({ prefix = "" }: { readonly prefix?: string }): string {
   if (typeof prefix === "string") return prefix;
-  throw new TypeError(`Cannot use the prefix ${String(prefix)}: it must be text`);
+  throw new TypeError(`Cannot use the prefix ${clip(String(prefix), 100)}: it must be text`);
 }
 
 function limitOf({ limit = LIMIT }: { readonly limit?: number }): number {
@@ -513,7 +526,7 @@ function jsonFault(value: unknown, { path = "", depth = 0 }: Place = {}): string
   if (value === null || typeof value === "boolean" || typeof value === "string") return null;
   if (typeof value === "number") return Number.isFinite(value) ? null : `${at} is ${value}, which is not JSON`;
   if (typeof value !== "object") return `${at} is ${kindOf(value)}, which is not JSON`;
-  if (depth > MAX_DEPTH) return `${at.slice(0, 100)}… is nested too deeply, or contains itself`;
+  if (depth > MAX_DEPTH) return `${clip(at, 100)} has more than ${MAX_DEPTH} levels, or contains itself`;
   if (Array.isArray(value)) {
     for (let i = 0; i < value.length; i++) {
       const fault = jsonFault(value[i], { path: `${path}[${i}]`, depth: depth + 1 });
@@ -673,7 +686,12 @@ export class StoredHistory implements history.HistoryReader {
 
   async #branch(id: string): Promise<Branch> {
     const branch = await this.#store.findConversation(id);
-    if (!branch) throw new UsageError(`Cannot find conversation ${id}: no conversation has this id`);
+    if (!branch) {
+      throw new UsageError(
+        `Cannot find conversation ${clip(id, 100)}: no conversation or branch has this id, or several begin with it; ` +
+          "use the whole id",
+      );
+    }
     const isRunning = branch.conversationId === this.#running.conversationId && branch.conversationId.startsWith(id);
     return isRunning ? this.#running : branch;
   }

@@ -95,8 +95,7 @@ export class SandboxSession {
         if (!(error instanceof SandboxEnded)) throw error;
         return {
           sandbox,
-          failed:
-            `Cannot load ${name} into the sandbox: ${error.why}; sandbox.memoryMiB sets the memory of the sandbox`,
+          failed: `Cannot load ${name} into the sandbox: ${error.why}; the setting sandbox.memoryMiB limits its memory`,
         };
       }
       this.#unloaded.delete(name);

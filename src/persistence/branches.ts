@@ -1,6 +1,7 @@
 import { type Expression, type ExpressionBuilder, sql, type SqlBool } from "kysely";
 import { UsageError } from "../domain/errors.ts";
 import { newId } from "../domain/kit/ids.ts";
+import { counted } from "../domain/kit/text.ts";
 import type { BranchPoint, NewFork } from "../domain/records/conversations.ts";
 import { Content } from "./content.ts";
 import { Damage, type Database, fromJson, insertRow, namedQuery, toJson } from "./database.ts";
@@ -152,13 +153,18 @@ export async function readPoint(
   const last = rows.at(-1)?.position ?? -1;
   const at = position ?? last;
   if (at === -1) return { ...facts, queryId, position: -1 };
-  const row = rows.find((one) => one.position === at);
+  const row = rows.find((one) => one.position === at), step = `step ${at + 1} of query ${queryId}`;
   if (!row) {
-    const known = last < 0 ? "it has no steps" : `it has steps 1 to ${last + 1}`;
-    throw new UsageError(`Cannot ${action} step ${at + 1} of query ${queryId}: ${known}`);
+    const known = last < 0 ? "the query has no steps" : `the query has ${counted(last + 1, "step")}`;
+    throw new UsageError(`Cannot ${action} ${step}: ${known}`);
   }
-  if (row.status === "running" || (position === null && status === "running")) {
-    throw new UsageError(`Cannot ${action} step ${at + 1} of query ${queryId}: it is still running; wait for its end`);
+  if (row.status === "running") {
+    throw new UsageError(`Cannot ${action} ${step}: the step is still running; wait until it ends`);
+  }
+  if (position === null && status === "running") {
+    throw new UsageError(
+      `Cannot ${action} query ${queryId}: the query is still running; wait until it ends, or name one of its steps`,
+    );
   }
   return { ...facts, queryId, position: at };
 }

@@ -136,7 +136,9 @@ export class Content {
   #loaded(reference: string): Uint8Array<ArrayBuffer> {
     const found = this.#known.get(reference.slice(PREFIX.length));
     if (found) return found;
-    throw new Damage(`content ${reference} is ${found === null ? "not the stored one" : "missing"}`);
+    throw new Damage(
+      `content ${reference} ${found === null ? "has changed since Vis stored it" : "is missing, wholly or in part"}`,
+    );
   }
 
   async #put(bytes: Uint8Array, before: Uint8Array | string | null = null): Promise<string> {
@@ -325,7 +327,12 @@ export async function releaseClaim(tx: Database, { name, large }: Named): Promis
   const hash = large.slice(PREFIX.length);
   // Claims expire after a day.
   const stored = await tx.selectFrom("content").select("hash").where("hash", "=", hash).executeTakeFirst();
-  if (!stored) throw new BusyError(`Cannot store ${name}: its text was erased in the meantime; send the request again`);
+  if (!stored) {
+    throw new BusyError(
+      `Cannot store ${name}: Vis has erased its text, which no request used for a day; send the request with the ` +
+        "text again",
+    );
+  }
   const oldest = tx.selectFrom("claim").select("put").where("reference", "=", large).orderBy("put").limit(1);
   await tx.deleteFrom("claim").where("reference", "=", large).where("put", "=", oldest).execute();
 }
@@ -420,9 +427,7 @@ export function applyDelta(base: Uint8Array, { steps, literals }: Delta): Uint8A
   let end = 0, at = 0;
   for (const [from, length, literal] of steps) {
     if (from + length > base.length || at + literal > literals.length) {
-      throw new RangeError(
-        `Cannot apply a difference: bytes ${from} to ${from + length} are outside the ${base.length} bytes`,
-      );
+      throw new RangeError("Cannot apply a difference: its steps do not fit the base");
     }
     value.set(base.subarray(from, from + length), end);
     value.set(literals.subarray(at, at + literal), end + length);

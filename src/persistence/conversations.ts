@@ -64,7 +64,11 @@ export class ConversationRows {
   async fork(fork: NewFork): Promise<Branch> {
     const id = await createFork(this.#db, { fork, now: this.#now() });
     const branch = await findBranch(this.#db, id);
-    if (!branch) throw new Error(`Cannot find branch ${id}: the database does not have the branch that it just stored`);
+    if (!branch) {
+      throw new UsageError(
+        `Cannot fork query ${fork.queryId}: another process deleted the conversation in the meantime`,
+      );
+    }
     return branch;
   }
 

@@ -37,8 +37,8 @@ export async function copyStore(options: CopyStoreOptions): Promise<DatabaseCopy
   if (isPostgres(from) === isPostgres(to)) {
     throw new UsageError(
       isPostgres(from)
-        ? "Cannot copy the database: both are PostgreSQL databases; use pg_dump and pg_restore"
-        : "Cannot copy the database: both are files; use vis db backup",
+        ? "Cannot copy the database: FROM and TO are both PostgreSQL databases; use pg_dump and pg_restore"
+        : "Cannot copy the database: FROM and TO are both files; use vis db backup",
     );
   }
   await using source = await opened(isPostgres(from) ? openServer(options, from) : openSource(options));
@@ -90,7 +90,7 @@ async function openSource({ from }: CopyStoreOptions): Promise<Side> {
 /** A file gets its final name only when it is complete. */
 async function openTarget({ to }: CopyStoreOptions): Promise<Side> {
   if (await stat(to).then(() => true, () => false)) {
-    throw new UsageError(`Cannot copy to ${to}: the file already exists; choose another path`);
+    throw new UsageError(`Cannot copy to ${to}: it already exists; choose another path`);
   }
   const partial = `${to}.unfinished`;
   return await converted({ location: to, toStoreError }, async () => ({
@@ -251,7 +251,11 @@ async function endCopy(tx: Database): Promise<void> {
 async function refuseRows(tx: Database, location: string): Promise<void> {
   for (const table of USER_TABLES) {
     const { rows: [row] } = await sql`SELECT 1 AS one FROM ${sql.raw(snakeCase(table))} LIMIT 1`.execute(tx);
-    if (row) throw new UsageError(`Cannot copy to ${location}: it already has conversations; use an empty database`);
+    if (row) {
+      throw new UsageError(
+        `Cannot copy to ${location}: it already has data (table ${snakeCase(table)}); use an empty database`,
+      );
+    }
   }
 }
 
@@ -439,8 +443,8 @@ async function verifyRows(
 
 function unlike(what: string): StoreError {
   return new StoreError(
-    `Cannot finish the copy: ${what} differs in the source, which changed after the copy began; end the ` +
-      "processes that use the source, remove the unfinished copy and start again",
+    `Cannot finish the copy: ${what} differs, because the source or the copy changed after the copy began; end the ` +
+      "processes that use them, remove the unfinished copy and start again",
     "unavailable",
   );
 }

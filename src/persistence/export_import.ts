@@ -3,6 +3,7 @@ import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { UsageError } from "../domain/errors.ts";
 import { newId } from "../domain/kit/ids.ts";
+import { clip } from "../domain/kit/text.ts";
 import type { ContentSource, ImportReport } from "../domain/records/conversations.ts";
 import { ARCHIVE_FORMAT, ARCHIVE_VERSION, type ArchivePart, type ConversationArchive } from "./archive_schema.ts";
 import { Content, contentPieces, putLarge } from "./content.ts";
@@ -298,9 +299,8 @@ function placesOf(
 /** New ids have the same order as the old ids. */
 function newIds(tables: ConversationArchive["tables"]): ReadonlyMap<string, string> {
   const old = Object.values(tables).flatMap((rows) => rows.flatMap((row) => "id" in row ? [row.id] : []));
-  if (new Set(old).size < old.length) {
-    throw new UsageError("Cannot import the conversation: two rows of the file have the same id");
-  }
+  const twice = old.find((id, at) => old.indexOf(id) < at);
+  if (twice !== undefined) throw refused(`two rows of the file have the id ${clip(twice, 80)}`);
   return new Map(old.sort().map((id) => [id, newId()]));
 }
 
@@ -311,9 +311,7 @@ function contentsByHash(contents: ConversationArchive["contents"]): ContentSourc
       ? new TextEncoder().encode(one.text)
       : new Uint8Array(Buffer.concat(one.base64.map((piece) => Buffer.from(piece, "base64"))));
     if (createHash("sha256").update(bytes).digest("hex") !== one.sha256) {
-      throw new UsageError(
-        `Cannot import the conversation: the hash of text ${one.sha256} does not match, so the text was changed`,
-      );
+      throw refused(`text ${one.sha256} has another hash, because the text or the hash changed after the export`);
     }
     found.set(one.sha256, bytes);
   }
@@ -433,12 +431,14 @@ async function* pieces(source: Iterable<Uint8Array>): AsyncGenerator<Uint8Array>
 }
 
 function missing(what: string): never {
-  throw new UsageError(`Cannot import the conversation: the file lacks ${what}`);
+  throw refused(`the file lacks ${clip(what, 100)}`);
+}
+
+function refused(why: string, options?: ErrorOptions): UsageError {
+  return new UsageError(`Cannot import the conversation: ${why}; export the conversation again`, options);
 }
 
 function contradiction(db: Database, error: unknown): UsageError | null {
   if (error instanceof UsageError || !db.dialect.breaksRule(error)) return null;
-  return new UsageError(`Cannot import the conversation: its rows contradict each other (${error.message})`, {
-    cause: error,
-  });
+  return refused(`its rows contradict each other (${error.message})`, { cause: error });
 }

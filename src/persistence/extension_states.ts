@@ -1,6 +1,7 @@
 import { type ExpressionBuilder, sql } from "kysely";
 import { UsageError } from "../domain/errors.ts";
 import { newId } from "../domain/kit/ids.ts";
+import { clip } from "../domain/kit/text.ts";
 import type {
   FoundState,
   StateEntry,
@@ -37,7 +38,7 @@ export class ExtensionStates implements StateStore {
     const text = JSON.stringify(value);
     if (text.length > MAX_CHARS) {
       throw new UsageError(
-        `Cannot store ${key}: its value has ${text.length} characters of JSON; the limit is ${MAX_CHARS}`,
+        `Cannot store ${key}: its value has ${text.length} characters of JSON; the limit is ${MAX_CHARS} characters`,
       );
     }
     return this.#change(place, async (tx) => {
@@ -47,7 +48,11 @@ export class ExtensionStates implements StateStore {
       const before = newest?.value === null || newest === undefined ? null : content.text(newest.value);
       const version = before === null ? 0 : newest?.version ?? 0;
       if (ifVersion !== undefined && ifVersion !== version) {
-        throw new UsageError(`Cannot store ${key}: it has version ${version}, not ${ifVersion}; read it again`);
+        const found = version === 0 ? "it has no value" : `its version is ${version}`;
+        const required = ifVersion === 0 ? "no value" : `version ${ifVersion}`;
+        throw new UsageError(
+          `Cannot store ${key}: ${found}, and ifVersion requires ${required}; read the state again`,
+        );
       }
       if (before === text) return version;
       if (newest === undefined) await this.#makeRoom(tx, place);
@@ -162,10 +167,10 @@ export class ExtensionStates implements StateStore {
 
   async #makeRoom(tx: Database, place: StatePlace): Promise<void> {
     if (await keysIn(tx, place) < MAX_KEYS) return;
-    const where = place.branchId === null ? "globally" : "in this conversation";
-    throw new UsageError(
-      `Cannot store another state of ${place.namespace}: it has ${MAX_KEYS} keys ${where}, the limit; delete some keys`,
-    );
+    const why = place.branchId === null
+      ? `it has ${MAX_KEYS} keys globally, the limit; delete some keys`
+      : `this conversation has had ${MAX_KEYS} keys, the limit, and deleted keys count too; use its keys again`;
+    throw new UsageError(`Cannot store another state of ${place.namespace}: ${why}`);
   }
 }
 
@@ -320,7 +325,12 @@ function newestStates(db: Database, { namespace, prefix }: { readonly namespace:
 function equal(db: Database, ...[path, value]: readonly [string, string | number | boolean | null]) {
   const parts = path.split(".");
   if (!parts.every((part) => PART.test(part))) {
-    throw new UsageError(`Cannot find states at ${path}: it is not a path such as a.b`);
+    throw new UsageError(
+      `Cannot find states at ${
+        clip(path, 100)
+      }: each part between dots must have 1 to 100 of the characters A-Z, a-z, ` +
+        "0-9, _, $, @, - and blank",
+    );
   }
   return db.dialect.hasJson("text", parts, value);
 }

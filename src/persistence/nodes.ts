@@ -6,7 +6,7 @@ import { settledWithin, together } from "../domain/kit/concurrency.ts";
 import type { ApprovalQuestion } from "../domain/query/approval.ts";
 import type { Database } from "./database.ts";
 import type { PostgresDatabase } from "./postgres/postgres_database.ts";
-import { sqlState, toPostgresError } from "./postgres/postgres_error.ts";
+import { ConnectionLost, sqlState, toPostgresError } from "./postgres/postgres_error.ts";
 import { type Address, clientConfig } from "./postgres/server.ts";
 import { findRequestKey } from "./queries.ts";
 import { holderOf, type IsAlive, isAliveNow } from "./runs.ts";
@@ -129,12 +129,12 @@ class JobQueue {
       ]);
       if (isBusy) {
         throw new BusyError(
-          `Cannot start the request: branch ${branchId} already runs another request; wait until it ends, or cancel it`,
+          `Cannot start the request: another request of branch ${branchId} runs or waits; wait until it ends, or cancel it`,
         );
       }
       if (known !== null && known.queryId !== replaces) {
         throw new BusyError(
-          `Cannot start the request: request ${known.queryId} was accepted with the same key (${key}); send the ` +
+          `Cannot start the request: request ${known.queryId} already uses the same key (${key}); send the ` +
             "request again to get that answer, or use another key",
         );
       }
@@ -505,7 +505,7 @@ export class PostgresListener {
   async #ask(client: Client, text: string): Promise<void> {
     const answer = client.query(text);
     if (!await settledWithin(answer, this.#options.answerMs)) {
-      throw new Error(`Cannot read events: the server did not answer within ${this.#options.answerMs} ms`);
+      throw new ConnectionLost(`Cannot read events: the server did not answer within ${this.#options.answerMs} ms`);
     }
     await answer;
   }

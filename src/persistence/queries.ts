@@ -110,7 +110,11 @@ type BranchToBegin = Awaited<ReturnType<typeof readBranch>>;
  * the lease cannot be taken, and the transaction runs again. */
 async function readBranch(tx: Database, branchId: string) {
   const [row] = await branchToBegin(tx, { branchId });
-  if (!row) throw new UsageError(`Cannot continue branch ${branchId}: its conversation was deleted`);
+  if (!row) {
+    throw new UsageError(
+      `Cannot continue branch ${branchId}: no branch has this id, or another process deleted its conversation`,
+    );
+  }
   const { conversationId, activity, runId, host, space, pid, started, session, ...rest } = row;
   if (conversationId === null || activity === null) {
     throw new Damage(`the conversation of branch ${branchId} is missing`);
@@ -157,11 +161,11 @@ async function anotherRun(
   const { runId, soulId, runs, version, status } = branch;
   if (runId !== retryOf || soulId === null || runs === null || version === null) {
     throw new UsageError(
-      `Cannot retry query ${retryOf}: it is not the last query of its branch; fork the conversation before it`,
+      `Cannot retry query ${retryOf}: it is not the newest run of the last query of its branch; fork the conversation before it`,
     );
   }
   if (status === "running") {
-    throw new UsageError(`Cannot retry query ${retryOf}: it is still running; wait for its end`);
+    throw new UsageError(`Cannot retry query ${retryOf}: it is still running; wait until it ends`);
   }
   await updateRow(tx, "querySoul", { id: soulId, changes: { runs: runs + 1 } });
   return { soulId, version: version + 1 };
@@ -319,7 +323,7 @@ async function cutAt(
     // The end of an iteration may be stored while the next one runs.
     ms: query.running ? ms : Math.min(ms, query.ms),
     steered: steered.filter(({ iteration }) => iteration <= iterations),
-    notes: [`Forked after iteration ${iterations}`, ...work.text === "" ? [] : [work.text]],
+    notes: [`Forked after step ${iterations}`, ...work.text === "" ? [] : [work.text]],
     work,
     ...query.only ? { only: query.only } : {},
     ...{ running: false, status: "interrupted", reason: "forked" },

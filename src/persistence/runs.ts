@@ -46,9 +46,9 @@ export async function runningRun(
   queryId: string,
 ): Promise<{ readonly branchId: string; readonly metadata: string | null }> {
   const [row] = await runToWrite(tx, { queryId });
-  if (!row) throw new Error(`Cannot store an iteration of query ${queryId}: it does not exist`);
+  if (!row) throw new Error(`Cannot change query ${queryId}: no query has this id`);
   await checkFence(tx, row);
-  if (row.status !== "running") throw new Error(`Cannot store an iteration of query ${queryId}: it has ended`);
+  if (row.status !== "running") throw new Error(`Cannot change query ${queryId}: it has ended`);
   return row;
 }
 
@@ -91,9 +91,13 @@ export async function takeLease(
 ): Promise<boolean> {
   if (holder) {
     const gone = !isSame(holder, owner);
-    const isBusy = gone &&
-      (await tx.dialect.hasRunningJob(tx, branchId) || await isAliveNow(tx, { owner: holder, isAlive, now }));
-    if (isBusy) {
+    if (gone && await tx.dialect.hasRunningJob(tx, branchId)) {
+      throw new BusyError(
+        "Cannot start the request: another request of this conversation runs on one of the nodes; wait until it ends, " +
+          "or cancel it",
+      );
+    }
+    if (gone && await isAliveNow(tx, { owner: holder, isAlive, now })) {
       const { pid, host } = holder;
       throw new BusyError(
         `Cannot start the request: another process (${pid} on ${host}) runs another request in this ` +

@@ -34,17 +34,24 @@ export function withoutPrivate(paths: readonly GrantedPath[], { home, visHome }:
 
 /** Throws Error if one of these paths would open a private folder. A workspace inside the home folder is allowed,
  * unless it is inside the Vis folder. */
-export function refusePrivate(open: readonly GrantedPath[], { home, visHome }: PrivateFolders): void {
+export function refusePrivate(
+  open: readonly GrantedPath[],
+  { home, visHome }: PrivateFolders,
+  { workspace = "" }: { readonly workspace?: string } = {},
+): void {
   for (const { path } of open) {
+    const advice = path === workspace
+      ? "start Vis in another folder"
+      : "leave this path out of the settings or the call";
     const opened = [home, visHome].find((folder) => folder !== null && isWithin(folder, path));
     if (opened) {
       throw new Error(
-        `Cannot run commands: ${path} would give them access to ${opened}; leave this path out of the settings or the call`,
+        `Cannot run commands: ${path} would give them access to ${opened}; ${advice}`,
       );
     }
     if (visHome !== null && isWithin(path, visHome)) {
       throw new Error(
-        `Cannot run commands: ${path} is inside ${visHome}, the folder of Vis; leave this path out of the settings or the call`,
+        `Cannot run commands: ${path} is inside ${visHome}, the folder of Vis; ${advice}`,
       );
     }
   }
@@ -232,7 +239,10 @@ export function startFolder(
 ): string | null {
   if (cwd === null) return null;
   const found = realEntry(resolve(workspace, cwd));
-  if (!found?.folder) throw new Error(`Cannot run a command in ${cwd}: the folder does not exist`);
+  if (found === null) {
+    throw new Error(`Cannot run a command in ${cwd}: the folder does not exist, or Vis cannot reach it`);
+  }
+  if (!found.folder) throw new Error(`Cannot run a command in ${cwd}: it is a file; name a folder`);
   if (!isWithin(found.path, root)) {
     throw new Error(`Cannot run a command in ${cwd}: the folder is outside the workspace; name one inside`);
   }
@@ -250,13 +260,13 @@ export function callPaths(
   const real = (path: string): GrantedPath => {
     const found = isAbsolute(path) ? realEntry(path) : null;
     if (found && isWithin(path, workspace) && !isWithin(found.path, workspace)) {
-      throw new Error(`Cannot run a command with ${path}: the path leads out of the workspace`);
+      throw new Error(`Cannot run a command with ${path}: the path leads out of the workspace; name its real path`);
     }
     if (found) return found;
     throw new Error(`Cannot run a command with ${path}: it is not an absolute path of an existing file or folder`);
   };
   const reads = [workspace, ...read].map(real), writes = write.map(real);
-  refusePrivate([...reads, ...writes], folders);
+  refusePrivate([...reads, ...writes], folders, reads[0] && { workspace: reads[0].path });
   refuseSettings(writes, { home: folders.home, workspace });
   return { read: reads, write: writes };
 }
@@ -269,6 +279,9 @@ function refuseSettings(
     if (home === null || isWithin(path, workspace) || !isWithin(path, home)) continue;
     const [first = ""] = relative(home, path).split(sep);
     if (!first.startsWith(".")) continue;
-    throw new Error(`Cannot run commands that change ${path}: ${home}/${first} has settings and keys of the user`);
+    throw new Error(
+      `Cannot run commands that change ${path}: ${home}/${first} may have settings or keys of the user; let the ` +
+        "command write in the workspace",
+    );
   }
 }

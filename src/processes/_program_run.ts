@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import { ByteBuffer, decodeText, joinBytes } from "../domain/kit/bytes.ts";
+import { counted } from "../domain/kit/text.ts";
 import type { Spawned, SpawnOptions } from "../extension/spawn_types.ts";
 
 const TIMEOUT_MS = 120_000, MAX_BYTES = 1 << 20;
@@ -197,7 +198,7 @@ class CappedOutput {
   bytes(): Uint8Array<ArrayBuffer> {
     this.#trim();
     const gap = this.#dropped > 0
-      ? new TextEncoder().encode(`\n[${this.#dropped} bytes are omitted]\n`)
+      ? new TextEncoder().encode(`\n[Vis omits ${counted(this.#dropped, "byte")}]\n`)
       : new Uint8Array();
     return joinBytes([this.#head.bytes, gap, this.#tail.bytes]);
   }

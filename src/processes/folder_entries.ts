@@ -165,7 +165,9 @@ async function emptyFolder(path: string, most: number): Promise<void> {
         left = true;
         if (!await removal.remove(top, entry)) await removal.empty(top, entry.name);
       }
-      if (left && removal.changes === before) throw new Error(`Cannot remove ${path}: it contains a protected path`);
+      if (left && removal.changes === before) {
+        throw new Error(`Cannot remove ${path}: it contains an entry that the system does not let Vis remove`);
+      }
     } finally {
       FOLDERS.close(top);
     }

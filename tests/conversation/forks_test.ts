@@ -172,7 +172,7 @@ Deno.test("a fork in the middle of a query shows the usage up to that point, and
     const { status, reason, answer, iterations, usage: used, notes, ms, forkedAt = 0 } = query;
     assert.deepEqual([status, reason, answer, iterations], ["interrupted", "forked", "", 1]);
     assert.deepEqual([used.input, used.output, used.calls], [107, 13, 2]);
-    assert.deepEqual(notes, ["Forked after iteration 1", "1 file changed +1 −0 (a.txt)"]);
+    assert.deepEqual(notes, ["Forked after step 1", "1 file changed +1 −0 (a.txt)"]);
     assert.ok(ms <= whole.ms, `${ms} of ${whole.ms} ms`);
     const stored = await conversations.iterations(query.queryId);
     assert.equal(forkedAt, stored[1]?.createdAt);

@@ -86,7 +86,7 @@ Deno.test("fileFault() describes errors of Deno and of Node in words", async () 
   assert.equal(await fault(() => Deno.readTextFile("/")), "it is a folder");
   const full = Object.assign(new Error("No space left on device (os error 28)"), { code: "ENOSPC" });
   assert.match(fileFault(full), /^the disk is full or has no inodes left/);
-  assert.match(fileFault(new Error("File too large (os error 27)")), /limit on the size of files .*ulimit -f/);
+  assert.match(fileFault(new Error("File too large (os error 27)")), /would exceed a size limit, .*ulimit -f/);
   assert.equal(fileFault(new Deno.errors.NotCapable("Requires all access")), "access is denied");
   assert.equal(fileFault(new Error("something else")), "something else");
   assert.equal(fileFault(new Error("with a secret"), "Error"), "Error");

@@ -33,7 +33,7 @@ Deno.test("readImage() refuses other files, cut ones and empty ones", () => {
 });
 
 Deno.test("readImage() refuses more than 5 MB and names both numbers", () => {
-  refused(new Uint8Array(5_000_001), /5000001 bytes; the limit is 5000000/);
+  refused(new Uint8Array(5_000_001), /5000001 bytes; the limit is 5000000 bytes/);
 });
 
 Deno.test("readImage() takes addresses as they are, of http and https only", () => {

@@ -22,7 +22,7 @@ const CASES: readonly (readonly [z.ZodType, unknown, string])[] = [
   [z.number().multipleOf(5), 3, "must be a multiple of 5"],
   [z.union([z.string(), z.array(z.string())]), 1, "must be text or a list"],
   [z.union([z.string(), z.array(z.string())]), [1], "is not valid: 0 must be text"],
-  [z.record(z.string().max(1), z.number()), { ab: 1 }, "ab has a key that is not valid"],
+  [z.record(z.string().max(1), z.number()), { ab: 1 }, "ab is not a valid key: it must have at most 1 character"],
 ];
 
 Deno.test("inputFault() continues a sentence that begins with the name of the value", () => {

@@ -172,14 +172,14 @@ Deno.test("readVar() refuses a missing variable, a value that is not data, and a
   await engine.ask("x");
   const found = shown(engine).slice(1);
   const expected = [
-    /ReferenceError: Cannot read none: no variable has this name|Cannot read none/,
+    /ReferenceError: Cannot read none: no variable in scope has this name|Cannot read none/,
     /twice|function/,
     /"RangeError: Cannot read long: it is larger than 1048576 bytes, the limit; raise maxBytes"/,
     /^2097152$/,
     /"RangeError: Cannot read long: it is larger than 10 bytes, the limit; raise maxBytes"/,
-    /Cannot read ext: no variable has this name/,
-    /Cannot read globalThis: no variable has this name/,
-    /Cannot read Math: no variable has this name/,
+    /Cannot read ext: no variable in scope has this name/,
+    /Cannot read globalThis: no variable in scope has this name/,
+    /Cannot read Math: no variable in scope has this name/,
     /Cannot read "a b": it is not the name of a variable|Cannot read .*a b/,
     /maxBytes is -1/,
   ];
@@ -218,7 +218,7 @@ Deno.test("readVar() without a child reads the stored value and starts none", ()
     assert.deepEqual(found, [
       [1, 2],
       "TypeError: Cannot read twice: it is a function, not data",
-      "ReferenceError: Cannot read none: no variable has this name",
+      "ReferenceError: Cannot read none: no variable in scope has this name",
       "RangeError: Cannot read big: it is larger than 100 bytes, the limit; raise maxBytes",
       0,
     ]);

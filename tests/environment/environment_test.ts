@@ -113,7 +113,7 @@ Deno.test("restoreVar() explains why it cannot restore a version", async () => {
   ]);
   await engine.ask("x");
   const [, first, second, third] = shown(engine);
-  assert.match(first ?? "", /Cannot find n v7: it has versions 1 to 1/);
+  assert.match(first ?? "", /Cannot find n v7: it has only version 1/);
   assert.match(second ?? "", /Cannot find nothing: no earlier step stored a variable with this name/);
   assert.match(third ?? "", /Cannot restore \$reasoning: it is a system variable/);
 });

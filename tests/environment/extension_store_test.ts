@@ -101,7 +101,7 @@ Deno.test("env.store: a value that is not JSON, an invalid key and an unknown op
     ["an instance", new (class Own {})(), /is a Own/],
     ["a getter", Object.defineProperty({}, "x", { get: () => 1, enumerable: true }), /\.x has a getter/],
     ["a hole", [undefined], /\[0\] is undefined/],
-    ["a circle", circle, /is nested too deeply, or contains itself/],
+    ["a circle", circle, /has more than 500 levels, or contains itself/],
     ["too much", "x".repeat(1 << 20), /Cannot store k: its value has 1048578 characters of JSON; the limit is 1048576/],
   ];
   for (const [what, value, expected] of refused) {

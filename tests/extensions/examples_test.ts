@@ -132,6 +132,6 @@ Deno.test("the example of variables reads one and binds another", async () => {
   assert.deepEqual(await run("variables", blocks), [
     '{ name: "ages", rows: 3 }',
     '"3,4,"',
-    "Cannot read none: no variable has this name",
+    "Cannot read none: no variable in scope has this name",
   ]);
 });

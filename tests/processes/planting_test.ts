@@ -169,7 +169,7 @@ Deno.test("a running command cannot change files that git brings meanwhile, and 
   assert.equal(found, false);
   assert.match(
     notes,
-    /^Ended npm run dev: it could have changed .*\.gitsettings, which is new and obeyed by git or Vis/,
+    /^Ended npm run dev: it could have changed .*\.gitsettings, a new path that git or Vis uses/,
   );
   assert.match(end, /^Error: Cannot continue npm run dev: it could have changed/);
   assert.equal((await whileRunning(false)).found, true, "without a pause, it can");
@@ -393,7 +393,7 @@ Deno.test(
       await Deno.writeTextFile(join(workspace, ".git/config"), `[core]\n${many2}`, { append: true });
       await assert.rejects(
         wallOf(place).spawn(workspace, ["true"]),
-        /^Error: Cannot run commands: repositories in .* name \d+ missing paths that git would obey/,
+        /^Error: Cannot run commands: repositories in .* name \d+ missing paths that git would use/,
       );
       assert.deepEqual([...Deno.readDirSync(workspace)].map(({ name }) => name).sort(), [".git", "a.txt"]);
     });

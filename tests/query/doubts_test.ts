@@ -213,7 +213,7 @@ Deno.test("a forked query names the work of its iterations until the fork, with 
     const [forked] = await engine.conversations.queries(await engine.conversations.byId(branchId));
     const text = "1 file changed +1 −1 (a.ts), ran npm test (exit code 1)";
     assert.equal(forked?.work?.text, text);
-    assert.deepEqual(forked?.notes, ["Forked after iteration 1", text]);
+    assert.deepEqual(forked?.notes, ["Forked after step 1", text]);
   });
 });
 

@@ -164,15 +164,15 @@ export async function plainFile(
 ): Promise<Uint8Array<ArrayBuffer>> {
   const info = await (links ? Deno.stat(path) : Deno.lstat(path));
   if (!info.isFile) throw new NotPlainFile(`it is ${kindText(info)}, not a file`);
-  if (info.size > most) throw new NotPlainFile(`it is larger than ${most} bytes, the limit`);
+  if (info.size > most) throw new NotPlainFile(`it has ${info.size} bytes, and the limit is ${most} bytes`);
   if (info.size === 0) return new Uint8Array(); // Files of /proc have size 0 too, and some of them are endless.
   const file = await open(path, READ);
   try {
-    if (!isSame(info, await file.stat())) throw new NotPlainFile("it was replaced while it was read");
+    if (!isSame(info, await file.stat())) throw new NotPlainFile("another process replaced it while Vis read it");
     const bytes = new Uint8Array(info.size + 1);
     let used = 0;
     for (let count = 1; count > 0; used += count) {
-      if (used === bytes.length) throw new NotPlainFile("it grew while it was read");
+      if (used === bytes.length) throw new NotPlainFile("it grew while Vis read it");
       ({ bytesRead: count } = await file.read(bytes, used, bytes.length - used, null));
     }
     return bytes.subarray(0, used);
@@ -332,5 +332,5 @@ function terminated(text: string): Uint8Array<ArrayBuffer> {
 export async function sharedFileNotes(path: string): Promise<readonly string[]> {
   const { mode } = await Deno.stat(path);
   const isOpen = Deno.build.os !== "windows" && ((mode ?? 0) & 0o077) !== 0;
-  return isOpen ? [`other users can read ${path}: run chmod 600 on it`] : [];
+  return isOpen ? [`other users have access to ${path}; run chmod 600 on it`] : [];
 }

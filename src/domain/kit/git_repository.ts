@@ -3,6 +3,7 @@ import { Buffer } from "node:buffer";
 import { dirname, join, resolve } from "node:path";
 import { joinUnresolved, smallTextFile } from "./files.ts";
 import { parseGitConfig } from "./git_config.ts";
+import { clip } from "./text.ts";
 
 /** Returns the real path of the folder that `.git` is or names. If that folder does not exist, returns its absolute
  * path. Returns null without a `.git`, or if `.git` is a file that names no folder. Throws Error for a name that is not
@@ -36,7 +37,12 @@ export async function namedCommonFolder(gitDir: string): Promise<string> {
 
 function folderNamed(named: string, { in: folder, by }: { readonly in: string; readonly by: string }): string {
   if (named.includes("\ufffd")) {
-    throw new Error(`Cannot find a repository: ${by} names ${named}, which is not UTF-8; rename the folder`);
+    throw new Error(
+      `Cannot find a repository: ${by} names a folder that is not UTF-8 (${
+        clip(named, 200)
+      }); rename the folder, and ` +
+        `correct ${by}`,
+    );
   }
   return joinUnresolved(folder, named);
 }

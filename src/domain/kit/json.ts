@@ -9,6 +9,7 @@ export type JsonValue =
   | { readonly [key: string]: JsonValue };
 
 const MAX_DEPTH = 500;
+const NO_FORM = "JSON has no form for it";
 
 /** Converts a value from the codec to JSON data: a Map to an object, a Set to a list, a Date to ISO text. Omits
  * undefined fields, and makes undefined items null. Throws TypeError with the path of a value that JSON cannot
@@ -26,14 +27,23 @@ function convert(value: unknown, at: Place): JsonValue {
   if (value === null || typeof value === "boolean" || typeof value === "string") return value;
   if (typeof value === "number" && Number.isFinite(value)) return value;
   if (typeof value === "bigint" && Number.isSafeInteger(Number(value))) return Number(value);
-  if (typeof value !== "object") throw refused(String(value), at.path);
-  if (at.depth >= MAX_DEPTH) throw refused("a value that is nested too deep, or that contains itself,", at.path);
+  if (typeof value === "bigint") {
+    throw refused(`the BigInt ${clip(String(value), 60)}`, at, "a number would lose digits; convert it to text");
+  }
+  if (typeof value === "function" || typeof value === "symbol") throw refused(`a ${typeof value}`, at);
+  if (typeof value !== "object") throw refused(String(value), at);
+  if (at.depth >= MAX_DEPTH) {
+    throw refused("a value", at, `it has more than ${MAX_DEPTH} levels, or contains itself`);
+  }
   if (value instanceof Date) {
-    return Number.isNaN(value.getTime()) ? refuse("a Date without a valid time", at) : value.toISOString();
+    if (Number.isNaN(value.getTime())) throw refused("a Date without a valid time", at);
+    return value.toISOString();
   }
   if (value instanceof URL || value instanceof RegExp) return String(value);
   if (value instanceof Error) return `${value.name}: ${value.message}`;
-  if (value instanceof ArrayBuffer || value instanceof DataView) return refuse("binary data", at);
+  if (value instanceof ArrayBuffer || value instanceof DataView) {
+    throw refused("binary data", at, `${NO_FORM}; convert it to Base64 text`);
+  }
   if (Array.isArray(value) || value instanceof Set || ArrayBuffer.isView(value)) {
     return Array.from(value as Iterable<unknown>, (item, index) => item === undefined ? null : below(item, at, index));
   }
@@ -53,18 +63,12 @@ function below(value: unknown, { path, depth }: Place, key: string | number): Js
 }
 
 function keyOf(key: unknown, at: Place): string {
-  if (typeof key === "object" && key !== null) throw refused("a Map whose keys are objects", at.path);
+  if (typeof key === "object" && key !== null) throw refused("a Map whose keys are objects", at);
   return String(key);
 }
 
-function refuse(what: string, { path }: Place): never {
-  throw refused(what, path);
-}
-
-function refused(what: string, path: string): TypeError {
-  return new TypeError(
-    `Cannot write ${what} as JSON${path === "" ? "" : `, at ${path.slice(0, 200)}`}: JSON has no form for it`,
-  );
+function refused(what: string, { path }: Place, why = NO_FORM): TypeError {
+  return new TypeError(`Cannot write ${what} as JSON${path === "" ? "" : `, at ${clip(path, 200)}`}: ${why}`);
 }
 
 /** Limits for untrusted JSON. Many values need many times the memory of their text; deep nesting overflows the stack of

@@ -91,7 +91,13 @@ async function mayBypass(db: Database): Promise<readonly string[]> {
     "SELECT rolname AS name FROM pg_roles WHERE rolname = current_user AND (rolsuper OR rolbypassrls)",
     [],
   );
-  return role ? [`the role ${String(role["name"])} bypasses row-level security, the second wall between tenants`] : [];
+  return role
+    ? [
+      `the role ${
+        String(role["name"])
+      } bypasses row-level security, which separates tenants; use a role without SUPERUSER and BYPASSRLS`,
+    ]
+    : [];
 }
 
 /** The number is arbitrary; no other program is likely to lock it. */
@@ -165,7 +171,11 @@ async function schemaOf(
   );
   if (found?.["ours"] === null) {
     if (found["other"] === null) return { version: 0, former: false };
-    throw new StoreError(`Cannot use database ${location}: it belongs to another program`, "unavailable");
+    throw new StoreError(
+      `Cannot use database ${location}: it belongs to another program, or its table schema_migration is missing; use ` +
+        "another database, or restore a backup",
+      "unavailable",
+    );
   }
   const { rows: [newest] } = await connection.query(
     "SELECT coalesce(max(version), 0) AS version, min(sha256) FILTER (WHERE version = 1) AS first FROM schema_migration",

@@ -4,21 +4,43 @@ import { Damage } from "../database.ts";
 /** The SQLSTATE classes and codes are from https://www.postgresql.org/docs/current/errcodes-appendix.html. */
 const RULES: readonly (readonly [RegExp, StoreErrorCode, string])[] = [
   [
+    /^28P01/,
+    "unavailable",
+    "the server refused the user or the password; check the user in the URL, and VIS_DATABASE_PASSWORD or " +
+    "VIS_DATABASE_PASSWORD_FILE",
+  ],
+  [
     /^28/,
     "unavailable",
-    "the server refused the user or the password; check VIS_DATABASE_PASSWORD or VIS_DATABASE_PASSWORD_FILE",
+    "the server refused the user, the address of this machine, or a connection without TLS; check the user in the " +
+    "URL, and pg_hba.conf of the server",
   ],
   [/^3D000/, "unavailable", "the server has no such database; create it with CREATE DATABASE"],
-  [/^42501/, "unavailable", "the user lacks a right; grant the rights of the owner"],
-  [/^25006/, "readonly", "the server is read-only; give the address of the primary server"],
+  [/^42501/, "unavailable", "the user lacks a right; make the user the owner of the database and its tables"],
+  [
+    /^25006/,
+    "readonly",
+    "the server or the database is read-only; give the address of the primary server, or turn " +
+    "default_transaction_read_only off",
+  ],
   [/^53100/, "full", "the disk of the server is full; free space and try again"],
   [/^53/, "busy", "the server has too many connections or too little memory; try again"],
-  [/^(40|55P03|57014)/, "busy", "another process is writing to it; try again when that process has finished"],
+  [/^57014/, "busy", "the server cancelled an operation, because of statement_timeout or of a person; try again"],
+  [/^(40|55P03)/, "busy", "another write, of this process or another one, conflicts with this one; try again"],
   [/^XX00[12]/, "corrupt", "the server reports damaged data; restore a backup"],
 ];
 
-/** The runtime and the driver report faults of TLS with these codes and messages. Older runtimes give no code. */
-const TLS: readonly (readonly [RegExp, string])[] = [
+/** The runtime and the driver report faults of TLS and a missing password with these codes and messages. Older runtimes
+ * give no code. */
+const REFUSALS: readonly (readonly [RegExp, string])[] = [
+  [
+    /^\s*SASL: .*\bpassword must be/,
+    "the server requires a password; set VIS_DATABASE_PASSWORD or VIS_DATABASE_PASSWORD_FILE",
+  ],
+  [
+    /CERT_(?:HAS_EXPIRED|NOT_YET_VALID)|certificate.*(?:expired|NotValidYet|not yet valid)/i,
+    "the certificate of the server has expired or is not yet valid; renew it, or correct the clock of this machine",
+  ],
   [
     /ALTNAME|not ?valid ?for ?(any ?)?name/i,
     "the certificate of the server is for another name; use that name as the host",
@@ -39,17 +61,17 @@ export function toPostgresError(error: unknown, location: string): unknown {
   const say = (code: StoreErrorCode, words: string) =>
     new StoreError(`Cannot use database ${location}: ${words}`, code, { cause: error });
   if (error instanceof Damage) return say("corrupt", `the database is damaged (${error.what}); restore a backup`);
-  if (isClosed(error)) return say("unavailable", "the connection was closed");
+  if (isClosed(error)) return say("unavailable", "Vis has closed the connection");
   if (isLost(error)) return say("unavailable", "the server does not answer; check whether it runs and can be reached");
   const code = sqlState(error);
   if (code === "") {
-    const words = tlsWords(error);
+    const words = refusalWords(error);
     return words === undefined ? error : say("unavailable", words);
   }
   const rule = RULES.find(([pattern]) => pattern.test(code));
   return rule
     ? say(rule[1], rule[2])
-    : say("unavailable", `the server refused an operation (${code}); vis logs has the reason`);
+    : say("unavailable", `the server refused an operation (${code}); the log of the server has the reason`);
 }
 
 export function sqlState(error: unknown): string {
@@ -62,11 +84,11 @@ export class ConnectionLost extends Error {
 }
 
 /** Converts an error of the driver. An error that the server did not report is a lost connection, whatever code the
- * system gives it. Exceptions are certificate errors, which waiting does not fix, and errors of the program itself. */
+ * system gives it. Exceptions are faults of TLS, a missing password, and errors of the program itself: waiting does not fix them. */
 export function lostOr(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof ConnectionLost || sqlState(error) !== "") return error;
   if (error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError) return error;
-  return isClosed(error) || tlsWords(error) !== undefined
+  return isClosed(error) || refusalWords(error) !== undefined
     ? error
     : new ConnectionLost(`Cannot continue without the server: the connection was lost (${error.message})`, {
       cause: error,
@@ -108,8 +130,8 @@ export function isAborted(error: unknown): boolean {
   return ["40001", "40P01", "55P03"].includes(sqlState(error));
 }
 
-function tlsWords(error: Error): string | undefined {
-  return TLS.find(([pattern]) => pattern.test(`${codeOf(error)} ${error.message}`))?.[1];
+function refusalWords(error: Error): string | undefined {
+  return REFUSALS.find(([pattern]) => pattern.test(`${codeOf(error)} ${error.message}`))?.[1];
 }
 
 function isClosed(error: Error): boolean {

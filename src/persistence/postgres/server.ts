@@ -2,10 +2,11 @@ import type { QueryResult } from "kysely";
 import pg from "pg";
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileCode, UsageError } from "../../domain/errors.ts";
+import { fileFault, UsageError } from "../../domain/errors.ts";
 import { percentDecoded } from "../../domain/kit/addresses.ts";
 import { ownPatience, Semaphore, settledWithin } from "../../domain/kit/concurrency.ts";
 import { newId } from "../../domain/kit/ids.ts";
+import { clip } from "../../domain/kit/text.ts";
 import { columnName } from "../tables.ts";
 import { ConnectionLost, isLost, lostOr, mayReturn, sqlState, wordsOf } from "./postgres_error.ts";
 
@@ -493,10 +494,10 @@ function authorityIn(path: string): string {
     return readFileSync(path, "utf8");
   } catch (error) {
     throw new UsageError(
-      `Cannot use the database URL: Vis cannot read its sslrootcert ${path} (${fileCode(error)}); correct the path`,
-      {
-        cause: error,
-      },
+      `Cannot read ${path}, the sslrootcert of the database URL: ${
+        fileFault(error)
+      }; correct the path or its permissions`,
+      { cause: error },
     );
   }
 }
@@ -526,7 +527,9 @@ export function readAddress(text: string, password?: string): Address {
   const isHere = host.startsWith("/") || /^(localhost|127\.\d+\.\d+\.\d+|::1)$/.test(host);
   const mode = url.searchParams.get("sslmode") ?? (isHere ? "disable" : "verify-full");
   if (!MODES.includes(mode)) {
-    throw new UsageError(`Cannot use the database URL: its sslmode is ${mode}; choose one of ${MODES.join(", ")}`);
+    throw new UsageError(
+      `Cannot use the database URL: its sslmode is ${clip(mode, 40)}; choose one of ${MODES.join(", ")}`,
+    );
   }
   const database = percentDecoded(url.pathname.slice(1));
   if (database === "") {
@@ -534,6 +537,9 @@ export function readAddress(text: string, password?: string): Address {
   }
   const user = percentDecoded(url.username) || "vis";
   const port = Number(url.searchParams.get("port") ?? (url.port || 5432));
+  if (!(Number.isInteger(port) && port >= 1 && port <= 65535)) {
+    throw new UsageError("Cannot use the database URL: its port is not a number from 1 to 65535");
+  }
   const authority = url.searchParams.get("sslrootcert");
   return {
     ...{ host, port, user, database },

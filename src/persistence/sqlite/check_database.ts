@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import { DatabaseSync } from "node:sqlite";
 import { crc32 } from "node:zlib";
 import { messageOf, StoreError } from "../../domain/errors.ts";
+import { counted } from "../../domain/kit/text.ts";
 import type { CheckReport } from "../../domain/records/database_maintenance.ts";
 import { applyDelta, stepsOf } from "../content.ts";
 import type { Database } from "../database.ts";
@@ -66,7 +67,7 @@ function attempt(part: () => readonly string[], path: string): readonly string[]
     return part();
   } catch (error) {
     if (isBusy(error) || (error instanceof Error && systemError(error, path))) throw error;
-    return [`SQLite cannot read a part of it: ${messageOf(error)}`];
+    return [`SQLite cannot read a part of the database: ${messageOf(error)}`];
   }
 }
 
@@ -81,7 +82,9 @@ function structure(db: DatabaseSync): string[] {
 
 function foreignKeys(db: DatabaseSync): string[] {
   const rows = db.prepare(`SELECT "table", "parent", count(*) AS n FROM pragma_foreign_key_check GROUP BY 1, 2`).all();
-  return rows.map(({ table, parent, n }) => `${String(n)} rows of ${String(table)} miss their ${String(parent)}`);
+  return rows.map(({ table, parent, n }) =>
+    `In ${String(table)}, the row of ${String(parent)} is missing for ${counted(Number(n), "row")}`
+  );
 }
 
 function hashes(db: DatabaseSync): { readonly contents: number; readonly bad: readonly string[] } {
@@ -109,11 +112,9 @@ function hashes(db: DatabaseSync): { readonly contents: number; readonly bad: re
 
 function badContents(db: DatabaseSync, bad: readonly string[]): string[] {
   const named = bad.slice(0, TOLD).map((one) =>
-    `The content ${one} has changed since Vis stored it${contentUsers(db, one)}`
+    `The content ${one} has changed since Vis stored it, or a part of it is missing${contentUsers(db, one)}`
   );
-  return bad.length > TOLD
-    ? [...named, `${bad.length - TOLD} more contents have changed since Vis stored them`]
-    : named;
+  return bad.length > TOLD ? [...named, `${counted(bad.length - TOLD, "other content")} changed too`] : named;
 }
 
 function values(db: DatabaseSync): string[] {
@@ -126,7 +127,7 @@ function values(db: DatabaseSync): string[] {
   const named = bad.slice(0, TOLD).map((id) =>
     `The value ${id} has changed since Vis stored it${rowPlace(db, { table: "expressionState", id })}`
   );
-  return bad.length > TOLD ? [...named, `${bad.length - TOLD} more values have changed since Vis stored them`] : named;
+  return bad.length > TOLD ? [...named, `${counted(bad.length - TOLD, "other value")} changed too`] : named;
 }
 
 type Row = Readonly<Record<string, unknown>>;
@@ -153,7 +154,7 @@ function references(db: DatabaseSync): string[] {
     `SELECT origin, count(*) AS n, min(hash) AS hash FROM mark WHERE hash NOT IN (SELECT hash FROM content) GROUP BY origin`,
   ).all();
   return rows.map(({ origin, n, hash }) =>
-    `${String(n)} references of ${String(origin)} name missing content, such as sha256:${String(hash)}`
+    `In ${String(origin)}, content is missing for ${counted(Number(n), "reference")}, such as sha256:${String(hash)}`
   );
 }
 
@@ -178,21 +179,24 @@ function searchIndex(db: DatabaseSync): string[] {
      LEFT JOIN search_entry n ON n.owner_id = t.owner_id AND n.owner_table = t.owner_table AND n.field = t.field
      LEFT JOIN search s ON s.rowid = n.id`,
   ).all();
-  if (row?.texts === row?.entries && row?.lost === 0) return [];
-  return [`The search index does not match ${String(row?.lost)} of ${String(row?.texts)} texts`];
+  const { texts, entries, lost } = row ?? {};
+  if (texts === entries && lost === 0) return [];
+  return lost === 0
+    ? [`The search index has ${String(entries)} entries for ${String(texts)} texts`]
+    : [`The search index does not match ${String(lost)} of ${String(texts)} texts`];
 }
 
 /** Throws `StoreError` for a damaged database before another file is made from it, since that file would seem sound.
- * `doing` names the refused action. */
+ * `doing` names the refused action; `advice` names a way out. */
 export function refuseDamaged(
   db: DatabaseSync,
-  { doing, ...found }: Parameters<typeof checkAll>[1] & { readonly doing: string },
+  { doing, advice, ...found }: Parameters<typeof checkAll>[1] & { readonly doing: string; readonly advice?: string },
 ): void {
   const [problem] = checkAll(db, found).problems;
   if (problem === undefined) return;
   throw new StoreError(
-    `Cannot ${doing}: the database is damaged (${problem}), and Vis changed nothing; vis db check lists ` +
-      "the damage, and vis db restore COPY restores a backup",
+    `Cannot ${doing}: it is damaged (${problem}), and Vis changed nothing; ` +
+      (advice ?? "vis db check lists the damage, and vis db restore COPY restores a backup"),
     "corrupt",
   );
 }

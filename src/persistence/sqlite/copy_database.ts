@@ -62,7 +62,11 @@ function checkCopy(path: string): void {
     db.exec("PRAGMA journal_mode = DELETE");
     const [found] = db.prepare("PRAGMA quick_check(1)").all();
     if (found?.quick_check === "ok") return;
-    throw new StoreError(`Cannot copy the database: the copy is damaged (${String(found?.quick_check)})`, "corrupt");
+    throw new StoreError(
+      `Cannot copy the database: the copy ${path} is damaged (${String(found?.quick_check)}); vis db check shows ` +
+        "whether the database is damaged too",
+      "corrupt",
+    );
   } finally {
     db.close();
   }

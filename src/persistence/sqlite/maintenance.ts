@@ -96,7 +96,7 @@ async function backupDatabase(path: string, target: string): Promise<BackupRepor
     return { path: goal, bytes, schemaVersion: schema.version, ms: performance.now() - start };
   } catch (error) {
     // System errors occur where the copy is written.
-    throw (error instanceof Error && systemError(error, goal)) || error;
+    throw (error instanceof Error && systemError(error, goal, { isBackup: true })) || error;
   } finally {
     db.close();
   }
@@ -118,7 +118,7 @@ async function appear(partial: string, goal: string): Promise<void> {
 }
 
 function taken(goal: string): UsageError {
-  return new UsageError(`Cannot back up to ${goal}: the file already exists; choose another path`);
+  return new UsageError(`Cannot back up to ${goal}: it already exists; choose another path`);
 }
 
 async function exists(path: string): Promise<boolean> {
@@ -135,7 +135,9 @@ async function restoreDatabase(
   { source, now }: { readonly source: string; readonly now: () => number },
 ): Promise<DatabaseRestoreReport> {
   const start = performance.now();
-  if (path === ":memory:") throw new UsageError("Cannot restore :memory:: it is not a file; name a file with --db");
+  if (path === ":memory:") {
+    throw new UsageError("Cannot restore a database in memory: it has no file; name a file with --db");
+  }
   const from = resolve(source);
   if (await realpath(from).catch(() => from) === await realpath(path).catch(() => path)) {
     throw new UsageError(`Cannot restore ${from}: it is the database itself; name a backup`);
@@ -149,7 +151,7 @@ async function restoreDatabase(
   });
   const partial = `${path}.restoring`;
   try {
-    refuseDamaged(db, { doing: `restore ${from}`, path: from, schema });
+    refuseDamaged(db, { doing: `restore ${from}`, advice: "restore another backup", path: from, schema });
     await ensureFolder(dirname(path));
     const bytes = await copyDatabase(db, { target: partial, like: path, mode: await modeOf(path) });
     const keptAs = await replace(path, { partial, aside: `${path}.before-restore-${stamp(now())}` });

@@ -56,8 +56,8 @@ export async function migrate(
       if (db.isTransaction) db.exec("ROLLBACK");
       if (error instanceof StoreError || isBusy(error)) throw error;
       throw (error instanceof Error && systemError(error, path)) || new StoreError(
-        `Cannot bring database ${path} to schema V${file.version}: ${file.name} failed, and Vis changed ` +
-          "nothing; keep your previous version of Vis, and report this",
+        `Cannot bring database ${path} to schema V${file.version}: ${file.name} failed, and Vis undid ` +
+          "its changes; use the previous version of Vis, and report the failure",
         "unavailable",
         { cause: error },
       );
@@ -84,7 +84,7 @@ export function foundSchema(db: DatabaseSync, { files, path }: Known): FoundSche
   if (tables.length === 0) return { version: 0, former: false };
   if (!tables.includes("schema_migration")) {
     if (tables.includes(OUR_TABLE)) throw damaged(path, { what: "the table schema_migration is missing" });
-    throw refused(path, "it belongs to another program; choose another file with --db");
+    throw refused(path, "it belongs to another program; use another file");
   }
   const done = db.prepare("SELECT version, name, sha256 FROM schema_migration ORDER BY version").all();
   const odd = done.find((row) => isOdd(row, files));
@@ -159,8 +159,8 @@ async function keepCopy(path: string, version: number): Promise<void> {
   } catch (error) {
     if (!(error instanceof StoreError && error.code === "corrupt")) throw error;
     throw new StoreError(
-      `Cannot use database ${path}: it is damaged, and Vis upgrades only an undamaged database; export its ` +
-        "conversations with the version that created it, or restore a backup",
+      `Cannot use database ${path}: it is damaged, and Vis upgrades only an undamaged database; restore a backup, or ` +
+        "export its conversations with the version that created it",
       "corrupt",
       { cause: error },
     );

@@ -83,12 +83,14 @@ interface ExistingDatabase {
 /** Connects to an existing Vis database without creating, migrating or switching it. `action` begins the message of the
  * `UsageError` for a missing database. Throws `StoreError` for a foreign or newer database. */
 export async function openExisting(path: string, action: string): Promise<ExistingDatabase> {
-  if (path === ":memory:") throw new UsageError(`Cannot ${action} :memory:: it is not a file; name a file with --db`);
+  if (path === ":memory:") {
+    throw new UsageError(`Cannot ${action} a database in memory: it has no file; name a file with --db`);
+  }
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT" || error.code === "ENOTDIR") return null;
     throw error;
   });
-  if (found === null) throw new UsageError(`Cannot ${action} ${path}: the file does not exist`);
+  if (found === null) throw new UsageError(`Cannot ${action} ${path}: the file does not exist; correct the path`);
   if (!found.isFile()) throw new UsageError(`Cannot ${action} ${path}: it is not a regular file`);
   await refuseDamagedFile(path);
   const db = new DatabaseSync(path, { timeout: WAIT_MS, enableForeignKeyConstraints: true });
@@ -290,7 +292,7 @@ function damageOf(header: Buffer): string | null {
 /** If the log is empty, the file has as many pages as its header states. */
 function lengthDamage({ header, size }: Begin): string | null {
   const counted = header.readUInt32BE(24) === header.readUInt32BE(92);
-  return counted && header.readUInt32BE(28) * 4096 !== size ? "its length differs from the length in it" : null;
+  return counted && header.readUInt32BE(28) * 4096 !== size ? "its length differs from the length in its header" : null;
 }
 
 async function isLogged(path: string): Promise<boolean> {
@@ -332,8 +334,10 @@ async function logDamage(path: string): Promise<string | null> {
       // Another process may have written in the meantime: a log that it has restarted or not yet finished is not
       // damaged.
       if (!await isStill(file, { header, gap })) continue;
-      const what = gap.frame < 0 ? "its header" : `frame ${gap.frame + 1}`;
-      return `${path}-wal: ${what} is not the written one, and transactions follow it`;
+      const what = gap.frame < 0
+        ? "its header is not valid"
+        : `its frame ${gap.frame + 1} is not valid, and a complete transaction follows it`;
+      return `${path}-wal: ${what}`;
     }
   } finally {
     await file.close();

@@ -6,10 +6,11 @@ type Rule = readonly [pattern: RegExp, kind: StoreErrorCode, words: string];
 
 const SYSTEM: readonly Rule[] = [
   [
-    /disk is full|ENOSPC|EDQUOT|no space left/i,
+    /disk is full|ENOSPC|no space left/i,
     "full",
     `${DISK_FULL}; free space and try again`,
   ],
+  [/EDQUOT|quota/i, "full", "the quota of the disk is used up; free space and try again"],
   [
     /EFBIG|file too large/i,
     "full",
@@ -69,7 +70,7 @@ const RULES: readonly Rule[] = [
     "unavailable",
     "a row would break a rule of the schema; vis db check shows whether the file is damaged",
   ],
-  [/not open|already been destroyed/, "unavailable", "it is closed"],
+  [/not open|already been destroyed/, "unavailable", "Vis has already closed it"],
 ];
 
 /** Damage is reported by SQLite, by JSON in a metadata cell, or by Kysely for a row that must exist. Damage can also
@@ -97,14 +98,24 @@ export function toStoreError(error: unknown, location: string): unknown {
   const rule = find(RULES, text);
   if (rule) return say(rule[1], rule[2]);
   const code = codeOf(error);
-  if (code === "ERR_SQLITE_ERROR") return say("unavailable", "it refused an operation; vis logs has the reason");
+  if (code === "ERR_SQLITE_ERROR") {
+    const number = numberOf(error);
+    return say(
+      "unavailable",
+      `SQLite refused an operation${number === null ? "" : ` (error ${number})`}; report the failure`,
+    );
+  }
   return /^E[A-Z]+$/.test(code) ? say("unavailable", "the file does not open; choose another file with --db") : error;
 }
 
 /** Checks SQLite's own codes, including extended ones, because a virtual table reports damage in other words. */
 function isCorrupt(error: Error): boolean {
   const CORRUPT = 11;
-  return "errcode" in error && typeof error.errcode === "number" && (error.errcode & 0xff) === CORRUPT;
+  return ((numberOf(error) ?? 0) & 0xff) === CORRUPT;
+}
+
+function numberOf(error: Error): number | null {
+  return "errcode" in error && typeof error.errcode === "number" ? error.errcode : null;
 }
 
 export function damaged(
@@ -116,14 +127,18 @@ export function damaged(
 }
 
 /** Returns the error as `StoreError` if the system is the cause, such as a disk, a limit or permissions. Returns null
- * for all other errors. */
-export function systemError(error: Error, location: string): StoreError | null {
+ * for all other errors. With `isBackup`, the location is the path of a new backup. */
+export function systemError(error: Error, location: string, { isBackup = false } = {}): StoreError | null {
   const text = textOf(error);
   const vague = find(VAGUE, text);
   const fault = vague && location !== ":memory:" ? systemFault(location) : "";
   const found = find(SYSTEM, fault || text);
   const rule = vague === READONLY && found?.[1] !== "readonly" ? vague : found ?? vague;
-  return rule ? sayer(error, location)(rule[1], rule[2]) : null;
+  if (!rule) return null;
+  const [, kind, words] = rule;
+  if (!isBackup) return sayer(error, location)(kind, words);
+  const why = words.replace("choose another file with --db", "choose another path");
+  return new StoreError(`Cannot back up to ${location}: ${why}`, kind, { cause: error });
 }
 
 function sayer(cause: Error, location: string) {

@@ -196,7 +196,7 @@ async function folderOf(workspace: string, options: SpawnOptions): Promise<strin
 function refusedWithoutWall({ reason }: { readonly reason: string }): Error {
   return new Error(
     `Cannot run commands: ${reason}, and shell.unwalled is off or sandbox.require has kernel; vis doctor shows how to ` +
-      "complete the wall",
+      "complete the command wall",
   );
 }
 
@@ -214,7 +214,7 @@ function commandOf(argv: readonly string[]): AskedCommand {
     : argv;
 }
 
-/** Throws Error for a command that is too long to be shown whole. */
+/** Throws Error for a command that is too long for a question. */
 function questionOf(
   command: AskedCommand,
   { found, programs, cwd, workspace, options, state, home }: {
@@ -230,7 +230,7 @@ function questionOf(
   const { env = {}, input, write = [], network = false } = options;
   const outside = write.filter((path) => !isWithin(path, workspace));
   const facts = [
-    state.some ? "behind a wall that is not whole" : "with no wall around it",
+    state.some ? "behind an incomplete command wall" : "with no wall around it",
     state.some && network ? "with access to the network" : "",
     state.some && outside.length > 0 ? `changing ${shellText(outside)}` : "",
     typeof input === "object" ? "with an input that Vis writes while it runs" : "",
@@ -247,7 +247,7 @@ function questionOf(
   if (what.length > LONGEST_QUESTION) {
     throw new Error(
       `Cannot ask for this command: with its variables and input it has ${what.length} characters; the ` +
-        `limit is ${LONGEST_QUESTION}; write the input to a file`,
+        `limit is ${LONGEST_QUESTION} characters; write the command or its input to a file`,
     );
   }
   const scopes = "never" in found ? [] : found.scopes;

@@ -19,9 +19,10 @@ const KILLED = { code: 137, signal: "SIGKILL" };
 const ENOENT = 2, EACCES = 13, ENOEXEC = 8, E2BIG = 7;
 const WORDS: Readonly<Record<number, string>> = {
   [ENOENT]: "the program does not exist, or its interpreter does not",
-  [EACCES]: "commands may not execute it: it is not a program, or it is in a folder that commands may not read",
+  [EACCES]: "it is not a program, or it is in a folder that commands may not read",
   [ENOEXEC]: "it is not a program, and names no interpreter",
-  [E2BIG]: "its arguments or variables are longer than 128 KiB, the system's limit for each; use a file, or stdin",
+  [E2BIG]:
+    "an argument or a variable is longer than 128 KiB, or all together are too long for the system; use a file, or stdin",
 };
 const SIGNALS = new Map(Object.entries(constants.signals).map(([name, number]) => [Number(number), name]));
 

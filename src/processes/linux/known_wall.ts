@@ -68,7 +68,7 @@ function faultOf(): string {
       return "";
     }
   };
-  if (Number(setting("user/max_user_namespaces")) === 0) return "user.max_user_namespaces is 0";
+  if (Number(setting("user/max_user_namespaces")) === 0) return "user.max_user_namespaces is 0 or missing";
   if (setting("kernel/unprivileged_userns_clone") === "0") return "kernel.unprivileged_userns_clone is 0";
   return setting("kernel/apparmor_restrict_unprivileged_userns") === "1"
     ? "kernel.apparmor_restrict_unprivileged_userns is 1"

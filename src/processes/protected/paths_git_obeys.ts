@@ -5,6 +5,7 @@ import { Pace } from "../../domain/kit/concurrency.ts";
 import { isBelow, isWithin, joinUnresolved, smallTextFile } from "../../domain/kit/files.ts";
 import { everyGitSetting, type GitSetting, isSha256, untilde } from "../../domain/kit/git_config.ts";
 import { namedGitFolder } from "../../domain/kit/git_repository.ts";
+import { counted } from "../../domain/kit/text.ts";
 import type { WallOptions } from "../_granted_paths.ts";
 import { entryKind, isFile, plainName, realPathOf } from "../_paths.ts";
 import { GIT, GitIndexes, ownSettings, repositoryFolders } from "./repositories.ts";
@@ -135,8 +136,8 @@ export class ClaimCache {
       for (const other of others) if (isBelow(other, within)) open.add(other);
       if (found.length <= MOST_CLAIMS) continue;
       throw new Error(
-        `Cannot run commands: git obeys ${found.length} paths of ${open.size} repositories; the limit is ` +
-          `${MOST_CLAIMS}; start Vis in a folder with fewer repositories`,
+        `Cannot run commands: the settings of git in ${counted(open.size, "repository")} name ${found.length} paths; ` +
+          `the limit is ${MOST_CLAIMS} paths; start Vis in a folder with fewer repositories`,
       );
     }
     return found;
@@ -269,7 +270,7 @@ async function repositoryClaims(
   if (odd !== undefined && !withMissing) {
     throw new Error(
       `Cannot run commands: ${odd.path}, which ${odd.reason}, has a name that is not UTF-8, so Vis cannot ` +
-        "protect it; change the setting",
+        "protect it; rename it, or change the setting that names it",
     );
   }
   return { claims, from, others };

@@ -41,7 +41,10 @@ export class Placeholders {
       }
       libc.closeDescriptor(descriptor);
     }
-    throw new Error(`Cannot run the command: it could create ${path}, which git or Vis would obey`);
+    throw new Error(
+      `Cannot run the command: Vis could not reserve ${path} in ${TRIES} attempts, and a command must not create ` +
+        "settings of git or Vis; try again",
+    );
   }
 }
 

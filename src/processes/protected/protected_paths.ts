@@ -1,6 +1,7 @@
 import { dirname, join } from "node:path";
 import { Pace } from "../../domain/kit/concurrency.ts";
 import { isBelow, isWithin } from "../../domain/kit/files.ts";
+import { counted } from "../../domain/kit/text.ts";
 import type { Spawned } from "../../extension/spawn_types.ts";
 import type { GrantedPath } from "../../sandbox/confine/access.ts";
 import type { HiddenFile, Layer } from "../../sandbox/exec/confinement_plan.ts";
@@ -117,8 +118,8 @@ export class ProtectedPaths {
     const missing = [...found.missing].filter(([path]) => counts(path));
     if (missing.length > MOST_PLACEHOLDERS) {
       throw new Error(
-        `Cannot run commands: repositories in ${root} name ${missing.length} missing paths that git would ` +
-          `obey; the limit is ${MOST_PLACEHOLDERS}; correct the settings of git`,
+        `Cannot run commands: repositories in ${root} name ${missing.length} missing paths that git would use; the ` +
+          `limit is ${MOST_PLACEHOLDERS} paths; correct the settings of git`,
       );
     }
     const release: (() => void)[] = [];
@@ -160,8 +161,8 @@ export class ProtectedPaths {
     if (layers.length > MOST_LAYERS) {
       await leave();
       throw new Error(
-        `Cannot run commands: ${layers.length} paths of ${tops.length} repositories would be ` +
-          `read-only; the limit is ${MOST_LAYERS}; start Vis in a folder with fewer repositories`,
+        `Cannot run commands: ${layers.length} paths of ${counted(tops.length, "repository")} would be ` +
+          `read-only; the limit is ${MOST_LAYERS} paths; start Vis in a folder with fewer repositories`,
       );
     }
     const places = new Map<string, string>();
@@ -208,7 +209,7 @@ export class ProtectedPaths {
       for (const [running, paths] of after) {
         const path = paths.find((one) => !before.get(running)?.includes(one));
         if (path !== undefined) {
-          await end(running, `it could have changed ${path}, which is new and obeyed by git or Vis`);
+          await end(running, `it could have changed ${path}, a new path that git or Vis uses`);
         }
       }
       if ("error" in result) throw result.error;

@@ -91,8 +91,10 @@ export class WorkspaceWalk {
       );
     } while (moved.size > 0 && !isFull);
     if (moved.size > 0 && running !== null) {
+      const [path = ""] = [...held].find(([, { facts }]) => moved.has(facts.id)) ?? [];
       throw new Error(
-        `Cannot run commands: ${running} moved a file that may hold keys; stop that command first`,
+        `Cannot run commands: ${path}, which may hold keys, is no longer there, and ${running} may have moved it; ` +
+          "stop that command first",
       );
     }
     const all = isFull ? now : before ?? now;
@@ -121,7 +123,7 @@ export class WorkspaceWalk {
     if (found.repositories.length > MOST_REPOSITORIES) {
       throw new Error(
         `Cannot run commands: ${workspace} has ${found.repositories.length} repositories; the limit is ` +
-          `${MOST_REPOSITORIES}; start Vis in a folder with fewer`,
+          `${MOST_REPOSITORIES} repositories; start Vis in a folder with fewer`,
       );
     }
     return found;
@@ -145,12 +147,12 @@ export class WorkspaceWalk {
         `Cannot run commands: they could read files in ${open}, where Vis cannot look for keys; run chmod u+r ${open}`,
       );
     }
-    const tooMany = (count: number): Error =>
+    const tooMany = (count: number, limit: string): Error =>
       new Error(
         `Cannot run commands: ${count < MOST_FOUND ? count : `over ${count}`} files may hold keys, and Vis ` +
-          `can hide at most ${MOST_HIDDEN}; shorten the setting secrets`,
+          `can ${limit}; shorten the setting secrets`,
       );
-    if (secrets.size > MOST_SECRETS) throw tooMany(secrets.size);
+    if (secrets.size > MOST_SECRETS) throw tooMany(secrets.size, `check at most ${MOST_SECRETS} of them`);
     const untracked = secrets.size === 0 ? [] : await this.#withoutTracked(workspace, secrets);
     const hidden = new Map<string, bigint>(), pace = new Pace();
     for (const [path, { facts: { isFile, inode } }] of untracked) {
@@ -159,7 +161,7 @@ export class WorkspaceWalk {
       if (isFile) hidden.set(join(workspace, path), inode);
       else for (const real of realFile(workspace, path)) hidden.set(real, entryFacts(real)?.inode ?? 0n);
     }
-    if (hidden.size > MOST_HIDDEN) throw tooMany(hidden.size);
+    if (hidden.size > MOST_HIDDEN) throw tooMany(hidden.size, `hide at most ${MOST_HIDDEN}`);
     return [...hidden].map(([path, inode]) => ({ path, inode }));
   }
 

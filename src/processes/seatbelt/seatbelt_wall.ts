@@ -1,7 +1,8 @@
 import { tmpdir } from "node:os";
 import { delimiter, isAbsolute, join, resolve } from "node:path";
-import { messageOf } from "../../domain/errors.ts";
+import { reasonOf } from "../../domain/errors.ts";
 import { isWithin } from "../../domain/kit/files.ts";
+import { clip } from "../../domain/kit/text.ts";
 import type { ProgramWalls, Spawned, SpawnOptions } from "../../extension/spawn_types.ts";
 import type { GrantedPath } from "../../sandbox/confine/access.ts";
 import { CommandFolder, makeHome, outsideWorkspace, programEnvironment } from "../_command_folder.ts";
@@ -77,6 +78,7 @@ export class SeatbeltWall {
   async spawn(workspace: string, argv: readonly string[], options: SpawnOptions = {}): Promise<Spawned> {
     checkCall(argv, options);
     options.signal?.throwIfAborted();
+    this.#folders();
     const { reason } = await this.#probe();
     if (reason !== "") throw new Error(`Cannot run commands: ${reason}`);
     return await this.#run(workspace, argv, options);
@@ -171,7 +173,10 @@ export class SeatbeltWall {
   }
 
   #probe(): Promise<Probed> {
-    return this.#probed ??= this.#try().catch((error: unknown) => ({ reason: messageOf(error), rows: [] }));
+    return this.#probed ??= this.#try().catch((error: unknown) => {
+      const why = error instanceof NotRun ? error.why : reasonOf(error);
+      return { reason: `the trial of the command wall did not run: ${why}`, rows: [] };
+    });
   }
 
   /** Runs one program that tries to get through, in folders made for it. */
@@ -261,13 +266,10 @@ async function runProgram(
   if (input !== undefined) void writeInput(process.stdin, input);
   const { status, notes, ...run } = await running;
   const isExpected = run.timedOut || stop?.aborted === true;
-  if (left > 0 && !isExpected) notes.push(`Vis ended ${left} processes that were left running`);
+  if (left > 0 && !isExpected) notes.push("Vis ended processes that were left running");
   if (!hasBegun && !isExpected) {
-    throw new Error(
-      `Cannot run ${name}: ${
-        run.stderr.trim() || `sandbox-exec ended with ${status.signal ?? `exit code ${status.code}`}`
-      }`,
-    );
+    const why = clip(run.stderr.trim(), 1000);
+    throw new NotRun(name, why || `sandbox-exec ended with ${status.signal ?? `exit code ${status.code}`}`);
   }
   return { code: status.code, signal: status.signal, ...run, notes };
 }
@@ -282,7 +284,13 @@ async function programPath(name: string, { path, cwd }: { readonly path: string;
     isThere = true;
     if (info.isFile && ((info.mode ?? 0) & 0o111) !== 0) return place;
   }
-  throw new Error(`Cannot run ${name}: ${isThere ? "the file is not executable" : "the program does not exist"}`);
+  throw new NotRun(name, isThere ? "it is not an executable file" : "the program does not exist");
+}
+
+class NotRun extends Error {
+  constructor(name: string, readonly why: string) {
+    super(`Cannot run ${name}: ${why}`);
+  }
 }
 
 /** Returns Apple's compilers and git. The programs of these names in /usr/bin look for the tools in folders and through

@@ -48,20 +48,25 @@ interface DecodeOptions {
 export class CodecError extends TypeError {
   override readonly name = "CodecError";
   readonly what: string;
+  /** `what` as the end of a sentence about the value: "is …" or "has …". */
+  readonly fact: string;
   /** The path in the value, such as `.a[3].b`; "" for the value itself, and null while decoding. */
   readonly path: string | null;
   readonly tooLarge: boolean;
   constructor(
-    { what, path, tooLarge = false }: {
+    { what, verb = "is", path, tooLarge = false }: {
       readonly what: string;
+      readonly verb?: "is" | "has";
       readonly path: string | null;
       readonly tooLarge?: boolean;
     },
   ) {
+    const fact = `${verb} ${what}`;
     super(
-      path === null ? `Cannot decode the bytes: they contain ${what}` : `Cannot encode the value${path}: it is ${what}`,
+      path === null ? `Cannot decode the bytes: they contain ${what}` : `Cannot encode the value${path}: it ${fact}`,
     );
     this.what = what;
+    this.fact = fact;
     this.path = path;
     this.tooLarge = tooLarge;
   }
@@ -172,12 +177,14 @@ class Encoder {
   #checkSize(size: number): void {
     if (size <= this.#limit) return;
     const what = `at least ${size} bytes; the limit is ${this.#limit}`;
-    throw new CodecError({ what, path: "", tooLarge: true });
+    throw new CodecError({ what, verb: "has", path: "", tooLarge: true });
   }
 
   #checkSlots(slots: number): void {
     const { maxSlots = MAX_SLOTS } = this.#options;
-    if (slots > maxSlots) throw new CodecError({ what: `more than ${maxSlots} values`, path: "", tooLarge: true });
+    if (slots > maxSlots) {
+      throw new CodecError({ what: `more than ${maxSlots} values`, verb: "has", path: "", tooLarge: true });
+    }
   }
 
   put(slot: Slot): void {
@@ -231,7 +238,7 @@ class Encoder {
     const known = own.mapGet(this.#seen, value) as number | undefined;
     if (known !== undefined) return known;
     const at = this.#queue.length;
-    if (at >= MAX_NODES) this.refuse(`more than ${MAX_NODES} objects`);
+    if (at >= MAX_NODES) throw new CodecError({ what: `more than ${MAX_NODES} objects`, verb: "has", path: "" });
     own.mapSet(this.#seen, value, at);
     this.#queue[at] = value;
     this.#parents[at] = this.#current;

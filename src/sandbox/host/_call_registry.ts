@@ -275,7 +275,7 @@ function encodeResult(name: string, value: unknown): Bytes {
   try {
     return encode(value, { maxBytes: MAX_PAYLOAD_BYTES, maxSlots: MAX_RESULT_VALUES });
   } catch (error) {
-    const why = error instanceof CodecError ? `value${error.path} is ${error.what}` : messageOf(error);
+    const why = error instanceof CodecError ? `value${error.path} ${error.fact}` : messageOf(error);
     throw new TypeError(`Cannot pass on the result of ${name}: ${why}`);
   }
 }

@@ -191,7 +191,7 @@ Deno.test("serve() a list of tokens replaces the single one", async () => {
     assert.equal(server.token, null);
     assert.equal((await read(server, "/api/v1")).status, 401, "VIS_TOKEN does not count");
     assert.equal((await read(server, "/api/v1", entry.token)).status, 200);
-    assert.match(server.notes.join("\n"), /other users can read [\s\S]*Vis ignores VIS_TOKEN/);
+    assert.match(server.notes.join("\n"), /other users have access to [\s\S]*Vis ignores VIS_TOKEN/);
     assert.equal(server.tokenFrom, tokens);
   } finally {
     await server.close();

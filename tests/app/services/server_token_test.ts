@@ -39,7 +39,7 @@ Deno.test("serverToken() reports a file that others can read", async () => {
     await Deno.writeTextFile(file, "0123456789abcdef");
     await Deno.chmod(file, 0o644);
     const { notes } = await serverToken({ tokenFile: file }, { env: {}, settings: settingsOf(folder) });
-    assert.deepEqual(notes, [`other users can read ${file}: run chmod 600 on it`]);
+    assert.deepEqual(notes, [`other users have access to ${file}; run chmod 600 on it`]);
   });
 });
 

@@ -309,7 +309,7 @@ Deno.test("AppConfigAdmin.set() checks a section of an extension as the extensio
     assert.equal(key, "extensions.config.vis.mcp.servers");
     assert.equal(config.offered("nothing"), null);
     const refused: readonly (readonly [string, object, RegExp])[] = [
-      ["a/b", { command: "x" }, /Cannot set .*a\/b: servers\.a\/b has a key that is not valid/],
+      ["a/b", { command: "x" }, /Cannot set .*a\/b: servers\.a\/b is not a valid key: it must/],
       ["b", { comand: "x" }, /servers\.b must have either a command or a url, and only keys that belong to it/],
     ];
     for (const [name, server, why] of refused) {

@@ -211,7 +211,7 @@ export const storeStateCases: readonly StoreCase[] = [
       assert.equal(await put("k", 0, 0), 1);
       await assert.rejects(put("k", 1, 0), {
         name: "UsageError",
-        message: "Cannot store k: it has version 1, not 0; read it again",
+        message: "Cannot store k: its version is 1, and ifVersion requires no value; read the state again",
       });
       assert.equal(await put("k", 1, 1), 2);
       const raced = await Promise.allSettled([put("k", "one", 2), put("k", "two", 2)]);

@@ -47,7 +47,7 @@ export function approvalsSuite(launcher: Launcher): void {
     await using user = await User.make(unwalled, { reply: [RUNS, OPAQUE, SAID, RUNS, SAID] });
     const pty = new Pty(user, ["run", "x"]);
     await pty.until("Answer with a letter");
-    assert.match(pty.screen().replace(/\n/g, " "), /Allow Vis to run, behind a wall that is not whole: echo ran\?/);
+    assert.match(pty.screen().replace(/\n/g, " "), /Allow Vis to run, behind an incomplete command wall: echo ran\?/);
     pty.type("a\r");
     await pty.until((screen) => screen.split("Answer with a letter").length > 2);
     const [, after] = pty.screen().replaceAll(/\s+/g, " ").split("Vis asks every time, because it has $");

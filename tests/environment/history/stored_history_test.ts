@@ -41,7 +41,11 @@ Deno.test("StoredHistory takes the start of a conversation's id and refuses an u
   const history = new StoredHistory(store, running);
   const filter = { limit: 5, conversationId: conversationId.slice(0, 13) };
   assert.equal((await history.search("marmalade", filter)).length, 1);
-  const unknown = { name: "UsageError", message: "Cannot find conversation 00000000: no conversation has this id" };
+  const unknown = {
+    name: "UsageError",
+    message:
+      "Cannot find conversation 00000000: no conversation or branch has this id, or several begin with it; use the whole id",
+  };
   await assert.rejects(history.search("marmalade", { ...filter, conversationId: "00000000" }), unknown);
   await assert.rejects(history.variables("00000000"), unknown);
   await store.close();

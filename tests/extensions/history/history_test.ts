@@ -56,7 +56,8 @@ Deno.test("history.search() finds requests, code and answers, with their place a
     message: /since is ".*", not a date such as "2026-11-22"/,
   });
   await assert.rejects(call("search", "x", { conversation: "00000000" }), {
-    message: "Cannot find conversation 00000000: no conversation has this id",
+    message:
+      "Cannot find conversation 00000000: no conversation or branch has this id, or several begin with it; use the whole id",
   });
   await store.close();
 });

@@ -30,12 +30,12 @@ Deno.test("backup() refuses a target that exists and a database that does not, a
     await writeFile(target, "mine");
     await assert.rejects(new SqliteMaintenance({ path }).backup(join(folder, "x.db")), {
       name: "UsageError",
-      message: `Cannot back up ${path}: the file does not exist`,
+      message: `Cannot back up ${path}: the file does not exist; correct the path`,
     });
     await (await openStore({ path })).close();
     await assert.rejects(new SqliteMaintenance({ path }).backup(target), {
       name: "UsageError",
-      message: `Cannot back up to ${target}: the file already exists; choose another path`,
+      message: `Cannot back up to ${target}: it already exists; choose another path`,
     });
     assert.equal(await readFile(target, "utf8"), "mine");
     await assert.rejects(new SqliteMaintenance({ path: ":memory:" }).backup(join(folder, "x.db")), {
@@ -155,14 +155,18 @@ for (
     [
       "a piece is missing",
       "DELETE FROM content WHERE hash = (SELECT json_extract(CAST(bytes AS TEXT), '$[0]') FROM content WHERE encoding = 'chunks')",
-      /has changed since Vis stored it[^]*references of .* name missing content/,
+      /has changed since Vis stored it[^]*In .*, content is missing for \d+ reference/,
     ],
     [
       "a text is missing",
       "DELETE FROM content WHERE encoding = 'chunks'",
-      /references of expression_state\.result name/,
+      /In expression_state\.result, content is missing for/,
     ],
-    ["a row misses its parent", "DELETE FROM iteration", /rows of expression_state miss their iteration/],
+    [
+      "a row misses its parent",
+      "DELETE FROM iteration",
+      /In expression_state, the row of iteration is missing for \d+ row/,
+    ],
     ["a trigger is gone", "DROP TRIGGER search_expr_insert", /The trigger search_expr_insert is missing/],
     [
       "an index is another one",

@@ -21,7 +21,7 @@ const REFUSALS: readonly Refusal[] = [
   {
     name: "is read-only",
     ...{ begin: "SET default_transaction_read_only = on", end: "RESET default_transaction_read_only" },
-    fault: /^the server is read-only/,
+    fault: /^the server or the database is read-only/,
   },
   {
     name: "has no room for connections",
@@ -70,6 +70,6 @@ test("a process that has not written anything does not wait for a server that is
   const store = await openStore({ path: url });
   const made = store.createConversation({ title: "t", channel: "http", workspace: "/w" });
   await assert.rejects(made, (error) => error instanceof StoreError && error.code === "readonly");
-  assert.match(await store.writeFault(), /^the server is read-only/);
+  assert.match(await store.writeFault(), /^the server or the database is read-only/);
   await store.close();
 });

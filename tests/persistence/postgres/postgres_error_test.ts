@@ -30,6 +30,18 @@ Deno.test("an error that the server sends, and one of the program, is no lost co
   assert.equal(lostOr(error), error);
 });
 
+Deno.test("a missing password and an expired certificate are not waited for, and the words name them", () => {
+  const cases = {
+    "SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a non-empty string": /requires a password; set VIS_DATA/,
+    "invalid peer certificate: Expired": /has expired or is not yet valid; renew it/,
+  };
+  for (const [message, words] of Object.entries(cases)) {
+    const error = lostOr(new Error(message));
+    assert.ok(!isLost(error));
+    assert.match(String(toPostgresError(error, "x")), words);
+  }
+});
+
 Deno.test("a certificate that is not trusted is not waited for", () => {
   const error = lostOr(new Error("invalid peer certificate: UnknownIssuer"));
   assert.ok(!isLost(error));

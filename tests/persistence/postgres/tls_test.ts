@@ -38,7 +38,7 @@ test("an authority that cannot be read is an error of the URL", async () => {
   const file = `sslrootcert=${folder}/none.pem`;
   assert.match(
     await connected("localhost", "sslmode=verify-full", file),
-    /^usage: Cannot use the database URL: Vis cannot read its sslrootcert .* \(ENOENT\); correct the path/,
+    /^usage: Cannot read .*none\.pem, the sslrootcert of the database URL: there is no such file .*; correct the path/,
   );
 });
 

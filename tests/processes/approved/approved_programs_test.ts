@@ -83,7 +83,7 @@ Deno.test("with an incomplete wall, each program needs approval, which shows the
     await run(["/bin/sh", "-c", "ls src && wc -l a"]);
     const { what, why, scopes, lasting } = asked[0]!;
     const [ls, wc] = await Promise.all(["ls", "wc"].map((name) => Deno.realPath(`/usr/bin/${name}`)));
-    assert.equal(what, "run, behind a wall that is not whole: ls src && wc -l a");
+    assert.equal(what, "run, behind an incomplete command wall: ls src && wc -l a");
     assert.equal(
       why,
       `It runs ${ls}, ${wc} in ${workspace}. It can change the settings of this repository and leave programs behind (this machine gives programs no namespaces).`,
@@ -115,12 +115,12 @@ Deno.test("a question that is asked every time gives the reason", async () => {
     assert.match(asked[0]!.why, /Vis asks every time, because it has \$\.$/);
     assert.equal(
       asked[1]!.what,
-      `run, behind a wall that is not whole, with access to the network, in ${workspace}/sub, with LD_PRELOAD='./a b.so': ls`,
+      `run, behind an incomplete command wall, with access to the network, in ${workspace}/sub, with LD_PRELOAD='./a b.so': ls`,
     );
     assert.match(asked[1]!.why, /Vis asks every time, because it sets LD_PRELOAD\.$/);
     assert.equal(
       asked[2]!.what,
-      'run, behind a wall that is not whole, with the input of 3 characters "b\\na": sort',
+      'run, behind an incomplete command wall, with the input of 3 characters "b\\na": sort',
     );
   });
 });
@@ -142,9 +142,13 @@ Deno.test("no program runs after a refusal, without a user to ask, or if it cann
     answer: null,
   });
   await at(SOME, async (place) => {
-    await refused(place, /has 50\d\d characters; the limit is 4000; write the input to a file/, {
-      input: "x".repeat(5_000),
-    });
+    await refused(
+      place,
+      /has 50\d\d characters; the limit is 4000 characters; write the command or its input to a file/,
+      {
+        input: "x".repeat(5_000),
+      },
+    );
     await refused(place, /has 50\d\d characters/, { env: { A: "x".repeat(5_000) } });
     assert.deepEqual(place.asked, []);
   });

@@ -53,7 +53,7 @@ const REFUSED: Readonly<Record<string, readonly [script: string, why: RegExp]>> 
   ],
   "more files than can be hidden": [
     `mkdir a && cd a && seq -f .env%g 6000 | xargs touch`,
-    /^Error: Cannot run commands: 6000 files may hold keys, and Vis can hide at most 500/,
+    /^Error: Cannot run commands: 6000 files may hold keys, and Vis can check at most 5000 of them/,
   ],
 };
 

@@ -181,7 +181,7 @@ export class RealmVariables {
   /** Throws ReferenceError for a name that is neither a variable nor bound. */
   read(name: string): unknown {
     if (!look.hasOwn(this.#global, name)) {
-      throw new look.ReferenceError(`Cannot read ${name}: no variable has this name`);
+      throw new look.ReferenceError(`Cannot read ${name}: no variable in scope has this name`);
     }
     return this.#get(name);
   }
