@@ -87,7 +87,7 @@ export const ModelsReportSchema = z.object({
     }).nullable().describe("US dollars per million tokens"),
     reasoning: z.boolean(),
     images: z.boolean(),
-    /** Whether the bundled data or the settings describe the model; otherwise Vis assumes defaults. */
+    /** Says whether the bundled data or the settings describe the model; otherwise Vis assumes defaults. */
     known: z.boolean(),
     root: z.boolean(),
   })),

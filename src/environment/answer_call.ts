@@ -94,7 +94,7 @@ class CallQuestions {
   #since = 0;
   /** The milliseconds in which an approval waited. */
   ms = 0;
-  /** Whether an approval ended without an answer. */
+  /** Says whether an approval ended without an answer. */
   unanswered = false;
 
   readonly ask = async <Answer>(question: () => Promise<Answer>): Promise<Answer> => {
@@ -458,7 +458,7 @@ function name(value: unknown): string {
 }
 
 function shown(value: unknown): string {
-  return value === "" ? '""' : readableHead(value, 40);
+  return typeof value === "string" ? JSON.stringify(clip(value, 40)) : readableHead(value, 40);
 }
 
 function integer(call: HostCall, at: number): number {

@@ -66,7 +66,7 @@ export class Environment {
   readonly programs = new ConversationPrograms();
   /** The version of each variable and the state of its file at the last comparison. */
   readonly #compared = new BoundedMap<string, string>(MAX_KNOWN);
-  /** Whether the state of the environment equals the stored state. False if a change could be neither stored nor
+  /** Says whether the state of the environment equals the stored state. False if a change could be neither stored nor
    * undone. */
   sound = true;
   readonly depth: number;

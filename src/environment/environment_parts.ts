@@ -34,7 +34,7 @@ export interface EnvironmentParts {
       | "signal"
     >,
   ) => Promise<Sandbox>;
-  /** Whether a query may start a child before a block needs one. If absent, every query may. */
+  /** Returns whether a query may start a child before a block needs one. If absent, every query may. */
   readonly mayStartEarly?: () => boolean;
   /** Runs a program behind the command wall, or by the user's decision if the wall is incomplete. Extensions call
    * `spawn` as `env.spawn`. With null as the caller, the user named the program. */
@@ -80,7 +80,7 @@ export interface SubcallFunctions {
 export interface QueryScope {
   readonly queryId: string;
   readonly signal: AbortSignal;
-  /** Whether the query must change nothing, as for a plan or a review. Vis then refuses calls that change data. */
+  /** Says whether the query must change nothing, as for a plan or a review. Vis then refuses calls that change data. */
   readonly onlyReads?: boolean;
   readonly budget: () => number;
   /** The model of the query. The default is the model of the process. */

@@ -255,7 +255,8 @@ interface BoundVariablesSource {
   readonly scopes: ScopeChanges;
   readonly given: InputVariables;
   readonly stored: (name: string) => Promise<VariableImage | null>;
-  /** Whether a block is running. At its end, the block also stores variables that an extension bound meanwhile. */
+  /** Returns whether a block is running. At its end, the block also stores variables that an extension bound meanwhile.
+   */
   readonly running: () => boolean;
   readonly initialNames: () => ReadonlySet<string>;
 }

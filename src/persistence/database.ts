@@ -87,10 +87,10 @@ export interface DatabaseDialect {
   readonly valueBytes: number;
   /** Longer content is divided into pieces. */
   readonly contentBytes: number;
-  /** Whether a new version of a value is stored as the difference to the previous version; otherwise as a long
+  /** Says whether a new version of a value is stored as the difference to the previous version; otherwise as a long
    * value. */
   readonly hasDifferences: boolean;
-  /** Whether only a change locks an existing row. A row that is about to be used must then be locked against
+  /** Says whether only a change locks an existing row. A row that is about to be used must then be locked against
    * removal. */
   readonly locksByChange: boolean;
   readonly search: SearchDialect;
@@ -119,7 +119,7 @@ export interface DatabaseDialect {
   /** `run` is the name under which the statement reads the row. */
   versionOf(run: string): RawBuilder<string | null>;
   hasNoJob(run: string): RawBuilder<boolean>;
-  /** Whether another node will continue a run of this branch if its own node is lost. */
+  /** Returns whether another node will continue a run of this branch if its own node is lost. */
   hasRunningJob(tx: Database, branchId: string): Promise<boolean>;
   /** Returns requests with this key that nodes have accepted, whose queries may not have begun. */
   keyedJobs(

@@ -16,8 +16,8 @@ export interface OpenStoreOptions {
   readonly path: string;
   readonly password?: string | undefined;
   readonly now?: () => number;
-  /** Whether the process of a lease exists; null if this machine cannot know. The default returns null for every
-   * process. */
+  /** Returns whether the process of a lease exists; null if this machine cannot know. The default returns null for
+   * every process. */
   readonly isAlive?: (owner: ProcessOwner) => boolean | null;
   /** A write waits at most this long for another writing process, and then throws `StoreError` of kind busy. */
   readonly busyMs?: number;

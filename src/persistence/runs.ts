@@ -141,9 +141,9 @@ export async function renewLeases(
   return held.map(({ branchId }) => branchId);
 }
 
-/** Whether a process that holds leases is alive. A process that cannot be checked from here counts as alive while it
- * reports. The newest heartbeat of the process applies to all of its leases. A heartbeat far in the future does not
- * count, because the clock was set back after it. */
+/** Returns whether a process that holds leases is alive. A process that cannot be checked from here counts as alive
+ * while it reports. The newest heartbeat of the process applies to all of its leases. A heartbeat far in the future
+ * does not count, because the clock was set back after it. */
 export async function isAliveNow(
   db: Database,
   { owner, isAlive, now }: { readonly owner: ProcessOwner; readonly isAlive: IsAlive; readonly now: number },

@@ -397,7 +397,7 @@ export interface NewJob extends KeyedRequest {
   readonly queryId: string;
   readonly branchId: string;
   readonly request: Uint8Array;
-  /** Whether to refuse the request while another one runs or waits in its branch. */
+  /** Says whether to refuse the request while another one runs or waits in its branch. */
   readonly refuseWhenBusy: boolean;
 }
 

@@ -12,10 +12,10 @@ type Kind =
 export interface TableColumn<T = unknown, K extends Kind = Kind> {
   readonly kind: K;
   readonly nullable?: true;
-  /** Whether the database fills in this column if a row omits it. */
+  /** Says whether the database fills in this column if a row omits it. */
   readonly filled?: true;
-  /** Whether the column locates a row in this database. An archive omits the column, and an import computes its value
-   * again. */
+  /** Says whether the column locates a row in this database. An archive omits the column, and an import computes its
+   * value again. */
   readonly local?: true;
   readonly oneOf?: readonly string[];
   readonly atLeast?: number;

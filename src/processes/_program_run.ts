@@ -28,7 +28,7 @@ interface RunHooks {
   ended(): Promise<void> | void;
   /** Checked every 20 ms: returns the fault for which the process is killed, or null. */
   fault?(): string | null;
-  /** Whether the program was ended from outside; by default, whether a signal ended the process. */
+  /** Returns whether the program was ended from outside; by default, whether a signal ended the process. */
   wasEnded?(status: Deno.CommandStatus): boolean;
   /** Reports in standard error, from a token that only the launcher of the program knows to the end of the line. The
    * output omits these reports. `onOutput` gets standard error only after the first report. */

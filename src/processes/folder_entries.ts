@@ -59,8 +59,8 @@ export function keptStampOf(path: string, since = Date.now()): string | null {
 /** The clock of change times does not advance for up to 10 ms, and on some file systems for up to two seconds. */
 const TICK_MS = 20, SECONDS_MS = 2_000;
 
-/** Whether a change after `since` could have got the same time. An entry that changed this recently is checked again,
- * as git does. */
+/** Returns whether a change after `since` could have got the same time. An entry that changed this recently is checked
+ * again, as git does. */
 function isFresh(changedMs: number, since: number): boolean {
   return since - changedMs < (changedMs % 1_000 === 0 ? SECONDS_MS : TICK_MS);
 }
@@ -73,7 +73,7 @@ export interface EntryFacts {
   readonly isFolder: boolean;
   /** A text that differs once a name in the folder was added, removed or replaced, or its mode was changed. */
   readonly stamp: string;
-  /** Whether a further change might leave the stamp unchanged. */
+  /** Says whether a further change might leave the stamp unchanged. */
   readonly isFresh: boolean;
   readonly user: number;
   readonly mode: number;

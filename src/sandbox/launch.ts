@@ -83,7 +83,7 @@ const FOLDERS = ["../../build/sandbox/", "../sandbox/"];
 
 interface ChildProgramOptions {
   readonly memoryBytes: number;
-  /** Whether the child keeps all Deno permissions. Only tests and the probe of `vis doctor` set this. */
+  /** Says whether the child keeps all Deno permissions. Only tests and the probe of `vis doctor` set this. */
   readonly allPermissions: boolean;
   /** The access of the child, which needs every permission that it passes to a worker. */
   readonly access?: ChildAccess;
@@ -139,7 +139,7 @@ function bundleFolder(): string {
   for (const folder of folders) {
     if (isFile(`${folder}child.js`) && isFile(`${folder}worker.js`)) return folder;
   }
-  throw new Error(`Cannot start the sandbox: ${folders[0]}child.js is missing; run bin/deno task build`);
+  throw new Error(`Cannot start the sandbox: ${folders[0]} has no child.js or no worker.js; run bin/deno task build`);
 }
 
 function isFile(path: string): boolean {

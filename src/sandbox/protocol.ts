@@ -96,7 +96,7 @@ export class FrameReader {
   #headerBytes = 0;
   #filled = 0;
 
-  /** Whether the reader is inside a frame. If the input ends here, the frame was cut off. */
+  /** Returns whether the reader is inside a frame. If the input ends here, the frame was cut off. */
   get inFrame(): boolean {
     return this.#filled > 0 || this.#body !== null;
   }

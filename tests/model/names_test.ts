@@ -93,7 +93,7 @@ Deno.test("names that cannot be given up are refused before anything runs, all i
   assert.ok(!context.includes("stdout: ran"));
   assert.match(
     context,
-    /Cannot declare undefined \(line 2:7\), NaN \(line 2:24\), globalThis \(line 3:10\), \$query \(line 4:5\): choose/,
+    /Cannot declare undefined \(line 2:7\), NaN \(line 2:24\), globalThis \(line 3:10\), \$query \(line 4:5\): the language or the sandbox uses these names; choose/,
   );
 });
 

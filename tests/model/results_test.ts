@@ -90,7 +90,10 @@ Deno.test("after a child was killed in a block, the new one has the shown values
   assert.equal(children.length, 2);
   assert.equal(shown[2], '[ { rows: [ 1 ] }, [ "p\\n", "", "", "" ] ]');
   assert.equal(shown[3], "{ x: 1 }", "the data of an instance");
-  assert.match(shown[4]!, /results\[2\] was lost when the sandbox was restarted: it held \[Function/);
+  assert.match(
+    shown[4]!,
+    /Cannot read results\[2\]: the sandbox restarted, and could not keep the value; it held \[Function/,
+  );
   assert.deepEqual(shown.slice(5), ['"before"', "5"]);
 });
 

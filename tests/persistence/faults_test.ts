@@ -78,7 +78,7 @@ Deno.test("a full disk fails a backup and leaves no half of one", { ignore: Deno
     assert.equal(success, false);
     assert.match(
       new TextDecoder().decode(stderr),
-      /StoreError: Cannot use database .*copy\.db: a file would exceed the limit on its size/,
+      /StoreError: Cannot back up to .*copy\.db: a file would exceed the limit on its size/,
     );
     assert.deepEqual((await readdir(folder)).filter((name) => name.startsWith("copy")), []);
     assert.deepEqual((await new SqliteMaintenance({ path }).check()).problems, []);

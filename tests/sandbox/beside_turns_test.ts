@@ -65,7 +65,7 @@ for (const [name, code] of Object.entries(LEFT)) {
     released.resolve();
     const { result, notes } = await running;
     assert.equal(result.preview, '"done"', result.error?.message);
-    assert.ok(notes.some((note) => note.startsWith("Background work was stopped")), notes.join());
+    assert.ok(notes.some((note) => note.startsWith("Vis stopped background work")), notes.join());
     assert.equal(await box.show(`for (let i = 0; i < 20; i++) ${WAIT} begun`), "1");
   });
 }

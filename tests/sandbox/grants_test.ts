@@ -229,7 +229,7 @@ const REFUSED: readonly [string, Parameters<typeof testSandbox>[0], RegExp][] = 
   [
     "a host name",
     { grants: { net: ["example.com:443"] }, globals: ["fetch"] },
-    /needs a lookup over UDP.*main process/,
+    /the lookup of a name needs UDP.*main process/,
   ],
   ["a host without a port", { grants: { net: ["127.0.0.1"] }, globals: ["fetch"] }, /127\.0\.0\.1:8080/],
   [

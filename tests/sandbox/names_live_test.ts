@@ -72,7 +72,7 @@ Deno.test("run() a declared name of the sandbox is the block's variable until it
 Deno.test("run() reports once a property that a block made permanent, and continues", async () => {
   await using box = await testSandbox({ functions: FUNCTIONS });
   const { notes } = await box.run("Object.defineProperty(globalThis, 'vars', { value: 7, configurable: false }); 1");
-  assert.deepEqual(notes, ["vars belongs to the sandbox, but the block made it permanent: it is lost"]);
+  assert.deepEqual(notes, ["vars belongs to the sandbox, but the block made it permanent: the original is lost"]);
   assert.deepEqual((await box.run("await fs.readFile('x')")).notes, []);
 });
 

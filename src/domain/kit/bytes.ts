@@ -77,7 +77,7 @@ export async function readBounded(
 export interface TextFormat {
   /** The name that `TextDecoder` uses. */
   readonly encoding: string;
-  /** Whether the bytes begin with a byte order mark, which the text does not contain. */
+  /** Says whether the bytes begin with a byte order mark, which the text does not contain. */
   readonly hasMark: boolean;
   readonly isGuess: boolean;
 }

@@ -107,7 +107,7 @@ export function placeholderMode(kind: "folder" | "file"): number {
   return (kind === "folder" ? PLACEHOLDER_FOLDER : PLACEHOLDER_FILE) & 0o7777;
 }
 
-/** Whether an entry has the kind and mode of a placeholder. The caller checks that the entry is empty. */
+/** Returns whether an entry has the kind and mode of a placeholder. The caller checks that the entry is empty. */
 export function hasPlaceholderMode(mode: number): boolean {
   return mode === PLACEHOLDER_FOLDER || mode === PLACEHOLDER_FILE;
 }
@@ -131,7 +131,7 @@ export function joinUnresolved(folder: string, path: string): string {
   return `/${whole.split("/").filter((name) => name !== "" && name !== ".").join("/")}`;
 }
 
-/** Whether a path is inside a folder. Both paths must be absolute. */
+/** Returns whether a path is inside a folder. Both paths must be absolute. */
 export function isBelow(path: string, folder: string): boolean {
   return isWithin(path, folder) && !isWithin(folder, path);
 }
@@ -146,8 +146,8 @@ class NotPlainFile extends Error {
 interface ReadOptions {
   readonly links?: boolean;
   readonly most?: number;
-  /** Whether writing the text again must give the same bytes. If so, the text keeps its byte order mark, and a file in
-   * another encoding is refused. */
+  /** Says whether writing the text again must give the same bytes. If so, the text keeps its byte order mark, and a
+   * file in another encoding is refused. */
   readonly exact?: boolean;
 }
 

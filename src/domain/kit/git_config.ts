@@ -51,7 +51,7 @@ export function parseGitConfig(text: string): readonly GitSetting[] {
   return found;
 }
 
-/** Whether the hashes of a repository with these settings have 32 bytes, not 20. */
+/** Returns whether the hashes of a repository with these settings have 32 bytes, not 20. */
 export function isSha256(settings: readonly GitSetting[]): boolean {
   return settings.some(({ section, key, value }) =>
     section === "extensions" && key === "objectformat" && value.toLowerCase() === "sha256"

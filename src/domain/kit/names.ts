@@ -4,8 +4,8 @@ export function isVariableName(name: string): boolean {
   return NAME.test(name);
 }
 
-/** Whether a text matches a pattern in which `*` matches any text. Matching never backtracks, so a pattern cannot take
- * long. */
+/** Returns whether a text matches a pattern in which `*` matches any text. Matching never backtracks, so a pattern
+ * cannot take long. */
 export function matchesWildcard(pattern: string, text: string): boolean {
   const [first = "", ...rest] = pattern.split("*");
   const last = rest.pop();

@@ -227,7 +227,7 @@ export function blockFailure({ error, outcome }: BlockResult): string {
   return error.name === "HostCallError" ? error.message : `${error.name}: ${error.message}`;
 }
 
-/** Whether an ended block only changed the list of tasks, which the channels draw elsewhere. */
+/** Returns whether an ended block only changed the list of tasks, which the channels draw elsewhere. */
 function onlySetsPlan({ code, tally, result }: Pick<StepBlock, "code" | "tally" | "result">): boolean {
   if (result === null || !result.ok || tally.text !== "" || result.stdout !== "" || !beginsWithPlan(code)) return false;
   return result.defined.every((name) => name === PLAN_VARIABLE);

@@ -426,10 +426,10 @@ interface TransactionOptions {
   /** The change is sent with the first statement, or with the first change of a run. The change is null for a
    * transaction that only reads. */
   readonly mark: ((run: SeenRun | null) => Statement) | null;
-  /** Whether each row names its tenant. If not, the server looks up the tenant in previously stored rows. */
+  /** Says whether each row names its tenant. If not, the server looks up the tenant in previously stored rows. */
   readonly hasTenant: boolean;
-  /** Whether the transaction belongs to a run. The commit of such a transaction requires an unchanged run, so its reads
-   * need no locks. */
+  /** Says whether the transaction belongs to a run. The commit of such a transaction requires an unchanged run, so its
+   * reads need no locks. */
   readonly ofRun: boolean;
 }
 
@@ -618,8 +618,8 @@ class WriteBatch {
     return true;
   }
 
-  /** Whether rows wait for a table on which other rows depend. A policy of the server does not see rows of its own
-   * statement. */
+  /** Returns whether rows wait for a table on which other rows depend. A policy of the server does not see rows of its
+   * own statement. */
   #hasNew(table = ""): boolean {
     return "rows" in (this.#changes.get(table) ?? {});
   }

@@ -114,13 +114,13 @@ export function wordsOf(error: unknown): string {
   return RULES.find(([pattern]) => pattern.test(code))?.[2] ?? `the server refused an operation (${code})`;
 }
 
-/** Whether the same transaction may succeed when it runs again. After code 23505, the second run finds the row that
- * another transaction added at the same time. */
+/** Returns whether the same transaction may succeed when it runs again. After code 23505, the second run finds the row
+ * that another transaction added at the same time. */
 export function isConflict(error: unknown): boolean {
   return isAborted(error) || isUnmarked(error) || sqlState(error) === "23505";
 }
 
-/** Whether a transaction could not store its mark: it came too late, or its run has changed. */
+/** Returns whether a transaction could not store its mark: it came too late, or its run has changed. */
 export function isUnmarked(error: unknown): boolean {
   const { table = "" }: { readonly table?: unknown } = Object(error);
   return sqlState(error) === "23502" && table === "last_write";

@@ -70,7 +70,7 @@ const RULES: readonly Rule[] = [
     "unavailable",
     "a row would break a rule of the schema; vis db check shows whether the file is damaged",
   ],
-  [/not open|already been destroyed/, "unavailable", "Vis has already closed it"],
+  [/not open|already been destroyed/, "unavailable", "this process has already closed it"],
 ];
 
 /** Damage is reported by SQLite, by JSON in a metadata cell, or by Kysely for a row that must exist. Damage can also
@@ -102,7 +102,7 @@ export function toStoreError(error: unknown, location: string): unknown {
     const number = numberOf(error);
     return say(
       "unavailable",
-      `SQLite refused an operation${number === null ? "" : ` (error ${number})`}; report the failure`,
+      `an operation failed in SQLite${number === null ? "" : ` (error ${number})`}; report the failure`,
     );
   }
   return /^E[A-Z]+$/.test(code) ? say("unavailable", "the file does not open; choose another file with --db") : error;

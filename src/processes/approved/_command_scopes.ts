@@ -26,7 +26,7 @@ export interface ScopePlace {
   readonly find: (program: string) => string | null;
   /** Returns the real path of a folder; null if there is none. */
   readonly folder: (path: string) => string | null;
-  /** Whether the approval is for the network. Lasting approvals then cover fetches by package managers. */
+  /** Says whether the approval is for the network. Lasting approvals then cover fetches by package managers. */
   readonly network?: boolean;
 }
 
@@ -394,7 +394,8 @@ const HARMLESS_VARIABLES = words(`
   LC_NUMERIC LC_TIME LC_COLLATE NODE_ENV PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE RUST_BACKTRACE NO_UPDATE_NOTIFIER
   npm_config_loglevel npm_config_fund npm_config_audit`);
 
-/** Whether a variable cannot make a program run or open anything: its name is known, and its value is a plain word. */
+/** Returns whether a variable cannot make a program run or open anything: its name is known, and its value is a plain
+ * word. */
 export function isHarmlessVariable(name: string, value: string): boolean {
   return HARMLESS_VARIABLES.has(name) && /^[\w.@-]*$/.test(value);
 }

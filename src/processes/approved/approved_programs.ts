@@ -34,7 +34,7 @@ export interface AskedProgramsOptions {
   readonly mode: UnwalledMode;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly visHome: string | null;
-  /** Whether this extension may start programs without approval if it declares that its programs need none. */
+  /** Returns whether this extension may start programs without approval if it declares that its programs need none. */
   readonly vouches: (extension: string) => boolean;
   /** Folders whose programs get no lasting approval; by default, temporary folders. */
   readonly temporary?: readonly string[];

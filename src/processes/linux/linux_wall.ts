@@ -209,7 +209,7 @@ export class LinuxWall {
     return (found?.repositories ?? []).filter(isNew);
   }
 
-  /** Whether a program like this gets namespaces in a folder that no other program can change. */
+  /** Returns whether a program like this gets namespaces in a folder that no other program can change. */
   async #makesNamespaces({ network, loopback }: SpawnOptions): Promise<boolean> {
     const made = await CommandFolder.make({ root: this.#options.temporary });
     const options = {

@@ -103,7 +103,7 @@ function configFolder(places: SettingsPlaces): string {
 /** Remembers claims until a file or folder that they come from has changed. */
 export class ClaimCache {
   readonly #places: SettingsPlaces;
-  /** Whether words count that match no entry of their repository. */
+  /** Says whether words count that match no entry of their repository. */
   readonly #withMissing: boolean;
   readonly #indexes = new GitIndexes();
   readonly #known = new BoundedMap<

@@ -48,7 +48,7 @@ export class Placeholders {
   }
 }
 
-/** Whether the entry is an empty placeholder of Vis: for another command, or left by a killed process. */
+/** Returns whether the entry is an empty placeholder of Vis: for another command, or left by a killed process. */
 export function isPlaceholder(path: string): boolean {
   try {
     const { mode, isFile, isDirectory, size } = Deno.lstatSync(path);

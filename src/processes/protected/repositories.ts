@@ -30,7 +30,7 @@ export async function repositoryFolders(top: string): Promise<RepositoryFolders 
   return { gitDir, commonDir: realPathOf(common) ?? resolve(common), named: [named, common] };
 }
 
-/** Whether git takes the folder itself for a repository. `HEAD` may be a link to a missing file. */
+/** Returns whether git takes the folder itself for a repository. `HEAD` may be a link to a missing file. */
 export function isBare(folder: string, kindOf = entryKind): boolean {
   const kind = (name: string) => kindOf(join(folder, name));
   const isThere = (name: string): boolean => existsSync(join(folder, name)) && kind(name) !== null;
@@ -51,8 +51,8 @@ export function foldersBeside(
   );
 }
 
-/** Whether git stops at `.git` of a folder and never checks whether the folder itself is a repository. Git stops at any
- * file, and at a folder that it takes for a repository. */
+/** Returns whether git stops at `.git` of a folder and never checks whether the folder itself is a repository. Git
+ * stops at any file, and at a folder that it takes for a repository. */
 export function hasRepository(folder: string): boolean {
   const dot = join(folder, GIT);
   if (entryKind(dot) !== "folder") return entryKind(dot) === "file";

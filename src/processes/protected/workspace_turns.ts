@@ -40,7 +40,8 @@ export class RunningCommand {
     );
   }
 
-  /** Whether the command can change a path: its rights allow the change, and no mount makes the path read-only. */
+  /** Returns whether the command can change a path: its rights allow the change, and no mount makes the path read-only.
+   */
   canChange(path: string): boolean {
     if (!this.#counts(path)) return false;
     for (let at = path; at !== dirname(at); at = dirname(at)) {

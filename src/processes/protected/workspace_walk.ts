@@ -33,7 +33,8 @@ interface KnownFolder {
   readonly stamp: string | null;
   readonly folders: readonly string[];
   readonly secrets: readonly string[];
-  /** Whether the folder is the top of a repository: it has a file, folder or link `.git`, or is a bare repository. */
+  /** Says whether the folder is the top of a repository: it has a file, folder or link `.git`, or is a bare repository.
+   */
   readonly isTop: boolean;
   readonly isClosed: boolean;
 }
@@ -289,8 +290,8 @@ class HeldFile {
     if (this.#file !== null) HeldFile.#closing.register(this, this.#file);
   }
 
-  /** Whether the file may still exist anywhere; a held file that an editor has replaced does not. A link or a pipe
-   * holds no keys elsewhere. */
+  /** Returns whether the file may still exist anywhere; a held file that an editor has replaced does not. A link or a
+   * pipe holds no keys elsewhere. */
   get isThere(): boolean {
     return this.facts.isFile && (this.#file === null || fstatSync(this.#file).nlink !== 0);
   }
@@ -301,7 +302,7 @@ function isTop(folder: string): boolean {
   return kind !== null && (kind === "link" || !isPlaceholder(dot)) || isBare(folder);
 }
 
-/** Whether the owner of a folder, who is this user, cannot list the folder or cannot open its entries. */
+/** Returns whether the owner of a folder, who is this user, cannot list the folder or cannot open its entries. */
 function isClosed(facts: EntryFacts | null): boolean {
   const { isFolder = false, user = 0, mode = 0 } = facts ?? {};
   const all = OWNER_READS | OWNER_ENTERS;

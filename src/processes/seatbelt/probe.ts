@@ -37,9 +37,9 @@ interface Attempt {
    * attempt, `$2` the secret. */
   readonly command: string;
   readonly target: string;
-  /** Whether the target exists, if the probe did not make it. */
+  /** Says whether the target exists, if the probe did not make it. */
   readonly exists?: boolean;
-  /** Whether the attempt had its effect, whatever the program prints. */
+  /** Returns whether the attempt had its effect, whatever the program prints. */
   readonly effect?: () => boolean;
 }
 

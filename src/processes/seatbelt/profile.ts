@@ -165,7 +165,7 @@ export function seatbeltProfile(policy: SeatbeltPolicy): SeatbeltProfile {
   return { text: rules.filter((text) => text !== "").join("\n") + "\n", parameters };
 }
 
-/** Whether every program may run the files in this folder of the system. */
+/** Returns whether every program may run the files in this folder of the system. */
 export function systemRuns(folder: string): boolean {
   const isIn = (one: string): boolean => isWithin(folder, one);
   return PROGRAMS.some(isIn) && !SERVER_SETTINGS.some(isIn);

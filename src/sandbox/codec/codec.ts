@@ -287,8 +287,8 @@ class Encoder {
     return this.#options.lost ? own.ownKeys(value) : own.keys(value);
   }
 
-  /** Whether the record stores the property without attributes. Other properties are kept for later, or reported as
-   * lost. */
+  /** Returns whether the record stores the property without attributes. Other properties are kept for later, or
+   * reported as lost. */
   #isUsual(key: PropertyKey, descriptor: PropertyDescriptor | undefined): key is string {
     if (typeof key === "symbol") this.lose("symbol key", key);
     else if (!hasValue(descriptor)) this.lose("getter", key);
@@ -707,8 +707,8 @@ function isSparse(value: readonly unknown[]): boolean {
   return holes > 16;
 }
 
-/** Whether an object is plain. Foreign code may have given a built-in object a plain prototype. If such an object were
- * encoded as plain data, its content would be lost. */
+/** Returns whether an object is plain. Foreign code may have given a built-in object a plain prototype. If such an
+ * object were encoded as plain data, its content would be lost. */
 function isPlain(value: object): boolean {
   return !(own.isMap(value) || own.isSet(value) || own.isNativeError(value) || own.isDate(value) ||
     own.isRegExp(value) || own.isArrayBuffer(value) || own.isView(value) || own.isBoxed(value) || own.isPromise(value));
@@ -1053,7 +1053,7 @@ const QUOTE = 34, BACKSLASH = 92, OPEN = 91, COMMA = 44, BRACE = 123;
 
 interface ReadShape {
   readonly keys: readonly string[];
-  /** Whether each key can be stored by assignment, because Object.prototype has no property of that name. */
+  /** Says whether each key can be stored by assignment, because Object.prototype has no property of that name. */
   readonly safe: readonly boolean[];
   readonly bare: boolean;
 }

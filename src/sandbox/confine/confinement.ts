@@ -45,7 +45,7 @@ export class Confinement {
     if (opens(access) && !this.#libc) {
       // Deno's permissions alone follow a link out of a granted folder and do not apply to native code.
       throw new Error(
-        `Cannot grant paths or net to the sandbox: Vis has no tested kernel wall on ${Deno.build.target}`,
+        `Cannot grant paths or net to the sandbox: it has no kernel wall here (${this.#failed.join(", ")})`,
       );
     }
     if (!this.#libc) return;

@@ -18,7 +18,13 @@ interface Landlock {
 export function landlock(libc: Libc, access: KernelAccess): Landlock {
   const abi = landlockAbi(libc);
   const rules = rulesFor(abi, access);
-  if (rules.unsafe.length > 0) throw new Error(`Cannot grant paths or net to the sandbox: ${rules.unsafe.join(", ")}`);
+  if (rules.unsafe.length > 0) {
+    throw new Error(
+      `Cannot grant paths or net to the sandbox: ${rules.unsafe.join(", ")}, and this kernel has ${
+        abi < 1 ? "no Landlock" : `ABI ${abi}`
+      }`,
+    );
+  }
   if (abi < 1) return { abi: 0, failed: ["Landlock: this kernel has none"] };
   const attributes = words(rules.handledFiles, rules.handledNet, rules.scoped);
   const ruleset = libc.call("landlock_create_ruleset", [libc.address(attributes), BigInt(rules.attributeBytes)]);

@@ -295,7 +295,7 @@ export type Architecture = typeof Deno.build.arch;
 
 const COLUMNS: Readonly<Record<Architecture, 0 | 1>> = { x86_64: 0, aarch64: 1 };
 
-/** Whether system calls can be made and filtered on this machine. */
+/** Says whether system calls can be made and filtered on this machine. */
 export const hasCallNumbers = Deno.build.os === "linux" && Deno.build.arch in COLUMNS;
 
 export function numberOf(name: CallName, architecture: Architecture = Deno.build.arch): number {

@@ -16,7 +16,7 @@ export const SAID = {
 } as const;
 
 export interface Layer extends GrantedPath {
-  /** Whether the path is a link itself, not its target. */
+  /** Says whether the path is a link itself, not its target. */
   readonly link: boolean;
   readonly writable: boolean;
 }
@@ -155,7 +155,7 @@ function restrictPaths(
   for (const { path, rights } of paths) {
     const granted = openGranted(plan, path);
     const rule = [rights, granted]; // The record is packed: it has 12 bytes.
-    plan.must(`${SAID.failed} Cannot grant ${path} to the sandbox: the kernel refused it`, "landlock_add_rule", [
+    plan.must(`${SAID.failed} Cannot give the command access to ${path}: the kernel refused it`, "landlock_add_rule", [
       ...[ruleset, PATH_BENEATH, rule, 0],
     ]);
     plan.close(granted);
@@ -267,6 +267,11 @@ const SHARED_MEMORY = "/dev/shm";
 
 const noMounts = (what: string): string => noNamespaces(`the kernel refused to ${what} for a private file system`);
 
+/** Returns a path of the new tree as programs see it. */
+function shown(path: string): string {
+  return path.startsWith(`${BASE}/`) ? path.slice(BASE.length) : path;
+}
+
 type Paths = Pick<ExecPolicy, "read" | "list" | "write" | "devices">;
 
 interface Tree {
@@ -310,7 +315,7 @@ function privateMounts(
 
 /** Opens a path, whose last part may be a link only with `link`. */
 function openGranted(plan: Plan, path: string, { link } = { link: false }): number {
-  const cannot = `${SAID.failed} Cannot grant ${path} to the sandbox: the kernel cannot open it`;
+  const cannot = `${SAID.failed} Cannot give the command access to ${path}: the kernel cannot open it`;
   return plan.open(cannot, "openat2", [AT_FDCWD, path, howReal({ link }), HOW_BYTES]);
 }
 
@@ -357,7 +362,7 @@ function mountProcesses(plan: Plan, at: string): void {
 
 function makePlace(plan: Plan, path: string, folder: boolean): void {
   const made = (at: string, call: "mkdirat" | "mknodat", mode: number): void =>
-    plan.must(noMounts(`make ${at}`), call, [AT_FDCWD, at, mode, 0], { or: -EEXIST });
+    plan.must(noMounts(`make ${shown(at)}`), call, [AT_FDCWD, at, mode, 0], { or: -EEXIST });
   for (let end = path.indexOf("/", 1); end > 0; end = path.indexOf("/", end + 1)) {
     if (end > BASE.length) made(path.slice(0, end), "mkdirat", 0o755);
   }
@@ -373,7 +378,7 @@ function place(
   const attributes = ATTR_NOSUID | (folder ? ATTR_NODEV : 0) | (writable ? 0 : ATTR_RDONLY);
   setAttributes(plan, copy, { attributes, flags: AT_RECURSIVE });
   if (writable) plan.may("mount_setattr", [copy, "", AT_EMPTY_PATH, [0, ATTR_RDONLY, 0, 0], ATTRIBUTE_BYTES]);
-  plan.must(noMounts(`place ${at}`), "move_mount", [copy, "", AT_FDCWD, at, FROM_DESCRIPTOR]);
+  plan.must(noMounts(`place ${shown(at)}`), "move_mount", [copy, "", AT_FDCWD, at, FROM_DESCRIPTOR]);
   plan.close(copy);
 }
 
@@ -382,7 +387,7 @@ const FOUND = new Uint8Array(STATX_BYTES);
 /** Covers a file with another file. If the file is gone or replaced, it may be elsewhere, so the program must not
  * run. */
 function cover(plan: Plan, copy: number, { path, inode }: HiddenFile): void {
-  const cannot = noMounts(`hide ${path}`);
+  const cannot = noNamespaces(`the kernel refused to hide ${shown(path)}, or the file changed`);
   setAttributes(plan, copy, { attributes: ATTR_NOSUID | ATTR_RDONLY, flags: 0 });
   const file = plan.open(cannot, "openat2", [AT_FDCWD, path, howReal({ link: false }), HOW_BYTES]);
   plan.must(cannot, "statx", [file, "", AT_EMPTY_PATH, STATX_INO, FOUND]);
@@ -394,7 +399,7 @@ function cover(plan: Plan, copy: number, { path, inode }: HiddenFile): void {
 
 function makeLink(plan: Plan, path: string, to: string): void {
   makePlace(plan, dirname(path), true);
-  plan.must(noMounts(`link ${path}`), "symlinkat", [to, AT_FDCWD, path], { or: -EEXIST });
+  plan.must(noMounts(`link ${shown(path)}`), "symlinkat", [to, AT_FDCWD, path], { or: -EEXIST });
 }
 
 /** Makes the new tree the root of all files, unchangeable, and gives up all other trees. */

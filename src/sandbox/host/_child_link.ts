@@ -1,10 +1,10 @@
-import { messageOf, SandboxEnded } from "../../domain/errors.ts";
+import { reasonOf, SandboxEnded } from "../../domain/errors.ts";
 import { abortable, unrefTimer } from "../../domain/kit/concurrency.ts";
 import { isVariableName } from "../../domain/kit/names.ts";
 import { blockResult } from "../../domain/query/calls.ts";
 import type { BlockError } from "../../domain/query/query_schemas.ts";
 import type { VariableImage } from "../../domain/query/variable.ts";
-import { decode } from "../codec/codec.ts";
+import { CodecError, decode } from "../codec/codec.ts";
 import {
   type Bytes,
   type Frame,
@@ -125,7 +125,8 @@ export class ChildLink {
       }
       if (frames.inFrame) this.kill("it ended in the middle of a message");
     } catch (error) {
-      this.kill(messageOf(error));
+      const isWrong = error instanceof ProtocolError || error instanceof CodecError;
+      this.kill(`${isWrong ? "it sent a wrong message" : "Vis could not read its messages"}: ${reasonOf(error)}`);
       await reader.cancel().catch(() => {});
     }
   }
@@ -244,7 +245,7 @@ const EVERY_MS = 1000, DEAD_AFTER_MS = 2000;
 
 interface HeartbeatOptions {
   readonly send: (header: Header) => void;
-  /** Whether no request to the child is open. A block may keep the child busy until its deadline. */
+  /** Returns whether no request to the child is open. A block may keep the child busy until its deadline. */
   readonly isIdle: () => boolean;
   readonly onDead: () => void;
   readonly everyMs?: number;
@@ -331,9 +332,9 @@ export class ChildExit {
     this.#facts = facts;
   }
 
-  /** Whether the child ran out of memory. V8 aborts with a trap and the allocator with SIGABRT, usually after a report
-   * on stderr. Near the limit, memory may not suffice for the report, so such a signal without the text of a panic
-   * counts too. */
+  /** Returns whether the child ran out of memory. V8 aborts with a trap and the allocator with SIGABRT, usually after a
+   * report on stderr. Near the limit, memory may not suffice for the report, so such a signal without the text of a
+   * panic counts too. */
   get outOfMemory(): boolean {
     const { stderr, killedFor } = this.#facts;
     if (killedFor !== null) return false;

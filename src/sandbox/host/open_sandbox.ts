@@ -11,7 +11,7 @@
  *   ../child/          the child, which begins in `child/main.ts` */
 
 import { isAbsolute, join } from "node:path";
-import { messageOf, SandboxEnded } from "../../domain/errors.ts";
+import { fileFault, messageOf, reasonOf, SandboxEnded } from "../../domain/errors.ts";
 import { parseNetGrant, REALM_GLOBALS } from "../../domain/sandbox_grants.ts";
 import { Semaphore } from "../../domain/kit/concurrency.ts";
 import { failedBlock, type FormerResults } from "../../domain/query/calls.ts";
@@ -192,6 +192,7 @@ function realPath(
     return { path: real, folder: isDirectory };
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) refuse("does not exist");
+    if (error instanceof Deno.errors.PermissionDenied) refuse(`cannot be reached: ${fileFault(error)}`);
     throw error;
   }
 }
@@ -299,7 +300,7 @@ class ConfinedSandbox implements Sandbox {
     try {
       code = encode(block.code, { maxBytes: MAX_PAYLOAD_BYTES });
     } catch {
-      return refusedRun(`Cannot run a block: it is larger than ${MAX_PAYLOAD_BYTES} bytes, the limit`);
+      return refusedRun(`Cannot run a block: it is larger than ${MAX_PAYLOAD_BYTES} bytes, the limit; split it`);
     }
     const { id, answer } = this.#requests.begin();
     const active = this.#activate(id, block);
@@ -399,7 +400,7 @@ class ConfinedSandbox implements Sandbox {
       return read();
     } catch (error) {
       if (error instanceof ProtocolError || error instanceof CodecError) {
-        this.#link.kill(`it sent an unreadable answer (${error.message})`);
+        this.#link.kill(`it sent an unreadable answer: ${reasonOf(error)}`);
       }
       throw error;
     }
@@ -512,7 +513,7 @@ export class ActiveRun {
   /** Since this time, the child has waited only for calls with their own deadlines. `before` is the total of earlier
    * waits. */
   #waiting: { readonly since: number | null; readonly before: number } = { since: null, before: 0 };
-  /** Whether the child was killed because of the deadline. */
+  /** Says whether the child was killed because of the deadline. */
   #overdue = false;
 
   constructor(options: ActiveRunOptions) {
@@ -586,7 +587,7 @@ export class ActiveRun {
   /** Returns the result for a child that ended during the block, or sent an unreadable frame. `names` are the names
    * that the block was going to define. */
   failed(exit: Pick<ChildExit, "why" | "outOfMemory">, names: readonly string[]): RunReport {
-    const lost = "; the sandbox was killed, and what this block had changed is lost";
+    const lost = "; the changes of this block are lost";
     const observed = { ...this.observed, lost: names };
     const result = this.#cancelled
       ? failedBlock("cancelled", { name: "Cancelled", message: `The block was cancelled${lost}` }, observed)

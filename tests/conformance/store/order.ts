@@ -67,7 +67,10 @@ export const storeOrderCases: readonly StoreCase[] = [
         const { branchId } = await store.createConversation({ title: "t", channel: "c", workspace: "/w" });
         const first = await step(asked(store, branchId, "first", "a"));
         const second = await step(asked(store, branchId, "second", "a"));
-        await assert.rejects(store.beginQuery(newQuery(branchId, "first", { retryOf: first })), /not the last query/);
+        await assert.rejects(
+          store.beginQuery(newQuery(branchId, "first", { retryOf: first })),
+          /not the newest run of the last query/,
+        );
         const again = await step(store.beginQuery(newQuery(branchId, "second", { retryOf: second })));
         assert.equal((await store.previousTurn(branchId, again))?.queryId, first);
         await store.endQuery(again, queryEnd());

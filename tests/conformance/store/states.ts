@@ -195,7 +195,10 @@ export const storeStateCases: readonly StoreCase[] = [
       const [found] = await states.query("test.a", { limit: 1, where: { n: 2 } });
       assert.equal((found?.value as { text: string }).text.length, 3000);
       for (const path of ["", "a..b", 'a"]', "a[0]"]) {
-        await assert.rejects(find({ where: { [path]: 1 } }), { name: "UsageError", message: /it is not a path/ });
+        await assert.rejects(find({ where: { [path]: 1 } }), {
+          name: "UsageError",
+          message: /each part between dots must have 1 to 100 of the characters/,
+        });
       }
     },
   },

@@ -65,7 +65,7 @@ Deno.test("background work that never pauses is stopped and noted", async () => 
   await new Promise((done) => setTimeout(done, 40));
   const next = await box.run("began", { deadlineMs: 3000 });
   assert.equal(next.result.preview, "1");
-  assert.ok(next.notes.some((note) => note.includes("Background work was stopped")), next.notes.join());
+  assert.ok(next.notes.some((note) => note.includes("Vis stopped background work")), next.notes.join());
 });
 
 Deno.test("deadlines that come between two short turns end the block and never the child", async () => {

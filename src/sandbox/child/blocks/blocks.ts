@@ -30,7 +30,8 @@ interface Ending {
   readonly outcome: Exclude<BlockOutcome, "refused" | "killed" | "memory">;
   readonly value: unknown;
   readonly error?: ThrownError;
-  /** Whether the value is the variable of the block's last declaration, which the block did not request to show. */
+  /** Says whether the value is the variable of the block's last declaration, which the block did not request to show.
+   */
   readonly isDeclared?: boolean;
 }
 
@@ -41,8 +42,8 @@ interface Active {
   /** Each pause postpones the deadline. */
   deadline: number;
   pausedAt: number | null;
-  /** Whether the main process has reported that the run may be out of time. The child then returns to the event loop,
-   * where the run ends. */
+  /** Says whether the main process has reported that the run may be out of time. The child then returns to the event
+   * loop, where the run ends. */
   isDue: boolean;
   ending: Ending | null;
   returned: unknown;
@@ -108,7 +109,7 @@ export class Blocks {
       return this.#abandon(active, "timeout");
     }
     this.#stopWork(owner, "its block's background work did not pause"); // The work would stop the next turns too.
-    this.#parts.notes.add("Background work was stopped: it did not pause for too long");
+    this.#parts.notes.add("Vis stopped background work: it ran too long without a pause");
   }
 
   run(run: RunRequest): void {
@@ -136,7 +137,7 @@ export class Blocks {
     turns.soon(() => captured.context.run(context, () => this.#start(active)), context);
   }
 
-  /** Whether the child is inactive until the main process answers a host call or ends the block's time. */
+  /** Returns whether the child is inactive until the main process answers a host call or ends the block's time. */
   get onlyWaits(): boolean {
     const active = this.#active;
     if (!active || active.ending || active.pausedAt !== null || active.isDue) return false;
@@ -262,7 +263,7 @@ export class Blocks {
     this.#end(active, { outcome: "error", value: NO_VALUE, error: thrownError(thrown, this.#parts.preview) });
   }
 
-  /** Whether a value is shown even if it is `undefined`. A call that prints may return no value. */
+  /** Returns whether a value is shown even if it is `undefined`. A call that prints may return no value. */
   #isAsked(asks: "call" | "value" | null): boolean {
     return asks === "value" || (asks === "call" && this.#parts.output.printed === "");
   }

@@ -6,7 +6,7 @@ export function timedOut(deadlineMs: number): string {
 }
 
 /** The advice follows `timedOut` if the child still exists. */
-export const AFTER_TIMEOUT = 'a larger "timeMs" of the block raises this limit; what it changed is kept';
+export const AFTER_TIMEOUT = 'a larger "timeMs" of the block raises this limit; its changes are kept';
 
 export const CANCELLED = "The block was cancelled";
 
@@ -18,5 +18,5 @@ export function broughtBack(name: string): string {
 }
 
 export function madePermanent(name: string): string {
-  return `${name} belongs to the sandbox, but the block made it permanent: it is lost`;
+  return `${name} belongs to the sandbox, but the block made it permanent: the original is lost`;
 }

@@ -147,7 +147,7 @@ function absentHint(name: string, names: readonly string[]): string {
   if (!ABSENT.test(name) || names.includes(name)) return "";
   const roots = new Set(names.flatMap((one) => one.includes(".") ? [one.slice(0, one.indexOf("."))] : []));
   const scope = roots.size === 0 ? "" : `: ${[...roots].join(", ")}`;
-  return `there is no ${name}: what a block may use is in scope already${scope}`;
+  return `there is no ${name}: all names for blocks are in scope already${scope}`;
 }
 
 /** Returns the hint for a name of another runtime that is `undefined` here, or "". The line must read or set this key

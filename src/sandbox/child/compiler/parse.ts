@@ -105,7 +105,7 @@ export interface Parsed extends ParsedText {
   /** The number of nodes of the program; `longest` is its longest name. */
   readonly nodes: number;
   readonly longest: Identifier | null;
-  /** Whether types were stripped. If so, the program may be empty. */
+  /** Says whether types were stripped. If so, the program may be empty. */
   readonly stripped: boolean;
 }
 

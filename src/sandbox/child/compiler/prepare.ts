@@ -21,7 +21,7 @@ export interface RunnableBlock {
   /** A script whose value is a function that returns the block's value or a promise of it. The declarations must exist
    * as global properties before the call. */
   readonly code: string;
-  /** Whether the block's own code awaits a promise. Otherwise, a promise that the block returns is its value. */
+  /** Says whether the block's own code awaits a promise. Otherwise, a promise that the block returns is its value. */
   readonly awaits: boolean;
   /** The declarations are in order of definition, one per name. */
   readonly declarations: readonly Declaration[];
@@ -144,7 +144,7 @@ function attempt(repaired: Repaired, loadSucrase: () => StripTypes): Attempt {
   return { parsed: parseText(text, loadSucrase), map, note };
 }
 
-/** Whether HTML escapes were parsed as code: `a &lt; b;` parses as `a & lt; b`. */
+/** Returns whether HTML escapes were parsed as code: `a &lt; b;` parses as `a & lt; b`. */
 function looksEscaped({ program }: Parsed, text: string): boolean {
   if (!/&(lt|gt|amp);/.test(text)) return false;
   return freeNames(program).some((name) => name === "lt" || name === "gt" || name === "amp");

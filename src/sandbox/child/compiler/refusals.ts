@@ -9,9 +9,9 @@ interface BlockRefusal {
   readonly offset: number;
 }
 
-const IN_SCOPE = "what a block may use is in scope already";
+const IN_SCOPE = "all names for blocks are in scope already";
 const NO_IMPORT = `import is not available, as a block is not a module: ${IN_SCOPE}`;
-const NO_EXPORT = "A block is not a module: leave out export, what a block declares stays anyway";
+const NO_EXPORT = "A block is not a module: leave out export; its declarations stay anyway";
 /** Constants of the language, names that the runtime itself calls, and names that Vis sets before every call. A block
  * cannot declare these names. */
 const FIXED_NAMES: ReadonlySet<string> = new Set([
@@ -87,9 +87,13 @@ function fixedNames(program: Program, place: Refusing["place"]): BlockRefusal | 
   const [first] = found;
   if (!first) return null;
   const list = found.map(({ name, start }) => `${name} (line ${place(start)})`).join(", ");
+  const which = found.length === 1 ? "this name" : "these names";
   const bare = first.name.replace("$", "");
   const other = `my${bare.charAt(0).toUpperCase()}${bare.slice(1)}`;
-  return { message: `Cannot declare ${list}: choose another name, such as ${other}`, offset: first.start };
+  return {
+    message: `Cannot declare ${list}: the language or the sandbox uses ${which}; choose another name, such as ${other}`,
+    offset: first.start,
+  };
 }
 
 /** Refuses names that only the parser knows, whose Unicode is newer than the engine's. */
@@ -169,7 +173,7 @@ function isData(node: AnyNode): boolean {
   }
 }
 
-const UNSAFE = "This block may be correct, but it could not be rewritten safely: write its declarations on lines of " +
+const UNSAFE = "This block may be correct, but Vis could not rewrite it safely: write its declarations on lines of " +
   "their own, without comments inside them, and nest it less deeply";
 
 /** Checks the rewritten code once more, because a mistake of the rewriter could let code out of its function. The code

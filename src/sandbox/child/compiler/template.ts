@@ -101,7 +101,9 @@ class Renderer {
   }
 
   #write(text: string): void {
-    if (this.#out.length + text.length > MAX_CHARS) throw new Refusal("The rendered answer is longer than 1 MiB");
+    if (this.#out.length + text.length > MAX_CHARS) {
+      throw new Refusal(`The rendered answer has more than ${MAX_CHARS} characters, the limit`);
+    }
     this.#out += text;
   }
 
@@ -177,7 +179,7 @@ const MAX_TAG = 500, MAX_FAULTS = 8;
 const AS_THEY_ARE = "put literal braces into a code span or into answer(text)";
 
 interface CheckedTemplate {
-  /** Whether any tag begins with the name of a variable. Otherwise no tag is filled in. */
+  /** Says whether any tag begins with the name of a variable. Otherwise no tag is filled in. */
   readonly namesVariable: boolean;
   readonly faults: string | null;
 }
@@ -265,7 +267,7 @@ function faultOf(
 ): string | null {
   if (name === "" || name === ".") return null;
   if (sigil === ">") return "is a partial, and Vis has no partials";
-  if (sigil === "=") return "changes the delimiters, which is not possible";
+  if (sigil === "=") return "changes the delimiters, which Vis does not support";
   if (HELPER.test(name) && !known.has(name)) {
     return sigil === "/"
       ? null

@@ -55,7 +55,9 @@ async function follow(
       return new RealmResponse(data, { url, status, statusText, redirected: hops > 0, headers });
     }
     if (request.redirect === "error" || hops >= MAX_REDIRECTS) {
-      const why = hops >= MAX_REDIRECTS ? `more than ${MAX_REDIRECTS} times, last to ${location}` : `to ${location}`;
+      const why = hops >= MAX_REDIRECTS
+        ? `more than ${MAX_REDIRECTS} times, last to ${location}`
+        : `to ${location}, and its option redirect is "error"`;
       throw new TypeError(`Cannot fetch ${url}: it redirects ${why}`);
     }
     request = redirected(request, { location, status });

@@ -11,7 +11,9 @@ type Plain = Record<string, unknown>;
 /** Returns the granted functions of Deno, by their names in `Deno`. The other walls decide about access. */
 export function realmFiles(work: OutsideWork, { globals, workspace, env }: ChildAccess): Plain {
   const full = (path: unknown): string => {
-    if (typeof path !== "string") throw new captured.TypeError("Cannot open a file: its path must be a string");
+    if (typeof path !== "string") {
+      throw new captured.TypeError(`Cannot open a file: its path must be a string, and is of the type ${typeof path}`);
+    }
     return path[0] === "/" ? path : `${workspace}/${path}`;
   };
   const once = (verb: string, path: unknown, begin: (path: string) => Promise<unknown>): Promise<unknown> => {
@@ -24,7 +26,11 @@ export function realmFiles(work: OutsideWork, { globals, workspace, env }: Child
     readDir: (path: unknown) => listing(once("list", path, list)),
     stat: (path: unknown) => once("look at", path, look),
     writeTextFile: (path: unknown, text: unknown, options?: unknown) => {
-      if (typeof text !== "string") throw new captured.TypeError("Cannot write a file: its text must be a string");
+      if (typeof text !== "string") {
+        throw new captured.TypeError(
+          `Cannot write a file: its text must be a string, and is of the type ${typeof text}`,
+        );
+      }
       const how = writeOptions(options);
       return once("write", path, (real) => writeTextFile(real, text, how));
     },
@@ -54,7 +60,9 @@ function environment(env: ChildAccess["env"]): Plain {
   const get = (name: unknown): string | undefined => {
     if (typeof name !== "string" || !(name in values)) {
       throw new captured.TypeError(
-        `Cannot read the environment: ${typeof name === "string" ? name : "the name"} is not granted`,
+        typeof name === "string"
+          ? `Cannot read the variable ${name} of the environment: the sandbox has no grant for it`
+          : `Cannot read the environment: the name must be a string, and is of the type ${typeof name}`,
       );
     }
     return values[name] ?? undefined;

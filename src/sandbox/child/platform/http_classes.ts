@@ -161,7 +161,7 @@ export class RealmHeaders {
   set(name: string, value: unknown): void {
     const text = String(value).trim();
     if (!NAME.test(String(name))) throw new TypeError(`Cannot set a header: "${name}" is not a valid name`);
-    if (!VALUE.test(text)) throw new TypeError(`Cannot set header ${name}: its value contains a line end`);
+    if (!VALUE.test(text)) throw new TypeError(`Cannot set header ${name}: its value contains a line end or NUL`);
     this.#values.set(String(name).toLowerCase(), text);
   }
 

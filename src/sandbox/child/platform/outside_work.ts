@@ -77,7 +77,8 @@ export class OutsideWork {
 
   #refusal(run: RunContext | null): string {
     if (!run) return "no block is running";
-    return run.ended || (this.running >= MAX_WORK ? `${MAX_WORK} such operations are already running, the limit` : "");
+    return run.ended ||
+      (this.running >= MAX_WORK ? `${MAX_WORK} such operations are already running, the limit; await some first` : "");
   }
 }
 

@@ -61,7 +61,9 @@ export function realmGlobals(turns: RealmTurns, current: () => RunContext | null
     readonly #native: FinalizationRegistry<unknown>;
 
     constructor(cleanup: (held: unknown) => void) {
-      if (typeof cleanup !== "function") throw new captured.TypeError("FinalizationRegistry needs a function");
+      if (typeof cleanup !== "function") {
+        throw new captured.TypeError("Cannot make a FinalizationRegistry: its argument is not a function");
+      }
       const owner = current();
       this.#native = new NativeRegistry((held) => turns.soon(() => cleanup(held), owner));
     }
@@ -180,7 +182,11 @@ class RealmAbortSignal {
   onabort: unknown = null;
 
   constructor(key?: unknown) {
-    if (key !== KEY) throw new captured.TypeError("Illegal constructor");
+    if (key !== KEY) {
+      throw new captured.TypeError(
+        "Cannot make an AbortSignal: use AbortController, AbortSignal.abort or AbortSignal.timeout",
+      );
+    }
   }
 
   static {

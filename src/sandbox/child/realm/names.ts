@@ -178,7 +178,9 @@ function rowsOf(list: readonly FormerResult[]): Rows {
 /** Makes a getter that names the loss, because `undefined` would look like a result. */
 function lost(index: number, held: string): PropertyDescriptor {
   const read = (): never => {
-    throw new captured.Error(`results[${index}] was lost when the sandbox was restarted: it held ${held}`);
+    throw new captured.Error(
+      `Cannot read results[${index}]: the sandbox restarted, and could not keep the value; it held ${held}`,
+    );
   };
   return look.setPrototypeOf({ get: read, enumerable: true, configurable: true }, null);
 }

@@ -41,7 +41,7 @@ interface HostCallsOptions {
   readonly results: Results;
   /** Enters foreign code, because settling a promise runs the code that awaits it. */
   readonly soon: (task: () => void, owner: RunContext) => void;
-  /** Whether foreign code is running. `turnEnded` follows, however the turn ends. */
+  /** Returns whether foreign code is running. `turnEnded` follows, however the turn ends. */
   readonly inTurn: () => boolean;
   readonly current: () => RunContext | null;
 }
@@ -67,12 +67,12 @@ export class HostCalls {
     for (let i = 0; i < untimed.length; i++) this.#untimed[untimed[i]!] = true;
   }
 
-  /** Whether calls are open, all with their own deadlines. */
+  /** Returns whether calls are open, all with their own deadlines. */
   get onlyUntimed(): boolean {
     return this.#openUntimed > 0 && this.#openUntimed === this.#open;
   }
 
-  /** Whether no call is open, and no abandoned call still needs an answer from the main process. */
+  /** Returns whether no call is open, and no abandoned call still needs an answer from the main process. */
   get areNone(): boolean {
     return this.#open === 0 && this.#outstanding === 0;
   }
@@ -264,7 +264,10 @@ const ADVICE: readonly { readonly start: string; readonly advice: string }[] = [
 ];
 
 function refusedArgument({ what, path }: { readonly what: string; readonly path: string }): string {
-  if (path === "") return look.slice(what, 0, 9) === "more than" ? `${what} in one call; pass them in parts` : what;
+  if (path === "") {
+    const isCount = look.slice(what, 0, 9) === "more than" || look.slice(what, 0, 8) === "at least";
+    return isCount ? `its arguments have ${what}; pass them in parts` : `its arguments are ${what}; pass them in parts`;
+  }
   const close = look.indexOf(path, "]");
   const place = `argument ${+look.slice(path, 1, close) + 1}${look.slice(path, close + 1)}`;
   for (let i = 0; i < ADVICE.length; i++) {

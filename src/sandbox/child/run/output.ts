@@ -124,7 +124,12 @@ export class Notes {
     const list = this.#list, left = this.#left;
     this.#list = [];
     this.#count = this.#left = 0;
-    if (left > 0) captured.defineProperty(list, list.length, { value: `${left} more notes`, enumerable: true });
+    if (left > 0) {
+      captured.defineProperty(list, list.length, {
+        value: left === 1 ? "1 more note" : `${left} more notes`,
+        enumerable: true,
+      });
+    }
     return list;
   }
 }

@@ -21,9 +21,9 @@ interface WaitingFrame {
 interface Reading {
   readonly onFrame: (frame: Frame) => void;
   readonly onRead: () => void;
-  /** Whether a turn follows, with a call of `readOn` after it. */
+  /** Returns whether a turn follows, with a call of `readOn` after it. */
   readonly isTurnDue: () => boolean;
-  /** Whether the child is inactive until a frame arrives. */
+  /** Returns whether the child is inactive until a frame arrives. */
   readonly onlyWaits: () => boolean;
 }
 
@@ -43,7 +43,7 @@ export function frameOf(header: Header, payload: Bytes = NOTHING): WaitingFrame 
 export class Pipe {
   /** Frames in order, not yet written. Code that must be sure of a frame appends it here. */
   waiting: Bytes[] = bareList();
-  /** Whether more frames and a call of `flush` are about to follow. */
+  /** Says whether more frames and a call of `flush` are about to follow. */
   gathers = false;
   #next = 0;
   #bytes: Bytes = NOTHING;

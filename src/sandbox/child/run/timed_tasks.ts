@@ -55,7 +55,7 @@ export class TimedTasks {
   readonly #tasks = new Tasks();
   readonly #afterwards = new Tasks();
   #scheduled = false;
-  /** Whether `onIdle` is running. A turn that `onIdle` schedules follows without the event loop. */
+  /** Says whether `onIdle` is running. A turn that `onIdle` schedules follows without the event loop. */
   #idle = false;
   #inside = false;
   #operations = 0;
@@ -68,12 +68,12 @@ export class TimedTasks {
     return this.#inside;
   }
 
-  /** Whether a turn for tasks follows, with a call of `onIdle` after it. */
+  /** Returns whether a turn for tasks follows, with a call of `onIdle` after it. */
   get isDue(): boolean {
     return this.#scheduled;
   }
 
-  /** Whether tasks are waiting, or runtime operations that will add some. */
+  /** Returns whether tasks are waiting, or runtime operations that will add some. */
   get areWaiting(): boolean {
     return this.#tasks.waiting || this.#operations > 0;
   }

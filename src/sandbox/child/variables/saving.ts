@@ -157,8 +157,8 @@ export class Saving {
     return imageOf(shot, { table, assumed: coarse, alias }, this.#parts);
   }
 
-  /** Whether the last saved image keeps exactly the present sharing. If sharing was only assumed, the image stays
-   * correct while each inspected variable of the group is unchanged and in that table. */
+  /** Returns whether the last saved image keeps exactly the present sharing. If sharing was only assumed, the image
+   * stays correct while each inspected variable of the group is unchanged and in that table. */
   #isStoredWith({ tableHash, tableAssumed, group }: VariableRecord, now: string): boolean {
     if (!tableAssumed) return tableHash === now;
     for (let i = 0; group && i < group.members.length; i++) {

@@ -138,7 +138,8 @@ function changedHash(entry: VariableRecord): string {
 
 function reasonOf(error: unknown): string {
   if (typeof error !== "object" || error === null) return "it cannot be kept";
-  if (look.descriptorOf(error, "tooLarge")?.value === true) return "it is larger than 64 MiB";
+  const fact: unknown = look.descriptorOf(error, "fact")?.value;
+  if (look.descriptorOf(error, "tooLarge")?.value === true && typeof fact === "string") return `it ${fact}`;
   const what: unknown = look.descriptorOf(error, "what")?.value,
     path: unknown = look.descriptorOf(error, "path")?.value;
   if (typeof what !== "string" || typeof path !== "string") return "it cannot be kept";
@@ -211,7 +212,7 @@ export function prototypeOf(made: unknown): object | null {
 /** Variables that may share objects: the search found sharing, or could not exclude it. */
 export interface Group {
   readonly members: string[];
-  /** Whether the search reached its limit, so that sharing is assumed. */
+  /** Says whether the search reached its limit, so that sharing is assumed. */
   readonly coarse: boolean;
 }
 
@@ -270,7 +271,7 @@ export interface BlockNames {
 
 interface OwnParts {
   readonly functions: KnownFunctions;
-  /** Whether functions among the own properties may come from the source of a class: `static f = () => 1`. */
+  /** Says whether functions among the own properties may come from the source of a class: `static f = () => 1`. */
   readonly isClass: boolean;
   /** Receives each part that the bytes cannot keep. */
   readonly lost: (what: string, path: string) => void;

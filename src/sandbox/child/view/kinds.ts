@@ -143,7 +143,7 @@ export function isDigits(key: string): boolean {
 /** Own properties of errors that are shown although they are not enumerable. */
 export const ERROR_PARTS: readonly string[] = ["cause", "errors", "error", "suppressed"];
 
-/** Whether the runtime's classes keep internal data under this key. */
+/** Returns whether the runtime's classes keep internal data under this key. */
 export function isInternal(key: symbol): boolean {
   for (let i = 0; i < look.internalKeys.length; i++) if (look.internalKeys[i] === key) return true;
   return false;

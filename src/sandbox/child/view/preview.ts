@@ -541,8 +541,8 @@ function lineStart(text: string, at: number): number {
   return at;
 }
 
-/** Whether a text is fit for reading. Lone surrogates and control characters other than line breaks are invisible, but
- * a few do no harm. */
+/** Returns whether a text is fit for reading. Lone surrogates and control characters other than line breaks are
+ * invisible, but a few do no harm. */
 function isReadable(text: string): boolean {
   let odd = 0;
   for (let i = 0; i < text.length; i++) {
