@@ -97,7 +97,7 @@ const REFUSED: readonly (readonly [string, object, RegExp])[] = [
   [
     "a host name",
     { globals: ["fetch"], allow: { net: ["api.acme.com:443"] } },
-    /allow\.net has an invalid entry: cannot grant net api\.acme\.com:443: a.* that makes the request in the main process$/,
+    /allow\.net has an invalid entry: cannot grant net api\.acme\.com:443: the lookup .* in the main process$/,
   ],
   [
     "a variable that is none",

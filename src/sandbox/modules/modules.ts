@@ -26,7 +26,7 @@ export function realmModuleReader(): (source: string, path: string) => string {
   const stripTypes = typeStripper();
   return (source, path) => {
     if (source.length > MAX_MODULE_CHARS) {
-      throw new Error(`it has ${source.length} characters; the limit is ${MAX_MODULE_CHARS} characters`);
+      throw new Error(`It has ${source.length} characters; the limit is ${MAX_MODULE_CHARS} characters`);
     }
     return moduleScript(stripTypes(source, path));
   };
