@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 243f3f6c51536d952482c2b719864cd94eb594555b380100dc4aaab6d79ace4e
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: cca93b1c98f17905ec6bd565e68520e5542cfd0e3e291b5972a864bb9f9245be
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -919,7 +919,7 @@ export declare class ByteBuffer {
 export interface TextFormat {
   /** The name that `TextDecoder` uses. */
   readonly encoding: string;
-  /** Whether the bytes begin with a byte order mark, which the text does not contain. */
+  /** Says whether the bytes begin with a byte order mark, which the text does not contain. */
   readonly hasMark: boolean;
   readonly isGuess: boolean;
 }
@@ -941,7 +941,7 @@ export interface GitSetting {
 /** Parses the settings of a file as git does, in order: headers and keys may share a line. Skips invalid syntax up to
  * the end of its line. */
 export declare function parseGitConfig(text: string): readonly GitSetting[];
-/** Whether the hashes of a repository with these settings have 32 bytes, not 20. */
+/** Returns whether the hashes of a repository with these settings have 32 bytes, not 20. */
 export declare function isSha256(settings: readonly GitSetting[]): boolean;
 /** Returns the settings in git's files of the user, and in the files that they include. */
 export declare function userGitSettings({ home, gitDir }: {
@@ -999,17 +999,17 @@ export declare function ensureFile(path: string, { mode }?: {
 export declare function ensureFolder(path: string, { mode }?: {
   mode?: number | undefined;
 }): Promise<void>;
-/** Whether an entry has the kind and mode of a placeholder. The caller checks that the entry is empty. */
+/** Returns whether an entry has the kind and mode of a placeholder. The caller checks that the entry is empty. */
 export declare function hasPlaceholderMode(mode: number): boolean;
 /** Returns whether a path is a folder or inside it, by the rules of the system. Both paths must be absolute. */
 export declare function isWithin(path: string, folder: string, { relative, isAbsolute, sep }?: any): boolean;
-/** Whether a path is inside a folder. Both paths must be absolute. */
+/** Returns whether a path is inside a folder. Both paths must be absolute. */
 export declare function isBelow(path: string, folder: string): boolean;
 export interface ReadOptions {
   readonly links?: boolean;
   readonly most?: number;
-  /** Whether writing the text again must give the same bytes. If so, the text keeps its byte order mark, and a file in
-   * another encoding is refused. */
+  /** Says whether writing the text again must give the same bytes. If so, the text keeps its byte order mark, and a
+   * file in another encoding is refused. */
   readonly exact?: boolean;
 }
 /** Reads a plain file. In a workspace, a link may lead to a device, a pipe or an endless file, which would block the
@@ -1035,8 +1035,8 @@ export declare function firstEntries(path: string, { most, os }: {
   readonly most: number;
   readonly os?: string;
 }): Promise<FirstEntries>;
-/** Whether a text matches a pattern in which `*` matches any text. Matching never backtracks, so a pattern cannot take
- * long. */
+/** Returns whether a text matches a pattern in which `*` matches any text. Matching never backtracks, so a pattern
+ * cannot take long. */
 export declare function matchesWildcard(pattern: string, text: string): boolean;
 /** Returns the most similar name if at most one letter, or a third of the letters, differs. Otherwise returns null. */
 export declare function nearestName(asked: string, names: readonly string[]): string | null;
