@@ -299,16 +299,24 @@ export async function changeWorktree(
     throw new Error(`${cannot}: the path is not below the workspace, or is in .git; name one such as .worktrees/x`);
   }
   const git = await Git.of(env, ["worktree", path, options]);
+  const isThere = branch !== undefined && await isBranch(git, branch), isNew = branch !== undefined && !isThere;
+  if (isThere && from !== undefined) {
+    throw new Error(`${cannot}: branch ${branch} already exists; omit \`from\` to use it, or name another branch`);
+  }
+  const used = isThere ? (await worktreesOf(git)).find((one) => one.branch === branch) : undefined;
+  if (used !== undefined) {
+    throw new Error(`${cannot}: ${used.path} uses branch ${branch}; name another branch`);
+  }
   if (!remove) {
-    const commit = await commitHash(git, from ?? "HEAD", cannot);
+    const commit = await commitHash(git, from ?? (isThere ? `refs/heads/${branch}` : "HEAD"), cannot);
     await refusePlanted(git, { commit, place: target, cannot });
     await refuseObeyed(git, { commit, place: target, cannot });
   }
-  const isNew = branch !== undefined && !await isBranch(git, branch);
-  const head = branch === undefined ? ["--detach"] : ["--no-track", "-b", branch];
+  const head = isThere ? [] : isNew ? ["--no-track", "-b", branch] : ["--detach"];
+  const start = isThere ? branch : from;
   const args = remove
     ? ["worktree", "remove", ...(force ? ["--force"] : []), dashes, target]
-    : ["worktree", "add", "--quiet", ...head, dashes, target, ...(from === undefined ? [] : [from])];
+    : ["worktree", "add", "--quiet", ...head, dashes, target, ...(start === undefined ? [] : [start])];
   const { code, stderr } = await git.run(args, {
     changes: "workspace",
     ...(remove ? { opens: [join(target, ".git")] } : {}),

@@ -224,6 +224,11 @@ function quietly(run: () => void): void {
   } catch { /* Another process removed the temporary file. */ }
 }
 
+/** Whether a file has the name of a temporary one, of this process or another. */
+export function isTemporary(name: string): boolean {
+  return /^\.vis-[\da-f-]{36}\.tmp$/.test(name);
+}
+
 /** Returns a new path in the same folder, so that a rename from it stays within one file system. */
 function temporaryOf(path: string): string {
   const folder = dirname(path);

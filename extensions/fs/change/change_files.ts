@@ -10,7 +10,7 @@ import { movedMeanwhile, refuseOutside } from "../confine.ts";
 import type { FsContext } from "../context.ts";
 import { askForUnasked, readWhole, tooLarge } from "../read/read_place.ts";
 import { newLinesOf } from "./current_file.ts";
-import { applyItems, isOnlyRenamed, type Move, temporaryNames } from "./apply_items.ts";
+import { applyItems, isOnlyRenamed, isTemporary, type Move, temporaryNames } from "./apply_items.ts";
 import { Pace } from "@vis/extension";
 import { dirname } from "node:path";
 
@@ -320,7 +320,7 @@ function removeTemporary({ tree, guard }: Place, { temporary }: Checkpoint): voi
     const name = path.slice(path.lastIndexOf("/") + 1);
     try {
       using folder = tree.folder(dirname(path), (one) => guard.check(one));
-      if (/^\.vis-[\w-]+\.tmp$/.test(name)) folder.remove(name);
+      if (isTemporary(name)) folder.remove(name);
     } catch { /* Another process removed the file. */ }
   }
 }

@@ -1,4 +1,5 @@
 import { hasPlaceholderMode, Pace } from "@vis/extension";
+import { isTemporary } from "../change/apply_items.ts";
 import { isGuarded, upTo } from "../confine.ts";
 import { Kernel } from "../tree/kernel.ts";
 import { AT, nameBytes, STAMP, type Tree } from "../tree/tree.ts";
@@ -147,7 +148,7 @@ function look(
   const entries = entriesOf(tree, folder);
   const rules = above.below(folder, entries);
   const listed = entries.filter(({ name, kind }) =>
-    kind !== "other" && !NEVER.includes(name) && !isGuarded(name) &&
+    kind !== "other" && !NEVER.includes(name) && !isGuarded(name) && !isTemporary(name) &&
     !rules.ignores(joined(folder, name), kind === "dir")
   ).map(({ name }) => name);
   const all = stampsOf(tree, place, listed);

@@ -24,6 +24,8 @@ const STEPS: readonly (readonly [change: (root: string, count: number) => void, 
     for (const name of ["refs", "src/commondir", "src/hooks"]) Deno.removeSync(join(root, name));
   }, ""],
   [(root) => Deno.writeTextFileSync(join(root, "out/y"), "y\n"), ""],
+  // Another Vis writes a file.
+  [(root) => Deno.writeTextFileSync(join(root, `.vis-${crypto.randomUUID()}.tmp`), "z\n"), ""],
   [(root) => Deno.chmodSync(join(root, "a.txt"), 0o600), "~a.txt"],
   [(root) => Deno.mkdirSync(join(root, "new/folder"), { recursive: true }), "+new +new/folder"],
   [(root) => Deno.writeTextFileSync(join(root, "new/folder/f"), ""), "+new/folder/f"],

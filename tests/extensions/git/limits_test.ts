@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { changeBranch, changeWorktree, switchTo } from "../../../extensions/git/branches.ts";
 import { add, commit, init } from "../../../extensions/git/commit.ts";
 import { diff } from "../../../extensions/git/diff.ts";
@@ -95,6 +96,33 @@ Deno.test("git.* gives reasons and advice of its own, not of the program git", {
     assert.equal(exists("workspace/.git/refs/heads/left"), false);
   });
 });
+
+Deno.test(
+  "git.worktree() uses an existing branch, and refuses a branch that another worktree uses",
+  { ignore },
+  async () => {
+    await repository(async ({ env, git, write, workspace }) => {
+      await git("switch", "-q", "-c", "side");
+      await write("side.txt", "side\n");
+      await git("add", "side.txt");
+      await git("commit", "-qm", "on the side");
+      const side = (await git("rev-parse", "side")).trim();
+      await git("switch", "-q", "main");
+      await git("tag", "side", "main");
+      const made = await changeWorktree(env, "wt", { branch: "side" });
+      assert.deepEqual(made.at(-1), { path: join(workspace, "wt"), hash: side, branch: "side" });
+      await assert.rejects(
+        changeWorktree(env, "other", { branch: "side" }),
+        /Cannot make worktree other: \/\S+\/wt uses branch side; name another branch/,
+      );
+      await assert.rejects(
+        changeWorktree(env, "other", { branch: "side", from: "main" }),
+        /Cannot make worktree other: branch side already exists; omit `from`/,
+      );
+      assert.equal((await git("rev-parse", "refs/heads/side")).trim(), side);
+    });
+  },
+);
 
 Deno.test(
   "git.* asks once for each call where the wall is not whole, and shows it as it was called",

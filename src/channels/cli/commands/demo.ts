@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import pc from "picocolors";
 import type { Conversation } from "../../../conversation/conversations.ts";
-import { ConfigError, fileFault, UsageError } from "../../../domain/errors.ts";
+import { ConfigError, fileCode, fileFault, UsageError } from "../../../domain/errors.ts";
 import { oneLine, visibleText } from "../../../domain/kit/text.ts";
 import { reasonText } from "../../../domain/query/outcomes.ts";
 import type { Io, OpenRequest, Services, Session } from "../../channel.ts";
@@ -66,9 +66,10 @@ export async function demoCommand(context: DemoContext): Promise<number> {
 async function firstPart({ services, io }: DemoContext): Promise<number> {
   const folder = await madeFolder().catch((error: unknown) => {
     const variable = Deno.build.os === "windows" ? "TEMP" : "TMPDIR";
-    throw new ConfigError(
-      `Cannot make the files of the demo: ${fileFault(error)}; set ${variable} to a folder that Vis may write to`,
-    );
+    const wayOut = fileCode(error) === "EMFILE"
+      ? "raise the limit"
+      : `set ${variable} to a folder that Vis may write to`;
+    throw new ConfigError(`Cannot make the files of the demo: ${fileFault(error)}; ${wayOut}`);
   });
   io.stdout(`vis demo: the replies are scripted; everything else is real.\nWorkspace: ${folder}/workspace\n`);
   const code = await withSession(services.open(requestIn(folder)), async (session) => {
