@@ -189,7 +189,9 @@ export class TrustList {
     try {
       return TrustedShape.parse(JSON.parse(text)).trusted;
     } catch {
-      throw new Error(`Cannot read ${this.#file}: it is not a list of trusted extensions; correct or remove the file`);
+      throw new Error(
+        `Cannot read ${this.#file}: it is not a list of trusted extensions or settings files; correct or remove the file`,
+      );
     }
   }
 

@@ -135,7 +135,7 @@ export type IterationResult =
 export interface Iterated {
   readonly result: IterationResult;
   /** Stores the ended iteration and reports it. The caller calls `store` once, with `write` to store the end of the
-   * query too. Rejects with `StoreError`, `TakenOverError` or a defect. */
+   * query too. Rejects with `StoreError` or `TakenOverError`; any other error is a defect of Vis. */
   readonly store: (write?: WriteEnd) => Promise<void>;
 }
 

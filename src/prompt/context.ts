@@ -223,7 +223,7 @@ interface Row {
 
 export interface EarlierIteration {
   readonly position: number;
-  /** The number in the journal, which other iterations may share. */
+  /** The number that the journal shows; other iterations may have the same number. */
   readonly iteration: number;
   readonly entries: readonly JournalEntry[];
 }

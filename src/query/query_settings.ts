@@ -85,8 +85,8 @@ export function needsPrice({ costUsd, priced = false }: Pick<QueryLimits, "costU
   return priced || costUsd !== null;
 }
 
-/** The instructions of a reading mode. `readingModeOf` finds the mode by this text in the instructions, so sub-queries
- * and retries, which get the same instructions, have the mode too. */
+// `readingModeOf` finds the mode by these texts in the instructions, so sub-queries and retries, which get the same
+// instructions, have the mode too.
 const PLANNING = `Make a plan, and change nothing: calls that could change something are refused in this request.
 Read what the plan depends on. Answer with the plan in Markdown: what you would change, in which files and in which order,
 how you would check it, and what is still unclear. The user's next request may tell you to carry it out.`;

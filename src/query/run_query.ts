@@ -78,7 +78,7 @@ interface RunQueryOptions extends KeyedRequest {
 }
 
 /** Stores a request as running, iterates, and ends it in a terminal status. Rejects with `HandedOver` after `leaving`.
- * Before it rejects with `ConfigError`, `StoreError`, `TakenOverError` or a defect, tries to end the query. */
+ * Tries to end a query that has begun before it rejects with any other error. */
 export async function runQuery(request: string, parts: QueryParts, given: RunQueryOptions): Promise<QueryResult> {
   // A sub-query has no deadline of its own, because it ends with its parent.
   const deadline = new QueryDeadline(given.signal, {

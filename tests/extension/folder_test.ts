@@ -258,7 +258,7 @@ Deno.test("TrustList refuses an invalid file", () =>
     const { trust } = optionsIn(folder);
     assert.deepEqual(await trust.all(), []);
     await Deno.writeTextFile(join(folder, "trusted_extensions.json"), '{"trusted": [1]}');
-    await assert.rejects(trust.has("/x", "y"), /it is not a list of trusted extensions/);
+    await assert.rejects(trust.has("/x", "y"), /it is not a list of trusted extensions or settings files/);
   }));
 
 Deno.test("loadShipped() logs found folders as info, and skipped ones as errors", () =>

@@ -41,5 +41,5 @@ async function fetched(url: string, signal: AbortSignal): Promise<ReadableStream
       throw new Error("The server redirects to an address that is neither https nor on this machine");
     }
   }
-  throw new Error(`The server redirects more than ${MAX_REDIRECTS} times`);
+  throw new Error(`The server redirects more than ${MAX_REDIRECTS} times, the limit`);
 }

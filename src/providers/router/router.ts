@@ -31,7 +31,7 @@ export interface RouterOptions {
   /** The longest time without a byte before the first text or reasoning (default 120 s). A route may have its own
    * limit. */
   readonly firstTokenMs?: number;
-  /** The longest time without a byte after the beginning (default 60 s). A route may have its own limit. */
+  /** The longest time without a byte after the first text or reasoning (default 60 s). A route may have its own limit. */
   readonly silenceMs?: number;
   /** The longest time of a whole reply (default 60 min). */
   readonly replyMs?: number;
