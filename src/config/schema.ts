@@ -157,11 +157,15 @@ export const ConfigSchema = z.strictObject({
       "File with a list of tokens, each with a scope, an expiry and a quota, instead of one token",
     ),
     jwt: z.strictObject({
-      issuer: z.string().refine(isSecureUrl, "must be an https URL").nullable().default(null).describe(
+      issuer: z.string().refine(isSecureUrl, "must be an https URL, or an http URL of this machine").nullable().default(
+        null,
+      ).describe(
         "Issuer of JSON Web Tokens that vis serve also accepts; null for none",
       ),
       audience: z.string().min(1).nullable().default(null).describe("Audience that the tokens must name"),
-      jwks: z.string().refine(isSecureUrl, "must be an https URL").nullable().default(null).describe(
+      jwks: z.string().refine(isSecureUrl, "must be an https URL, or an http URL of this machine").nullable().default(
+        null,
+      ).describe(
         "Address of the issuer's public keys; null for the address in its discovery document",
       ),
       scopeClaim: z.string().min(1).default("scope").describe(

@@ -35,7 +35,7 @@ export interface RunnerOptions extends AskOptions {
   readonly retryOf?: string | undefined;
   readonly keptFiles?: readonly string[] | undefined;
   readonly queryId?: string;
-  /** The state in which another process left the query. `queryId` is the id of the query. */
+  /** The state in which another process left the query with the id `queryId`. */
   readonly left?: QueryLeft;
   /** When this signal aborts, another process takes the query before its next iteration, and the run rejects with
    * `HandedOver`. */

@@ -97,7 +97,10 @@ export class Records {
     const { valueOf } = await import("../environment/conversation_history.ts");
     const options = { newest, ...(at ? { at } : {}) };
     const found = await this.#store.variableVersions(branch.branchId, name, options);
-    if (found.length === 0) throw new UsageError(`Cannot find variable ${name}: the conversation has no such variable`);
+    if (found.length === 0) {
+      const when = at ? " at this step" : "";
+      throw new UsageError(`Cannot find variable ${name}: the conversation has no such variable${when}`);
+    }
     return found.map(({ version, image, code, createdAt }) => {
       const { kind, reason, bytes, source, large, summary: { shape } } = image;
       const shown = large === undefined && bytes.length + source.length <= MAX_SHOWN_BYTES;

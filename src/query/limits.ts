@@ -181,8 +181,7 @@ class Tree {
     this.#waiting.delete(wake);
   }
 
-  /** Whether the spend per call is still unknown. If there is a limit, other calls then wait for the end of the first
-   * one. */
+  /** Whether a limit is set and no call has reported its spend. Other calls then wait for the end of the first call. */
   #unknown(): boolean {
     const { tokens, costUsd } = this.limits;
     return this.usage.calls === 0 && (tokens !== null || costUsd !== null);

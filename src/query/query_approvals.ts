@@ -218,8 +218,9 @@ function checked(given: ApprovalRequest): CheckedRequest {
   }
   if (what === "") throw new TypeError('Cannot ask the user: "what" must not be empty');
   if (scope === "" || scopes.includes("")) throw new TypeError('Cannot ask the user: "scope" must not be empty');
-  if (scopes.length > MOST_SCOPES || lasting && scopes.length === 0) {
-    throw new TypeError(`Cannot ask the user: it has ${scopes.length} scopes; from 1 to ${MOST_SCOPES} are allowed`);
+  if (lasting && scopes.length === 0) throw new TypeError('Cannot ask the user: "scopes" must not be empty');
+  if (scopes.length > MOST_SCOPES) {
+    throw new TypeError(`Cannot ask the user: "scopes" has ${scopes.length} entries; the limit is ${MOST_SCOPES}`);
   }
   return { what, why, scope, scopes, lasting, ...(once === "request" ? { once } : {}) };
 }

@@ -118,7 +118,7 @@ export class QueryLoop {
   }
 
   /** Stores the last iteration and the end of the query. If the iteration is not stored yet, one transaction stores
-   * both. Rejects with `StoreError`, `TakenOverError` or a defect. */
+   * both. Rejects with `StoreError` or `TakenOverError`; any other error is a defect of Vis. */
   async end(write: (last?: EndOfIteration) => Promise<void>): Promise<void> {
     const { state: { final }, frame } = this.#prepared;
     await (this.#last ? this.#last((iterationId, iteration) => write({ iterationId, iteration })) : this.#stored);

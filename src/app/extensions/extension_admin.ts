@@ -418,7 +418,7 @@ async function askNpm(): Promise<string> {
   const address = await registryOfNpm().catch(() => "");
   if (URL.canParse(address)) return address;
   throw new UsageError(
-    "Cannot find a package registry: `npm config get registry` gave no URL; set npm_config_registry to the URL of a registry",
+    "Cannot find a package registry: npm is not installed, or `npm config get registry` gave no URL; set npm_config_registry to the URL of a registry",
   );
 }
 

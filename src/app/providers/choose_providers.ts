@@ -426,17 +426,13 @@ function presetOf(
     );
   }
   const presets = Object.keys(PRESETS);
-  const known = entry === undefined ? [...new Set([...providers.map((one) => one.name), ...presets])] : presets;
-  const near = nearestName(asked, [...known, ...WITHOUT_SERVICE]);
-  throw new ConfigError(
-    `Cannot use ${what}: no ${entry === undefined ? "provider" : "preset"} has this name; choose one of ${
-      known.join(", ")
-    }, ` +
-      `${WITHOUT_SERVICE.join(" or ")}`,
-    {
-      advice: near === null ? "" : `did you mean ${near}?`,
-    },
-  );
+  const [kind, known] = entry === undefined
+    ? ["provider", [...new Set([...providers.map((one) => one.name), ...presets, ...WITHOUT_SERVICE])]]
+    : ["preset", presets];
+  const near = nearestName(asked, known);
+  throw new ConfigError(`Cannot use ${what}: no ${kind} has this name; choose one of ${known.join(", ")}`, {
+    advice: near === null ? "" : `did you mean ${near}?`,
+  });
 }
 
 /** Returns the address for a key, so that the key goes only where its owner intended. A variable with a key belongs to

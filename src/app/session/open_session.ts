@@ -302,8 +302,8 @@ function budgetOf(
   return named ? { ...settings, ceiling: operatorCeiling, extending: false } : settings;
 }
 
-/** Rejects with `ConfigError` if a required wall does not work, or if an extension requests more than the settings
- * allow. */
+/** Rejects with `ConfigError` if a required wall does not work, or if an extension requests to write in a read-only
+ * workspace. */
 export async function startSandbox(
   options: Omit<SandboxOptions, "limits">,
   { config, readOnly = false }: Pick<Settings, "config"> & { readonly readOnly?: boolean },

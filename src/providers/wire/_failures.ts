@@ -382,7 +382,7 @@ const WAIT_TEXT = new RegExp(
   String.raw`${ASKS}[:\s]*(?:about|around|approximately|at least|another|~)?\s*(${DURATION})`,
   "i",
 );
-/** Matches a text that asks to wait until a date, which names its time zone. */
+/** Matches a text that asks to wait until a date with a time zone. */
 const DATE_TEXT =
   /\b(?:resets?|again|re-?try|until|available|renews?)\b[^.;]{0,40}?(\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?\s*(?:Z|UTC|GMT|[+-]\d\d:?\d\d))/i;
 

@@ -190,11 +190,11 @@ Deno.test("chooseProviders() suggests the nearest known name, and a fix for a mi
     ],
     [
       { config: { provider: "acme" } },
-      /^Cannot use provider acme: no provider has this name; choose.* ollama, lmstudio, vllm, demo or files$/,
+      /^Cannot use provider acme: no provider has this name; choose.* ollama, lmstudio, vllm, demo, files$/,
     ],
     [
       { config: { providers: [{ name: "x", preset: "opnrouter" }] } },
-      /^Cannot use preset opnrouter of provider x: no preset has this name; .* did you mean openrouter\?$/,
+      /^Cannot use preset opnrouter of provider x: no preset has this name; .* vllm; did you mean openrouter\?$/,
     ],
     [
       { config: { providers: [{ name: "x" }] } },

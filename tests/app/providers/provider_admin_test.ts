@@ -223,7 +223,7 @@ Deno.test("AppProviderAdmin.models() falls back to the data, then to the setting
   );
   await assert.rejects(
     admin.models({ provider: "acme", signal: ALWAYS }),
-    /^ConfigError: Cannot use provider acme: no provider has this.* ollama, lmstudio, vllm, demo or files/,
+    /^ConfigError: Cannot use provider acme: no provider has this.* ollama, lmstudio, vllm, demo, files/,
   );
   await assert.rejects(
     admin.loginKind("demo"),
