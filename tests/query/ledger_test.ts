@@ -83,7 +83,7 @@ Deno.test("Ledger: the time of the root is the time of all; a settled call is se
   call.settle({ usage: usage(1), costUsd: 1 });
   assert.equal(root.spent.usage.input, 1);
   now = 50;
-  await assert.rejects(child.reserve(small, LIVE), /the time limit/);
+  await assert.rejects(child.reserve(small, LIVE), /reached its time limit of 0\.05 s$/);
 });
 
 Deno.test("Ledger.countSubcall() counts over the whole tree", () => {
