@@ -233,10 +233,13 @@ function onlySetsPlan({ code, tally, result }: Pick<StepBlock, "code" | "tally" 
   return result.defined.every((name) => name === PLAN_VARIABLE);
 }
 
+/** Matches the code of a block that only gives the answer. */
+export const ONLY_ANSWERS = /^(?:await )?answer\([^]*\);?$/;
+
 /** Whether an ended block only gave the answer, which the channels draw below the steps. */
 export function onlyAnswers({ code, tally, result }: Pick<StepBlock, "code" | "tally" | "result">): boolean {
   if (result === null || !result.ok || tally.text !== "" || result.stdout !== "") return false;
-  return result.defined.length === 0 && /^(?:await )?answer\([^]*\);?$/.test(code.trim());
+  return result.defined.length === 0 && ONLY_ANSWERS.test(code.trim());
 }
 
 /** Summarises an ended block on one line: the actions of its calls, or its code with the result. `ok`: the block and

@@ -4,6 +4,7 @@ import { ago } from "../../../domain/kit/text.ts";
 import { BlockTally, storedDiffs } from "../../../domain/query/calls.ts";
 import { aboutText, spentOn } from "../../../domain/query/model_call.ts";
 import { reasonText } from "../../../domain/query/outcomes.ts";
+import { ONLY_ANSWERS } from "../../../domain/query/query_progress.ts";
 import { changedPaths } from "../../../domain/query/work_summary.ts";
 import { amounts, flat } from "../text/one_line.ts";
 import { BasePanel, type PanelParts } from "./panel.ts";
@@ -228,7 +229,8 @@ function step(iteration: StoredIteration): IterationSummary {
   const calls = BlockTally.of(blocks.flatMap(({ result }) => result.calls));
   const isRefused = outcome === "failed" && calls.refused && !calls.failed;
   const code = blocks[0]?.code ?? (Array.isArray(pending) ? String(pending[0] ?? "") : "");
-  const about = [calls.text, code, error ?? "", thinking].find((text) => text.trim() !== "") ?? "";
+  const shownCode = ONLY_ANSWERS.test(code.trim()) ? "" : code;
+  const about = [calls.text, shownCode, error ?? "", thinking].find((text) => text.trim() !== "") ?? "";
   const words = [isRefused ? "" : ENDS[outcome] ?? "", flat(about, 300)].filter((text) => text !== "").join(" · ");
   const files = new Set(storedDiffs(metadata).flatMap(changedPaths)).size;
   const { usage } = spentOn(traces);
