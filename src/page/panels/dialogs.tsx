@@ -63,15 +63,19 @@ export function Viewer(): JSX.Element {
   );
 }
 
-/** Prompts for text, or for a confirmation if `value` is null. Resolves with the text ("" for a confirmation), or with
+/** Prompts for text, or for a confirmation if `value` is null. `isFinal` marks an action that nothing reverts. Resolves with the text ("" for a confirmation), or with
  * null when dismissed. */
 export async function ask(
   question: string,
-  { value = null, verb }: { readonly value?: string | null; readonly verb: string },
+  { value = null, verb, isFinal = false }: {
+    readonly value?: string | null;
+    readonly verb: string;
+    readonly isFinal?: boolean;
+  },
 ): Promise<string | null> {
   const dialog = elements.ask.current;
   if (dialog === null) return null;
-  asked.value = { question, value, verb, count: asked.value.count + 1 };
+  asked.value = { question, value, verb, isFinal, count: asked.value.count + 1 };
   await drawn();
   const input = dialog.querySelector("input");
   dialog.returnValue = "";
@@ -86,13 +90,14 @@ interface Asked {
   readonly question: string;
   readonly value: string | null;
   readonly verb: string;
+  readonly isFinal: boolean;
   readonly count: number;
 }
 
-const asked = signal<Asked>({ question: "", value: null, verb: "", count: 0 });
+const asked = signal<Asked>({ question: "", value: null, verb: "", isFinal: false, count: 0 });
 
 export function AskDialog(): JSX.Element {
-  const { question, value, verb, count } = asked.value;
+  const { question, value, verb, isFinal, count } = asked.value;
   const close = (answer: string): void => elements.ask.current?.close(answer);
   const onSubmit = (event: Event): void => {
     event.preventDefault(); // The content security policy forbids submitting forms.
@@ -109,7 +114,7 @@ export function AskDialog(): JSX.Element {
         </div>
         <footer>
           <button id="ask-no" type="button" onClick={() => close("")}>Cancel</button>
-          <button id="ask-yes" type="submit" class={value === null ? "primary danger" : "primary"}>{verb}</button>
+          <button id="ask-yes" type="submit" class={isFinal ? "primary danger" : "primary"}>{verb}</button>
         </footer>
       </form>
     </dialog>

@@ -50,13 +50,20 @@ function Inspected({ iteration, messages, stepBy }: {
   );
 }
 
+const OUTCOMES: Readonly<Record<string, string>> = {
+  executed: "code ran",
+  final: "answered",
+  refused: "answer refused",
+  empty: "empty reply",
+};
+
 function summary({ metadata, status, traces }: Iteration): string {
   const { usage } = spentOn(traces);
   const isCounted = usage.input + usage.output > 0;
   const tokens = isCounted
     ? ` · ${aboutText(usage)}${usage.input.toLocaleString()} in + ${usage.output.toLocaleString()} out`
     : "";
-  return `${metadata.outcome ?? status}${tokens}`;
+  return `${OUTCOMES[metadata.outcome ?? ""] ?? metadata.outcome ?? status}${tokens}`;
 }
 
 function Sent({ message: { role, text } }: { readonly message: ApiMessage }): JSX.Element {

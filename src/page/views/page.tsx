@@ -157,7 +157,7 @@ async function forkLast(): Promise<void> {
 }
 
 async function remove(fresh: () => void): Promise<void> {
-  const answer = await ask(`Delete “${thread.title.value}” with all its branches?`, { verb: "Delete" });
+  const answer = await ask(`Delete “${thread.title.value}” with all its branches?`, { verb: "Delete", isFinal: true });
   if (answer === null) return;
   await request(path(), { method: "DELETE" });
   fresh();

@@ -75,10 +75,11 @@ function Row({ conversation }: { readonly conversation: ApiListedConversation })
       >
         <span>{title}</span>
         <small>
-          {[running ? "running" : shortTime(activeAt), plural(queries, "request"), folderName(workspace)].filter(
-            Boolean,
-          )
-            .join(" · ")}
+          {[
+            running ? "running" : shortTime(activeAt),
+            queries > 1 && plural(queries, "request"),
+            folderName(workspace),
+          ].filter(Boolean).join(" · ")}
         </small>
       </a>
     </li>

@@ -93,9 +93,9 @@ function Hello(): JSX.Element {
     <div class="hello">
       <h2>What should Vis do?</h2>
       <p>
-        Vis reads, changes and runs code in{" "}
-        <code>{newFolder()}</code>. You see every step, and can undo changes of files.
+        Vis reads, changes and runs code in <code>{newFolder()}</code>
       </p>
+      <p>You see each step, and can undo changes of files.</p>
       <div class="ideas">
         {IDEAS.map((text) => <Button class="idea" run={() => putRequest(text)}>{text}</Button>)}
       </div>
