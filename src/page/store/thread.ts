@@ -420,11 +420,11 @@ async function look(conversation: string): Promise<void> {
 /** Returns the changes of a turn that can be undone; null unless they are the latest. */
 function of({ queryId }: Turn): UndoPreview | null {
   const { value } = latest;
-  if (value === null || value.fault !== null || value.files.length === 0) return null;
+  if (value === null || value.fault !== null || value.files.length + value.folders.length === 0) return null;
   return value.changes[0]?.queryId === queryId ? value : null;
 }
 
-type Undone = Pick<UndoPreview, "files" | "kept">;
+type Undone = Pick<UndoPreview, "files" | "folders" | "kept">;
 
 async function undo(conversation: string, { changes }: UndoPreview): Promise<Undone> {
   return await change(conversation, { changes: changes.map(({ id }) => id) });

@@ -77,7 +77,7 @@ function Row({ conversation }: { readonly conversation: ApiListedConversation })
         <small>
           {[
             running ? "running" : shortTime(activeAt),
-            queries > 1 && plural(queries, "request"),
+            plural(queries, "request"),
             folderName(workspace),
           ].filter(Boolean).join(" · ")}
         </small>

@@ -60,6 +60,12 @@ function Meanwhile({ messages }: { readonly messages: Turn["steered"]["value"] }
 
 function Work({ turn }: { readonly turn: Turn }): JSX.Element {
   const end = turn.end.value;
+  // The steps are there before the browser reports an earlier scroll, so that the page does not take the fold for the
+  // end of the conversation.
+  const toggle = (event: Event): void => {
+    event.preventDefault();
+    turn.showSteps(!turn.open.value);
+  };
   return (
     <details
       class="work"
@@ -67,7 +73,7 @@ function Work({ turn }: { readonly turn: Turn }): JSX.Element {
       hidden={end !== null && storedSteps(end) === 0}
       onToggle={({ currentTarget }) => turn.showSteps(currentTarget.open)}
     >
-      <summary>{stepsText(turn)}</summary>
+      <summary onClick={toggle}>{stepsText(turn)}</summary>
       <Steps turn={turn} />
     </details>
   );
@@ -204,7 +210,9 @@ function Changes({ turn }: { readonly turn: Turn }): JSX.Element | null {
         open={isShort}
         onToggle={({ currentTarget }) => currentTarget.open && void guarded(() => turn.loadDiffs())}
       >
-        <summary>{said ?? `${plural(value?.files.length ?? 0, "file")} changed ${diffCounts(counts)}`}</summary>
+        <summary>
+          {said ?? `${undonePlaces(value ?? {})} changed${diffs?.length ? ` ${diffCounts(counts)}` : ""}`}
+        </summary>
         {diffs?.map((diff, at) => <DiffView key={at} text={diff} />)}
       </details>
       {value !== null && value.kept.length > 0 && <p>{keptText(value, "Undo keeps")}</p>}
@@ -233,7 +241,7 @@ async function undo(turn: Turn): Promise<void> {
   // Loads the changes again, because other clients may have changed files meanwhile.
   const found = await changes.load(conversation);
   if (found.fault !== null) throw new Error(found.fault);
-  const named = namedFiles(found.files.map(({ path }) => path));
+  const named = namedFiles([...found.files.map(({ path }) => path), ...found.folders.map((path) => `${path}/`)]);
   const question = [`Undo the changes of ${named}${ofRequest(turn)}?`, keptText(found, "It keeps")];
   if (await ask(question.join(" ").trimEnd(), { verb: "Undo" }) === null) return;
   const undone = await changes.undo(conversation, found);

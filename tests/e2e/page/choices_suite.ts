@@ -139,6 +139,33 @@ inBrowser("an undo and its redo belong to the request that changed the files", {
   assert.equal(await page.locator(".undone").count(), 1);
 });
 
+const folder = { queryId: "", isUndone: false };
+
+inBrowser("an undo of folders alone names the folders, and says how many it changed", {
+  replies: [final("Made the folder")],
+  rig: {
+    undo: (_, { redo = false, dryRun = false }) => {
+      const { queryId, isUndone } = folder;
+      const change = { id: "0abc-01", at: 7, change: "command", conversationId: "c", paths: ["made"], queryId };
+      if (redo !== isUndone) return Promise.resolve({ error: "Nothing to change" });
+      if (!dryRun) folder.isUndone = !redo;
+      return Promise.resolve({ changes: [change], files: [], folders: ["made"], kept: [] });
+    },
+  },
+}, async ({ page, rig }) => {
+  await ask(page, "Make it");
+  await page.locator(".done > footer > span").waitFor();
+  const { items: [made] } = await (await rig.ask("/api/v1/conversations?limit=1")).json();
+  const { items } = await (await rig.ask(`/api/v1/conversations/${made.conversationId}/queries`)).json();
+  folder.queryId = items[0].queryId;
+  await page.reload();
+  assert.equal(await page.locator(".changes summary").innerText(), "1 folder changed");
+  await page.getByRole("button", { name: "Undo these changes" }).click();
+  await page.locator("#ask-question", { hasText: "Undo the changes of made/?" }).waitFor();
+  await page.locator("#ask-yes").click();
+  await page.locator("#status", { hasText: "Undid the changes of 1 folder" }).waitFor();
+});
+
 inBrowser("shows the last request's changes in files, undoes them after a confirmation, and redoes them", {
   replies: [final("Changed a.ts")],
   rig: { undo: undo(() => latest.query()) },
