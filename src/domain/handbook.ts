@@ -61,8 +61,8 @@ const PLAIN_WORDS = new Set(
 );
 
 /** Returns the topics that contain the words, best first. A match in a name counts twice, and a rare word counts more
- * than a common one. In a text, a word counts more if it occurs often for the length of the text (as in BM25). Functions
- * and pages for users count more than other pages. */
+ * than a common one. In a text, a word counts more if it occurs often for the length of the text (as in BM25).
+ * Functions and pages for users count more than other pages. */
 export function foundByWords<Topic extends Found>(asked: string, topics: readonly Topic[]): readonly Topic[] {
   const read = topics.map((topic) => ({
     name: countsOf(topic.name),

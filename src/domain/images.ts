@@ -22,7 +22,9 @@ export function readImage(source: Uint8Array<ArrayBuffer> | string, name: string
   const bytes = typeof source === "string" ? decoded(source) : source;
   if (bytes.length > MAX_IMAGE_BYTES) throw tooLarge(shown, bytes.length);
   const mediaType = imageMediaType(bytes);
-  if (mediaType === null) throw new UsageError(`Cannot use image ${shown}: it is not a PNG, JPEG, GIF or WebP image`);
+  if (mediaType === null) {
+    throw new UsageError(`Cannot use image ${shown}: it is not a PNG, JPEG, GIF or WebP image; convert it`);
+  }
   return { kind: "bytes", mediaType, bytes };
 }
 

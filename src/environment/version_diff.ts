@@ -48,7 +48,7 @@ function lineDiff(
       `Cannot compare the versions of ${name}: together they have ${
         before.length + after.length
       } characters; the limit ` +
-        `is ${MAX_DIFF_CHARS}; compare parts with varHistory`,
+        `is ${MAX_DIFF_CHARS} characters; compare parts with varHistory`,
       { namespace: "vis", symbol: "varDiff" },
     );
   }

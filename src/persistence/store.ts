@@ -33,8 +33,8 @@ import type { ArchivePart, ConversationArchive } from "./archive_schema.ts";
 
 /** Methods that return a promise, except `log`, may reject with `StoreError`; a transaction that fails stores no data.
  * A query's writes are refused with `TakenOverError` once another process has ended that query as lost. `app.ts` owns
- * the store and closes it last. Blocks and variables are read back exactly as written. In other texts, a lone
- * surrogate comes back as U+FFFD. */
+ * the store and closes it last. Blocks and variables are read back exactly as written. In other texts, a lone surrogate
+ * comes back as U+FFFD. */
 export interface Store
   extends
     ConversationStore,
@@ -397,7 +397,7 @@ export interface NewJob extends KeyedRequest {
   readonly queryId: string;
   readonly branchId: string;
   readonly request: Uint8Array;
-  /** Says whether to refuse the request while another one runs or waits in its branch. */
+  /** Makes the store refuse the request while another one runs or waits in its branch. */
   readonly refuseWhenBusy: boolean;
 }
 

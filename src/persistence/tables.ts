@@ -80,8 +80,8 @@ const STATUS = oneOf("running", "done", "error", "interrupted");
 
 /** The single description of the tables, each after the tables to which it refers. The description defines the types of
  * statements, the rows of a conversation, the parts of archives and copies, and the checks of cells. The migrations
- * make the tables; a test compares both schemas with this description. Names are in camel case here, in the database
- * in snake case. */
+ * make the tables; a test compares both schemas with this description. Names are in camel case here, in the database in
+ * snake case. */
 export const TABLES = {
   conversationSoul: {
     rows: "t.id = $id",

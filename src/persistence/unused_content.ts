@@ -106,8 +106,8 @@ interface Column {
 }
 
 /** Marks the referenced rows of `content` in the temporary table `mark` of a connection. References come from any
- * column of any table, from JSON in columns or content, from lists of pieces, and from differences to their bases.
- * Text that only resembles a reference also keeps the content. */
+ * column of any table, from JSON in columns or content, from lists of pieces, and from differences to their bases. Text
+ * that only resembles a reference also keeps the content. */
 export function markContent(db: DatabaseSync): void {
   db.exec(`CREATE TEMP TABLE IF NOT EXISTS mark (
     hash TEXT PRIMARY KEY, origin TEXT NOT NULL, depth INTEGER NOT NULL, read INTEGER NOT NULL DEFAULT 0

@@ -218,8 +218,8 @@ export function restoreOrder<T extends Node>(nodes: readonly T[]): T[] {
 }
 
 /** Returns the earliest node whose requirements are met, which is the first, because a Set keeps the order of the
- * nodes. If every node has unmet requirements, the search follows them to a node on a cycle. A node that merely
- * depends on the cycle comes later. */
+ * nodes. If every node has unmet requirements, the search follows them to a node on a cycle. A node that merely depends
+ * on the cycle comes later. */
 function breakCycle(left: ReadonlySet<number>, hard: readonly ReadonlySet<number>[]): number {
   let at: number | undefined;
   for (const candidate of left) {

@@ -209,8 +209,8 @@ class CappedOutput {
   }
 }
 
-/** An encoding is guessed only from the whole output of a program that
- * ended normally, because more output could show another encoding. */
+/** An encoding is guessed only from the whole output of a program that ended normally, because more output could show
+ * another encoding. */
 function outputsOf(
   outputs: Readonly<Record<"stdout" | "stderr", CappedOutput>>,
   { guess, wasEnded }: { readonly guess: boolean; readonly wasEnded: boolean },

@@ -94,7 +94,7 @@ Deno.test("a block that cannot be interrupted is killed; its definitions are nam
   assert.deepEqual([killed?.outcome, killed?.timedOut, killed?.lost], ["killed", true, ["part", "big"]]);
   assert.match(
     engine.context(2),
-    /KILLED .*Timeout \(1s\) and could not be stopped; the changes of this block are lost/,
+    /KILLED .*Timeout \(1s\), and the block did not stop; the changes of this block are lost/,
   );
   assert.match(engine.context(2), /lost variables: part, big/);
   assert.equal(next?.preview, '"1|4|undefined"');

@@ -22,7 +22,10 @@ Deno.test("a launcher that starts no child is reported", { ignore: missing !== "
     assert.match(error.message, /exit code 7: no such container/);
     return true;
   });
-  await assert.rejects(testSandbox({ launcher: ["/bin/echo", "Welcome to the machine"] }), /Cannot read a frame/);
+  await assert.rejects(
+    testSandbox({ launcher: ["/bin/echo", "Welcome to the machine"] }),
+    /it sent a wrong message: cannot read a frame/,
+  );
 });
 
 Deno.test("a launcher that is not there is an error that names it", async () => {

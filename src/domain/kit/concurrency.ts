@@ -8,8 +8,7 @@ interface Waiting {
 }
 
 /** Runs tasks in the order of their requests while the sum of their amounts is at most `limit`. An amount is 1 by
- * default, so that a limit of 1 makes a mutex. Amounts may also be bytes. An amount above the limit counts as the
- * limit, so that the task runs alone. */
+ * default, so that a limit of 1 makes a mutex. Amounts may also be bytes. */
 export class Semaphore {
   readonly #limit: number;
   readonly #cancelled: () => Error;
@@ -30,6 +29,8 @@ export class Semaphore {
     return this.runAmount(1, { work, signal });
   }
 
+  /** Runs the work as `run` does, with another amount. An amount above the limit counts as the limit, so that the work
+   * runs alone. */
   async runAmount<T>(
     amount: number,
     { work, signal }: { readonly work: () => Promise<T>; readonly signal: AbortSignal | undefined },

@@ -151,8 +151,8 @@ interface ReadOptions {
   readonly exact?: boolean;
 }
 
-/** Opens a file without waiting; opening a pipe would wait for a writer, perhaps forever. A command can replace a file
- * of a workspace with a pipe, even after a check. */
+/** The flags that open a file without waiting; opening a pipe would wait for a writer, perhaps forever. A command can
+ * replace a file of a workspace with a pipe, even after a check. */
 const READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
 /** Reads a plain file. In a workspace, a link may lead to a device, a pipe or an endless file, which would block the

@@ -73,7 +73,7 @@ export function approvalWhy({ why }: Pick<ApprovalQuestion, "why">): string {
   return paragraph(why);
 }
 
-/** Returns the beginning of a long question, for a channel that shows its end next to the choices; Returns "" for a
+/** Returns the beginning of a long question, for a channel that shows its end next to the choices. Returns "" for a
  * short question. */
 export function approvalBeginning({ what }: Pick<ApprovalQuestion, "what">): string {
   const text = paragraph(what);

@@ -83,7 +83,7 @@ const TEXT: Readonly<Record<QueryReason, string>> = {
   limit_tokens: "stopped at the token limit",
   limit_time: "timed out",
   provider: "the model could not be used",
-  configuration: "a setting prevents it",
+  configuration: "stopped by a setting",
   cancelled: "cancelled",
   process_lost: "interrupted: Vis ended",
   unstored: "the answer could not be stored",

@@ -67,8 +67,8 @@ export interface ConversationSummary {
   /** The start of the newest run in any branch, or the creation of a newer branch. */
   readonly activeAt: number;
   readonly running: boolean;
-  /** The position in the list of all conversations. A conversation moves to the top when it is created, gets a
-   * request, a retry or a fork. */
+  /** The position in the list of all conversations. A conversation moves to the top when it is created, gets a request,
+   * a retry or a fork. */
   readonly place: number;
 }
 

@@ -84,7 +84,8 @@ export class ConnectionLost extends Error {
 }
 
 /** Converts an error of the driver. An error that the server did not report is a lost connection, whatever code the
- * system gives it. Exceptions are faults of TLS, a missing password, and errors of the program itself: waiting does not fix them. */
+ * system gives it. Exceptions are faults of TLS, a missing password, and errors of the program itself: waiting does not
+ * fix them. */
 export function lostOr(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof ConnectionLost || sqlState(error) !== "") return error;
   if (error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError) return error;

@@ -31,9 +31,9 @@ export async function copyDatabase(
   }
 }
 
-/** Creates a file that `fill` writes, then sets its owner and mode and syncs it to disk. Until then, only root and the user
- * of this process can read the file. One descriptor serves for every step, because other users of the folder may have
- * moved the name to another file. */
+/** Creates a file that `fill` writes, then sets its owner and mode and syncs it to disk. Until then, only root and the
+ * user of this process can read the file. One descriptor serves for every step, because other users of the folder may
+ * have moved the name to another file. */
 export async function writeFresh(
   path: string,
   { like, mode }: { readonly like: string; readonly mode: number },

@@ -295,7 +295,8 @@ function compare(db: DatabaseSync, { made, table }: { readonly made: DatabaseSyn
 
 function unlike(what: string): StoreError {
   return new StoreError(
-    `Cannot vacuum the database: the new file differs from the old one (${what}), and Vis keeps the old file`,
+    `Cannot vacuum the database: the new file differs from the old one (${what}), and Vis keeps the old file; vis db check ` +
+      "shows whether the database is damaged",
     "corrupt",
   );
 }

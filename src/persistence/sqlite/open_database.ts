@@ -91,12 +91,14 @@ export async function openExisting(path: string, action: string): Promise<Existi
     throw error;
   });
   if (found === null) throw new UsageError(`Cannot ${action} ${path}: the file does not exist; correct the path`);
-  if (!found.isFile()) throw new UsageError(`Cannot ${action} ${path}: it is not a regular file`);
+  if (!found.isFile()) throw new UsageError(`Cannot ${action} ${path}: it is not a regular file; name another file`);
   await refuseDamagedFile(path);
   const db = new DatabaseSync(path, { timeout: WAIT_MS, enableForeignKeyConstraints: true });
   try {
     const schema = foundSchema(db, { files: migrations, path });
-    if (schema.version === 0) throw new UsageError(`Cannot ${action} ${path}: it is not a database of Vis`);
+    if (schema.version === 0) {
+      throw new UsageError(`Cannot ${action} ${path}: it is not a database of Vis; name another file`);
+    }
     return { db, schema };
   } catch (error) {
     db.close();

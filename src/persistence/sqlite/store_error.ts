@@ -188,8 +188,8 @@ const OPEN_FILES = 4;
 const FURTHEST_BYTES = 64 * 1024 * 1024;
 
 /** Returns the system's message for the fault that prevents writing in the folder of a database, or "". SQLite reports
- * only that it could not open, read or write, so this function tries the same operations on another file. Closing a second
- * descriptor of the database itself would release the process's locks. */
+ * only that it could not open, read or write, so this function tries the same operations on another file. Closing a
+ * second descriptor of the database itself would release the process's locks. */
 export function systemFault(path: string): string {
   const probe = `${path}.probe-${crypto.randomUUID().slice(0, 8)}`;
   const open: number[] = [];

@@ -1,5 +1,5 @@
-/** Entry point of the worker that runs the blocks of a child with grants. The worker receives its start values and reports that it has
- * loaded. The worker then receives the walls in place, and finally reports why the child ends. */
+/** Entry point of the worker that runs the blocks of a child with grants. The worker receives its start values and
+ * reports that it has loaded. The worker then receives the walls in place, and finally reports why the child ends. */
 import type { ConfinedWalls } from "../confine/confinement.ts";
 import { loadBlocks, type WorkerStart } from "./scripts.ts";
 

@@ -161,9 +161,8 @@ function opening({ emptying }: { readonly emptying: boolean }): readonly Refused
 
 /** Unix sockets lead to services of this machine, except in a private network, whose programs see only their own files.
  * In the workspace, another command or the user may have one, so a program alone gets none. Even a datagram socket of a
- * pair could send to the address of another.
- * Netlink is allowed in a private network, because it only describes that network and libraries list addresses with
- * it. */
+ * pair could send to the address of another. Netlink is allowed in a private network, because it only describes that
+ * network and libraries list addresses with it. */
 function sockets(network: ProgramNetwork): readonly RefusedWhen[] {
   switch (network) {
     case "none":

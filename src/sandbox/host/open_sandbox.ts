@@ -581,7 +581,7 @@ export class ActiveRun {
   #kill(): void {
     const { block, kill } = this.#options;
     this.#overdue = !this.#cancelled;
-    kill(`${this.#overdue ? timedOut(block.deadlineMs) : "the block was cancelled"} and could not be stopped`);
+    kill(`${this.#overdue ? timedOut(block.deadlineMs) : "the block was cancelled"}, and the block did not stop`);
   }
 
   /** Returns the result for a child that ended during the block, or sent an unreadable frame. `names` are the names

@@ -107,9 +107,8 @@ function importsIn(node: AnyNode): ModuleImport[] {
 const DEFAULT = "default\u200d";
 
 /** Turns a self-contained plain JavaScript module into a script whose value is its default export, or an object without
- * prototype of its named exports. Line numbers do not change, except after an export that spans several
- * lines. Throws Error if the module imports, awaits at its top
- * level, has no exports, or has both default and named exports. */
+ * prototype of its named exports. Line numbers do not change, except after an export that spans several lines. Throws
+ * Error if the module imports, awaits at its top level, has no exports, or has both default and named exports. */
 function moduleScript(code: string): string {
   const program = parse(code, { ecmaVersion: "latest", sourceType: "module", allowHashBang: true });
   const fault = faultOf(program);

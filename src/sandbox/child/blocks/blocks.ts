@@ -74,8 +74,8 @@ export class Blocks {
     return this.#lastId;
   }
 
-  /** Returns the time limit of a turn of this owner. Also ends a block that is out of time, because its timer is late if
-   * turns follow each other without a pause. */
+  /** Returns the time limit of a turn of this owner. Also ends a block that is out of time, because its timer is late
+   * if turns follow each other without a pause. */
   limitMs(owner: RunContext | null): number {
     const active = this.#active;
     if (!active) return BACKGROUND_MS;

@@ -61,7 +61,8 @@ function isBareText(node: Expression): boolean {
 function tooManyNames(program: Program): BlockRefusal | null {
   const { length } = program.body.flatMap(declaredIdentifiers);
   if (length <= MAX_NAMES) return null;
-  const message = `Cannot declare ${length} variables in one block: the limit is ${MAX_NAMES}; keep the values in an ` +
+  const message =
+    `Cannot declare ${length} variables in one block: the limit is ${MAX_NAMES} variables; keep the values in an ` +
     "array or an object";
   return { message, offset: 0 };
 }
@@ -69,7 +70,7 @@ function tooManyNames(program: Program): BlockRefusal | null {
 function longName(longest: Identifier | null): BlockRefusal | null {
   if (!longest || longest.name.length <= MAX_NAME) return null;
   const { name, start: offset } = longest;
-  return { message: `Cannot use a name of ${name.length} characters: the limit is ${MAX_NAME}`, offset };
+  return { message: `Cannot use a name of ${name.length} characters: the limit is ${MAX_NAME} characters`, offset };
 }
 
 function findName(node: AnyNode, isSought: (node: Identifier) => boolean): Identifier | null {

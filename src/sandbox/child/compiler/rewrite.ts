@@ -10,8 +10,8 @@ interface Rewritten {
 }
 
 /** Turns a program into a script whose value is a function that runs the block. Top-level declarations become
- * assignments to existing global properties, and the last expression is returned. `js` is the parsed text. Lines do
- * not change, nor do columns if the language allows it: `const x` becomes ` x`. */
+ * assignments to existing global properties, and the last expression is returned. `js` is the parsed text. Lines do not
+ * change, nor do columns if the language allows it: `const x` becomes ` x`. */
 export function rewriteTopLevel(program: Program, js: string): Rewritten {
   const isAsync = js.includes("await") && program.body.some(awaits);
   const writer = new Rewriter(program, js);
@@ -96,8 +96,8 @@ class Rewriter {
     if (inList && this.#js[node.end - 1] !== ";") this.#insert(node.end, ";");
   }
 
-  /** Declares a function at the beginning under another name. The function's own name belongs to the
-   * variable, to which a later block may give another value. */
+  /** Declares a function at the beginning under another name. The function's own name belongs to the variable, to which
+   * a later block may give another value. */
   #function({ id: { name, end } }: FunctionDeclaration): void {
     this.#insert(end, this.#suffix);
     this.header += `${name}=${name}${this.#suffix};made${this.#suffix}(${name},"${name}");`;

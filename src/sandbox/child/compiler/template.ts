@@ -171,8 +171,8 @@ interface TemplateScope {
 }
 
 const HELPER = /^(?:each|if|unless|with|for|elif|else|end\w*|range)\b/u;
-/** Matches the beginning of an expression, not of an object (`{{ color: 'red' }}`) or of a tag in another language
- * (`{{ .Values.x }}`). */
+/** Matches the beginning of an expression. An object, `{{ color: 'red' }}`, and a tag of another language,
+ * `{{ .Values.x }}`, do not match. */
 const EXPRESSION = /^[\p{ID_Start}$_(!](?!\w*\s*:)/u;
 const ROOT = /^[\p{ID_Start}$_][\p{ID_Continue}$]*/u;
 const MAX_TAG = 500, MAX_FAULTS = 8;

@@ -1,6 +1,6 @@
 /** The parts of the runtime that the child needs, captured before its global is emptied and before foreign code can
- * replace them. Modules that run after foreign code use these parts, null-prototype objects and their own classes.
- * Such modules never use methods of shared prototypes, iteration protocols, or globals looked up at the time of use. */
+ * replace them. Modules that run after foreign code use these parts, null-prototype objects and their own classes. Such
+ * modules never use methods of shared prototypes, iteration protocols, or globals looked up at the time of use. */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { setImmediate } from "node:timers";
 import { types } from "node:util";

@@ -38,8 +38,8 @@ export function frameOf(header: Header, payload: Bytes = NOTHING): WaitingFrame 
 }
 
 /** The child's end of the pipe to the main process. Code that a block called also sends frames. Such code may be
- * stopped or run out of stack at any call, so each step leaves a state from which the next one continues. Writes
- * block, so that a block cannot send faster than the main process reads. */
+ * stopped or run out of stack at any call, so each step leaves a state from which the next one continues. Writes block,
+ * so that a block cannot send faster than the main process reads. */
 export class Pipe {
   /** Frames in order, not yet written. Code that must be sure of a frame appends it here. */
   waiting: Bytes[] = bareList();

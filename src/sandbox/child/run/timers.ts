@@ -57,7 +57,9 @@ export class Timers {
     const { f } = ask;
     if (!isCallable(f)) throw new captured.TypeError("Cannot start a timer: its first argument is not a function");
     if (this.#count >= MAX_TIMERS) {
-      throw new captured.RangeError(`Cannot start a timer: ${MAX_TIMERS} timers are running, the limit`);
+      throw new captured.RangeError(
+        `Cannot start a timer: ${MAX_TIMERS} timers are running, the limit; clear some first`,
+      );
     }
     const run = this.#options.current();
     if (run?.ended) throw new captured.Error(`Cannot start a timer: ${run.ended}`);

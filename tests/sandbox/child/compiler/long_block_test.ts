@@ -129,7 +129,11 @@ Deno.test("prepareBlock() refuses a name of more than 1000 characters, wherever 
       "globalThis.NAME = 1",
     ]
   ) {
-    assert.equal(refusal(code.replace("NAME", long)), "Cannot use a name of 1001 characters: the limit is 1000", code);
+    assert.equal(
+      refusal(code.replace("NAME", long)),
+      "Cannot use a name of 1001 characters: the limit is 1000 characters",
+      code,
+    );
     assert.ok(prepare(code.replace("NAME", fits)).ok, code);
   }
   assert.ok(prepare(`const o = { "${long}": 1 }; enum E { A }`).ok, "a text is not a name");

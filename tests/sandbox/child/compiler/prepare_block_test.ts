@@ -68,7 +68,7 @@ const REFUSALS: readonly Refusal[] = [
   { source: ";;", says: /nothing to run/, at: [1, 1] },
   {
     source: Array.from({ length: 1_001 }, (_, i) => `let v${i} = ${i}`).join("\n"),
-    says: /Cannot declare 1001 variables in one block: the limit is 1000; keep the values in an array/,
+    says: /Cannot declare 1001 variables in one block: the limit is 1000 variables; keep the values in an array/,
     at: [1, 1],
   },
   {
