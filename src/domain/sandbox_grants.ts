@@ -8,7 +8,7 @@ const GRANT = /^(?:\[([0-9a-f:.]+)\]|([^\s:[\]/@]+)):(\d{1,5})$/i;
 const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?!$)|$)){4}$/;
 
 /** Parses an IP address with a port, such as "127.0.0.1:8080" or "[::1]:8080"; `localhost` is 127.0.0.1. Throws
- * TypeError for other host names: their lookup would need UDP, which the sandbox blocks. */
+ * TypeError for any other text, such as a host name: its lookup would need UDP, which the sandbox blocks. */
 export function parseNetGrant(text: string): NetGrant {
   const [, six, name, digits] = GRANT.exec(text) ?? [];
   const port = Number(digits);

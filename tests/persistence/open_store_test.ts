@@ -110,7 +110,7 @@ Deno.test("openStore() refuses a read-only file", { ignore: !posix }, async () =
   await withDatabasePath(async (path) => {
     await (await openStore({ path })).close();
     await chmod(path, 0o400);
-    await refused(path, "readonly", /it is read-only; make the file writable, or choose another with --db/);
+    await refused(path, "readonly", /it is read-only; make the file writable, or choose another file with --db/);
   });
 });
 

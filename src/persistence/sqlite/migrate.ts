@@ -36,7 +36,7 @@ interface Known {
 
 /** Brings a database to the newest schema: each file in its own transaction, in order, recorded with its checksum. If a
  * file fails, the database stays at the version before it. Before a change of a database with data, Vis saves a copy in
- * the same folder as `<path>.before-V<n>`. Throws `StoreError`, and passes on SQLite's error for a busy database. */
+ * the same folder as `<path>.before-V<n>`. Throws `StoreError`, or an error of SQLite, such as for a busy database. */
 export async function migrate(
   db: DatabaseSync,
   files: readonly MigrationFile[],

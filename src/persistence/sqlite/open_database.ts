@@ -125,14 +125,14 @@ async function prepareDatabaseFile(path: string): Promise<void> {
   }
   if (!found.isFile()) {
     throw new StoreError(
-      `Cannot use database ${path}: it is not a regular file; choose another with --db`,
+      `Cannot use database ${path}: it is not a regular file; choose another file with --db`,
       "unavailable",
     );
   }
   // Root ignores permission bits, so SQLite would not refuse the file for root.
   if ((found.mode & 0o200) === 0) {
     throw new StoreError(
-      `Cannot use database ${path}: it is read-only; make the file writable, or choose another with --db`,
+      `Cannot use database ${path}: it is read-only; make the file writable, or choose another file with --db`,
       "readonly",
     );
   }

@@ -334,7 +334,8 @@ function isBeginning(word: string, long: string): boolean {
   return name !== "" && long.startsWith(name);
 }
 
-/** Returns a word that names a path outside the workspace, even after an option or in a list. */
+/** Returns the reason if a word may name a path outside the workspace, even after an option or in a list. Returns null
+ * without such a word. */
 function outsidePath(args: readonly string[], workspace: string): { readonly never: string } | null {
   const found = args.find((word) =>
     word.split(/[=:,@\s]/).some((piece) => {
@@ -343,7 +344,7 @@ function outsidePath(args: readonly string[], workspace: string): { readonly nev
       return path.startsWith("/") && path !== "/dev/null" && !isWithin(path, workspace);
     })
   );
-  return found === undefined ? null : { never: `${found} is outside the workspace` };
+  return found === undefined ? null : { never: `${found} may be outside the workspace` };
 }
 
 /** Returns the words that a lasting approval covers, for programs of the tables; null if it covers the whole
