@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: cca93b1c98f17905ec6bd565e68520e5542cfd0e3e291b5972a864bb9f9245be
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 355e52f028060660c95d39b0ccf9e8c607bca1901415e9d53012bfed5e068118
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -870,14 +870,15 @@ export interface NormalExtension extends Extension {
  * TypeError that names the key and the extension. */
 export declare function defineExtension(spec: Extension): NormalExtension;
 /** Runs tasks in the order of their requests while the sum of their amounts is at most `limit`. An amount is 1 by
- * default, so that a limit of 1 makes a mutex. Amounts may also be bytes. An amount above the limit counts as the
- * limit, so that the task runs alone. */
+ * default, so that a limit of 1 makes a mutex. Amounts may also be bytes. */
 export declare class Semaphore {
   #private;
   constructor(limit?: number, cancelled?: () => Error);
   get open(): number;
   /** Runs the work as soon as it fits. If the signal is aborted before that, rejects without running the work. */
   run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
+  /** Runs the work as `run` does, with another amount. An amount above the limit counts as the limit, so that the work
+   * runs alone. */
   runAmount<T>(amount: number, { work, signal }: {
     readonly work: () => Promise<T>;
     readonly signal: AbortSignal | undefined;
