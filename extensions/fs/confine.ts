@@ -27,7 +27,8 @@ const MAX_NAMED = 20;
 export class OutsideWorkspace extends RangeError {
   override readonly name = "OutsideWorkspace";
 
-  constructor(readonly paths: readonly string[]) {
+  /** `shown` has the lines of the change for a question. */
+  constructor(readonly paths: readonly string[], readonly shown = "") {
     const more = paths.length > MAX_NAMED ? ` and ${paths.length - MAX_NAMED} more` : "";
     const named = `${paths.slice(0, MAX_NAMED).join(", ")}${more}`;
     super(`Cannot change ${named}: ${paths.length === 1 ? "it is" : "they are"} outside the workspace`);
@@ -53,7 +54,7 @@ function confineEntry(workspace: Workspace, path: string): WorkspacePath {
 }
 
 /** Resolves a path like `confine`, for a file that the caller will write. Also throws RangeError for guarded folders,
- * by name and by the target of links. `refuseOutside` judges the path when the change is complete. */
+ * by name and by the target of links. `outsidePaths` judges the path when the change is complete. */
 export function confineForWrite(workspace: Workspace, path: string): WorkspacePath {
   return refuseFixed(confine(workspace, path));
 }
@@ -85,11 +86,13 @@ function refuseFixed(place: WorkspacePath): WorkspacePath {
   return place;
 }
 
-/** Throws `OutsideWorkspace` for paths outside of the workspace, unless the user allowed changes in the whole
+/** Returns the paths outside of the workspace that the user must allow; none if the user allowed changes in the whole
  * repository. The paths are relative to the workspace, without links. */
-export function refuseOutside({ isOpen = false }: Pick<Workspace, "isOpen">, paths: readonly string[]): void {
-  const outside = paths.filter((path) => path.startsWith("../"));
-  if (outside.length > 0 && !isOpen) throw new OutsideWorkspace(outside);
+export function outsidePaths(
+  { isOpen = false }: Pick<Workspace, "isOpen">,
+  paths: readonly string[],
+): readonly string[] {
+  return isOpen ? [] : paths.filter((path) => path.startsWith("../"));
 }
 
 function namedIn({ root, tree }: Workspace, path: string): string {

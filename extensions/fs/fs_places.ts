@@ -153,12 +153,12 @@ async function askedFor<Result>(given: FsContext, make: (context: FsContext) => 
 
 async function askForRepository(
   { openRoot, root }: Pick<View, "openRoot" | "root">,
-  { paths, message }: OutsideWorkspace,
+  { paths, message, shown }: OutsideWorkspace,
 ): Promise<void> {
   const more = paths.length > MAX_NAMED ? ` and ${paths.length - MAX_NAMED} more files` : "";
   const named = `${paths.slice(0, MAX_NAMED).join(", ")}${more}`;
   const { allowed = false, reason = "no user can answer here" } = await openRoot?.(
-    `change ${named} in ${root}, the repository around the workspace`,
+    `change ${named} in ${root}, the repository around the workspace${shown === "" ? "" : `. The change:\n${shown}`}`,
   ) ?? {};
   if (allowed) return;
   throw new Error(`${message}, and ${reason}; the user can start Vis with --root to allow it`);

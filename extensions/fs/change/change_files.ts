@@ -6,7 +6,7 @@ import {
   type State,
   stateOf,
 } from "../checkpoints.ts";
-import { movedMeanwhile, refuseOutside } from "../confine.ts";
+import { movedMeanwhile, outsidePaths, OutsideWorkspace } from "../confine.ts";
 import type { FsContext } from "../context.ts";
 import { askForUnasked, readWhole, tooLarge } from "../read/read_place.ts";
 import { newLinesOf } from "./current_file.ts";
@@ -38,7 +38,8 @@ export async function changeFiles(
 ): Promise<void> {
   context.signal?.throwIfAborted();
   const items = withFolders(given);
-  refuseOutside(context, items.map(({ path }) => path));
+  const outside = outsidePaths(context, items.map(({ path }) => path));
+  if (outside.length > 0) throw new OutsideWorkspace(outside, await shownLines(outside, items));
   await askForUnasked(context, async (real) => {
     const item = items.find(({ path }) => path === real);
     return item === undefined ? null : await newLinesOf(item);
@@ -68,6 +69,20 @@ export async function changeFiles(
     if (!seen || seen.kind !== "file" || seen.names < 2) continue;
     context.note(`${path} has ${seen.names} names (hard links); the change is in all of them`);
   }
+}
+
+const MOST_SHOWN = 3_000, MOST_SHOWN_FILES = 20;
+
+/** Returns the new lines of these files for a question, within the length that a question shows. */
+async function shownLines(paths: readonly string[], items: readonly ChangeItem[]): Promise<string> {
+  const changed = items.filter((item) => paths.includes(item.path) && item.after?.kind !== "dir");
+  const texts: string[] = [];
+  for (const item of changed.slice(0, MOST_SHOWN_FILES)) {
+    const lines = await newLinesOf(item);
+    texts.push(changed.length === 1 ? lines : `${item.path}:\n${lines}`);
+  }
+  const text = texts.join("\n");
+  return text.length <= MOST_SHOWN ? text : `${text.slice(0, MOST_SHOWN - 1)}…`.toWellFormed();
 }
 
 /** Adds a folder in place of each removed file that gets entries below it. If a file replaces a folder, or a folder a

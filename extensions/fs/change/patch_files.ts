@@ -5,8 +5,8 @@ import {
   confine,
   confineEntryForWrite,
   confineForWrite,
+  outsidePaths,
   OutsideWorkspace,
-  refuseOutside,
   type WorkspacePath,
 } from "../confine.ts";
 import type { FsContext } from "../context.ts";
@@ -221,7 +221,8 @@ function innerTarget(
     throw fault("has .. after a folder; write it without this ..");
   }
   try {
-    refuseOutside(context, [confineEntryForWrite(context, join(dirname(place.real), target)).real]);
+    const outside = outsidePaths(context, [confineEntryForWrite(context, join(dirname(place.real), target)).real]);
+    if (outside.length > 0) throw new OutsideWorkspace(outside);
   } catch (error) {
     if (error instanceof OutsideWorkspace) throw error;
     throw new Error(`${messageOf(error)}; the link ${place.path} of the patch leads there`);

@@ -171,12 +171,15 @@ subfolder("fs changes files around a subfolder only if the user allows it, and n
   assert.equal(asked.length, 4);
   assert.match(
     asked[0] ?? "",
-    /^change \.\.\/web\/b\.ts in .*\/workspace, the repository around the workspace$/,
+    /^change \.\.\/web\/b\.ts in .*\/workspace, the repository around the workspace\. The change:\n-line 1\n\+x$/,
   );
   await assert.rejects(call("fs.edit", "../web/b.ts", { old: "absent", new: "x" }), /absent/);
   assert.equal(asked.length, 4, "a change that is not possible needs no answer");
   await assert.rejects(call("fs.move", "../web/b.ts", "../web/c.ts"));
-  assert.match(asked[4] ?? "", /^change \.\.\/web\/b\.ts, \.\.\/web\/c\.ts in /);
+  assert.match(
+    asked[4] ?? "",
+    /^change \.\.\/web\/b\.ts, \.\.\/web\/c\.ts in .* The change:\n\.\.\/web\/b\.ts:\nthe call removes or moves the file\n\.\.\/web\/c\.ts:\n\+needle$/,
+  );
   assert.equal(await Deno.readTextFile(join(workspace, "packages/web/b.ts")), "needle\n");
 });
 
