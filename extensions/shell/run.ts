@@ -353,7 +353,11 @@ async function ask(
   if (allowed) return;
   const settings = byUser ? [] : needs.flatMap(({ setting, does }) => {
     if (setting === undefined) return [];
-    return [only ? `${setting} allows it without a question` : `${setting} allows a command to ${does}`];
+    return [
+      only
+        ? `${setting} allows it without a question, from the next start of Vis on`
+        : `${setting} allows a command to ${does}`,
+    ];
   });
   throw new Error([`Cannot allow ${scope.slice(0, LONGEST_SCOPE)}: ${reason}`, ...settings].join("; "));
 }
@@ -541,7 +545,7 @@ export function wallHint(
     return `In this request, commands see the system, toolchains and cwd, have no network, and write in $TMPDIR only: write there, or ${FOR_LATER}`;
   }
   if (offline) {
-    return "Commands have no network: {network: true} asks the user for it; the user opens it for all with vis config set shell.network true";
+    return "Commands have no network: {network: true} asks the user for it; the user opens it for all with vis config set shell.network true and a restart";
   }
   if (lines.some((line) => REPOSITORY.test(line))) {
     if (root === workspace && !existsSync(join(root, ".git"))) {

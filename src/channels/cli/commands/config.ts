@@ -92,6 +92,7 @@ async function adminOf({ services, flags }: Input): Promise<ConfigAdmin> {
 
 function changed(change: SettingChange, line: string, { io, flags }: Pick<Input, "io" | "flags">): number {
   show(change, [line], { io, flags });
+  if (!flags.json && io.stdoutIsTerminal) io.stderr("A Vis that already runs uses the change after its next start.\n");
   if (change.overruled !== "" && !flags.json) {
     io.stderr(visibleText(`vis: ${change.overruled} overrides this setting (vis config explain ${change.key})\n`));
   }

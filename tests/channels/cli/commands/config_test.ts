@@ -60,6 +60,15 @@ Deno.test("vis config set names the entries of a list that no extension has", as
   assert.deepEqual([await runCli(services, io), io.err], [0, "vis: web,wbe: unknown\n"]);
 });
 
+Deno.test("vis config set on a terminal tells when a running Vis uses the change", async () => {
+  const change = { key: "model", path: "/h/config.jsonc", value: "m", changed: true, overruled: "" };
+  const admin = { set: () => Promise.resolve(change) };
+  const at = async (stdoutIsTerminal: boolean, ...flags: string[]) =>
+    (await config(["set", "model", "m", ...flags], admin, { stdoutIsTerminal })).err;
+  assert.equal(await at(true), "A Vis that already runs uses the change after its next start.\n");
+  assert.deepEqual([await at(false), await at(true, "--json")], ["", ""]);
+});
+
 Deno.test("vis config explain has colours on a terminal, and escapes control characters of a value", async () => {
   const admin = { explain: () => Promise.resolve(MODEL) };
   const { out } = await config(["explain", "model"], admin, { stdoutIsTerminal: true, stdoutColor: true });
