@@ -14,7 +14,7 @@ interface StoredItem {
 export interface Checkpoint {
   readonly id: string;
   readonly at: number;
-  /** The function that made the change. "undo" and "redo" undo the changes in `of`. */
+  /** The function that made the change, or "command". A change by "undo" or "redo" undoes the changes in `of`. */
   readonly change: string;
   readonly of: readonly string[];
   readonly kept?: readonly string[];

@@ -207,8 +207,8 @@ export class FolderGuard {
     throw new RangeError("Files below .git/ and .vis/ are protected under any name");
   }
 
-  /** In a workspace that is a repository's own folder, throws RangeError for paths in `OF_REPOSITORY`. Other paths
-   * there follow the usual rules. */
+  /** In a workspace that is a repository's own folder, throws RangeError for paths that begin with a name in
+   * `OF_REPOSITORY`. Other paths there follow the usual rules. */
   checkRoot(tree: Tree, path: string): void {
     const [first = ""] = path.split("/");
     if (!OF_REPOSITORY.has(plainName(first)) || !isRepository((name) => tree.look(name) !== null)) return;

@@ -204,7 +204,7 @@ const ASKED =
 async function wallsText({ programWalls, isRootOpen, onlyReads }: EnvironmentView): Promise<string> {
   if (!programWalls) return "Commands in cwd.";
   const { network, loopback, unix, leftOut, unwalled, whole } = await programWalls();
-  if (onlyReads && !whole) return "No command runs in this request: the wall is not whole.";
+  if (onlyReads && !whole) return "No command runs in this request: the command wall is incomplete.";
   const asked = unwalled?.mode === "ask" ? ` ${ASKED}` : "";
   if (unwalled?.some === false) return `Commands run without a wall.${asked}`;
   const more = leftOut.length > MAX_FOLDERS ? ` and ${leftOut.length - MAX_FOLDERS} more` : "";

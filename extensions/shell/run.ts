@@ -190,7 +190,8 @@ export function refuseBackground({ onlyReads = false }: Pick<EnvironmentView, "o
   );
 }
 
-/** Rejects with Error if a command that changes nothing cannot run, or cannot do as asked. */
+/** Rejects with Error if the command wall is incomplete, or if the command asks for the network or for paths to change.
+ */
 async function refuseInPlan(
   { programWalls }: EnvironmentView,
   { network = false, write = [] }: Pick<CommandOptions, "network" | "write">,
@@ -198,7 +199,7 @@ async function refuseInPlan(
   const walls = await programWalls?.();
   if (walls?.whole === false) {
     throw new Error(
-      `Cannot run commands in this request: ${IN_PLAN}, and the command wall is not whole (${walls.reason}); ${FOR_LATER}`,
+      `Cannot run commands in this request: ${IN_PLAN}, and the command wall is incomplete (${walls.reason}); ${FOR_LATER}`,
     );
   }
   const asked = [...network ? ["network"] : [], ...write.length > 0 ? ["write"] : []];
@@ -271,7 +272,8 @@ async function approved(
     });
   }
   if (needs.length > 0) await ask(env, { needs, shown });
-  // This question has its own answer, since an earlier lasting one would allow the other needs without a question.
+  // This question is separate, since an approval for the conversation or the workspace would also allow the other
+  // needs.
   if (asksForAll) {
     const { allowed = false, reason = "no user can answer here" } = await openRoot?.(
       `let a command change files in all of ${root}, the repository around the workspace: ${shown}`,
@@ -327,8 +329,9 @@ function listed(parts: readonly string[]): string {
   return parts.length < 2 ? parts.join() : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`;
 }
 
-/** Asks once for all needs of a command. A lasting approval keeps a rule for each need. If a question cannot show all
- * rules, or if one need cannot last, the answer counts only for this command. */
+/** Asks once for all needs of a command. An approval for the conversation or the workspace keeps a rule for each need.
+ * If a question cannot show all rules, or if a need allows no such approval, the answer counts only for this command.
+ */
 async function ask(
   { approve }: EnvironmentView,
   { needs, shown }: { readonly needs: readonly Need[]; readonly shown: string },
@@ -415,7 +418,7 @@ export interface CommandEnd {
   readonly stderr: string;
   /** The reason why the wall may have refused a part of the command, and the way to allow it. */
   readonly hint?: string;
-  /** The variable that has the whole of a long output. */
+  /** The name of the variable that has the complete output, if the output is long. */
   readonly whole?: string;
 }
 

@@ -20,7 +20,7 @@ interface WebFacts {
 const MAX_BYTES = 2 << 20, TIMEOUT_MS = 30_000;
 
 /** Returns the result of `web.get` and `web.post`. A response is data whatever its status. An error explains why no
- * response arrived. */
+ * response arrived, or why Vis cannot parse its JSON. */
 export async function callWeb(
   env: EnvironmentView,
   text: string,

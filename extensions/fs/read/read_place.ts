@@ -131,8 +131,8 @@ export function rememberFile(
   });
 }
 
-/** Whether a file may have keys and no lasting approval lets this conversation read it. A text that the conversation
- * itself wrote is not hidden from the conversation. */
+/** Whether a file may have keys, and no approval for the conversation or the workspace allows reading it. A text that
+ * the conversation itself wrote is not hidden from the conversation. */
 export async function isHiddenSecret(context: FsContext, place: SecretFile["place"]): Promise<boolean> {
   return await needsQuestion(context, { place, action: "read" });
 }
@@ -158,9 +158,10 @@ export function isOwnText(
   return known !== null && known.isOwn && known.mtime === info.modified && known.size === info.size;
 }
 
-/** Asks the user before a conversation reads or changes a file that may have keys, unless a lasting approval allows the
- * call. With `isOther`, the call reveals another text than the present text, and Vis always asks. Rejects with Error if
- * the user refuses or cannot be asked. */
+/** Asks the user before a conversation reads or changes a file that may have keys, unless an approval for the
+ * conversation or the workspace allows the call. With `isOther`, the call reveals another text than the present text,
+ * so Vis asks even if the conversation wrote the present text. Rejects with Error if the user refuses or cannot be
+ * asked. */
 export async function askForSecret(
   context: FsContext,
   file: SecretFile & { readonly isOther?: boolean },
@@ -203,8 +204,8 @@ async function askAbout({ approve }: FsContext, file: SecretFile, shown: string 
   );
 }
 
-/** A question contains no old line of the file, because Vis stores questions and sends them to channels. A lasting
- * approval of reads does not allow changes: the user must see the change. */
+/** A question contains no old line of the file, because Vis stores questions and sends them to channels. An approval of
+ * reads does not allow changes, because the user must see the change. */
 function questionAbout({ place, action, isChange = false }: SecretFile, shown: string | null = null) {
   const change = shown === null || shown === "" ? "" : `. The change:\n${shown}`;
   return {

@@ -212,7 +212,7 @@ Deno.test("a plan refuses network, write and background commands with the way ou
     /background command in this request: .*; use shell\.run, or describe/,
   );
   const broken = { ...env, programWalls: () => Promise.resolve({ ...walls, whole: false, reason: "no namespaces" }) };
-  await assert.rejects(run(broken, "true"), /the command wall is not whole \(no namespaces\); describe the step/);
+  await assert.rejects(run(broken, "true"), /the command wall is incomplete \(no namespaces\); describe the step/);
 });
 
 Deno.test("in a request for a plan, a command runs and the prompt names its limits; the next request has none", {
