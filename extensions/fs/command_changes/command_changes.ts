@@ -114,8 +114,10 @@ export class CommandChanges {
     found: readonly Difference[],
     spawn: EnvironmentView["spawn"],
   ): Promise<Report> {
-    if (found.length === 0) return emptyReport();
-    const all = await this.#contents(context, found, spawn);
+    const own = found.filter((one) => !one.wasIgnored);
+    await this.#copy(context, found.filter((one) => one.wasIgnored));
+    if (own.length === 0) return emptyReport();
+    const all = await this.#contents(context, own, spawn);
     const changed = all.filter(isChanged);
     for (const { path, after, now } of all) this.#keep(path, after, now ?? null);
     const known = changed.filter(({ old, now }) => old !== undefined && now !== undefined);

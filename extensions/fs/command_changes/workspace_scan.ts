@@ -21,6 +21,8 @@ export interface Difference {
   readonly path: string;
   readonly before: Stamp | null;
   readonly after: Stamp | null;
+  /** Whether earlier rules of a `.gitignore` excluded the entry, so that Vis does not know whether the entry is new. */
+  readonly wasIgnored?: true;
 }
 
 interface Seen {
@@ -91,11 +93,13 @@ export class WorkspaceScan {
     this.#folders = now;
     if (count >= this.#eventsFrom) this.#events ??= new FolderEvents(this.#root);
     const hasRules = before !== null && found.some(({ path }) => path === ".gitignore" || path.endsWith("/.gitignore"));
-    const all = found.map((one) => ({ ...one, path: plainPath(tree, one.path) }))
+    const known = hasRules
+      ? found.map((one) => wasIgnored(before, one) ? { ...one, wasIgnored: true as const } : one)
+      : found;
+    const all = known.map((one) => ({ ...one, path: plainPath(tree, one.path) }))
       .flatMap((one) => this.#withoutAccepted(one));
     this.#accepted.clear();
-    // Changed rules exclude entries that still exist, and include entries that existed before. Vis reports neither kind
-    // as a change.
+    // Changed rules also exclude entries that still exist. Vis does not report such entries as removed.
     return hasRules ? all.filter(({ path, after }) => after !== null || this.stamp(path) === null) : all;
   }
 
@@ -119,6 +123,19 @@ export class WorkspaceScan {
     if (accepted === undefined) return [one];
     return isSameStamp(accepted, one.after) ? [] : [{ ...one, before: accepted }];
   }
+}
+
+/** Whether the rules of the previous look excluded an entry that this look has found. */
+function wasIgnored(folders: ReadonlyMap<string, Seen>, { path, before, after }: Difference): boolean {
+  if (before !== null || after === null) return false;
+  const parts = path.split("/"), folderAt = (length: number): string => parts.slice(0, length).join("/");
+  let length = parts.length - 1;
+  while (length > 0 && !folders.has(folderAt(length))) length--;
+  const rules = folders.get(folderAt(length))?.rules;
+  return parts.some((_, at) => {
+    const isFolder = at < parts.length - 1 || isFolderStamp(after);
+    return at >= length && rules?.ignores(folderAt(at + 1), isFolder) === true;
+  });
 }
 
 /** Whether both stamps are equal, or both are null. */

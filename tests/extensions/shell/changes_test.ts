@@ -86,6 +86,27 @@ Deno.test("ignored files, a touch and other rules of .gitignore are no changes; 
   });
 });
 
+Deno.test("files that a changed .gitignore no longer excludes are not new, and undo does not remove them", async () => {
+  const files = { ".gitignore": "dist/\n", "src/.gitignore": "*.log\n", "dist/sub/x": "x\n", "src/a.log": "a\n" };
+  await withCommands(files, async ({ run, call, workspace }) => {
+    const { changes } = await run("echo out/ > .gitignore; rm src/.gitignore; echo new > src/n.txt");
+    assert.deepEqual(changes, {
+      files: 3,
+      ...only({ added: ["src/n.txt"], changed: [".gitignore"], removed: ["src/.gitignore"] }),
+    });
+    await call("fs.undo");
+    assert.deepEqual(await workspace.names("src"), [".gitignore", "a.log"]);
+    assert.equal(await workspace.text("dist/sub/x"), "x\n");
+    await run("echo out/ > .gitignore");
+    assert.deepEqual((await run("echo more >> dist/sub/x")).changes, {
+      files: 1,
+      ...only({ changed: ["dist/sub/x"] }),
+    });
+    await call("fs.undo");
+    assert.equal(await workspace.text("dist/sub/x"), "x\n");
+  });
+});
+
 Deno.test("undo keeps a file that another program changed after the command", async () => {
   await withCommands({ "a.txt": "a\n", "b.txt": "b\n" }, async ({ run, call, workspace }) => {
     await run("echo >> a.txt; echo >> b.txt");
