@@ -209,7 +209,9 @@ const TAG_FIELDS = ["refname:short", "objectname", "*objectname", "creatordate:u
 export async function tag(env: EnvironmentView, name?: string, options: TagOptions = {}): Promise<Tags> {
   const { at = "HEAD", message, delete: remove = false } = options;
   if (name !== undefined) checkedRef(name);
-  else if (Object.keys(options).length > 0) throw new TypeError("Cannot change the tag: its name is missing; pass one");
+  else if (Object.keys(options).length > 0) {
+    throw new TypeError("Cannot change the tag: its name is missing; pass a name");
+  }
   if (remove && (options.at !== undefined || message !== undefined)) {
     throw new TypeError(`Cannot delete tag ${name}: \`delete\` excludes \`at\` and \`message\`; omit them`);
   }

@@ -61,7 +61,8 @@ async function refsOf(git: Git, under: readonly string[] = []): Promise<readonly
 }
 
 function nearest(name: string, known: readonly string[]): string {
-  return known.length === 0 ? "" : `; the nearest are ${nearestNames(name, known).join(", ")}`;
+  const names = nearestNames(name, known);
+  return names.length === 0 ? "" : `; the nearest ${names.length === 1 ? "is" : "are"} ${names.join(", ")}`;
 }
 
 /** Returns the error for a failed call. For an unknown name, the error lists the nearest names. */

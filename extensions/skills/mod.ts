@@ -98,11 +98,12 @@ async function read(
   const { skills } = await findSkills(placesOf(env));
   const skill = skills.find((one) => one.name === name);
   if (!skill) {
+    const near = nearestNames(name, skills.map((one) => one.name));
     throw new Error(
-      skills.length === 0
+      near.length === 0
         ? `Cannot read skill ${name}: Vis found no skills`
-        : `Cannot read skill ${name}: no skill has this name; the nearest are ${
-          nearestNames(name, skills.map((one) => one.name)).join(", ")
+        : `Cannot read skill ${name}: no skill has this name; the nearest ${near.length === 1 ? "is" : "are"} ${
+          near.join(", ")
         }; skills.list() lists all`,
     );
   }
