@@ -134,6 +134,11 @@ function deepest(wanted: string, path: string): { readonly real: string; readonl
         throw new RangeError(`Cannot use ${path}: its links form a loop`);
       }
       if (error instanceof Deno.errors.PermissionDenied) throw new RangeError(`Cannot use ${path}: access is denied`);
+      if (error instanceof Error && "code" in error && error.code === "ENAMETOOLONG") {
+        throw new RangeError(
+          `Cannot use the path ${shortened(path)}: one of its names is too long for the file system`,
+        );
+      }
       if (!(error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory)) throw error;
       if (isLink(at)) throw new RangeError(`Cannot use ${path}: ${basename(at)} is a link without an existing target`);
       if (at === dirname(at)) throw error;

@@ -109,7 +109,7 @@ class SourceLines {
   }
 
   get count(): number {
-    return this.#lines.length;
+    return this.#lines.length - (this.#lines.at(-1) === "" ? 1 : 0);
   }
 
   text({ from, to }: Span): string {

@@ -25,7 +25,7 @@ export async function readFile(context: FsContext, path: string, options: ReadFi
   const info = file.facts;
   const { encoding } = options;
   const isRanged = options.from !== undefined || options.to !== undefined;
-  const range = { place, signal: context.signal, encoding, ...rangeOf(options) };
+  const range = { place, signal: context.signal, encoding, ...rangeOf(place, options) };
   // The encoding of the whole file applies to a range of its lines.
   const bytes = await readWhole(file, { size: info.size, most: MAX_READ_BYTES, signal: context.signal });
   if (bytes === null && !isRanged) throw tooLong(place, info.size);
@@ -113,11 +113,12 @@ function tooFew(place: WorkspacePath, { from, lines }: { readonly from: number; 
   );
 }
 
-function rangeOf({ from = 1, to = Infinity }: ReadFileOptions): { readonly from: number; readonly to: number } {
-  if (to < from) {
-    throw new RangeError(`Cannot read lines ${from} to ${to} of a file: the last line is before the first`);
-  }
-  return { from, to };
+function rangeOf(
+  { path }: WorkspacePath,
+  { from = 1, to = Infinity }: ReadFileOptions,
+): Pick<LineRange, "from" | "to"> {
+  if (to >= from) return { from, to };
+  throw new RangeError(`Cannot read lines ${from} to ${to} of ${path}: the last line is before the first`);
 }
 
 interface LineRange {

@@ -158,6 +158,10 @@ Deno.test("fs refuses paths that are too deep, named or found, and continues", a
     await workspace.refusal("writeFile", `${deep(1_000)}/a.txt`, "a"),
     /Cannot use the path "\S+…": it has \d+ names; the limit is 200/,
   );
+  assert.match(
+    await workspace.refusal("readFile", "n".repeat(300)),
+    /^Cannot use the path "n+…": one of its names is too long for the file system$/,
+  );
   await Deno.mkdir(join(workspace.root, deep(400)), { recursive: true });
   assert.match(
     await workspace.refusal("remove", "d", { recursive: true }),

@@ -40,7 +40,10 @@ Deno.test("fs.readFile() refuses a range outside of the file", async () => {
     await workspace.refusal("readFile", "a.txt", { from: 3 }),
     "Cannot read from line 3 of a.txt: it has 2 lines",
   );
-  assert.match(await workspace.refusal("readFile", "a.txt", { from: 3, to: 2 }), /the last line is before the first/);
+  assert.match(
+    await workspace.refusal("readFile", "a.txt", { from: 3, to: 2 }),
+    /Cannot read lines 3 to 2 of a\.txt: the last line is before the first/,
+  );
   assert.match(
     await workspace.refusal("readFile", "a.txt", { from: 0 }),
     /argument 2\.from must be .*usage: fs\.readFile/,
