@@ -181,7 +181,7 @@ export async function commit(env: EnvironmentView, message: string, options: Com
     },
   );
   if (code !== 0) throw await commitError(git, { stdout, stderr, paths });
-  if (others.length > 0) env.note?.(`committed too, as the other names of renames: ${named(others)}`);
+  if (others.length > 0) env.note?.(`the commit also has the other names of renames: ${named(others)}`);
   return await lastCommit(git);
 }
 

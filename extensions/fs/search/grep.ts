@@ -117,7 +117,7 @@ class Unsearched {
       this.#note(`${some(this.#faults.map(({ message }) => message), "; ")}; the other paths were searched`);
     }
     if (this.#keys.length > 0) {
-      this.#note(`Vis did not search ${some(this.#keys, ", ")}, since they may hold keys; fs.readFile asks the user`);
+      this.#note(`Vis did not search ${some(this.#keys, ", ")}, because such files may hold keys; fs.readFile asks the user`);
     }
   }
 }

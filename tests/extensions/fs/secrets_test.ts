@@ -183,7 +183,7 @@ Deno.test("fs.grep() and fs.count() skip secret files and name them", async () =
   const hits = await workspace.call("grep", "KEY");
   assert.deepEqual(hits.map(({ path }: { path: string }) => path), [".env.example", "a.ts"]);
   assert.deepEqual(asked.notes.splice(0), [
-    "Vis did not search .env, sub/id_rsa, since they may hold keys; fs.readFile asks the user",
+    "Vis did not search .env, sub/id_rsa, because such files may hold keys; fs.readFile asks the user",
   ]);
   assert.equal(await workspace.call("count", "KEY"), 2);
   assert.equal(asked.notes.length, 1);

@@ -272,7 +272,7 @@ Deno.test("git.commit() takes a staged rename whole, and no stash has half of on
     await assert.rejects(stash(env, { paths: "a.txt" }), /Cannot stash: a\.txt was renamed to b\.txt/);
     assert.equal((await commit(noting, "by the new name", { paths: "b.txt" })).files, 1);
     assert.deepEqual(await changes(), ["R100\ta.txt\tb.txt"]);
-    assert.deepEqual(notes, ["committed too, as the other names of renames: a.txt"]);
+    assert.deepEqual(notes, ["the commit also has the other names of renames: a.txt"]);
 
     await git("mv", "b.txt", "B.txt");
     await commit(env, "by the old name", { paths: ["b.txt"] });

@@ -123,7 +123,7 @@ Deno.test(
       await Deno.mkdir(`${workspace}/lib`);
       await Deno.rename(`${workspace}/a.txt`, `${workspace}/lib/b.txt`);
       assert.equal((await commit(told, "new and moved", { paths: ["new.txt", "./lib/b.txt"] })).files, 2);
-      assert.deepEqual(notes, ["committed too, as the other names of renames: a.txt"]);
+      assert.deepEqual(notes, ["the commit also has the other names of renames: a.txt"]);
       assert.equal((await git("status", "--short")).trim(), "?? other.txt");
       await write(".env", "KEY=1\n");
       await assert.rejects(
