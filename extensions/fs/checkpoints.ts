@@ -75,7 +75,7 @@ export class Checkpoints {
     return state;
   }
 
-  /** Rejects with Error if the stored bytes are missing or were changed. */
+  /** Rejects with Error if the stored bytes are missing or differ from their hash. */
   async load(state: State): Promise<PathSnapshot> {
     if (state?.kind !== "file") return state;
     const bytes = await Deno.readFile(this.#object(state.hash)).catch(() => null);
@@ -257,7 +257,7 @@ export interface ChangeItem {
   readonly after: PathSnapshot;
   /** The entry at the time of the inspection. If the entry has changed afterwards, Vis refuses the change. */
   readonly seen?: Facts | null;
-  /** The path of another item, whose file is renamed to this path before Vis writes its contents. */
+  /** The path of another item. Vis renames the file of that item to this path, and then writes its contents. */
   readonly from?: string | undefined;
 }
 

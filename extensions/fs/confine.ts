@@ -35,8 +35,8 @@ export class OutsideWorkspace extends RangeError {
   }
 }
 
-/** Resolves a path from the model. Throws TypeError for an invalid path. Throws RangeError for a path outside of the
- * workspace and the repository around it, compared by components after links are resolved. */
+/** Resolves a path from the model. Throws TypeError for an invalid path. Throws RangeError for a path that leads out of
+ * the workspace and the repository around it, also through links. */
 export function confine(workspace: Workspace, path: string): WorkspacePath {
   const named = namedIn(workspace, path);
   const inside = slashed(named), info = workspace.tree.lookUnlinked(inside);

@@ -15,7 +15,7 @@ interface Known {
   readonly tree: Tree;
   readonly checkpoints: Checkpoints | null;
   readonly queue: Semaphore;
-  /** Resolves once unfinished changes of an earlier process are reverted. All calls wait for this promise. */
+  /** Resolves once Vis has reverted unfinished changes of earlier processes. All calls wait for this promise. */
   readonly ready: Promise<unknown>;
   /** The watch of the workspace. Null until a command begins. */
   watch: CommandChanges | null;
@@ -95,7 +95,7 @@ export class FsPlaces {
   /** Watches changes by programs, for one call. Looks and changes of `fs` run one at a time. */
   watch(env: View & Pick<EnvironmentView, "spawn">, { all = false }: { readonly all?: boolean } = {}): FileWatcher {
     const place = this.#place(env), { queue, tree } = place, kind = all ? "wide" : "watch";
-    // The report includes the changes of a command whose call was abandoned.
+    // The report includes the changes of a command whose call has ended early.
     const context = (): Promise<FsContext> => this.#context(env, undefined);
     return {
       begin: async () => {

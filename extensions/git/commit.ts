@@ -124,8 +124,8 @@ async function addError(git: Git, stderr: string): Promise<Error> {
 
 export interface CommitOptions {
   readonly all?: boolean;
-  /** The files to commit in their current state, including new files. Vis does not commit other staged changes. If a
-   * file was renamed, the commit includes the old name. */
+  /** The files to commit in their current state, including new files. Vis does not commit other staged changes. The
+   * commit of a renamed file includes its old name. */
   readonly paths?: string | readonly string[];
   readonly amend?: boolean;
   readonly allowEmpty?: boolean;

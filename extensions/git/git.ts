@@ -126,7 +126,7 @@ export class Git {
       ], {
         answered: true,
         cwd: null, // With null, git starts outside the workspace, and its PATH omits folders of the workspace.
-        // Git removes its lock files on SIGTERM, but leaves them when it is killed.
+        // Git removes its lock files on SIGTERM, but leaves them on SIGKILL.
         lifetime: "conversation",
         stop: stop.signal,
         ...limits,

@@ -49,7 +49,7 @@ const SHOWN_STEP = 100;
 /** Returns arguments that prevent strategy or signing programs of the repository. The arguments name the built-in
  * strategy, because otherwise a setting of the repository would choose the strategy. */
 function strategy(merging: readonly string[]): readonly string[] {
-  // Before git 2.50, "ort" follows renames even if they are turned off.
+  // Before git 2.50, "ort" follows renames even if the settings turn them off.
   return [`--strategy=${merging.length > 0 ? "recursive" : "ort"}`, "--no-gpg-sign"];
 }
 

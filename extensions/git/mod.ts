@@ -84,7 +84,7 @@ const PICK = z.tuple([
   z.strictObject(PICKED).optional(),
 ]);
 
-/** The facts of a function that lists without a first argument, and changes with one. */
+/** The facts of a function that lists things if its first argument is absent, and otherwise changes one of them. */
 const listsWithout = (things: string, one: string) => ({
   reads: (first?: unknown) => first === undefined,
   action: (first?: unknown) =>

@@ -15,8 +15,8 @@ interface Reading {
   readonly id: unknown;
 }
 
-/** Connects to a server over streamable HTTP. `onStatus` receives the status of each response. The size of a response
- * is bounded. Redirects stay within the server's origin. */
+/** Connects to a server over streamable HTTP. `onStatus` receives the status of each response. A response has at most
+ * `MAX_ANSWER` bytes, and redirects stay within the server's origin. */
 export function httpTransport(
   { url, headers }: Pick<HttpConfig, "url" | "headers">,
   { answers, login, onStatus }: {

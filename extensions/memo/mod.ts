@@ -192,7 +192,7 @@ interface Place {
   readonly store: OwnStore;
 }
 
-/** The key of the mark that is stored after Vis has copied the notes of an earlier version's file. The file stays
+/** The key of the mark that Vis stores after it has copied the notes of an earlier version's file. The file stays
  * unchanged. */
 const TAKEN = "taken over";
 

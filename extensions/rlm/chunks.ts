@@ -83,8 +83,8 @@ export function chunk(text: string, { size = SIZE, overlap = 0 }: ChunkOptions =
   return pieces;
 }
 
-/** Returns the position after the last line break in the last quarter. Without one, returns the position after the last
- * blank there, or else `to`. */
+/** Returns the position after the last line break in the last quarter, or else after the last blank there, or else
+ * `to`. */
 function cut(text: string, { from, to }: { readonly from: number; readonly to: number }): number {
   const least = to - Math.floor((to - from) / 4);
   for (const mark of ["\n", " "]) {

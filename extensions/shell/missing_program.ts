@@ -22,8 +22,8 @@ const OTHERS: Readonly<Record<string, readonly (readonly [program: string, comma
 /** Tools that Python can run as modules. If such a tool is missing, its module is probably missing too. */
 const NEEDS_MODULE = new Set(["pytest", "pip", "pip3"]);
 
-/** Names a program of the workspace or the system that can replace a missing one. Returns null if the output names no
- * missing program, or if there is no replacement. */
+/** Names a program of the workspace or the system that can replace a missing program. Returns null if the output names
+ * no missing program, or if Vis finds no replacement. */
 export async function missingProgramHint(
   { workspace }: Pick<EnvironmentView, "workspace">,
   output: string,

@@ -121,9 +121,9 @@ function oneLine(text: string, max: number): string {
   return line.length <= max ? line : `${line.slice(0, max - 1)}…`;
 }
 
-/** Returns the text of a file below a folder, cut to `maxChars`. Returns null if the file is missing or binary, or if
- * its links lead outside or to a file that may have keys. These checks are needed because any person may have written
- * the repository. */
+/** Returns the text of a file below a folder, cut to `maxChars`. Returns null if the file is missing, binary or
+ * unreadable, or if its links lead outside or to a file that may have keys. Any person may have written the repository,
+ * so Vis makes these checks. */
 export async function readProjectFile(
   root: string,
   { path, maxChars, secrets = [] }: {

@@ -31,8 +31,8 @@ interface Application {
 
 type Place = Pick<FsContext, "tree" | "guard">;
 
-/** The limit for folders that stay open during a change, so that temporary files are removed even if another program
- * moves their folders. */
+/** The limit for folders that stay open during a change. Vis can remove temporary files in an open folder even if
+ * another program moves the folder. */
 const MOST_HELD = 100;
 
 /** Returns temporary names for the files that Vis replaces as a whole. If a rename would lose attributes of a file, the

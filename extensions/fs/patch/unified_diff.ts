@@ -79,7 +79,7 @@ interface Lines {
   readonly ended: boolean;
 }
 
-/** A last line without a line feed differs from the same line with one. */
+/** A last line without a line feed differs from the same line with a line feed. */
 function linesOf(text: string): Lines {
   const lines = text.split("\n");
   const ended = lines.at(-1) === "";

@@ -128,8 +128,8 @@ class SourceLines {
     return found.filter(isOwned).map(({ span }) => span);
   }
 
-  /** Returns the innermost function or class around a line. Without one, returns the innermost call with a function
-   * around the line. */
+  /** Returns the innermost function or class around a line. If there is none, returns the innermost call with a
+   * function around the line. */
   around(sought: number): readonly Span[] {
     if (sought > this.#lines.length) return [];
     const within = (line: number): Span | null => {

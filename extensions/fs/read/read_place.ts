@@ -55,7 +55,7 @@ export function tooLarge(
   return new RangeError(`${cannot}: ${reason}`);
 }
 
-/** Returns the bytes of a file that had `size` bytes when it was opened. Returns null if `size` is above `most` or the
+/** Returns the bytes of an open file, which had `size` bytes at first. Returns null if `size` is above `most` or the
  * file has grown. */
 export async function readWhole(
   file: OpenFile,

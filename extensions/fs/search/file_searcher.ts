@@ -123,7 +123,7 @@ interface ScanOptions {
 }
 
 /** The size up to which a file is one piece, as for `fs.readFile`. Reading and searching then detect the encoding from
- * the same bytes. Pieces of a larger file are decoded one by one. */
+ * the same bytes. Vis decodes the pieces of a larger file one by one. */
 const PIECE_BYTES = 1024 * 1024;
 /** The number of bytes that shows whether the encoding has two bytes for each character. */
 const HEAD_BYTES = 64 * 1024;

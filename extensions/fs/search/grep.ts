@@ -11,7 +11,7 @@ import { Pace } from "@vis/extension";
 
 export interface GrepOptions extends MatchOptions {
   readonly path?: string | readonly string[] | undefined;
-  /** The patterns of paths. A pattern without `/` is matched against the name of a file. */
+  /** The patterns of paths. A pattern without `/` applies to the names of files. */
   readonly glob?: string | readonly string[] | undefined;
   readonly context?: number | undefined;
   readonly limit?: number | undefined;
@@ -23,8 +23,8 @@ const MAX_CONTEXT = 200;
 
 export type CountOptions = Omit<GrepOptions, "context" | "limit">;
 
-/** Returns matching lines: the first ones up to the limit, or all of them. Without a limit, rejects with RangeError if
- * more than DEFAULT_HITS lines match. */
+/** Returns the first matching lines up to the limit. Without a limit, returns all matching lines, or rejects with
+ * RangeError if more than DEFAULT_HITS lines match. */
 export async function grep(context: FsContext, pattern: string, options: GrepOptions = {}): Promise<Hit[]> {
   const pace = new Pace(context.signal);
   const tally = new HitTally(options.limit);
@@ -117,7 +117,9 @@ class Unsearched {
       this.#note(`${some(this.#faults.map(({ message }) => message), "; ")}; the other paths were searched`);
     }
     if (this.#keys.length > 0) {
-      this.#note(`Vis did not search ${some(this.#keys, ", ")}, because such files may hold keys; fs.readFile asks the user`);
+      this.#note(
+        `Vis did not search ${some(this.#keys, ", ")}, because such files may hold keys; fs.readFile asks the user`,
+      );
     }
   }
 }

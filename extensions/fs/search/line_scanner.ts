@@ -19,7 +19,8 @@ interface ScanOptions {
   readonly onHit: (hit: Hit) => boolean;
 }
 
-/** The size of the parts in which a longer line is searched, because the time of one search grows with the length. */
+/** The size of the parts of a longer line. Vis searches part by part, because the time of one search grows with the
+ * length. */
 const PART = 16 * 1024;
 const CHECKED = 64 * 1024;
 const MAX_CHARS = 500;

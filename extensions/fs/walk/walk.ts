@@ -80,9 +80,9 @@ export function plainPath({ below }: Pick<Tree, "below">, path: string): string 
   return posix.relative(`/${below}`, posix.join(`/${below}`, path));
 }
 
-/** Returns the rules of all parent folders, from the root of the repository down. If the folder itself is ignored, the
- * caller named it on purpose, and null means no rules. If the workspace is in an ignored folder, only the rules that
- * apply everywhere and the rules below that folder count. */
+/** Returns the rules of all parent folders, from the root of the repository down. If the rules ignore the folder
+ * itself, the caller named it on purpose, and null means no rules. If the workspace is in an ignored folder, only the
+ * rules that apply everywhere and the rules below that folder count. */
 export function rulesAbove(tree: Tree, start: string): IgnoreRules | null {
   const top = IgnoreRules.of(tree), whole = fromTop(tree, start);
   let rules = top;
