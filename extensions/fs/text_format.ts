@@ -12,8 +12,8 @@ export interface FileFormat extends TextFormat {
 const FIRST_STRAY = 0xdc00, MAX_STRAYS = 0x400;
 const STRAYS = /[\udc00-\udfff]/u;
 
-/** Decodes UTF-8, and keeps the bytes that `TextDecoder` would replace with U+FFFD. Returns null if these bytes have
- * too many different values. */
+/** Decodes UTF-8. Each sequence of invalid bytes becomes a lone surrogate, which stands for its entry in `strays`.
+ * Returns null for more than MAX_STRAYS different sequences. */
 export function textWithStrays(
   bytes: Uint8Array,
 ): Required<Pick<FileFormat, "strays">> & { readonly text: string } | null {

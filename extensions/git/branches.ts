@@ -56,8 +56,8 @@ async function isBranch(git: Git, name: string): Promise<boolean> {
   return (await git.run(["show-ref", "--verify", "--quiet", `refs/heads/${name}`])).code === 0;
 }
 
-/** Returns the remote branch of this name. Returns null unless exactly one remote has such a branch, and if the name
- * already means a commit. */
+/** Returns the remote branch of this name. Returns null if the name already means a commit, or if not exactly one
+ * remote has such a branch. */
 async function remoteBranch(git: Git, name: string): Promise<string | null> {
   if ((await git.run(["rev-parse", "--verify", "--quiet", "--end-of-options", `${name}^{commit}`])).code === 0) {
     return null;

@@ -29,8 +29,8 @@ interface ConnectOptions {
 
 type Validator = NonNullable<ClientOptions["jsonSchemaValidator"]>;
 
-/** Accepts all results, because they are data for code. Vis compiles and runs no schema of a server, because its
- * patterns could hang the process. */
+/** Accepts all results. Vis compiles and runs no schema of a server, because the patterns of a schema could hang the
+ * process. */
 const UNCHECKED: Validator = {
   getValidator:
     (() => (data: unknown) => ({ valid: true, data, errorMessage: undefined })) as Validator["getValidator"],

@@ -56,7 +56,7 @@ export class Links {
   }
 }
 
-/** If a server has ended this often without a response, Vis does not start it again for this long. */
+/** After `MOST_FAILURES` ends of a server without a response, Vis does not start the server again for `REST_MS`. */
 const REST_MS = 60_000, MOST_FAILURES = 2;
 
 /** The link to a server of one conversation. Vis starts the server when it is first used, starts it again if it ends

@@ -57,7 +57,7 @@ async function fetchPage(
       maxBytes,
       timeoutMs,
       signal: env.signal,
-      configFile: env.home ? `${env.home}/config.jsonc` : "$VIS_HOME/config.jsonc",
+      configFile: configFileOf(env),
       ...(outside ? { outside } : {}),
     });
   } catch (error) {
@@ -68,8 +68,8 @@ async function fetchPage(
   }
 }
 
-/** Returns the rules with the host of this request, if the user allows the host now. For the host of a redirect, Vis
- * asks no user, and refuses the host unless a rule allows the host. */
+/** Returns the rules, with the host of this request if the user allows the host now. Rejects with Error if the user
+ * refuses. Vis does not ask about the host of a redirect. */
 async function allowing(
   env: EnvironmentView,
   { url, method, bytes, headers }: {
@@ -90,7 +90,15 @@ async function allowing(
   const scope = `requests to ${host}`;
   const { allowed, reason } = await env.approve({ what: `${method} ${url.href}${sent}`, why: "", scope });
   if (allowed) return { ...rules, hosts: [...rules.hosts, host] };
-  throw new Error(`${host} is not allowed: ${reason}; the user allows it with vis config set web.hosts ${host}`);
+  // The command replaces the list.
+  const way = rules.hosts.length === 0
+    ? `the user allows it with vis config set web.hosts ${host}`
+    : `the user can add it to web.hosts in ${configFileOf(env)}`;
+  throw new Error(`${host} is not allowed: ${reason}; ${way}`);
+}
+
+function configFileOf({ home }: EnvironmentView): string {
+  return home ? `${home}/config.jsonc` : "$VIS_HOME/config.jsonc";
 }
 
 function rulesOf(config: unknown): WebRules {
@@ -146,8 +154,8 @@ const OWN =
 const MOST = 50, MAX_VALUE = 8_000;
 const DEFAULTS = { "user-agent": "vis", accept: "*/*" };
 
-/** Returns the checked headers of a request, with names in lower case. Throws Error that names a header that a call
- * must not send. */
+/** Returns the headers of a request, with names in lower case. Throws Error for too many headers, for an invalid or long
+ * header, and for a header that only Vis sets. */
 function requestHeaders(wanted: Readonly<Record<string, string>> = {}): ReadonlyMap<string, string> {
   const entries = Object.entries(wanted);
   if (entries.length > MOST) throw new Error(`The request has ${entries.length} headers; the limit is ${MOST}`);

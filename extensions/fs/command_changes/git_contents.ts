@@ -20,7 +20,7 @@ const TIMEOUT_MS = 30_000;
 
 type Spawn = EnvironmentView["spawn"];
 
-/** The files that match git's index. Git's objects have their contents from before a change. */
+/** Knows the files that match git's index, and reads their contents before a change from git's objects. */
 export class GitContents {
   readonly #workspace: string;
   readonly #all: boolean;

@@ -114,7 +114,7 @@ class Unsearched {
 
   note(): void {
     if (this.#faults.length > 0) {
-      this.#note(`${some(this.#faults.map(({ message }) => message), "; ")}; the other paths were searched`);
+      this.#note(`${some(this.#faults.map(({ message }) => message), "; ")}; the result covers only the other paths`);
     }
     if (this.#keys.length > 0) {
       this.#note(
