@@ -82,11 +82,20 @@ export async function refError(
   const ends = refs.flatMap((ref) => ref.split(/\.{2,3}/)).filter((ref) => ref !== "" && ref !== "HEAD");
   for (const wanted of ends) {
     if (await typeOf(git, wanted.replace(/^\^/, "")) !== null) continue;
+    const short = /^[0-9a-f]{4,}(?=$|[~^:@])/i.exec(wanted)?.[0];
+    if (short !== undefined && await isAmbiguous(git, short)) {
+      return new Error(`${cannot}: several hashes begin with ${short}; give more characters of the hash`);
+    }
     return new Error(`${cannot}: the repository has no ${wanted}${nearest(wanted, known)}`);
   }
   return unborn
     ? new NoCommitError(`${cannot}: this branch has no commit yet`)
     : new Error(`${cannot}: ${plainReason(stderr ?? "")}`);
+}
+
+async function isAmbiguous(git: Git, short: string): Promise<boolean> {
+  const { stdout } = await git.run(["rev-parse", `--disambiguate=${short}`]);
+  return stdout.trim().includes("\n");
 }
 
 /** Returns paths as arguments after `--`. Adds `--` even without paths, so that git cannot read an earlier argument as

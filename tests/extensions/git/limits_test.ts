@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { changeBranch, changeWorktree, switchTo } from "../../../extensions/git/branches.ts";
 import { add, commit, init } from "../../../extensions/git/commit.ts";
@@ -236,5 +237,32 @@ Deno.test("git.* asks git to end with its call, so that it takes its locks away"
     given.abort(new Error("The block is over"));
     await assert.rejects(running, /The block is over/);
     assert.deepEqual([exists("workspace/.git/index.lock"), exists("workspace/.git/HEAD.lock")], [false, false]);
+  });
+});
+
+/** Returns two texts whose blobs have hashes with the same first 4 characters. */
+function alike(): readonly [string, string, string] {
+  const texts = new Map<string, string>();
+  for (let at = 0;; at++) {
+    const text = String(at);
+    const hash = createHash("sha1").update(`blob ${text.length}\0${text}`).digest("hex").slice(0, 4);
+    const other = texts.get(hash);
+    if (other !== undefined) return [hash, other, text];
+    texts.set(hash, text);
+  }
+}
+
+Deno.test("git.* says that a short hash is ambiguous", { ignore }, async () => {
+  await repository(async ({ env, write, git }) => {
+    const [short, first, second] = alike();
+    await write("first", first);
+    await write("second", second);
+    await git("add", "first", "second");
+    const ambiguous = new RegExp(`: several hashes begin with ${short}; give more characters of the hash$`);
+    await assert.rejects(log(env, { ref: `${short}~1` }), ambiguous);
+    await assert.rejects(reset(env, short), ambiguous);
+    await assert.rejects(diff(env, { from: "HEAD", to: short }), ambiguous);
+    await assert.rejects(changeBranch(env, "x", { from: short }), ambiguous);
+    await assert.rejects(log(env, { ref: "decade" }), /the repository has no decade/);
   });
 });
