@@ -3,8 +3,12 @@ import { type GitSetting, userGitSettings, z } from "@vis/extension";
 import { Git } from "./git.ts";
 
 export const IdentityConfig = z.strictObject({
-  name: z.string().min(1).optional().describe("Author name of commits; overrides git's user.name"),
-  email: z.string().min(1).optional().describe("Author address of commits; overrides git's user.email"),
+  name: z.string().min(1).optional().describe(
+    "Name of the author and committer of commits and tags; overrides user.name of git",
+  ),
+  email: z.string().min(1).optional().describe(
+    "Email address of the author and committer of commits and tags; overrides user.email of git",
+  ),
 }).prefault({});
 
 interface Identity {

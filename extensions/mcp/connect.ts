@@ -92,9 +92,9 @@ export function httpStatusOf(error: unknown): number | null {
   return error instanceof SdkHttpError ? error.status ?? null : null;
 }
 
-/** Whether the session has ended. The protocol requires status 404 after the end, but many servers respond with 400 or
- * 410. A status 400 counts unless its body has the id of a request, because such an error is a response to the
- * request. */
+/** Whether the error shows that the session has ended. The protocol requires status 404 after the end, but many servers
+ * respond with 410 or 400. A status 400 with a JSON body that has a numeric `id` is instead an error about the request
+ * with this id. */
 function isSessionFault(error: unknown): boolean {
   const status = httpStatusOf(error);
   if (status === 404 || status === 410) return true;

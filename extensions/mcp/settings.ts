@@ -3,19 +3,19 @@ import { z } from "zod";
 const text = z.string().min(1);
 const limits = {
   destructive: z.boolean().default(false).describe(
-    "Whether tools that the server marks as destructive run without approval",
+    "Whether tools that the server marks as destructive run without an approval",
   ),
-  disabled: z.boolean().default(false).describe("Whether Vis omits the server"),
-  timeoutMs: z.int().min(1).max(3_600_000).default(60_000).describe("Time limit of one call"),
+  disabled: z.boolean().default(false).describe("Whether Vis ignores the server"),
+  timeoutMs: z.int().min(1).max(3_600_000).default(60_000).describe("Time limit of one call, in milliseconds"),
   startMs: z.int().min(1).max(600_000).default(30_000).describe(
-    "Time limit of the start and the first exchange",
+    "Time limit of the start and the first exchange, in milliseconds",
   ),
 };
 const values = z.record(z.string(), z.string()).default({}).meta({ secrets: true });
 export const Stdio = z.strictObject({
   command: text.describe("Program, as an absolute path or as a name that PATH resolves"),
   args: z.array(z.string()).default([]).describe(
-    "Arguments of the program; Vis replaces ${workspace} by the workspace's path",
+    "Arguments of the program; Vis replaces ${workspace} with the path of the workspace",
   ),
   env: values.describe("Variables in addition to the few that every program gets"),
   cwd: z.string().optional().describe(
@@ -23,14 +23,14 @@ export const Stdio = z.strictObject({
   ),
   network: z.boolean().default(false).describe("Whether the program may use TCP and UDP to any address"),
   read: z.array(z.string().startsWith("/")).default([]).describe(
-    "Absolute paths that the program may read and run, in addition to the system's and the workspace",
+    "Absolute paths that the program may read and run, in addition to the system and the workspace",
   ),
-  write: z.array(text).default([]).describe("Paths that the program may change, relative to the workspace"),
+  write: z.array(text).default([]).describe("Paths that the program may change, absolute or relative to the workspace"),
   ...limits,
 });
 export const Http = z.strictObject({
   url: z.url({ protocol: /^https?$/ }).describe("Address of a server over streamable HTTP"),
-  headers: values.describe("Headers of each request"),
+  headers: values.describe("Headers of each HTTP request"),
   ...limits,
 });
 const Server = z.union([Stdio, Http], "must have either a command or a url, and only keys that belong to it");
@@ -47,8 +47,8 @@ export default z.strictObject({
     Server,
   )
     .refine(apart, "has two names that give the same alias, such as a-b and a_b").default({})
-    .describe("Names of servers, each with a program or an address").meta({ offered: "mcpServers" }),
-  variables: values.describe("Variables that the servers of a repository's .mcp.json may use, by name"),
+    .describe("MCP servers by name, each with a program or an address").meta({ offered: "mcpServers" }),
+  variables: values.describe("Values by name for the references ${NAME} in the .mcp.json of a repository"),
 }).prefault({});
 
 export type ServerConfig = StdioConfig | HttpConfig;

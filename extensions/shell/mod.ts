@@ -16,21 +16,25 @@ import { commandOutcome, jobOutcome, run, SHELL, type ShellCommand, type ShellRu
 const pattern = z.string().min(1);
 
 const settings = z.strictObject({
-  enabled: z.boolean().default(true).describe("Whether blocks may run commands in the workspace with shell.run"),
-  allow: z.array(pattern).default([]).describe(
-    "Commands that may run; * matches any text. If set, no other command may run",
+  enabled: z.boolean().default(true).describe(
+    "Whether blocks may run commands in the workspace with shell.run and shell.start; never in the locked profile",
   ),
-  deny: z.array(pattern).default([]).describe("Commands that may not run; * matches any text").meta({ project: true }),
+  allow: z.array(pattern).default([]).describe(
+    "Patterns of the only commands that blocks may run; * matches any text, and an empty list allows all commands",
+  ),
+  deny: z.array(pattern).default([]).describe(
+    "Patterns of commands that blocks may not run, even if allow has them; * matches any text",
+  ).meta({ project: true }),
   network: z.boolean().default(false).describe(
-    "Whether commands get TCP and UDP to any address; otherwise they have their own network, with only localhost",
+    "Whether commands may use TCP and UDP to any address without an approval. Otherwise, a command without an approval reaches only localhost in a network of its own, or no address on macOS and on a machine without network namespaces",
   )
     .meta({ programs: "network" }),
   unwalled: z.enum(["ask", "run", "off"]).default("ask").describe(
-    "If the command wall is incomplete: ask before each command, run all without a question, or turn all " +
-      "off. No workspace can set it",
+    "If the command wall is incomplete: ask (before a command without a lasting approval), run (without a " +
+      "question) or off (run no command). No workspace can set it",
   ).meta({ programs: "unwalled" }),
   read: z.array(z.string().startsWith("/")).default([]).describe(
-    "Folders and files that commands may read and run, in addition to the system's and the workspace",
+    "Absolute paths that commands may read and run, in addition to the system and the workspace",
   ).meta({ programs: "read" }),
 }).prefault({});
 

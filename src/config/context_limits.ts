@@ -4,10 +4,10 @@ const positive = z.int().positive();
 
 export const ShownLimits = z.strictObject({
   journalChars: positive.default(24_000).describe(
-    "Maximum length of the journal in characters. At the limit, Vis shortens the longest code, results and output; of more than 100 blocks, Vis omits the middle ones",
+    "Maximum length of the journal in characters. At the limit, Vis shortens the longest code, results and output. If a step has more than 100 blocks, Vis omits the middle ones",
   ),
   earlierChars: positive.default(6_000).describe(
-    "Maximum length of the journal and earlier results together, in characters; twice as long after a short journal, and journalChars after a failed block. At the limit, Vis omits the oldest results",
+    "Maximum length of the journal and earlier results together, in characters; twice as many if the journal has at most 1000, and journalChars after a failed block. At the limit, Vis omits the oldest results",
   ),
   previewChars: positive.default(24_000).describe(
     "Maximum length of a value in the journal, in characters. At the limit, Vis shows the model only the beginning and the end",
@@ -22,19 +22,19 @@ export const ShownLimits = z.strictObject({
     "Maximum length of an error in the journal, in characters. At the limit, Vis shows the model only the beginning and the end",
   ),
   thinkingChars: positive.default(4_000).describe(
-    "Maximum length of earlier thinking in characters. At the limit, Vis shows the model only the beginning and the end",
+    "Maximum length of the thinking of earlier steps, in characters. At the limit, Vis shows the model only the beginning and the end",
   ),
   attempts: positive.default(12).describe(
-    "Maximum number of lines about earlier steps. At the limit, Vis shows the model only the newest lines",
+    "Maximum number of lines about earlier steps in the context message. At the limit, Vis shows the model only the newest lines",
   ),
   indexRows: positive.default(150).describe(
-    "Maximum number of rows of the variable index. At the limit, Vis shows the model only names of the other variables; vars() lists them all",
+    "Maximum number of rows of the variable index. At the limit, Vis shows the model only names of the other variables; vars() lists all variables",
   ),
   indexChars: positive.default(12_000).describe(
-    "Maximum length of the variable index in characters. At the limit, Vis shows the model only names of the other variables; vars() lists them all",
+    "Maximum length of the variable index in characters. At the limit, Vis shows the model only names of the other variables; vars() lists all variables",
   ),
   inlineChars: positive.default(120).describe(
-    "Maximum length of a value that the variable index shows in full, in characters. At the limit, Vis shows the model only the type and size of the value",
+    "Maximum length of a value that the variable index shows in full, in characters. At the limit, the index shows only the type and the size of the value",
   ),
   attemptsChars: positive.default(1_500).describe(
     "Maximum length of the lines about earlier steps, in characters. At the limit, Vis shows the model only the newest lines",

@@ -8,22 +8,22 @@ const usd = z.number().min(0);
 
 const ModelSchema = z.strictObject({
   name: z.string().trim().min(1).describe("Name of the model at the service"),
-  contextTokens: positive.optional().describe("Size of the model's context in tokens, prompt and reply together"),
+  contextTokens: positive.optional().describe("Size of the model's context in tokens, for prompt and reply together"),
   price: z.strictObject({
-    input: usd.describe("US dollars per million tokens of input"),
+    input: usd.describe("US dollars per million tokens of input that comes from no cache"),
     output: usd.describe("US dollars per million tokens of output"),
     cached: usd.optional().describe(
       "US dollars per million tokens of input from a cache; the price of input if not set",
     ),
     cacheWrite: usd.optional().describe("US dollars per million tokens of input that the service writes to a cache"),
   }).optional().describe("Prices of the model"),
-  reasoning: z.boolean().optional().describe("Whether the model has reasoning of its own, with levels"),
+  reasoning: z.boolean().optional().describe("Whether the model has reasoning of its own, whose level Vis can set"),
   images: z.boolean().optional().describe("Whether the model accepts images"),
   alternatingRoles: z.boolean().optional().describe(
     "Whether the model lacks a system role or requires alternating roles",
   ),
-  speed: z.number().optional().describe("Rank of the model by speed, higher is faster"),
-  intelligence: z.number().optional().describe("Rank of the model by intelligence, higher is better"),
+  speed: z.number().optional().describe("Rank of the model by speed; a higher number means faster"),
+  intelligence: z.number().optional().describe("Rank of the model by intelligence; a higher number means better"),
 });
 
 const ProviderSchema = z.strictObject({
@@ -33,22 +33,24 @@ const ProviderSchema = z.strictObject({
   )
     .describe("Name that --provider and provider/model use"),
   preset: z.string().min(1).optional().describe(
-    "Preset that supplies omitted values; by default, the preset of the same name",
+    "Preset that supplies omitted values; by default, the preset with the name of the entry",
   ),
   protocol: z.enum(["openai-chat", "openai-responses", "anthropic", "google"]).optional()
     .describe("Wire format of the service"),
-  baseUrl: z.url({ protocol: /^https?$/ }).optional().describe("Address of the service with its version path"),
+  baseUrl: z.url({ protocol: /^https?$/ }).optional().describe(
+    "Address of the service, including the version path such as /v1",
+  ),
   keyEnv: z.string().regex(/^[A-Za-z_]\w*$/, "must be the name of a variable").optional()
     .describe("Environment variable that contains the key of the service"),
   models: z.array(ModelSchema).default([]).describe(
-    "Models in order of preference; values here override the built-in data",
+    "Models in order of preference; values here override the data of Vis",
   ),
-  headers: z.record(z.string(), z.string()).optional().describe("Additional HTTP headers"),
+  headers: z.record(z.string(), z.string()).optional().describe("Additional HTTP headers of each call"),
   firstTokenMs: positive.optional().describe(
-    "Longest wait for the first word of a reply, in milliseconds (default: 2 minutes; 30 minutes for a server on this machine). At the limit, Vis stops the call and uses the next route; without one, the request ends as provider",
+    "Longest wait for the first word of a reply, in milliseconds (default: 120000; 1800000 for a server on this machine). At the limit, Vis stops the call and uses the next route; without a next route, the request ends as provider",
   ),
   silenceMs: positive.optional().describe(
-    "Longest silence in the middle of a reply, in milliseconds (default: 60 seconds). At the limit, Vis stops the call and repeats it, or informs the model that its reply broke off",
+    "Longest silence in the middle of a reply, in milliseconds (default: 60000). At the limit, Vis stops the call and repeats it, or informs the model that its reply broke off",
   ),
   rateLimit: z.strictObject({
     requests: positive.optional().describe(
@@ -58,9 +60,9 @@ const ProviderSchema = z.strictObject({
       "Maximum number of tokens within the interval, input and output. At the limit, Vis uses the next route, or the call waits",
     ),
     perMs: positive.default(60_000).describe(
-      "Length of the interval in milliseconds. At the limit, a call waits until the interval is over, if that takes at most two minutes; otherwise, it fails",
+      "Length of the interval in milliseconds. At the limit, a call waits until the interval has room; if this would take more than two minutes, the call fails",
     ),
-  }).optional().describe("Number of calls and tokens that the service accepts within an interval"),
+  }).optional().describe("Limits for calls of this service within an interval"),
 });
 
 const network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]);
@@ -77,70 +79,74 @@ export const ConfigSchema = z.strictObject({
   provider: name.nullable().default(null).describe(
     "The only provider to use: a name from providers, a preset, demo or files",
   ).meta({ env: "VIS_PROVIDER" }),
-  providers: z.array(ProviderSchema).default([]).describe("Services and their models; the first model is the default"),
+  providers: z.array(ProviderSchema).default([]).describe(
+    "Services in order of preference, with their models; the first model of the first service is the default",
+  ),
   localServers: z.boolean().default(true).describe(
-    "Whether Vis looks for Ollama, LM Studio and vLLM on this machine if the settings have no provider",
+    "Whether Vis looks for Ollama, LM Studio and vLLM on this machine if it finds no other provider, or none for the model; also at vis auth login",
   ),
   database: z.string().min(1).refine((text) => !/^postgres(ql)?:\/\/[^@/?]*:[^@/?]*@/.test(text), {
     message: "must not contain a password; set VIS_DATABASE_PASSWORD or VIS_DATABASE_PASSWORD_FILE",
   }).nullable().default(null).describe(
-    "Database: a file, or the URL of a PostgreSQL database; vis.db in $VIS_HOME if null",
+    "Database: a file, the URL of a PostgreSQL database, or :memory:; null for vis.db in $VIS_HOME",
   ),
   baseUrl: z.url({ protocol: /^https?$/ }).nullable().default(null).describe(
-    "Base URL of an OpenAI-compatible server, with its /v1",
+    "URL of an OpenAI-compatible server, including /v1; null for none",
   ).meta({ env: "VIS_BASE_URL" }),
   retry: z.strictObject({
     patienceMs: z.int().min(0).default(300_000).describe(
-      "Time in milliseconds for which Vis repeats a model call while all providers fail; 0 for three attempts only. At the limit, the request ends as provider with the last error",
+      "Time in milliseconds for which Vis repeats a model call after temporary errors of all providers; 0 for at most three attempts at each. At the limit, the request ends as provider with the last error",
     ),
   }).prefault({}),
   budget: z.strictObject({
     iterations: positive.default(4).describe(
-      "Steps of a request before its budget grows or the model must ask for more. At the limit, the budget grows while steps make progress; then the model gets one last call, and the request ends as max_iterations",
+      "Number of steps in the first budget of a request. The budget grows while steps make progress, and if the model asks for more. At the limit, the model gets one last call, and the request ends as max_iterations",
     )
       .meta({ project: true }),
     ceiling: positive.nullable().default(40).describe(
-      "Maximum number of steps of a request, regardless of their progress; null for no limit. At the limit, the model gets one last call, and the request ends as max_iterations",
+      "Maximum number of steps of a request, regardless of their progress; null for no limit. A larger budget.iterations raises the default. At the limit, the model gets one last call, and the request ends as max_iterations",
     ),
     costUsd: z.number().positive().nullable().default(null).describe(
-      "Maximum cost of a request in US dollars. At the limit, Vis makes no further call, and the request ends as limit_cost; running calls are finished and may exceed the limit. Vis refuses a model with an unknown price before the first call",
+      "Maximum cost of a request and its sub-queries in US dollars; null for no limit. At the limit, Vis makes no further call, and the request ends as limit_cost; running calls are finished and may exceed the limit. Vis refuses a model with an unknown price before the first call",
     ),
     tokens: positive.nullable().default(null).describe(
-      "Maximum number of tokens of a request, input and output. At the limit, Vis makes no further call, and the request ends as limit_tokens; running calls are finished and may exceed the limit",
+      "Maximum number of tokens of a request and its sub-queries, input and output; null for no limit. At the limit, Vis makes no further call, and the request ends as limit_tokens; running calls are finished and may exceed the limit",
     ),
     wallMs: positive.nullable().default(null).describe(
-      "Longest time of a request in milliseconds. At the limit, Vis stops running calls and blocks, and the request ends as limit_time",
+      "Longest time of a request in milliseconds, without the time in which it waits for your answers; null for no limit. At the limit, Vis stops running calls and blocks, and the request ends as limit_time",
     ),
     subcalls: positive.nullable().default(null).describe(
-      "Maximum number of model calls and sub-queries by the blocks of a request. At the limit, each further call fails with an error in the block",
+      "Maximum number of model calls and sub-queries by the blocks of a request; null for no limit. At the limit, each further call fails with an error in the block",
     ),
     depth: z.int().min(0).max(5).default(1).describe(
-      "Maximum depth of nested sub-queries. At the limit, a deeper one fails with an error in the block",
+      "Maximum depth of nested sub-queries, 0 to 5; 0 for no sub-queries. At the limit, a deeper sub-query fails with an error in the block",
     ),
   }).prefault({}),
   sandbox: z.strictObject({
     require: z.array(z.enum(["realm", "permissions", "process", "kernel"])).default([])
-      .describe("Walls that must work before a block runs"),
+      .describe(
+        "Walls that must work before a block runs; with kernel, no command runs behind an incomplete command wall either",
+      ),
     memoryMiB: positive.default(512).describe(
-      "Memory of a sandbox process above its idle size, in MiB. At the limit, the process ends; a new one has the variables of the last finished block",
+      "Memory of a sandbox process above its idle size, in MiB. At the limit, the process ends; a new process has the variables of the last finished block",
     ),
     launcher: z.array(z.string()).default([]).describe(
       "Command that starts each sandbox process, such as a container; Vis appends the command line of the sandbox",
     ),
     live: positive.default(32).describe(
-      "Maximum number of sandbox processes at a time. At the limit, Vis stops the least recently used idle process; its variables return when they are needed",
+      "Number of sandbox processes that Vis keeps; only running requests can need more. At the limit, Vis stops the least recently used idle process; a new process gets its variables when they are needed",
     ),
     idleMs: positive.default(600_000).describe(
-      "Time in milliseconds for which a sandbox process waits for a request. At the limit, Vis stops it; its variables return when they are needed",
+      "Time in milliseconds for which an idle sandbox process waits for the next request. At the limit, Vis stops the process; a new process gets its variables when they are needed",
     ),
     timeoutMs: positive.default(120_000).describe(
-      "Time limit of a block that sets no limit, in milliseconds. At the limit, the block ends with Timeout; its changes are kept",
+      "Time limit of a block that sets no limit, in milliseconds. At the limit, the block ends with Timeout; changes of variables and files that it has made stay",
     ),
     timeoutMinMs: positive.default(3_000).describe(
-      "Shortest time limit of a block in milliseconds. At the limit, a block that sets a shorter limit gets this one",
+      "Shortest time limit of a block in milliseconds; a block that sets a shorter limit gets this one. At the limit, the block ends with Timeout",
     ),
     timeoutMaxMs: positive.default(1_800_000).describe(
-      "Longest time limit of a block in milliseconds. At the limit, a block that sets a longer limit ends with Timeout",
+      "Longest time limit of a block in milliseconds; a block that sets a longer limit gets this one. At the limit, the block ends with Timeout",
     ),
   }).prefault({}),
   context: ShownLimits,
@@ -148,13 +154,13 @@ export const ConfigSchema = z.strictObject({
     host: z.string().min(1).default("127.0.0.1").describe("Address at which vis serve listens"),
     port: z.int().min(0).max(65535).default(7357).describe("Port of vis serve; 0 for any free port"),
     hosts: z.array(z.string().min(1)).default([]).describe(
-      "Further host names of vis serve, such as the names of a reverse proxy; each may have a port",
+      "Further host names that vis serve accepts, such as the names of a reverse proxy; each may have a port",
     ),
     tokenFile: z.string().min(1).nullable().default(null).describe(
-      "File with the token of vis serve; null for server-token in $VIS_HOME, which the first start creates",
+      "File with the token of vis serve, which Vis creates if it is missing; null for server-token in $VIS_HOME",
     ),
     tokensFile: z.string().min(1).nullable().default(null).describe(
-      "File with a list of tokens, each with a scope, an expiry and a quota, instead of one token",
+      "File with a list of tokens, each with a scope, an expiry and a quota; null for the one token of tokenFile",
     ),
     jwt: z.strictObject({
       issuer: z.string().refine(isSecureUrl, "must be an https URL, or an http URL of this machine").nullable().default(
@@ -162,26 +168,28 @@ export const ConfigSchema = z.strictObject({
       ).describe(
         "Issuer of JSON Web Tokens that vis serve also accepts; null for none",
       ),
-      audience: z.string().min(1).nullable().default(null).describe("Audience that the tokens must name"),
+      audience: z.string().min(1).nullable().default(null).describe(
+        "Audience that the tokens of the issuer must name; required with issuer",
+      ),
       jwks: z.string().refine(isSecureUrl, "must be an https URL, or an http URL of this machine").nullable().default(
         null,
       ).describe(
-        "Address of the issuer's public keys; null for the address in its discovery document",
+        "Address of the public keys of the issuer; null for the address in the discovery document of the issuer",
       ),
       scopeClaim: z.string().min(1).default("scope").describe(
-        "Claim with the scopes of a token: vis:read, vis:write, vis:admin",
+        "Claim with the scopes of a token: vis:read, vis:write or vis:admin",
       ),
       tenantClaim: z.string().min(1).nullable().default(null).describe(
-        "Claim with the tenant of a token; null if every token belongs to the tenant default",
+        "Claim with the tenant, which every token of the issuer must then have; null if these tokens belong to the tenant default",
       ),
     }).prefault({}),
     proxies: z.array(
       z.string().refine((text) => network.safeParse(text).success, "must be an IP address or a network (10.0.0.0/8)"),
     ).default([]).describe(
-      "Addresses and networks (10.0.0.0/8) of reverse proxies whose X-Forwarded-For names the client",
+      "Addresses and networks (such as 10.0.0.0/8) of reverse proxies; Vis takes the address of a client from their header X-Forwarded-For",
     ),
     workspaces: z.array(z.string().min(1)).default([]).describe(
-      "Folders that a new conversation may use instead of the folder in which vis serve was started",
+      "Folders that a new conversation may use instead of the workspace of vis serve",
     ),
     requestsPerMinute: positive.default(6_000).describe(
       "Maximum number of HTTP requests per minute of one token, and of one address. At the limit, the response is 429 with Retry-After",
@@ -191,44 +199,48 @@ export const ConfigSchema = z.strictObject({
     ),
     quota: z.strictObject({
       queriesPerDay: positive.nullable().default(null).describe(
-        "Maximum number of requests of a token per day (UTC). At the limit, the response is 429 with Retry-After until the next day",
+        "Maximum number of requests of a token per day (UTC); null for no limit. At the limit, the response is 429 with Retry-After until the next day",
       ),
       costUsdPerDay: z.number().positive().nullable().default(null).describe(
-        "Maximum cost of the requests of a token per day (UTC), in US dollars. At the limit, the response is 429 with Retry-After; a model with an unknown price is refused (400)",
+        "Maximum cost of the requests of a token per day (UTC), in US dollars; null for no limit. At the limit, the response is 429 with Retry-After until the next day; Vis refuses a model with an unknown price (400)",
       ),
       concurrent: positive.nullable().default(null).describe(
-        "Maximum number of simultaneous requests of a token. At the limit, the response is 429 until one of them has ended",
+        "Maximum number of simultaneous requests of a token; null for no limit. At the limit, the response is 429 with Retry-After until one of them has ended",
       ),
-    }).prefault({}).describe("Limits of each token that sets no limit itself"),
+    }).prefault({}).describe(
+      "Limits of tokens; each applies to a token that does not set this limit itself, and the daily limits also to each user of the Telegram bot. In the locked profile, null means 1000 requests, 20 US dollars and 4 simultaneous requests",
+    ),
     bodyMiB: positive.max(1024).default(32).describe(
-      "Largest body of an HTTP request, in MiB. At the limit, the response is 413, even before the body is read if its length is declared",
+      "Largest body of an HTTP request, in MiB; the setting can be at most 1024. At the limit, the response is 413; if a request declares a larger body, Vis does not read it",
     ),
     shutdownMs: z.int().min(0).default(10_000).describe(
-      "Time in milliseconds for which running requests may continue after vis serve must stop. At the limit, Vis cancels them; on PostgreSQL, other nodes continue them",
+      "Time in milliseconds for which running requests may continue after vis serve gets a signal to stop. At the limit, Vis cancels them; on PostgreSQL, other nodes continue them",
     ),
   }).prefault({}),
   telegram: z.strictObject({
     allow: z.array(z.int()).default([]).describe(
-      "Ids of users who may use the bot, and of groups in which every member may use it; vis telegram allow adds an id",
+      "Ids of users who may use the Telegram bot, and of groups whose members may all use it there; vis telegram allow adds an id",
     ),
     apiUrl: z.url({ protocol: /^https?$/ }).default("https://api.telegram.org").describe(
-      "Server of the Bot API, either Telegram's or your own",
+      "Address of the Bot API server: the server of Telegram, or your own",
     ),
     webhookUrl: z.url({ protocol: /^https$/ }).nullable().default(null).describe(
-      "Public address at which vis serve answers the bot's webhook; null if vis telegram polls for updates",
+      "Public https address, with a path, at which vis serve receives the messages of the bot; null if vis telegram polls for messages",
     ),
     shutdownMs: z.int().min(0).default(10_000).describe(
-      "Time in milliseconds for which running requests may continue after vis telegram must stop. At the limit, Vis stops them and starts them again at the next start",
+      "Time in milliseconds for which running requests may continue after vis telegram gets a signal to stop. At the limit, Vis stops them; the next start of the bot runs them again",
     ),
   }).prefault({}),
   hooks: z.strictObject({
-    request: commands.describe("Commands that run when a request begins"),
-    edit: commands.describe("Commands that run after files were changed, such as a formatter"),
-    end: commands.describe("Commands that run when a request has ended"),
-    network: z.boolean().default(false).describe("Whether the commands of hooks have the network"),
+    request: commands.describe("Commands that run when a request begins, each for at most 60 s"),
+    edit: commands.describe(
+      "Commands that run after Vis has changed files in the workspace, such as a formatter, each for at most 60 s",
+    ),
+    end: commands.describe("Commands that run when a request has ended, each for at most 60 s"),
+    network: z.boolean().default(false).describe("Whether the commands of hooks may use TCP and UDP to any address"),
   }).prefault({}),
   modelCatalog: z.url({ protocol: /^https?$/ }).default("https://models.dev/api.json").describe(
-    "Address of the catalogue from which vis models --refresh takes prices and context sizes, in the format of models.dev",
+    "Address of a catalogue in the format of models.dev, from which vis models --refresh takes prices and context sizes",
   ),
   update: z.strictObject({
     from: z.string().min(1).nullable().default(null).describe(
@@ -239,20 +251,20 @@ export const ConfigSchema = z.strictObject({
     ),
   }).prefault({}),
   approvals: z.enum(["ask", "never"]).default("ask").describe(
-    "What Vis does with a call that your settings and answers do not allow: ask you (ask), or refuse the call without a question (never)",
+    "What Vis does with a call that needs an approval and has none: ask you, if you can answer (ask), or refuse the call without a question (never)",
   ),
   secrets: z.array(z.string().min(1)).default([...SECRET_PATTERNS]).describe(
-    "Files of the workspace that may contain secrets; * matches any text, and ! makes an exception. Vis asks before the model reads one. A workspace can only add patterns",
+    "Files of the workspace that may contain secrets; * matches any text, and ! makes an exception. File functions, and commands behind a complete command wall, read such a file only with your approval. A workspace can only add patterns",
   ).meta({ project: true }),
   extensions: z.strictObject({
     allow: z.array(name).nullable().default(null).describe(
-      "The only extensions that Vis loads: namespaces, or aliases of shipped ones such as web; null for all trusted extensions that Vis finds",
+      "The only extensions that Vis loads: namespaces, or aliases of shipped extensions, such as web; null for all extensions that Vis finds and you trust",
     ),
     deny: z.array(name).default([]).describe(
-      "Extensions that Vis does not load: namespaces, or aliases of shipped ones such as web",
+      "Extensions that Vis does not load: namespaces, or aliases of shipped extensions, such as web",
     )
       .meta({ project: true }),
-    config: z.record(z.string(), z.unknown()).default({}).describe("Settings of extensions by namespace"),
+    config: z.record(z.string(), z.unknown()).default({}).describe("Settings of extensions, by namespace"),
   }).prefault({}),
 });
 

@@ -472,13 +472,14 @@ class CallNotes {
 
 function realmParts(
   active: ActiveExtensions | null,
-): Pick<SandboxOptions, "functions" | "untimed" | "misnamed" | "constants" | "grants" | "globals"> {
+): Pick<SandboxOptions, "functions" | "untimed" | "misnamed" | "constants" | "grants" | "writers" | "globals"> {
   return {
     functions: [...BUILTIN_NAMES, ...active?.functions ?? [], ...offFunctions(active)],
     untimed: active?.untimed ?? [],
     misnamed: active?.misnamed ?? {},
     constants: active?.constants ?? {},
     grants: active?.grants ?? { net: [], read: [], write: [], env: [] },
+    writers: active?.writers ?? [],
     globals: active?.globals ?? [],
   };
 }

@@ -26,6 +26,7 @@ export interface EnvironmentParts {
       | "misnamed"
       | "constants"
       | "grants"
+      | "writers"
       | "globals"
       | "modules"
       | "onModuleFailed"

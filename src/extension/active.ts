@@ -24,6 +24,8 @@ export interface ActiveExtensions {
   readonly reads: (name: string, args: readonly unknown[], request: { readonly onlyReads: boolean }) => boolean;
   readonly constants: Readonly<Record<string, unknown>>;
   readonly grants: Readonly<Record<"net" | "read" | "write" | "env", readonly string[]>>;
+  /** The namespaces of extensions with a grant to write. */
+  readonly writers?: readonly string[];
   readonly globals: readonly string[];
   readonly modules: Readonly<Record<string, string>>;
   readonly blocks: readonly string[];
@@ -91,6 +93,7 @@ export function joinParts(parts: readonly Part[], call: ActiveExtensions["call"]
     reads: (...call) => parts.some(({ reads }) => reads(...call)),
     constants: Object.assign({}, ...parts.map(({ constants }) => constants)),
     grants: { net: union("net"), read: union("read"), write: union("write"), env: union("env") },
+    writers: parts.flatMap(({ grants, list }) => grants.write.length > 0 ? list.map(({ namespace }) => namespace) : []),
     globals: [...new Set(parts.flatMap(({ globals }) => globals))],
     modules: Object.assign({}, ...parts.map(({ modules }) => modules)),
     blocks: parts.flatMap(({ blocks }) => blocks),

@@ -755,8 +755,9 @@ const SHOWN = 12;
 const EXAMPLE_BUDGET = 1_000;
 const MAX_INLINE = 80;
 
-/** Returns the text that the model reads about one active extension: header, prompt, one line per symbol. Returns "" if
- * `shown` is 0 and the prompt is blank. */
+/** Returns the text that the model reads about one active extension: the header, the prompt, and a line for each of the
+ * first `shown` symbols, some with an example. The names of the other symbols follow in one line. Returns "" if `shown`
+ * is 0 and the prompt is blank. */
 function promptBlock(extension: NormalExtension, prompt: string): string {
   const { alias } = extension.alias;
   const full = extension.shown ?? SHOWN;

@@ -320,7 +320,7 @@ export class OwnDriver implements Driver {
       // Kysely's types, which name the columns, guarantee the shape of the rows.
       executeQuery: async <R>({ sql, parameters }: CompiledQuery) => await run(sql, parameters) as QueryResult<R>,
       streamQuery: () => {
-        throw new Error("Cannot stream a query: the database bounds every result");
+        throw new Error("Cannot stream a query: this driver returns only whole results; use execute()");
       },
     };
     this.#turns = turns;

@@ -41,6 +41,8 @@ export interface SandboxOptions {
   readonly onOutput?: (chunk: { readonly stream: 1 | 2; readonly text: string }) => void;
   readonly limits: SandboxLimits;
   readonly grants: Grants;
+  /** The namespaces of extensions with a grant to write, for errors. */
+  readonly writers?: readonly string[];
   /** Platform globals for the realm, with the names of domain/sandbox_grants.ts. Each global needs a grant. */
   readonly globals?: readonly string[];
   /** Scripts of modules by their bare names in the realm, in order of evaluation. */

@@ -74,13 +74,14 @@ async function freeAt(path: string): Promise<number> {
   return bavail * bsize;
 }
 
-/** Returns the reason why Vis cannot write files in the folder, or "". The folder may not exist yet. */
+/** Returns the reason why Vis cannot write in the folder, or "". If the folder does not exist, checks the nearest
+ * existing folder above it. */
 export function folderFault(path: string): string {
   try {
     const folder = nearest(path);
     if (!Deno.statSync(folder).isDirectory) return `${folder} is not a folder`;
-    // Writes, because permissions do not apply to root and do not show a read-only disk. Both calls are synchronous, so
-    // no abort leaves a file behind.
+    // Makes a folder and removes it, because permissions do not apply to root and do not show a read-only disk. Both
+    // calls are synchronous, so that no other work, such as an exit, comes between them.
     Deno.removeSync(Deno.makeTempDirSync({ dir: folder, prefix: ".vis-doctor-" }));
     return "";
   } catch (error) {

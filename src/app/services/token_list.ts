@@ -118,12 +118,12 @@ async function load(path: string, { quota }: TokenListOptions): Promise<Loaded> 
     return { stamp, grants: grantsOf(path, { value: parse(path, await Deno.readTextFile(path)), quota }) };
   } catch (error) {
     if (error instanceof ConfigError) throw error;
-    throw unusable(path, fileFault(error));
+    throw unusable(path, fileFault(error), "correct server.tokensFile or --tokens, or let Vis read the file");
   }
 }
 
-function unusable(path: string, why: string): ConfigError {
-  return new ConfigError(`Cannot use the tokens of ${path}: ${why}; correct the file`);
+function unusable(path: string, why: string, wayOut = "correct the file"): ConfigError {
+  return new ConfigError(`Cannot use the tokens of ${path}: ${why}; ${wayOut}`);
 }
 
 async function stampOf(path: string): Promise<string> {

@@ -302,17 +302,19 @@ function budgetOf(
   return named ? { ...settings, ceiling: operatorCeiling, extending: false } : settings;
 }
 
-/** Rejects with `ConfigError` if a required wall does not work, or if an extension requests to write in a read-only
- * workspace. */
+/** Rejects with `ConfigError` if a required wall does not work, or if the workspace is read-only and an extension has a
+ * grant to write. */
 export async function startSandbox(
   options: Omit<SandboxOptions, "limits">,
   { config, readOnly = false }: Pick<Settings, "config"> & { readonly readOnly?: boolean },
 ): Promise<Sandbox> {
-  const { write } = options.grants;
+  const { grants: { write }, writers: [writer = "an extension"] = [] } = options;
   if (readOnly && write.length > 0) {
     throw new ConfigError(
-      `Cannot run blocks: an extension requests to write ${write[0]}, but the workspace is read-only; ` +
-        "exclude the extension with extensions.deny",
+      `Cannot run blocks: the workspace is read-only, but ${writer} lets blocks write ${
+        write[0]
+      }; remove ${writer} from ` +
+        "extensions.allow, or start Vis with --writable",
     );
   }
   const limited: SandboxOptions = { ...options, launcher: config.sandbox.launcher, limits: limitsOf(config) };

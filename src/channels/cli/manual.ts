@@ -16,7 +16,7 @@ export function manPage(program: Command, version: string): string {
     ".SH DESCRIPTION",
     ...paragraph(program.description()),
     ".PP",
-    ...paragraph("The answer goes to stdout, progress to stderr. Every command has --help."),
+    ...paragraph("The answer goes to stdout, progress to stderr. vis help COMMAND explains a command."),
     ...groups.flatMap((group) => [
       `.SH ${quoted(group.toUpperCase())}`,
       ...commands.filter((one) => one.group === group).flatMap(section),
@@ -137,15 +137,19 @@ function notesOf(command: Command): string {
 
 export const MANUAL_FACTS: Readonly<Record<"variables" | "files", readonly DescribedRow[]>> = {
   variables: [
-    { term: "VIS_HOME", about: "folder of settings, keys, database and extensions (default: ~/.vis)" },
+    {
+      term: "VIS_HOME",
+      about: "folder of settings, keys, database and extensions (default: ~/.vis; on Windows, %LOCALAPPDATA%\\vis)",
+    },
     { term: "VIS_BASE_URL", about: "URL of an OpenAI-compatible server, including /v1" },
     {
       term: "VIS_API_KEY",
-      about: "key of the server at VIS_BASE_URL; Vis also reads the usual variables of providers, such as " +
-        "ANTHROPIC_API_KEY",
+      about:
+        "key of the server at VIS_BASE_URL, or of OpenAI without that variable; other providers have their usual " +
+        "variables, such as ANTHROPIC_API_KEY",
     },
     { term: "VIS_MODEL", about: "default model: model or provider/model" },
-    { term: "VIS_PROVIDER", about: "the only provider to use, or demo" },
+    { term: "VIS_PROVIDER", about: "the only provider to use, such as anthropic, ollama or demo" },
     { term: "VIS_DB", about: "database: a file, postgres://… or :memory:" },
     {
       term: "VIS_DATABASE_URL",
@@ -155,17 +159,26 @@ export const MANUAL_FACTS: Readonly<Record<"variables" | "files", readonly Descr
       term: "VIS_DATABASE_PASSWORD",
       about: "password of the PostgreSQL database; VIS_DATABASE_PASSWORD_FILE names a file with the password",
     },
-    { term: "VIS_TOKEN", about: "bearer token of vis serve" },
+    {
+      term: "VIS_TOKEN",
+      about: "bearer token of vis serve, unless --token, --tokens or server.tokensFile gives another",
+    },
     { term: "VIS_TELEGRAM_TOKEN", about: "bot token of vis telegram" },
     { term: "VIS_PROFILE", about: "profile of vis serve and vis telegram: open or locked" },
-    { term: "VIS_LOG", about: "debug, info, warn or error: write log lines of this level as JSON to stderr" },
-    { term: "NO_COLOR", about: "any value disables colours; without a terminal, colours are always off" },
+    { term: "VIS_LOG", about: "debug, info, warn or error: write log lines of at least this level as JSON to stderr" },
+    {
+      term: "NO_COLOR",
+      about: "any value but an empty one disables colours; an output that is no terminal has no colours",
+    },
   ],
   files: [
     { term: "$VIS_HOME/config.jsonc", about: "settings; vis config schema prints their JSON Schema" },
-    { term: ".vis/config.jsonc", about: "harmless settings of a workspace" },
-    { term: "$VIS_HOME/auth.json", about: "API keys of providers, readable only by their owner" },
-    { term: "$VIS_HOME/vis.db", about: "conversations, variables and logs" },
-    { term: "$VIS_HOME/extensions", about: "your own extensions" },
+    { term: ".vis/config.jsonc", about: "settings of a workspace; some keys need your trust (vis config trust)" },
+    {
+      term: "$VIS_HOME/auth.json",
+      about: "API keys, logins and tokens; on Linux and macOS, only their owner may read them",
+    },
+    { term: "$VIS_HOME/vis.db", about: "conversations, variables and logs, unless another database is set" },
+    { term: "$VIS_HOME/extensions", about: "your extensions; vis extensions add copies an extension there" },
   ],
 };

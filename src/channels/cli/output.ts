@@ -33,15 +33,19 @@ export function interrupt(io: Pick<Io, "onInterrupt">): Disposable & { readonly 
  * texts. */
 export const EXIT_CODES: readonly { readonly term: string; readonly about: string }[] = [
   { term: "0", about: "success: there is an answer, or the command did its work" },
-  { term: "1", about: "the request failed or reached a limit; a check found a problem; a search found nothing" },
+  {
+    term: "1",
+    about:
+      "the request failed or reached a limit; a check or a comparison found a fault; a search found nothing; an undo kept a file",
+  },
   { term: "2", about: "invalid usage: an option, an argument or an input is invalid" },
   {
     term: "3",
     about:
       "a setting is missing or wrong, no provider is available, the database cannot be used, or an answer could not be stored",
   },
-  { term: "130", about: "cancelled" },
-  { term: "141", about: "the output was closed by its reader" },
+  { term: "130", about: "cancelled, for example by Ctrl-C" },
+  { term: "141", about: "the reader of the output closed it" },
 ];
 
 const OF_FAULTS: Readonly<Record<FaultKind, number>> = {

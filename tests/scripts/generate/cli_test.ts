@@ -16,7 +16,10 @@ Deno.test("cliFiles() have every command with its flags, and none that is hidden
     assert.ok(page.includes(`### ${name}\n`), name);
     assert.ok(manual.includes(`.SS "${name}"\n`), name);
   }
-  assert.match(page, /^\| `--no-extension <name>` \| do not load this extension; repeatable/m);
+  assert.match(
+    page,
+    /^\| `--no-extension <name>` \| do not load the extension with this namespace or alias; repeatable/m,
+  );
   assert.doesNotMatch(page + manual, /__complete|--resume|default: false/);
 });
 

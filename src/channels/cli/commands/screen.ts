@@ -6,7 +6,10 @@ import { FLAGS, namesFamiliar, refuseEmpty } from "../program/command.ts";
 
 const SCREEN_FLAGS = [
   ["-c, --continue", "continue the latest conversation in this workspace"],
-  ["--conversation <id>", "continue this conversation; a unique prefix of 8 characters is enough"],
+  [
+    "--conversation <id>",
+    "continue this conversation or branch; a unique prefix of at least 8 characters of its id is enough",
+  ],
   FLAGS.model,
   FLAGS.provider,
   FLAGS.db,

@@ -22,19 +22,47 @@ export const ASK: CommandGroup = {
 
 function addRun(program: Command, { services, io, finish }: Context): void {
   const run = program.command("run")
-    .description("run one request: the answer goes to stdout, progress to stderr; reads piped input")
+    .description(
+      "run one request: the answer goes to stdout, progress to stderr; piped input becomes a part of the request",
+    )
     .argument("[prompt...]", "the request in plain words; piped input is appended")
     .option("-c, --continue", "continue the latest conversation in this workspace")
-    .option("--conversation <id>", "continue this conversation; a unique prefix of 8 characters is enough")
-    .option("--fork <id>", "continue in a new branch from ID or ID@STEP; the original is unchanged");
+    .option(
+      "--conversation <id>",
+      "continue this conversation or branch; a unique prefix of at least 8 characters of its id is enough",
+    )
+    .option(
+      "--fork <id>",
+      "continue in a new branch from the end of ID, or from ID@STEP (N or REQUEST.STEP); the original branch is unchanged",
+    );
   run.option("--more", `continue the last request, which stopped at its step limit: ${MORE_TEXT}`, false)
-    .option("--plan", 'only read, and answer with a plan; -c "go" carries it out', false);
+    .option(
+      "--plan",
+      'answer with a plan; Vis refuses calls that could change the workspace or a service; vis run -c "go" carries the plan out',
+      false,
+    );
   addLimits(run);
-  run.option("--context <file>", "load a text or JSON file of any size as the variable context")
-    .option("--image <file>", "attach an image, a file or a URL; repeatable", collected, [])
-    .option("--schema <file>", "JSON Schema file that the answer must satisfy; stdout is only JSON");
+  run.option(
+    "--context <file>",
+    "load a file of at most 536,870,888 characters as the variable context; Vis parses a .json file of at most 32 MiB",
+  )
+    .option(
+      "--image <file>",
+      "attach an image: a file of at most 5 MB, or an http, https or data URL; repeatable, at most 20 images",
+      collected,
+      [],
+    )
+    .option(
+      "--schema <file>",
+      "file with a JSON Schema that the answer must satisfy; with an answer, stdout is only JSON",
+    );
   addOutput(run);
-  run.option("--extension <path>", "also load the extension in this folder; repeatable", collected, [])
+  run.option(
+    "--extension <path>",
+    "also load the extension in this folder, without a question about trust; repeatable",
+    collected,
+    [],
+  )
     .addOption(withoutExtension())
     .option(...FLAGS.db)
     .option(...FLAGS.shell)
@@ -49,8 +77,13 @@ function addRun(program: Command, { services, io, finish }: Context): void {
       finish(await runCommand(flags.more ? "" : await readPrompt(words, io, flags), { services, io, flags }));
     });
   const review = program.command("review")
-    .description("review changes in a repository: only reads, and lists findings with file and line")
-    .argument("[target]", "branch to compare with, or a commit (default: the uncommitted changes)");
+    .description(
+      "review changes in a repository, and list findings with file and line; Vis refuses calls that could change the workspace or a service",
+    )
+    .argument(
+      "[target]",
+      "branch to compare with, uncommitted changes included, or a commit (default: the uncommitted changes)",
+    );
   addLimits(review);
   addOutput(review);
   review.option(...FLAGS.db)
@@ -61,7 +94,7 @@ function addRun(program: Command, { services, io, finish }: Context): void {
       finish(await runCommand(reviewRequest(target ?? ""), { services, io, flags: { ...flags, only: "review" } }));
     });
   program.command("demo")
-    .description("see Vis work with scripted replies; needs no key and no network")
+    .description("see Vis work with scripted replies, without a key and without network")
     .addOption(new Option("--resume <dir>").hideHelp())
     .action(async (flags: { resume?: string }) => {
       const { demoCommand } = await import("../commands/demo.ts");
@@ -71,15 +104,18 @@ function addRun(program: Command, { services, io, finish }: Context): void {
 
 function addOutput(run: Command): void {
   run.addOption(
-    new Option("--output <format>", "output format of stdout: the answer, the whole result, or one event per line")
+    new Option(
+      "--output <format>",
+      "output format of stdout: the answer (text), the whole result (json), or one event per line (jsonl)",
+    )
       .choices(["text", "json", "jsonl"]).default("text"),
   )
     .option(
       "--trace",
-      "print thinking, calls and tokens of each step on stderr; with --output json, add all steps as trace",
+      "print thinking, calls and tokens of each step on stderr; with --output json, also add all steps to the result as trace",
       false,
     )
-    .option("-q, --quiet", "print no progress on stderr", false)
+    .option("-q, --quiet", "print no progress on stderr; errors still appear there", false)
     .option("-v, --verbose", "print full code and results on stderr", false);
 }
 
@@ -92,20 +128,27 @@ function addLimits(run: Command): void {
     )
     .option(
       "--max-iterations <n>",
-      "steps (model replies) before the model must ask for more (default: budget.iterations)",
+      "steps (model calls) before the model must ask for more; this number does not grow by itself (default: budget.iterations, which grows)",
       positiveInteger,
     )
     .option(
       "--max-cost <usd>",
-      "call no model again once the request has cost this many US dollars, such as 0.50 (default: budget.costUsd)",
+      "call no model again once the request has cost this many US dollars, such as 0.50; Vis then refuses models without a known price (default: budget.costUsd)",
       parseDollars,
     )
-    .option("--timeout <time>", "stop after this time, such as 90s, 10m or 1h (default: budget.wallMs)", duration);
+    .option(
+      "--timeout <time>",
+      "stop the request after this time, such as 90s, 10m or 1h; a number alone means seconds (default: budget.wallMs)",
+      duration,
+    );
 }
 
 /** Sets `negate` to false, because commander would otherwise treat the flag as the negation of --extension. */
 function withoutExtension(): Option {
-  const option = new Option("--no-extension <name>", "do not load this extension; repeatable")
+  const option = new Option(
+    "--no-extension <name>",
+    "do not load the extension with this namespace or alias; repeatable",
+  )
     .argParser(collected).default([]);
   option.negate = false;
   return option;
@@ -129,7 +172,7 @@ Examples:
   vis run --plan "Split this module", then: vis run -c "go"
   vis run "Say hello" --model anthropic/claude-sonnet-5 --output json
 
-Ctrl-C cancels; completed steps are kept. To set up a provider: vis auth login.
+Ctrl-C cancels; Vis keeps completed steps. To set up a provider: vis auth login.
 Exit codes: 0 answer, 1 failed or limit reached, 2 usage, 3 settings or
 database, 130 cancelled, 141 output closed by its reader.
 Environment:

@@ -40,14 +40,14 @@ export function action<A extends readonly unknown[], F>(
 }
 
 export const FLAGS = {
-  model: ["--model <name>", "model to use, or provider/model (VIS_MODEL)"],
-  provider: ["--provider <name>", "use only this provider, such as anthropic, ollama or demo (VIS_PROVIDER)"],
-  db: ["--db <path>", "database file, postgres://… or :memory: (VIS_DB)"],
-  storedDb: ["--db <path>", "database file, or postgres://… (VIS_DB)"],
-  root: ["--root", "also let Vis change files of the repository around the workspace, without a question"],
+  model: ["--model <name>", "model to use, or provider/model (env: VIS_MODEL)"],
+  provider: ["--provider <name>", "use only this provider, such as anthropic, ollama or demo (env: VIS_PROVIDER)"],
+  db: ["--db <path>", "database: a file, postgres://… or :memory: (env: VIS_DATABASE_URL, VIS_DB)"],
+  storedDb: ["--db <path>", "database: a file, or postgres://… (env: VIS_DATABASE_URL, VIS_DB)"],
+  root: ["--root", "let Vis also change files of the repository around the workspace without a question"],
   shell: [
     "--shell <mode>",
-    "if the command wall is incomplete: ask before each command, run all, or turn all off (default: shell.unwalled)",
+    "if the command wall is incomplete: ask (before a command without a lasting approval), run (without a question) or off (run no command) (default: shell.unwalled)",
     unwalledMode,
   ],
   cwd: ["--cwd <dir>", "workspace folder (default: current folder)"],

@@ -17,18 +17,21 @@ function addHelp(program: Command, context: Context): void {
   const { services, io } = context;
   program.command("doctor")
     .description(
-      "test this machine and suggest fixes: sandbox walls, settings, database, providers, extensions",
+      "test the sandbox walls, settings, database, providers and extensions on this machine, and suggest fixes",
     )
     .option(...FLAGS.storedDb)
     .option(...FLAGS.cwd)
     .option(...FLAGS.json)
     .addOption(
-      new Option("--report", "print the system and its walls for a bug report, without your names, keys and paths")
+      new Option(
+        "--report",
+        "instead, print the system and its walls for a bug report, without your names, keys and paths",
+      )
         .conflicts("json").default(false),
     )
     .action(action(context, async () => (await import("../commands/doctor.ts")).doctorCommand));
   program.command("completions")
-    .description("print a shell script that completes commands, options and their values")
+    .description("print a shell script that completes commands, options and values")
     .addArgument(new Argument("<shell>", "shell to print the script for").choices(["bash", "zsh", "fish"]))
     .addHelpText("after", COMPLETIONS)
     .action(async (shell: Shell) => {
@@ -42,7 +45,7 @@ function addHelp(program: Command, context: Context): void {
     io.stdout([`:${paths}`, ...lines, ""].join("\n"));
   });
   program.command("version")
-    .description("print the version of vis and its runtime")
+    .description("print the versions of vis, its runtime and V8, and the platform")
     .option(...FLAGS.json)
     .action((flags: { json: boolean }) => {
       io.stdout(flags.json ? `${JSON.stringify(services.version, null, 2)}\n` : `${program.version()}\n`);
@@ -53,9 +56,12 @@ function addHelp(program: Command, context: Context): void {
 function addHelpItself(program: Command, { services, io }: Context): void {
   program.command("help")
     .description("show the help of a command, or search the documentation")
-    .argument("[words...]", "command name, such as conversations list, or words to search for; options are ignored")
+    .argument(
+      "[words...]",
+      "name of a command, such as conversations list, or words to search for; Vis ignores unknown options",
+    )
     .addOption(new Option("--man", "print the manual page in roff, for man"))
-    .addOption(new Option("--schema", "print the JSON Schema of the command's JSON output"))
+    .addOption(new Option("--schema", "print the JSON Schema of the command's JSON output (default: of all commands)"))
     .helpOption(false)
     .allowUnknownOption()
     .action(async (given: string[], flags: { man?: boolean; schema?: boolean }) => {
@@ -148,5 +154,5 @@ Examples:
   source <(vis completions zsh)     in ~/.zshrc, after compinit
   vis completions fish > ~/.config/fish/completions/vis.fish
 
-Names of conversations, models, providers, settings, variables, extensions and
-their commands are completed, too.`;
+The script also completes conversations, models, providers, settings, variables,
+extensions and their commands.`;

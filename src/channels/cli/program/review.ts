@@ -22,15 +22,15 @@ function addConversations(program: Command, context: Context): void {
   group.command("list")
     .description("list the latest conversations of all workspaces")
     .option("--limit <n>", "at most N conversations", positiveInteger, 20)
-    .option("--here", "only conversations of this workspace", false)
+    .option("--here", "only conversations of this workspace, the current folder", false)
     .addOption(output())
     .option(...FLAGS.storedDb)
     .action(action(context, async () => (await import("../commands/conversations.ts")).printConversations));
   group.command("show")
-    .description("show a conversation: requests, thinking, code, results, answers")
+    .description("show the requests of a branch, each with thinking, code, results and answer")
     .argument(
       "[id]",
-      "conversation id; a unique prefix of 8 characters is enough (default: the latest one of this workspace)",
+      "conversation or branch id; a unique prefix of at least 8 characters is enough (default: the latest of this workspace)",
     )
     .option("--query <n>", "only this request, counted from 1", positiveInteger)
     .addOption(output())
@@ -40,17 +40,24 @@ function addConversations(program: Command, context: Context): void {
   addFiles(group, context);
   program.command("replay")
     .description(
-      "run the recorded replies of a conversation again in a copy of the workspace, and list differences",
+      "run the recorded replies of a branch again in a copy of the workspace, and list differences",
     )
-    .argument("<id>", "conversation id; a unique prefix of 8 characters is enough")
-    .option("--query <n>", "compare only this request, counted from 1; earlier ones run too", positiveInteger)
-    .option("--in-place", "run the code in the workspace itself, which it may change", false)
+    .argument("<id>", "conversation or branch id; a unique prefix of at least 8 characters is enough")
+    .option("--query <n>", "compare only this request, counted from 1; earlier requests run too", positiveInteger)
+    .option(
+      "--in-place",
+      "run the code in the workspace itself instead of a copy; the code may change files there",
+      false,
+    )
     .option(...FLAGS.json)
-    .option("--db <path>", "database file to read from (VIS_DB)")
+    .option(
+      "--db <path>",
+      "database that has the conversation: a file, or postgres://… (env: VIS_DATABASE_URL, VIS_DB)",
+    )
     .option("--cwd <dir>", "workspace folder to copy (default: current folder)")
     .addHelpText(
       "after",
-      "\nExit codes: 0 no differences, 1 differences, 2 usage, 3 settings, 130 cancelled.",
+      "\nExit codes: 0 no differences, 1 differences, 2 usage, 3 settings or database,\n130 cancelled, 141 output closed by its reader.",
     )
     .action(action(context, async () => (await import("../commands/replay.ts")).replayCommand));
 }
@@ -58,20 +65,22 @@ function addConversations(program: Command, context: Context): void {
 function addChanges(group: Command, context: Context): void {
   group.command("fork")
     .description("create a branch that continues from an earlier point, and print the id of the branch")
-    .argument("<id>", "id of a conversation, branch or request; a unique prefix of 8 characters is enough")
-    .option("--at <iteration>", "step N, or REQUEST.STEP; 0 for the beginning (default: the end)")
+    .argument("<id>", "id of a conversation, branch or request; a unique prefix of at least 8 characters is enough")
+    .option("--at <iteration>", "after this step: N, or REQUEST.STEP; 0 for the beginning (default: the end)")
     .option(...FLAGS.json)
     .option(...FLAGS.storedDb)
     .action(action(context, async () => (await import("../commands/conversations.ts")).forkConversation));
   group.command("retry")
-    .description("run a request again from the state before it; in a new branch if later requests exist")
-    .argument("<id>", "conversation or branch id; a unique prefix of 8 characters is enough")
+    .description(
+      "run a request again with the variables from before it; files stay as they are. If later requests exist, or the branch inherits the request, the run gets a new branch",
+    )
+    .argument("<id>", "conversation or branch id; a unique prefix of at least 8 characters is enough")
     .option("--query <n>", "number of the request, counted from 1 (default: the last request)", positiveInteger)
     .option(...FLAGS.model)
     .option(...FLAGS.provider)
     .option(
       "--max-iterations <n>",
-      "steps (model replies) before the model must ask for more (default: budget.iterations)",
+      "steps (model calls) before the model must ask for more; this number does not grow by itself (default: budget.iterations, which grows)",
       positiveInteger,
     )
     .addOption(
@@ -79,18 +88,21 @@ function addChanges(group: Command, context: Context): void {
     )
     .option(...FLAGS.storedDb)
     .option(...FLAGS.cwd)
-    .option("-q, --quiet", "print no progress on stderr", false)
+    .option("-q, --quiet", "print no progress on stderr; errors still appear there", false)
     .option("-v, --verbose", "print full code and results on stderr", false)
     .action(action(context, async () => (await import("../commands/run.ts")).retryCommand));
   group.command("rename")
-    .description("rename a branch; a conversation has the title of its newest branch")
-    .argument("<id>", "conversation or branch id; a unique prefix of 8 characters is enough")
+    .description("rename a branch; a conversation has the title of the branch that was used last")
+    .argument("<id>", "conversation or branch id; a unique prefix of at least 8 characters is enough")
     .argument("<title...>", "new title")
     .option(...FLAGS.storedDb)
     .action(action(context, async () => (await import("../commands/conversations.ts")).renameConversation));
   group.command("delete")
     .description("delete a conversation with all its branches")
-    .argument("<id>", "conversation id; a unique prefix of 8 characters is enough")
+    .argument(
+      "<id>",
+      "id of the conversation or of one of its branches; a unique prefix of at least 8 characters is enough",
+    )
     .option("--yes", "confirm the deletion; without this option, Vis deletes nothing", false)
     .option(...FLAGS.storedDb)
     .action(action(context, async () => (await import("../commands/conversations.ts")).deleteConversation));
@@ -99,9 +111,12 @@ function addChanges(group: Command, context: Context): void {
 function addFiles(group: Command, context: Context): void {
   group.command("export")
     .description(
-      "export a conversation: Markdown or HTML for reading, JSON with everything for vis conversations import",
+      "export a branch as Markdown or HTML for reading, or its whole conversation as JSON for vis conversations import",
     )
-    .argument("[id]", "conversation or branch id (default: the latest here); JSON has all branches")
+    .argument(
+      "[id]",
+      "conversation or branch id; a unique prefix of at least 8 characters is enough (default: the latest of this workspace)",
+    )
     .addOption(new Option("--format <format>", "export format").choices(["md", "json", "html"]).default("md"))
     .option("-o, --output <file>", "write to this file instead of stdout")
     .option(...FLAGS.storedDb)
@@ -110,8 +125,8 @@ function addFiles(group: Command, context: Context): void {
     .description("import an exported conversation into this workspace under new ids, print its new id, and run no code")
     .argument("<file>", "JSON file written by vis conversations export")
     .addOption(output())
-    .option("--trust", "do not ask about functions and classes in the file", false)
-    .option("-q, --quiet", "print nothing on stderr", false)
+    .option("--trust", "import functions and classes in the file without a question", false)
+    .option("-q, --quiet", "print no new ids on stderr, and no warning with --trust; errors still appear there", false)
     .option(...FLAGS.storedDb)
     .option("--cwd <dir>", "workspace folder to import into (default: current folder)")
     .action(action(context, async () => (await import("../commands/export.ts")).importCommand));
@@ -123,13 +138,16 @@ function output(): Option {
 
 function addVars(program: Command, context: Context): void {
   program.command("vars")
-    .description("show the variables of a conversation, their values and versions; runs no code")
-    .argument("[name...]", "print the values of these variables")
-    .option("--conversation <id>", "conversation or branch (default: the latest of this workspace)")
-    .option("--at <iteration>", "show the values after a step: N of the conversation, or REQUEST.STEP")
+    .description("show the variables of a branch, their values and versions, without running code")
+    .argument("[name...]", "print the values of these variables (default: list all variables)")
+    .option(
+      "--conversation <id>",
+      "conversation or branch id; a unique prefix of at least 8 characters is enough (default: the latest of this workspace)",
+    )
+    .option("--at <iteration>", "show the state after a step: N of the branch, or REQUEST.STEP; not with --diff")
     .option("--history <name>", "show the versions of a variable and the code that made them")
-    .option("--diff <name...>", "compare two versions: NAME V1 V2, or NAME for the last two")
-    .option("--limit <n>", "with --history, the newest N versions at most", positiveInteger, 20)
+    .option("--diff <name...>", "compare two versions: NAME V1 V2, or NAME for the last two versions")
+    .option("--limit <n>", "with --history, at most the newest N versions", positiveInteger, 20)
     .option(...FLAGS.json)
     .option(...FLAGS.storedDb)
     .option(...FLAGS.cwd)
@@ -138,15 +156,17 @@ function addVars(program: Command, context: Context): void {
 
 function addPrompt(program: Command, { services, io, finish }: Context): void {
   program.command("prompt")
-    .description("show the prompt of a request without sending it, or the prompt of a stored step")
-    .argument("[prompt...]", "the request; piped input is appended")
+    .description(
+      "show the prompt with which a request would begin, or the prompt of a stored step, without a model call",
+    )
+    .argument("[prompt...]", "the request in plain words; piped input is appended, unless only --conversation is given")
     .option(
       "--conversation <id>",
-      "show the prompt of the next request in this conversation; without a request, the prompt of its latest request",
+      "conversation or branch id: show the prompt of the next request there; without a request, a prompt of its latest request",
     )
     .option(
       "--iteration <n>",
-      "step of the conversation's latest request (default: the last step)",
+      "with --conversation and without a request, the step whose prompt to show (default: the last step)",
       positiveInteger,
     )
     .option(...FLAGS.model)
@@ -184,25 +204,37 @@ function levelArgument(text: string): LogsFlags["level"] {
 
 function addSearch(program: Command, context: Context): void {
   program.command("search")
-    .description("search requests, code and answers of all conversations for all words, best matches first")
+    .description(
+      "search requests, code and answers for texts with all words, best matches first; for scripts without spaces, newest first",
+    )
     .argument("<text...>", "words to search for")
-    .option("--conversation <id>", "only this conversation; a unique prefix of 8 characters is enough")
-    .addOption(new Option("--kind <kind>", "only this kind of text").choices(["request", "code", "answer"]))
-    .option("--since <time>", "only after this time: 2026-11-22, 2026-11-22T10:30 or 3d (three days ago)", timeArgument)
-    .option("--until <time>", "only before this time", timeArgument)
+    .option("--conversation <id>", "only this conversation; a unique prefix of at least 8 characters is enough")
+    .addOption(
+      new Option("--kind <kind>", "only this kind of text (default: all three)").choices(["request", "code", "answer"]),
+    )
+    .option(
+      "--since <time>",
+      "only after this time: 2026-11-22, 2026-11-22T10:30, or an age in m, h, d or w, such as 3d",
+      timeArgument,
+    )
+    .option("--until <time>", "only before this time, in the same forms", timeArgument)
     .option("--limit <n>", "at most N results", positiveInteger, 20)
     .option(...FLAGS.storedDb)
     .option(...FLAGS.json)
     .action(action(context, async () => (await import("../commands/search.ts")).searchCommand));
   program.command("logs")
-    .description("show the log that is stored in the database, oldest first")
+    .description("show the log in the database, oldest entries first")
     .addOption(
       new Option("--level <level>", "minimum level").choices(LOG_LEVELS).argParser(levelArgument).default("info"),
     )
-    .option("--conversation <id>", "only this conversation; a unique prefix of 8 characters is enough")
-    .option("--query <id>", "only this request; a unique prefix of 8 characters is enough")
-    .option("--since <time>", "only after this time: 2026-11-22, 2026-11-22T10:30 or 3d (three days ago)", timeArgument)
-    .option("--limit <n>", "the newest N entries at most", positiveInteger, 100)
+    .option("--conversation <id>", "only this conversation; a unique prefix of at least 8 characters is enough")
+    .option("--query <id>", "only this request; a unique prefix of at least 8 characters is enough")
+    .option(
+      "--since <time>",
+      "only after this time: 2026-11-22, 2026-11-22T10:30, or an age in m, h, d or w, such as 3d",
+      timeArgument,
+    )
+    .option("--limit <n>", "at most the newest N entries", positiveInteger, 100)
     .option("-f, --follow", "keep printing new entries until Ctrl-C", false)
     .option(...FLAGS.storedDb)
     .option("--json", "print one JSON object per line", false)
@@ -211,17 +243,27 @@ function addSearch(program: Command, context: Context): void {
 
 function addUndo(program: Command, context: Context): void {
   program.command("undo")
-    .description("undo file changes, by default all changes of the last request that changed files")
-    .option("--list", "list the changes that can be undone, newest first", false)
+    .description("undo recorded file changes, by default those of the last request that changed files")
+    .option("--list", "list the recorded file changes, newest first, and which of them are undone", false)
     .option("--last <n>", "undo the last N changes", positiveInteger)
     .addOption(
-      new Option("--scope <what>", "undo all changes of the latest request, step or call (default: request)")
+      new Option(
+        "--scope <what>",
+        "undo the changes of the latest request, step or call that changed files (default: request)",
+      )
         .choices(["request", "step", "call"]),
     )
-    .option("--conversation <id>", "only this conversation or branch; a unique prefix of 8 characters is enough")
-    .option("--redo", "reapply the last undo", false)
-    .option("--dry-run", "show the changes that would be undone, and change nothing", false)
-    .option("--force", "also undo files that changed later, and discard their later changes", false)
+    .option(
+      "--conversation <id>",
+      "only this conversation or branch; a unique prefix of at least 8 characters is enough",
+    )
+    .option("--redo", "reapply the changes that the last undo reverted", false)
+    .option("--dry-run", "show the changes that Vis would undo or reapply, and change no file", false)
+    .option(
+      "--force",
+      "also undo the changes of files that changed later or went into a git commit; later changes of these files are lost",
+      false,
+    )
     .option(...FLAGS.storedDb)
     .option(...FLAGS.cwd)
     .option(...FLAGS.json)

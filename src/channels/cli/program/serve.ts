@@ -15,22 +15,25 @@ export const SERVE: CommandGroup = {
 function addServe(program: Command, context: Context): void {
   const serve = program.command("serve")
     .description(
-      "serve the web page, the HTTP API and an OpenAI-compatible API; the first line of stdout is the URL",
+      "serve the web page, the HTTP API and an OpenAI-compatible API; the first line of stdout is the URL of the page",
     )
-    .option("--host <address>", "address to listen on (default: 127.0.0.1)")
-    .option("--port <n>", "port to listen on; 0 chooses a free port (default: 7357)", port)
+    .option("--host <address>", "address to listen on (default: 127.0.0.1, or server.host)")
+    .option("--port <n>", "port to listen on; 0 chooses a free port (default: 7357, or server.port)", port)
     .option(
       "--token-file <file>",
-      "file with the bearer token; Vis creates it if it is missing (default: server-token in $VIS_HOME)",
+      "file with the bearer token; if the file is missing, Vis creates it with a new token (default: server-token in $VIS_HOME, or server.tokenFile)",
     )
     .option(
       "--token <token>",
-      "bearer token; visible to other users in the process list (VIS_TOKEN)",
+      "bearer token; other users can see it in the process list, but not in the variable (env: VIS_TOKEN)",
     )
-    .option("--tokens <file>", "file with several tokens and their scopes, expiry times and quotas")
+    .option(
+      "--tokens <file>",
+      "file with a list of tokens, each with a scope, an expiry and a quota (default: server.tokensFile)",
+    )
     .option(
       "--check",
-      "check a server instead of starting one: exit with 0 if a server responds at this host and port, else with 1",
+      "instead of starting a server, check the one at this host and port: exit with 0 if it responds, otherwise with 1",
     );
   addServiceFlags(serve.option(...FLAGS.root))
     .addHelpText("after", SERVE_EXAMPLES)
@@ -45,12 +48,12 @@ Examples:
   curl -H "Authorization: Bearer $(cat ~/.vis/server-token)" \\
     http://127.0.0.1:7357/api/v1
 
-All calls of the API except /healthz and /readyz need the token. If you set
-neither --token, --token-file nor VIS_TOKEN, Vis creates a token at the first
-start and saves it in server.tokenFile, or in $VIS_HOME/server-token. /docs
-describes the API.
-After Ctrl-C or SIGTERM, running requests may finish (server.shutdownMs); a
-second signal other than SIGHUP stops the server immediately.`;
+All calls of the API except /healthz and /readyz need a token. The token is in
+--token, VIS_TOKEN, or a file: --token-file, server.tokenFile, or otherwise
+$VIS_HOME/server-token. If the file is missing, Vis creates it with a new token.
+--tokens and server.tokensFile name a list of tokens instead.
+/docs describes the API. After Ctrl-C or SIGTERM, running requests may continue
+for server.shutdownMs; a second signal, except SIGHUP, stops the server at once.`;
 
 function port(text: string): number {
   const n = Number(text);
@@ -66,9 +69,12 @@ function addTelegram(program: Command, context: Context): void {
     .description("run a Telegram bot; the first line of stdout is the URL of the bot")
     .option(
       "--token-file <file>",
-      "file with the bot's token (default: VIS_TELEGRAM_TOKEN, or the token that vis auth login telegram saved)",
+      "file with the token of the bot (default: VIS_TELEGRAM_TOKEN, or the token that vis auth login telegram saved)",
     )
-    .option("--delete-webhook", "delete the webhook of the bot first, because a webhook prevents polling");
+    .option(
+      "--delete-webhook",
+      "first delete the webhook of the bot, because a bot with a webhook gets no messages by polling",
+    );
   addServiceFlags(group)
     .addHelpText("after", TELEGRAM_EXAMPLES)
     .action(action(context, async () => (await load()).telegramCommand));
@@ -76,13 +82,13 @@ function addTelegram(program: Command, context: Context): void {
     .description("allow users and groups to use the bot; a running bot applies the change within seconds")
     .argument(
       "<id...>",
-      "ids of users and groups; the bot sends refused users their id. Ids of groups start with -",
+      "ids of users, and of groups, whose ids start with -; the bot sends refused users their id",
       ids,
     )
     .action(action(context, async () => (await load()).allowUsers));
   group.command("disallow")
-    .description("remove users and groups from the list")
-    .argument("<id...>", "ids of users and groups", ids)
+    .description("stop users and groups from using the bot; a running bot applies the change within seconds")
+    .argument("<id...>", "ids of users, and of groups, whose ids start with -", ids)
     .action(action(context, async () => (await load()).disallowUsers));
 }
 
@@ -92,9 +98,10 @@ Examples:
   vis telegram --cwd ~/project
   vis telegram allow 123456789     the bot sends refused users their id
 
-Only users and groups in telegram.allow may use the bot. /model chooses another
-model for a chat. After Ctrl-C or SIGTERM running requests may finish
-(telegram.shutdownMs); interrupted ones resume at the next start.`;
+Only users and groups in telegram.allow may use the bot. In the profile open,
+/model chooses another model for a chat. After Ctrl-C or SIGTERM, running
+requests may continue for telegram.shutdownMs; the next start runs interrupted
+ones again.`;
 
 function ids(text: string, before: number[] | undefined): number[] {
   const id = Number(text);
@@ -109,7 +116,7 @@ function addProtocols(program: Command, context: Context): void {
     ...context,
     protocol: "mcp",
     doc: "serve an MCP client on stdin and stdout, with the tools ask, continue, search, conversations and " +
-      "variables; or manage servers that Vis uses: add, list, remove, login, logout",
+      "variables; or manage the MCP servers in your settings: add, list, remove, login, logout",
     examples: MCP,
   });
   addMcpServers(refuseWords(mcp), context);
@@ -149,33 +156,51 @@ function addMcpServers(mcp: Command, context: Context): void {
   const load = async () => await import("../commands/mcp_servers.ts");
   const sub = (name: string, description: string): Command =>
     mcp.command(name).description(description).option(...FLAGS.json);
-  sub("add", "add a server for Vis to use: a program or an address")
-    .argument("<name>", "letters, digits, - and _")
-    .argument("<command-or-url>", "program in PATH or with an absolute path, or the https address of a server")
-    .argument("[args...]", "arguments of the program, after --; ${workspace} is the folder that Vis works in")
+  sub("add", "add an MCP server to your settings: a program or an address")
+    .argument("<name>", "name of the server: a letter, then at most 39 letters, digits, - and _")
+    .argument("<command-or-url>", "program in PATH or with an absolute path, or the http or https address of a server")
+    .argument(
+      "[args...]",
+      "arguments of the program, after --; Vis replaces ${workspace} with the path of the workspace",
+    )
     .option(
       "--env <name=value>",
       "environment variable of the program, such as 'TOKEN=${auth:github}'; repeatable",
       collected,
       [],
     )
-    .option("--header <name: value>", "header of each request; repeatable", collected, [])
-    .option("--read <path>", "additional absolute path that the program may read; repeatable", collected, [])
-    .option("--write <path>", "path that the program may change; repeatable", collected, [])
-    .option("--network", "let the program use the network", false)
+    .option(
+      "--header <name: value>",
+      "header of each HTTP request to an address, such as 'Authorization: Bearer ${auth:github}'; repeatable",
+      collected,
+      [],
+    )
+    .option(
+      "--read <path>",
+      "absolute path that the program may read and run, in addition to the system and the workspace; repeatable",
+      collected,
+      [],
+    )
+    .option(
+      "--write <path>",
+      "path that the program may change, absolute or relative to the workspace; repeatable",
+      collected,
+      [],
+    )
+    .option("--network", "let the program use TCP and UDP to any address", false)
     .option("--force", "replace a server of this name", false)
-    .option("--no-check", "add the server without starting it")
+    .option("--no-check", "add the server without checking whether it responds")
     .addHelpText("after", MCP_ADD)
     .action(async (name: string, command: string, args: string[], flags: NewMcpServer) => {
       finish(await (await load()).addMcpServer({ name, command, args }, { services, io, flags }));
     });
   sub(
     "list",
-    "list the servers that Vis uses, and check whether each responds; a failed check does not change the exit code",
+    "list the MCP servers in your settings, and check whether each enabled one responds; a failed check does not change the exit code",
   )
-    .option("--no-check", "list the servers without starting them")
+    .option("--no-check", "list the servers without checking whether they respond")
     .action(action(context, async () => (await load()).listMcpServers));
-  sub("remove", "remove a server that Vis uses").argument("<name>")
+  sub("remove", "remove an MCP server from your settings").argument("<name>", "name of the server")
     .action(action(context, async () => (await load()).removeMcpServer));
   addMcpLogins(mcp, context);
 }
@@ -186,15 +211,16 @@ function addMcpLogins(mcp: Command, { services, io, finish }: Context): void {
     finish(await mcpLoginCommand(words, { services, io }));
   };
   mcp.command("login")
-    .description("log in to a server with a browser")
-    .argument("<name>")
-    .option("--paste", "ask for the final address of the browser, for a browser on another machine", false)
+    .description("log in with a browser to an MCP server that has an address")
+    .argument("<name>", "name of the server")
+    .option("--paste", "for a browser on another machine: ask for the address at which the browser ends", false)
     .action(async (name: string, { paste }: { readonly paste: boolean }) => {
       await run(["mcp-login", name, ...(paste ? ["--paste"] : [])]);
     });
-  mcp.command("logout").description("delete the login of a server").argument("<name>").action(async (name: string) => {
-    await run(["mcp-logout", name]);
-  });
+  mcp.command("logout").description("delete the login of an MCP server").argument("<name>", "name of the server")
+    .action(async (name: string) => {
+      await run(["mcp-logout", name]);
+    });
 }
 
 const MCP_ADD = `
@@ -204,19 +230,19 @@ Examples:
   vis mcp add github https://api.githubcopilot.com/mcp/ \\
     --header 'Authorization: Bearer \${auth:github}'
 
-Vis starts the server once, to check that it responds.
-Write -- before the program if one of its arguments begins with a dash. Flags of
-vis come before the --.
-Programs run behind the command wall. To use a token, write
-\${auth:NAME}: save it afterwards with vis auth login NAME.`;
+Vis starts or calls the server once to check that it responds. Write -- before
+the program if one of its arguments begins with a dash; flags of vis come before
+the --. Programs run behind the command wall. For a token, write \${auth:NAME},
+and save the token with vis auth login NAME.`;
 
 const MCP = `
 Configure most clients like this:
   { "mcpServers": {
       "vis": { "command": "vis", "args": ["mcp", "--cwd", "/path/to/it"] } } }
 
-Protocol messages go to stdout, everything else to stderr. The server stops when
-the client closes the connection. The subcommands manage servers that Vis uses.`;
+Protocol messages go to stdout, everything else to stderr. vis mcp stops when
+the client closes the connection. The subcommands manage the MCP servers in your
+settings.`;
 
 const ACP = `
 Add Vis to the settings of the editor, for example:
@@ -231,10 +257,10 @@ function addServiceFlags(command: Command): Command {
     .addOption(
       new Option(
         "--profile <name>",
-        "profile: locked is for servers that other people use; it requires every wall and allows only listed extensions (VIS_PROFILE)",
+        "open, or locked for servers that other people use: every wall must work, no commands run, and only extensions in extensions.allow load (default: open; env: VIS_PROFILE)",
       ).choices(["open", "locked"]),
     )
-    .option("--writable", "let extensions write to the workspace in the locked profile")
+    .option("--writable", "in the profile locked, let extensions write to the workspace")
     .option(...FLAGS.model)
     .option(...FLAGS.provider)
     .option(...FLAGS.db)

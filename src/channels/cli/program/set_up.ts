@@ -15,14 +15,22 @@ export const SET_UP: CommandGroup = {
 
 function addProviders(program: Command, context: Context): void {
   program.command("providers")
-    .description("list the providers that a request uses, in their order, then other keys")
-    .option("--check", "check whether each provider responds", false)
+    .description(
+      "list the providers that a request uses, in their order, then other providers with a key or an entry in the settings",
+    )
+    .option("--check", "check whether each provider responds; a failed check makes the exit code 1", false)
     .addOption(output())
     .action(action(context, async () => (await import("../commands/auth.ts")).providersCommand));
   program.command("models")
-    .description("list models with context size and price, from the service if it responds")
-    .option("--provider <name>", "list only models of this provider (default: the providers in use)")
-    .option("--refresh", "renew prices and context sizes from the catalogue of the setting modelCatalog", false)
+    .description(
+      "list models with context size and price: the list of the service, or a stored list if the service does not respond",
+    )
+    .option("--provider <name>", "list only models of this provider (default: the providers that a request uses)")
+    .option(
+      "--refresh",
+      "instead of the list, renew prices and context sizes from the catalogue at the setting modelCatalog",
+      false,
+    )
     .addOption(output())
     .action(action(context, async () => (await import("../commands/auth.ts")).modelsCommand));
   addAuth(program, context);
@@ -32,19 +40,30 @@ function addAuth(program: Command, context: Context): void {
   const auth = program.command("auth").description("manage API keys of providers: login, status, logout");
   const load = async () => await import("../commands/auth.ts");
   auth.command("login")
-    .description("save a key in $VIS_HOME/auth.json, or log in with a browser (github-copilot)")
-    .argument("[provider]", "provider, such as anthropic; chosen from a list if omitted")
+    .description(
+      "save a key in $VIS_HOME/auth.json, unless its provider rejects it; for github-copilot, log in with a browser",
+    )
+    .argument(
+      "[provider]",
+      "provider, such as anthropic, or telegram, or a name that ${auth:NAME} in the settings uses (default: choose from a list)",
+    )
     .option("--key-stdin", "read the key from stdin instead of prompting for it", false)
-    .option("--no-check", "save the key without checking it with its provider")
-    .option("--domain <domain>", "GitHub Enterprise domain, such as company.ghe.com", "github.com")
+    .option("--no-check", "save the key without asking the provider whether it is valid")
+    .option(
+      "--domain <domain>",
+      "for github-copilot, the GitHub Enterprise domain, such as company.ghe.com",
+      "github.com",
+    )
     .action(action(context, async () => (await load()).authLogin));
   auth.command("status")
-    .description("show where each key was found; keys are masked")
+    .description(
+      "show the source of each key, and the last four characters of a provider key with at least 16 characters",
+    )
     .addOption(output())
     .action(action(context, async () => (await load()).authStatus));
   auth.command("logout")
-    .description("delete the saved key of a provider")
-    .argument("<provider>", "provider name")
+    .description("delete a saved key; a key in the environment stays")
+    .argument("<provider>", "name under which vis auth login saved the key")
     .action(action(context, async () => (await load()).authLogout));
 }
 
@@ -62,32 +81,32 @@ function addConfig(program: Command, context: Context): void {
     group.command(name).description(description)
       .option(...FLAGS.cwd)
       .option(...FLAGS.json);
-  const project = ["--project", "use the workspace's .vis/config.jsonc, which may set only harmless keys"] as const;
-  add("list", "list settings and where they were set")
-    .option("--all", "also list defaults", false)
+  const project = ["--project", "use .vis/config.jsonc of the workspace instead of your own file"] as const;
+  add("list", "list the settings that are set, and where each was set")
+    .option("--all", "also list the other settings with their defaults", false)
     .action(action(context, async () => (await load()).listSettings));
   add("get", "print the value of a setting")
     .argument("<key>", "key of the setting, such as budget.iterations")
     .action(action(context, async () => (await load()).getSetting));
-  add("explain", "explain a setting: its meaning, its value and every place that sets it")
+  add("explain", "explain a setting: its meaning, its type, its value and every place that sets it")
     .argument("<key>", "key of the setting, such as budget.iterations")
     .action(action(context, async () => (await load()).explainSetting));
-  add("set", "write a setting to the file; comments and order are preserved")
+  add("set", "write a setting to your config.jsonc; comments and order are preserved")
     .argument("<key>", "key of the setting, such as budget.iterations")
-    .argument("<value...>", "value as text or JSON; several words make a list")
+    .argument("<value...>", "value as text or JSON; for a list, a JSON list, or one word for each entry")
     .option(...project, false)
     .action(action(context, async () => (await load()).setSetting));
-  add("unset", "remove a setting from the file")
+  add("unset", "remove a setting from your config.jsonc")
     .argument("<key>", "key of the setting, such as budget.iterations")
     .option(...project, false)
     .action(action(context, async () => (await load()).unsetSetting));
-  add("path", "print the path of the file")
+  add("path", "print the path of your config.jsonc")
     .option(...project, false)
     .action(action(context, async () => (await load()).showConfigPath));
-  group.command("schema").description("print the JSON Schema of the files, for editors")
+  group.command("schema").description("print the JSON Schema of settings files, for editors")
     .action(action(context, async () => (await load()).showConfigSchema));
-  add("trust", "show the settings of the workspace's file that need your trust; with --yes, trust them")
-    .option("-y, --yes", "trust the current content; a changed file must be trusted again", false)
+  add("trust", "show the settings in the workspace's file that need your trust; with --yes, trust the file")
+    .option("-y, --yes", "trust the current content of the file; any change of the file ends the trust", false)
     .option("--remove", "stop trusting the file", false)
     .action(action(context, async () => (await load()).trustConfig));
 }
@@ -100,8 +119,9 @@ Examples:
   vis config explain model
 
 Flags override the environment, which overrides the workspace's file, which
-overrides the user's file. API keys do not belong in these files: vis auth login
-saves them.`;
+overrides your own file. Patterns of secrets and denials in the workspace's file
+add to your own. With --project, Vis writes only keys that need no trust. Save
+API keys with vis auth login, not in these files.`;
 
 function addExtensions(program: Command, context: Context): void {
   const group = program.command("extensions").description(
@@ -112,36 +132,39 @@ function addExtensions(program: Command, context: Context): void {
       .option(...FLAGS.cwd)
       .option(...FLAGS.json);
   const load = async () => await import("../commands/extensions.ts");
-  add("list", "list the extensions that load in this workspace, and why others do not")
+  add("list", "list the extensions that load in this workspace, and the others with the reason why they do not")
     .action(action(context, async () => (await load()).listExtensions));
-  add("show", "show an extension: its source, and the prompt that the model reads")
+  add("show", "show an extension: its place, version, prompt, functions and settings")
     .argument("<name>", "namespace or alias")
     .action(action(context, async () => (await load()).showExtension));
   add(
     "check",
-    "load the extensions of a folder, run their nudges and the calls of checks.json; without a path, load all extensions",
+    "load the extensions of a folder, check their code, and run their nudges and the calls of checks.json; without a path, only load all extensions",
   )
-    .argument("[path]", "folder with a vis.json")
-    .option("--watch", "check the folder again after each change of a file", false)
+    .argument("[path]", "folder with a vis.json (default: all extensions that load in this workspace)")
+    .option("--watch", "check the folder again after each change of a file, until Ctrl-C; needs a path", false)
     .action(action(context, async () => (await load()).extensionsCheck));
   add("test", "run the tests of an extension's folder")
-    .argument("[path]", "folder with a vis.json (default: this one)")
+    .argument("[path]", "folder with a vis.json (default: current folder)")
     .action(action(context, async () => (await load()).extensionsTest));
-  add("new", "create the files of a working extension")
-    .argument("<name>", "lower-case name, also of the new folder")
+  add("new", "create a folder with the files of a working extension")
+    .argument(
+      "<name>",
+      "name of the extension and of the new folder: a lower-case letter, then at most 40 lower-case letters and digits",
+    )
     .action(action(context, async () => (await load()).makeExtension));
   add("add", "copy an extension to $VIS_HOME/extensions")
-    .argument("<from>", "a folder, a .tgz or .tar archive, or npm:name@version")
-    .option("--force", "replace an existing extension", false)
+    .argument("<from>", "a folder, a .tgz or .tar archive, or npm:NAME@VERSION (npm:NAME for the latest)")
+    .option("--force", "replace an extension that is already there", false)
     .action(action(context, async () => (await load()).addExtension));
   add("remove", "delete an extension from $VIS_HOME/extensions")
-    .argument("<name>", "namespace or folder name")
+    .argument("<name>", "namespace, its last part, or the name of the folder")
     .action(action(context, async () => (await load()).removeExtension));
-  add("trust", "show the extensions of this project with their hashes; with --yes, trust them")
-    .argument("[path]", "folder of an extension (default: all extensions of the project)")
-    .option("-y, --yes", "trust the listed extensions", false)
-    .option("--hash <sha256>", "trust only extensions with this hash; its first 12 characters are enough")
-    .option("--remove", "stop trusting the extensions", false)
+  add("trust", "show the extensions in .vis of the workspace with their hashes; with --yes, trust them")
+    .argument("[path]", "folder of an extension (default: all extensions in .vis of the workspace)")
+    .option("-y, --yes", "trust the shown extensions in their current state", false)
+    .option("--hash <sha256>", "trust only the extensions whose hash begins with these characters, at least 12")
+    .option("--remove", "stop trusting the shown extensions", false)
     .action(action(context, async () => (await load()).trustExtensions));
 }
 
@@ -149,15 +172,15 @@ function addApprovals(program: Command, context: Context): void {
   const group = program.command("approvals").description("manage lasting approvals of this workspace: list, remove");
   const add = (name: string, description: string): Command =>
     group.command(name).description(description)
-      .option("--all", "approvals for all workspaces", false)
+      .option("--all", "approvals for all workspaces, not only for this one", false)
       .option(...FLAGS.cwd)
       .option(...FLAGS.json);
-  add("list", "list what extensions may do without asking again")
+  add("list", "list lasting approvals: calls that Vis allows without asking again")
     .action(action(context, async () => (await import("../commands/config.ts")).listApprovals));
-  add("remove", "remove lasting approvals, so that Vis asks again")
+  add("remove", "remove lasting approvals, so that Vis asks again before such calls")
     .argument(
       "[approval...]",
-      "id in the list; a unique prefix is enough. With --all and no id, Vis removes all approvals",
+      "id of an approval in any workspace; a unique prefix is enough. With --all and no id, Vis removes all approvals",
     )
     .action(action(context, async () => (await import("../commands/config.ts")).removeApprovals));
 }
@@ -166,32 +189,46 @@ const DAY_MS = 86_400_000;
 
 function addDb(program: Command, context: Context): void {
   const group = program.command("db").description(
-    "database maintenance: backup, restore, check, stats, prune, vacuum, copy",
+    "maintain the database: backup, restore, check, stats, prune, vacuum, copy; only copy works with PostgreSQL",
   );
   const load = async () => await import("../commands/db.ts");
   const add = (name: string, description: string): Command =>
     group.command(name).description(description)
-      .option("--db <path>", "database file (VIS_DB)")
+      .option("--db <path>", "database file; PostgreSQL does not work here (env: VIS_DB)")
       .option(...FLAGS.json);
   add("backup", "back up the database to a new file, even while requests run")
-    .argument("<path>", "path of the new file")
+    .argument("<path>", "path of the new file, which must not exist")
     .action(action(context, async () => (await load()).dbBackup));
-  add("restore", "restore a backup; the previous database file is kept next to it")
+  add("restore", "restore a backup; Vis keeps the previous database file next to it")
     .argument("<path>", "backup written by vis db backup")
     .action(action(context, async () => (await load()).dbRestore));
-  add("check", "verify the database: structure, references, hashes of all content")
+  add("check", "verify the structure, the references and the hashes of all content in the database")
     .action(action(context, async () => (await load()).dbCheck));
-  add("stats", "show sizes of tables and content, the largest conversations, versions")
+  add(
+    "stats",
+    "show the sizes of tables and content, the largest conversations, and the versions of schema, Vis and SQLite",
+  )
     .action(action(context, async () => (await load()).dbStats));
-  add("prune", "delete conversations that have been inactive for a time, and content that only they use")
-    .requiredOption("--older-than <age>", "minimum time without activity, such as 30d, 12h or 6w", age)
-    .option("-y, --yes", "confirm the deletion; without this option, only list the conversations", false)
+  add(
+    "prune",
+    "delete conversations without activity for a time, log entries that are as old, and content that is no longer used",
+  )
+    .requiredOption(
+      "--older-than <age>",
+      "minimum time without activity in hours, days or weeks, such as 12h, 30d or 6w",
+      age,
+    )
+    .option(
+      "-y, --yes",
+      "confirm the deletion; without this option, Vis only lists the conversations and counts the log entries",
+      false,
+    )
     .action(action(context, async () => (await load()).dbPrune));
   add("vacuum", "return the space of deleted data to the disk")
     .action(action(context, async () => (await load()).dbVacuum));
   group.command("copy")
     .description(
-      "copy everything to a PostgreSQL database or from one, and compare every row; the same command continues an interrupted copy",
+      "copy a whole database to PostgreSQL or from it, and compare every row; the same command continues an interrupted copy",
     )
     .argument("<from>", "source: a file, or postgres://user@host/name")
     .argument("<to>", "target: an empty PostgreSQL database, or a new file")
@@ -213,9 +250,9 @@ function age(text: string): number {
 function addUpdate(program: Command, context: Context): void {
   program.command("update").alias("upgrade")
     .description("replace this executable with a newer release, after verifying its signature")
-    .option("--check", "show the newest release and its changes; install nothing", false)
-    .option("--from <place>", "address (https) or folder with the files of a release (update.from)")
-    .option("--key <key>", "minisign public key to verify the release with (update.publicKey)")
+    .option("--check", "show the version and the changes of the release; install nothing", false)
+    .option("--from <place>", "address (https) or folder with the files of a release (default: update.from)")
+    .option("--key <key>", "minisign public key with which Vis verifies the release (default: update.publicKey)")
     .option("--force", "install the release even if it is the same or an older version", false)
     .option(...FLAGS.json)
     .addHelpText("after", UPDATE_EXAMPLES)
