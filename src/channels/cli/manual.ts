@@ -168,7 +168,7 @@ export const MANUAL_FACTS: Readonly<Record<"variables" | "files", readonly Descr
     { term: "VIS_LOG", about: "debug, info, warn or error: write log lines of at least this level as JSON to stderr" },
     {
       term: "NO_COLOR",
-      about: "any value but an empty one disables colours; an output that is no terminal has no colours",
+      about: "any value but an empty one disables colours; Vis colours only terminals",
     },
   ],
   files: [

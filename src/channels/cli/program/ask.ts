@@ -128,7 +128,7 @@ function addLimits(run: Command): void {
     )
     .option(
       "--max-iterations <n>",
-      "steps (model calls) before the model must ask for more; this number does not grow by itself (default: budget.iterations, which grows)",
+      "steps (model calls) before the model must ask for more; this number does not grow automatically (default: budget.iterations, which grows)",
       positiveInteger,
     )
     .option(
