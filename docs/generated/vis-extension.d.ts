@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 355e52f028060660c95d39b0ccf9e8c607bca1901415e9d53012bfed5e068118
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 05f65dbef67e068243ba11fa6b2528f7e32974ba375cda0ea26510b1e1990dff
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {

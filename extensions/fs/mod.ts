@@ -329,7 +329,7 @@ export default defineExtension({
   watchFiles: (env, options) => places.watch(env, options),
   cli: [{
     name: "undo",
-    doc: "Undoes file changes and prints the result as JSON.",
+    doc: "Undo file changes, and print the result as JSON.",
     args: UNDO_ARGUMENTS,
     run: (args: z.infer<typeof UNDO_ARGUMENTS>, context) => undoCli(args, { ...context, places }),
   }],

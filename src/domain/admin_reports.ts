@@ -10,7 +10,9 @@ export const KeyReportSchema = z.object({
   address: z.string().optional().describe(
     "Address that receives the key, if a variable changes it, or the reason why no address does",
   ),
-  shown: z.string().describe("The last characters of the key, masked"),
+  shown: z.string().describe(
+    'A mask, with the last four characters of a key with at least 16 characters; "" without a key',
+  ),
   fix: z.string(),
 });
 
@@ -51,7 +53,7 @@ export const ProvidersReportSchema = z.object({
     baseUrl: z.string(),
     /** The default model; null if the user must name one. */
     model: z.string().nullable(),
-    root: z.boolean().describe("Whether queries currently use it"),
+    root: z.boolean().describe("Whether queries use this provider first"),
     key: KeyReportSchema,
     reach: z.object({ ok: z.boolean(), found: z.string() }).nullable().describe(
       "Null if Vis did not check the provider",
@@ -76,7 +78,7 @@ export const ModelsReportSchema = z.object({
   source: z.enum(["service", "data", "config"]),
   /** Says why the list does not come from the service, or where the data comes from. */
   detail: z.string(),
-  prices: z.string().optional().describe("Day of the bundled prices, if they include this provider"),
+  prices: z.string().optional().describe("Day of the stored prices and context sizes, if they include this provider"),
   models: z.array(z.object({
     name: z.string(),
     contextTokens: z.number().nullable(),
@@ -215,7 +217,7 @@ export const SettingFactsSchema = z.object({
   where: z.string().describe('A path, a variable or a flag; "" for a default'),
   doc: z.string(),
   type: z.string(),
-  project: z.boolean().describe("Whether the file of a workspace may set this setting"),
+  project: z.boolean().describe("Whether the file of a workspace may set this setting without trust"),
   layers: z.array(z.object({ layer: z.string(), where: z.string(), value: z.unknown() })),
 });
 

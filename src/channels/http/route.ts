@@ -46,9 +46,9 @@ export const EVENT_STREAM = "text/event-stream";
 const EVENTS = {
   $ref: "#/components/schemas/QueryEvent",
   description:
-    "If Accept names text/event-stream, server-sent events. An event has the type of a QueryEvent as name, and the QueryEvent as JSON as data",
+    "Server-sent events, if Accept names text/event-stream. The name of an event is the type of a QueryEvent; its data is the QueryEvent as JSON",
 };
-const OPENAI_EVENTS = { type: "string", description: "With stream, server-sent events as in OpenAI's API" };
+const OPENAI_EVENTS = { type: "string", description: "With stream, server-sent events as in the API of OpenAI" };
 
 export function describeIn(
   tag: string,

@@ -56,7 +56,7 @@ export const QueryResultSchema = z.object({
   conversationId: z.string(),
   iterations: z.number().int().min(0),
   usage: UsageSchema,
-  costUsd: z.number().nullable().describe("Null if the price of the model is unknown"),
+  costUsd: z.number().nullable().describe("Cost in US dollars; null after a call of a model with an unknown price"),
   ms: z.number(),
   notes: z.array(z.string()),
   noAnswer: z.literal(true).optional().describe(

@@ -119,7 +119,7 @@ function explained({ key, value, layer, doc, type, project, layers }: SettingFac
   const text = visibleText(`${key} = ${JSON.stringify(value)}`);
   const about = [
     ...doc === "" ? [] : [`  ${visibleText(doc)}`],
-    `  ${type}${project ? "; may be set by a workspace" : ""}`,
+    `  ${type}${project ? "; a workspace may set it without your trust" : ""}`,
   ];
   const places = layers.map((one) => {
     const line = `${one.layer.padEnd(12)} ${JSON.stringify(one.value)}${one.where === "" ? "" : `  ${one.where}`}`;

@@ -167,10 +167,14 @@ conversations.post(
 
 conversations.post(
   "/:id/cancel",
-  describe("cancel", "Cancel the queries of the conversation, also of another process; completed iterations are kept", {
-    scope: "write",
-    200: z.object({ cancelled: z.number().int() }),
-  }),
+  describe(
+    "cancel",
+    "Cancel the queries of the conversation, also those of other processes; completed iterations stay",
+    {
+      scope: "write",
+      200: z.object({ cancelled: z.number().int() }),
+    },
+  ),
   inConversation,
   async (c) => c.json({ cancelled: await c.env.runs.cancel(c.var.conversation.conversationId) }),
 );
@@ -206,7 +210,7 @@ conversations.get(
   "/:id/undo",
   describe(
     "previewUndo",
-    "Show the latest file changes that undo can revert, which are the changes of one query, and the last undo",
+    "Show the last file changes of one query that undo can revert, and the files that redo would change",
     {
       200: schema.UndoPreviewSchema,
     },

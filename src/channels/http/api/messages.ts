@@ -16,11 +16,12 @@ import { callerLabel, type TokenGrant } from "../tokens.ts";
 import * as schema from "./schemas.ts";
 
 const KEY_HEADER = {
-  "Idempotency-Key": "Requests with the same key and body run once; keys are remembered for a day",
+  "Idempotency-Key":
+    "Repeated requests with the same key and body start only one query; the server remembers a key for a day",
 };
 const RESUME_HEADER = {
   "X-Vis-Resume":
-    "true: resume the query that the key started, if this query was interrupted; the key then refers to " +
+    "With true, resume the query that the key started, if this query was interrupted. The key then refers to " +
     "the resumed query",
 };
 const RETRY = "Run a query again from the state before it; the previous run can still be read. The header " +

@@ -3,7 +3,7 @@ import { DECISIONS } from "../../../domain/query/outcomes.ts";
 import { ApprovalQuestionSchema, PlanItemSchema, QueryResultSchema } from "../../../domain/query/query_schemas.ts";
 import { ExtensionSchema } from "../../../domain/admin_reports.ts";
 
-const id = z.string().describe("UUIDv7; for a conversation, its first 8 characters suffice");
+const id = z.string().describe("Whole id of a query (UUIDv7)");
 const time = z.number().int().describe("Time in milliseconds since the epoch");
 
 export function listOf<T extends z.ZodType>(item: T): z.ZodObject<{ items: z.ZodArray<T> }> {
@@ -16,7 +16,9 @@ export const QuerySchema = QueryResultSchema.omit({ value: true }).extend({
   answer: z.string().describe('The answer, or the reason why it is missing; "" while the query runs'),
   text: z.string(),
   running: z.boolean().describe("Whether the query runs, in this server or in another process"),
-  question: z.string().optional().describe("The question to the user whose answer the query waits for"),
+  question: z.string().optional().describe(
+    "The question of the query to the user, while the query waits for the answer",
+  ),
   waiting: z.array(z.string()).optional().describe(
     "Messages of the user that wait for the next iteration of a running query, oldest first",
   ),
@@ -34,7 +36,7 @@ export const ConversationSchema = z.object({
   branchId: z.string(),
   title: z.string(),
   workspace: z.string(),
-  tenant: z.string().describe("Tenant of the conversation"),
+  tenant: z.string().describe("Tenant to which the conversation belongs"),
   createdAt: time,
 });
 
@@ -95,10 +97,10 @@ export const ServerSchema = z.object({
   workspaces: z.array(z.string()).describe("All folders that a new conversation may name, the default first"),
   limits: z.object({
     maxIterations: z.number().int().nullable().describe(
-      "Iterations of a query's first budget; Vis extends the budget while the query makes progress",
+      "Number of iterations in the first budget of a query; Vis extends the budget while the query makes progress",
     ),
-    maxCostUsd: z.number().nullable().describe("Limit of a query's cost; null for none"),
-    timeoutMs: z.number().nullable().describe("Time limit of a query; null for none"),
+    maxCostUsd: z.number().nullable().describe("Maximum cost of a query in US dollars; null for no limit"),
+    timeoutMs: z.number().nullable().describe("Longest time of a query in milliseconds; null for no limit"),
   }).describe("Limits of a query that sets none of its own"),
 });
 
@@ -186,29 +188,31 @@ export const ForkBody = z.strictObject({
 
 export const ChoicesSchema = z.object({
   reasoning: z.enum(["quick", "balanced", "deep"]).optional().describe(
-    "Thoroughness of the model's thinking; by default, the level of the settings or the model's own choice",
+    "Reasoning effort; by default, the model's own choice",
   ),
   maxIterations: z.number().int().min(1).max(1_000_000).optional().describe(
-    "Number of iterations that the query may use before the model must ask for more",
+    "Number of iterations before the model must ask for more; this number does not grow automatically",
   ),
   model: z.string().min(1).max(200).optional().describe(
     'The model of the query, as "provider/name" or "name"; by default, the model of the server',
   ),
-  maxCostUsd: z.number().positive().optional().describe("Maximum cost in US dollars; at most the server's own limit"),
+  maxCostUsd: z.number().positive().optional().describe(
+    "Maximum cost in US dollars, at most the limit of the server; Vis then refuses models without a known price",
+  ),
   timeoutMs: z.number().int().min(1).optional().describe(
-    "Maximum time in milliseconds; at most the server's own limit",
+    "Longest time in milliseconds, at most the limit of the server",
   ),
 });
 
 const approvals = z.enum(["ask", "never"]).default("never").describe(
-  "Reaction to a call that needs an approval: ask and wait for an answer from a client, or refuse the call (never)",
+  "Reaction to a call that needs an approval and has none. ask: wait for the answer of a client. never: refuse the call. In the locked profile, and if the setting approvals is never, Vis always refuses the call",
 );
 
 export const RetryBody = z.strictObject({
   queryId: id,
   more: z.boolean().optional().describe(
-    "Instead of running the query again, continue it for ten more steps. The query must be the last of the " +
-      "conversation, and must have stopped at its step limit",
+    "Instead of running the query again, continue it for ten more iterations. The query must be the last of its " +
+      "branch, and must have stopped at its limit of iterations",
   ),
   ...ChoicesSchema.shape,
   approvals,
@@ -225,15 +229,17 @@ export const ApprovalBody = z.strictObject({
 
 export const MessageBody = z.strictObject({
   request: z.string().min(1),
-  images: z.array(z.string()).max(20).optional().describe("http, https or base64 data URLs"),
+  images: z.array(z.string()).max(20).optional().describe(
+    "At most 20 images, each an http, https or base64 data URL; a data URL has at most 5 MB of image data",
+  ),
   context: z.unknown().optional().describe("Text or JSON that becomes the variable context"),
   responseSchema: z.unknown().optional().describe("A JSON Schema that the answer must satisfy"),
   ...ChoicesSchema.shape,
   plan: z.boolean().optional().describe(
-    "Only make a plan: calls that could change something are refused, and the answer describes the planned work",
+    "Answer with a plan; Vis refuses calls that could change the workspace or a service",
   ),
   review: z.boolean().optional().describe(
-    "Only review the subject of the request: calls that could change something are refused, and the answer lists findings",
+    "Answer with a review of the subject of the request; Vis refuses calls that could change the workspace or a service",
   ),
   approvals,
   whenBusy: z.enum(["refuse", "wait", "steer"]).default("refuse").describe(
@@ -260,7 +266,7 @@ export const UndoSchema = z.object({
   files: diffs,
   folders: z.array(z.string()).describe("Folders that the undo makes or removes"),
   kept: z.array(z.object({ path: z.string(), reason: z.string() }))
-    .describe("Files that stay unchanged, for example because somebody changed them after these changes"),
+    .describe("Files that the undo does not change, each with the reason, such as a later change by somebody else"),
 });
 
 export const UndoPreviewSchema = UndoSchema.extend({

@@ -30,7 +30,7 @@ server.get(
 
 server.get(
   "/models",
-  describe("listModels", "List the providers in use and their models", { 200: schema.ModelListSchema }),
+  describe("listModels", "List the providers that queries use, and their models", { 200: schema.ModelListSchema }),
   async (c) => {
     const items = await c.env.parts.admin.models({ provider: null, signal: AbortSignal.timeout(20_000) });
     return c.json({ items });
@@ -67,7 +67,7 @@ server.get(
 
 server.post(
   "/markdown",
-  describe("readMarkdown", "Read texts in Markdown as trees without markup, such as the parts of an answer's draft", {
+  describe("readMarkdown", "Parse texts in Markdown, such as parts of a draft, and get trees without markup", {
     200: schema.MarkdownSchema,
   }),
   validJson(schema.MarkdownBody),
@@ -102,7 +102,7 @@ server.get(
   "/tokens",
   describe(
     "listTokens",
-    "List tokens by name, with their scopes and today's usage; the tokens themselves are never shown",
+    "List the names of tokens with scope, quota and usage of today, without the tokens themselves",
     { scope: "admin", 200: schema.TokenListSchema },
   ),
   async (c) => {
@@ -147,7 +147,7 @@ server.get(
   "/search",
   describeIn("conversations")(
     "search",
-    "Search requests, code and answers for all words, best matches first; matches are enclosed in [ and ]",
+    "Search requests, code and answers for texts with all words, best matches first; for scripts without spaces, newest first. [ and ] enclose matches",
     { 200: schema.listOf(SearchHitSchema) },
   ),
   validQuery(schema.SearchQuery),
@@ -192,7 +192,7 @@ operations.get(
   "/readyz",
   describeOperation(
     "readiness",
-    "Readiness: the database responds and its file exists, a sandbox starts, the disk has space",
+    "Readiness: the database responds and a sandbox starts; with SQLite, Vis can also write the file, and the disk has at least 64 MiB free",
     {
       scope: null,
       200: ReadySchema,

@@ -38,7 +38,7 @@ Deno.test("vis config list and explain show values with who set them, fit for a 
   assert.deepEqual([listed.code, listed.asked], [0, [{ cwd: "/w" }]]);
   assert.equal(listed.out, 'model  "\\u001b[2Jm"          /h/config.jsonc\n');
   const { out } = await config(["explain", "model"], admin);
-  assert.match(out, /^model = "\\u001b\[2Jm"\n {2}Model used\n {2}string; may be set by a workspace\n/);
+  assert.match(out, /^model = "\\u001b\[2Jm"\n {2}Model used\n {2}string; a workspace may set it without your trust\n/);
   assert.match(out, /^→ user {9}"\\u001b\[2Jm" {2}\/h\/config\.jsonc$/m);
   assert.deepEqual(JSON.parse((await config(["explain", "model", "--json"], admin)).out), MODEL);
   const none = await config(["list"], { list: () => Promise.resolve([]) });
