@@ -46,7 +46,7 @@ export default defineExtension({
   cli: [
     {
       name: "mcp-check",
-      doc: "Start the MCP servers, or one of them, and print how many tools each has.",
+      doc: "Check the enabled MCP servers in the settings, or one of them, and print a line of JSON for each.",
       args: z.object({ name: text.optional() }),
       run: async ({ name }: { readonly name?: string }, context) =>
         await (await import("./check_servers.ts")).checkCommand(name, context),
@@ -54,7 +54,8 @@ export default defineExtension({
     {
       name: "mcp-login",
       doc:
-        "Log in to an MCP server in the browser; --paste asks for the redirect URL, for a browser on another machine.",
+        "Log in with a browser to an MCP server that has an address; for a browser on another machine, --paste asks for " +
+        "the final address or the code in the browser.",
       args: z.object({ name: text, paste: z.boolean().optional() }),
       run: async ({ name, paste = false }: { readonly name: string; readonly paste?: boolean }, context) => {
         const { servers = {} } = context.config as { readonly servers?: Readonly<Record<string, unknown>> };

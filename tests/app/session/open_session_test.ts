@@ -65,6 +65,15 @@ Deno.test("startSandbox() runs no code if a required wall does not hold", async 
   else await assert.rejects(startSandbox(OPTIONS, all), /these required walls are not active: kernel/);
 });
 
+Deno.test("startSandbox() names the extension that would write in a read-only workspace", async () => {
+  const { config } = await loadConfig({ file: null, env: {}, flags: {} });
+  const options = { ...OPTIONS, grants: { ...OPTIONS.grants, write: ["out"] }, writers: ["acme.report"] };
+  await assert.rejects(
+    startSandbox(options, { config, readOnly: true }),
+    /the workspace is read-only, but acme\.report lets blocks write out; remove acme\.report from extensions\.allow/,
+  );
+});
+
 Deno.test("openSession() useModel uses another provider from the next call on", async () => {
   await withFolder(async (folder) => {
     const parts = { env: { VIS_HOME: folder, HOME: folder }, shipped: {} };

@@ -213,7 +213,7 @@ function addMcpLogins(mcp: Command, { services, io, finish }: Context): void {
   mcp.command("login")
     .description("log in with a browser to an MCP server that has an address")
     .argument("<name>", "name of the server")
-    .option("--paste", "for a browser on another machine: ask for the address at which the browser ends", false)
+    .option("--paste", "for a browser on another machine: ask for the final address or the code in the browser", false)
     .action(async (name: string, { paste }: { readonly paste: boolean }) => {
       await run(["mcp-login", name, ...(paste ? ["--paste"] : [])]);
     });

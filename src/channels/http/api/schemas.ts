@@ -266,7 +266,7 @@ export const UndoSchema = z.object({
   files: diffs,
   folders: z.array(z.string()).describe("Folders that the undo makes or removes"),
   kept: z.array(z.object({ path: z.string(), reason: z.string() }))
-    .describe("Files that the undo does not change, each with the reason, such as a later change by somebody else"),
+    .describe("Files that the undo leaves unchanged, each with the reason, such as a later change of the file"),
 });
 
 export const UndoPreviewSchema = UndoSchema.extend({
