@@ -67,9 +67,10 @@ async function readQuery(store: Store, query: StoredQuery): Promise<RecordedQuer
 async function queryFacts(store: Store, query: StoredQuery): Promise<Omit<RecordedQuery, "iterations">> {
   const { images, answerSchema } = await store.queryExtras(query.queryId);
   const { queryId, text, running, status, reason, answer, confidence, usage, costUsd, ms, notes, createdAt } = query;
-  const { steered } = query;
+  const { steered, only } = query;
   return {
     ...{ queryId, text, running, status, reason, answer, confidence, usage, costUsd, ms, notes, createdAt, steered },
+    ...(only === undefined ? {} : { only }),
     images,
     context: null,
     answerSchema: answerSchema === null ? null : JSON.parse(answerSchema) as JsonValue,

@@ -69,7 +69,8 @@ export async function openSession(request: OpenRequest, { env, telemetry, ...par
       openSandbox: (options) => startSandbox({ ...options, environment: env }, where),
       trySandbox: () => new WorkFolder().remove(),
       ...(locked ? {} : { ...commands, ...approvalRules(settings) }),
-      ...await hooksOf(settings, commands),
+      // Hooks run in the workspace of the settings, not in the copy of a replay.
+      ...request.playback ? {} : await hooksOf(settings, commands),
       secrets: (workspace) => secretsIn(settings, workspace),
       repositoryRoot: (workspace) => {
         const path = locked || workspace !== settings.workspace ? null : rootOf(settings, env);

@@ -108,7 +108,7 @@ export const READING_MODES = ["plan", "review", "aside"] as const;
 export type ReadingMode = typeof READING_MODES[number];
 
 /** Vis adds this text to the answer of a request for a plan. */
-export const PLANNED_TEXT = "Nothing was changed. Send go to carry the plan out, or say what should be different.";
+export const PLANNED_TEXT = "This is a plan. Send go to carry it out, or say what should be different.";
 
 export const MORE_STEPS = 10;
 export const MORE_TEXT = `${MORE_STEPS} more steps`;

@@ -46,7 +46,7 @@ export interface RecordedIteration {
 type QueryFacts = Pick<StoredQuery, "queryId" | "text" | "running" | "status" | "reason" | "answer" | "confidence">;
 
 export interface RecordedQuery
-  extends QueryFacts, Pick<StoredQuery, "usage" | "costUsd" | "ms" | "notes" | "steered" | "createdAt"> {
+  extends QueryFacts, Pick<StoredQuery, "usage" | "costUsd" | "ms" | "notes" | "steered" | "createdAt" | "only"> {
   readonly images: readonly Image[];
   readonly answerSchema: JsonValue | null;
   /** Null without input, and for sub-queries. */

@@ -44,7 +44,7 @@ Deno.test("a conversation that is opened again shows which request was a plan", 
     assert.equal((await conversations.ask(branch, "Change it", options)).only, "plan");
   };
   await withScreen([final("First a.ts: then b.ts")], { before, place: { continue: true } }, async ({ screen }) => {
-    await screen.until(/plan\n› Change it[^]*First a\.ts[^]*Nothing was changed\. Send go to carry the plan out/);
+    await screen.until(/plan\n› Change it[^]*First a\.ts[^]*This is a plan\. Send go to carry it out/);
   });
 });
 

@@ -173,7 +173,7 @@ Deno.test("/plan makes a plan and explains how to carry it out; without words it
     screen.type(`/plan${ENTER}`);
     await screen.until("Write what to plan: /plan split this module");
     screen.type(`/plan split it${ENTER}`);
-    await screen.until("Nothing was changed. Send go to carry the plan out");
+    await screen.until("This is a plan. Send go to carry it out");
     assert.match(engine.provider.requests[0]?.texts[0] ?? "", /Make a plan, and change nothing/);
     assert.equal((await engine.conversations.list({ limit: 1 }))[0]?.title, "split it");
   });

@@ -56,13 +56,13 @@ inBrowser("completes files after @ and own prompts after a slash, and sends the 
   await page.keyboard.press("Enter");
   await page.locator(".answer li", { hasText: "planned" }).waitFor();
   await page.locator(".last .asked small", { hasText: "plan" }).waitFor();
-  await page.locator(".last .did", { hasText: "Nothing was changed. Send go" }).waitFor();
+  await page.locator(".last .did", { hasText: "This is a plan. Send go" }).waitFor();
   const asked = rig.engine.provider.requests[1]?.texts.join("\n") ?? "";
   assert.match(asked, /the next step/);
   assert.ok(!asked.includes("/plan the next"));
   await page.reload();
   await page.locator(".last .asked small", { hasText: "plan" }).waitFor();
-  await page.locator(".last .did", { hasText: "Nothing was changed. Send go" }).waitFor();
+  await page.locator(".last .did", { hasText: "This is a plan. Send go" }).waitFor();
 });
 
 inBrowser("a request for a plan unticks Plan only, and every conversation keeps its own unsent text", {

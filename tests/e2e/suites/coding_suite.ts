@@ -88,6 +88,11 @@ export function codingSuite(launcher: Launcher): void {
     assert.equal(await read("hooks.log"), 'request\nedit a.txt\n"answer":"It is written"\n');
     assert.equal(await read("a.txt"), "oneformatted\n");
     assert.match(stderr, /Hook cat \.\.\/vis\/config\.jsonc failed: exit code \d+: .*(?:denied|No such file)/i);
+
+    const log = await read("hooks.log");
+    const { branch: { conversationId } } = await user.queries();
+    await user.run(["replay", conversationId]);
+    assert.equal(await read("hooks.log"), log, "a replay in a copy runs no hooks in the workspace");
   });
 
   launched(launcher, "vis run finds a fault, mends it, runs the tests, commits, and takes a change back", async () => {

@@ -112,13 +112,16 @@ async function play(
   },
 ): Promise<Recording> {
   const branch = await conversations.create({ title: recording.title, channel: "replay", workspace });
-  for (const [at, { text, images, answerSchema, context, iterations }] of recording.queries.slice(0, count).entries()) {
+  for (
+    const [at, { text, images, only, answerSchema, context, iterations }] of recording.queries.slice(0, count).entries()
+  ) {
     if (signal.aborted) break;
     playback.begin(at);
     await conversations.ask(branch, text, {
       signal,
       emit: () => {},
       images,
+      only,
       // An older record has no budget. Its number of iterations is then the budget.
       maxIterations: iterations[0]?.budget ?? Math.max(1, iterations.length),
       extendsTo: Math.max(1, ...iterations.map(({ budget }) => budget ?? iterations.length)),

@@ -58,7 +58,7 @@ export async function runCommand(
       },
     }));
   if (flags.plan && code === 0 && !flags.quiet) {
-    io.stderr('Nothing was changed: vis run -c "go" carries the plan out\n');
+    io.stderr('This is a plan: vis run -c "go" carries it out\n');
   }
   return code;
 }

@@ -52,7 +52,7 @@ Deno.test("runCommand() prints only the answer on stdout and closes its session"
 Deno.test("runCommand() asks for a plan, and explains how to carry it out", async () => {
   const { io, code } = await run([replyJson([], { final: "The plan" })], { flags: { plan: true } });
   assert.deepEqual([code, io.out], [0, "The plan\n"]);
-  assert.match(io.err, /\nNothing was changed: vis run -c "go" carries the plan out\n$/);
+  assert.match(io.err, /\nThis is a plan: vis run -c "go" carries it out\n$/);
   const silent = await run([replyJson([], { final: "The plan" })], { flags: { plan: true, quiet: true } });
   assert.equal(silent.io.err, "");
 });

@@ -23,11 +23,12 @@ const COPIED = { from: "/work\x1b[2J", files: 2, bytes: 1_234_567, leftOut: 0 };
 
 async function replay(
   engine: Engine,
-  { place: told = {}, ...flags }: {
+  { place: told = {}, onScratch = () => {}, ...flags }: {
     readonly query?: number;
     readonly json?: boolean;
     readonly inPlace?: boolean;
     readonly place?: Partial<ReplayPlace>;
+    readonly onScratch?: (engine: Engine) => void;
   } = {},
 ) {
   const io = fakeIo();
@@ -49,6 +50,7 @@ async function replay(
       if (!request.playback) return sessionOf(engine, () => open--);
       const own = await startEngine([], { provider: replayProvider(request.playback) });
       scratch.push(own);
+      onScratch(own);
       return sessionOf(own, () => {
         steps.push("session closed");
         open--;
@@ -83,6 +85,24 @@ Deno.test("replayCommand() works in the copy, with extensions that have a folder
   assert.deepEqual(requests.map(({ extensionHome }) => extensionHome), [undefined, "/own"]);
   assert.equal(played?.[0]?.workspace, "/copy");
   assert.deepEqual(steps, ["session closed", "place closed"]);
+});
+
+Deno.test("replayCommand() lets the requests of plans and reviews only read again", async () => {
+  await using engine = await startEngine([replyJson("1", { final: "one" }), replyJson("2", { final: "two" })]);
+  const { signal } = new AbortController();
+  await engine.conversations.ask(engine.branch, "Plan it", { signal, emit: () => {}, only: "plan" });
+  await engine.ask("Do it");
+  const modes: unknown[] = [];
+  const { code } = await replay(engine, {
+    onScratch: ({ conversations }) => {
+      const ask = conversations.ask.bind(conversations);
+      conversations.ask = (branch, text, options) => {
+        modes.push([text, options.only]);
+        return ask(branch, text, options);
+      };
+    },
+  });
+  assert.deepEqual([code, modes], [0, [["Plan it", "plan"], ["Do it", undefined]]]);
 });
 
 Deno.test("replayCommand() --in-place warns that blocks run for real", async () => {
