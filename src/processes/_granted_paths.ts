@@ -175,8 +175,8 @@ function namedPath(path: string): GrantedPath {
   const found = isAbsolute(path) ? realEntry(path) : null;
   if (found) return found;
   throw new Error(
-    `Cannot run commands: ${path}, which a setting lets commands read, is not an absolute path of an existing ` +
-      "file or folder; vis config list shows the setting",
+    `Cannot run commands: ${path} in a setting is not an existing file or folder; create it, or correct the setting ` +
+      "(vis config list)",
   );
 }
 

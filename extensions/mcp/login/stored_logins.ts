@@ -216,7 +216,7 @@ export function checkAddress(address: string, server: string): void {
 export function loginFault(error: unknown): string {
   if (error instanceof LoginError) return reasonOf(error);
   if (error instanceof RegistrationRejectedError) {
-    return `its authorization server refused to register Vis (status ${error.status})`;
+    return `its authorization server refused to register Vis (status ${error.status}); add a header with a token instead`;
   }
   if (error instanceof OAuthError) {
     return `its authorization server refused${/^\w{1,60}$/.test(error.code) ? `: ${error.code}` : ""}`;
