@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 05f65dbef67e068243ba11fa6b2528f7e32974ba375cda0ea26510b1e1990dff
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: e18e804154eb1f27a431d49c0a778545ef3c362d60ea8bde7c8c6210684e4ac4
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
