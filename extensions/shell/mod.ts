@@ -26,7 +26,7 @@ const settings = z.strictObject({
     "Patterns of commands that blocks may not run, even if allow has them; * matches any text",
   ).meta({ project: true }),
   network: z.boolean().default(false).describe(
-    "Whether commands may use TCP and UDP to any address without an approval. Otherwise, a command without an approval reaches only localhost in a network of its own, or no address on macOS and on a machine without network namespaces",
+    "Whether commands behind the command wall may use TCP and UDP to any address without an approval. Otherwise, a command without an approval reaches only localhost in a network of its own, or no address if Vis cannot make such a network, as on macOS",
   )
     .meta({ programs: "network" }),
   unwalled: z.enum(["ask", "run", "off"]).default("ask").describe(

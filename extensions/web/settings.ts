@@ -11,6 +11,6 @@ export default z.strictObject({
       "Hosts on the internet that web.get, web.post and web.readable may reach without an approval, such as example.org, *.example.org or example.org:8443; * for all",
     ),
   local: z.array(z.string().regex(LOCAL, "must be a host with its port, such as localhost:3000")).default([]).describe(
-    "Hosts on this machine or its network that these functions may reach, each with its port, such as localhost:3000",
+    "Hosts on this machine or its network that web.get, web.post and web.readable may reach, each with its port, such as localhost:3000",
   ),
 }).prefault({});

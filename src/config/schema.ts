@@ -95,7 +95,7 @@ export const ConfigSchema = z.strictObject({
   ).meta({ env: "VIS_BASE_URL" }),
   retry: z.strictObject({
     patienceMs: z.int().min(0).default(300_000).describe(
-      "Time in milliseconds for which Vis repeats a model call after temporary errors of all providers; 0 for at most three attempts at each. At the limit, the request ends as provider with the last error",
+      "Time in milliseconds for which Vis repeats a model call after temporary errors of all providers; 0 for at most three attempts at each. A provider that has not responded yet always gets at most three. At the limit, the request ends as provider with the last error",
     ),
   }).prefault({}),
   budget: z.strictObject({
@@ -258,7 +258,7 @@ export const ConfigSchema = z.strictObject({
   ).meta({ project: true }),
   extensions: z.strictObject({
     allow: z.array(name).nullable().default(null).describe(
-      "The only extensions that Vis loads: namespaces, or aliases of shipped extensions, such as web; null for all extensions that Vis finds and you trust",
+      "The only extensions that Vis loads: namespaces, or aliases of shipped extensions, such as web; null for all extensions that Vis finds, except untrusted extensions of the workspace. In the locked profile, null means none",
     ),
     deny: z.array(name).default([]).describe(
       "Extensions that Vis does not load: namespaces, or aliases of shipped extensions, such as web",

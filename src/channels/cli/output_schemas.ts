@@ -180,12 +180,12 @@ const storedOutputs = {
   ]).describe("Variables; with names or --history, versions; with --diff, a comparison of two versions"),
   "undo": z.looseObject({
     error: z.looseObject({ code: count, message: z.string(), reason: z.literal("files_changed").optional() }).optional()
-      .describe("Reason why nothing was undone"),
+      .describe("Reason why no file was undone or redone"),
     changes: z.array(z.looseObject({
       id: z.string(),
       at: time,
       paths: z.array(z.string()),
-      undone: z.boolean().optional().describe("With --list"),
+      undone: z.boolean().optional().describe("With --list: whether the change is undone"),
       kept: z.array(z.string()).optional().describe("With --list: files that the undo of this change left unchanged"),
       committed: z.array(z.string()).optional().describe(
         "With --list: files of this change that are in a later git commit",
@@ -194,7 +194,7 @@ const storedOutputs = {
     files: z.array(z.looseObject({ path: z.string(), diff: z.string() })).optional(),
     kept: z.array(z.object({ path: z.string(), reason: z.string() })).optional()
       .describe(
-        "Files that undo left unchanged, for example because they were changed later; the exit code is then 1",
+        "Files that the undo or redo left unchanged, for example because they changed later; the exit code is then 1",
       ),
   }),
   "search": z.array(SearchHitSchema),

@@ -25,7 +25,10 @@ function addRun(program: Command, { services, io, finish }: Context): void {
     .description(
       "run one request: the answer goes to stdout, progress to stderr; piped input becomes a part of the request",
     )
-    .argument("[prompt...]", "the request in plain words; piped input is appended")
+    .argument(
+      "[prompt...]",
+      "the request in plain words; piped input is appended (limit: 4,000,000 characters together)",
+    )
     .option("-c, --continue", "continue the latest conversation in this workspace")
     .option(
       "--conversation <id>",
@@ -54,7 +57,7 @@ function addRun(program: Command, { services, io, finish }: Context): void {
     )
     .option(
       "--schema <file>",
-      "file with a JSON Schema that the answer must satisfy; with an answer, stdout is only JSON",
+      "file of at most 4 MB with a JSON Schema that the answer must satisfy; with an answer, stdout is only JSON",
     );
   addOutput(run);
   run.option(
@@ -112,7 +115,7 @@ function addOutput(run: Command): void {
   )
     .option(
       "--trace",
-      "print thinking, calls and tokens of each step on stderr; with --output json, also add all steps to the result as trace",
+      "print thinking, calls and tokens of each step on stderr, unless -q is set; with --output json, also add all steps to the result as trace",
       false,
     )
     .option("-q, --quiet", "print no progress on stderr; errors still appear there", false)

@@ -251,8 +251,14 @@ function addUpdate(program: Command, context: Context): void {
   program.command("update").alias("upgrade")
     .description("replace this executable with a newer release, after verifying its signature")
     .option("--check", "show the version and the changes of the release; install nothing", false)
-    .option("--from <place>", "address (https) or folder with the files of a release (default: update.from)")
-    .option("--key <key>", "minisign public key with which Vis verifies the release (default: update.publicKey)")
+    .option(
+      "--from <place>",
+      "address (https) or folder with the files of a release (default: update.from, or the address of the build)",
+    )
+    .option(
+      "--key <key>",
+      "minisign public key with which Vis verifies the release (default: update.publicKey, or the key of the build)",
+    )
     .option("--force", "install the release even if it is the same or an older version", false)
     .option(...FLAGS.json)
     .addHelpText("after", UPDATE_EXAMPLES)
