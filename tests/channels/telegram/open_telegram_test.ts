@@ -104,10 +104,10 @@ Deno.test("openTelegram() waits for a network at its start, and reports once tha
   withBot([], async ({ api, notes, restart }) => {
     api.fail("getMe", { cut: "before" }, { status: 502, body: "<html>Bad Gateway</html>" });
     await restart();
-    assert.deepEqual(notes.map((note) => note.replace(/ at .*;/, ";")), [
-      "Cannot reach Telegram; trying again",
-      "Telegram is reachable again",
-    ]);
+    const [first = "", ...others] = notes;
+    // The runtime may repeat the first call itself.
+    assert.match(first, /^Cannot (?:reach|read the response of) Telegram at .*; trying again$/);
+    assert.deepEqual(others, ["Telegram is reachable again"]);
   }));
 
 Deno.test("TelegramBot ends with a sentence where another program polls, and where the token is refused", async () => {
