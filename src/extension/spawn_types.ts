@@ -105,7 +105,7 @@ export interface ProgramWalls {
   readonly network: boolean;
   /** Whether every part of the wall works: namespaces, a read-only repository, Landlock, a filter of system calls. */
   readonly whole: boolean;
-  /** Why the wall is incomplete; "" if it is whole. */
+  /** Why the wall is incomplete; "" if it is complete. */
   readonly reason: string;
   /** Whether programs without network access can have their own loopback. */
   readonly loopback: boolean;
@@ -115,7 +115,7 @@ export interface ProgramWalls {
   readonly hides: boolean;
   /** Folders of PATH that programs cannot read. The PATH of programs therefore omits these folders. */
   readonly leftOut: readonly string[];
-  /** Absent if the wall is whole. With `some`, programs run behind the available parts of the wall. */
+  /** Absent if the wall is complete. With `some`, programs run behind the available parts of the wall. */
   readonly unwalled?: { readonly mode: "ask" | "run"; readonly reason: string; readonly some: boolean };
 }
 

@@ -40,7 +40,7 @@ export interface AskedProgramsOptions {
   readonly temporary?: readonly string[];
 }
 
-/** Runs programs behind the wall if it is whole; otherwise by the user's mode, by default after an approval for each. */
+/** Runs programs behind the wall if it is complete; otherwise by the user's mode, by default after an approval for each. */
 export class AskedPrograms {
   readonly #options: AskedProgramsOptions;
 
