@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: e18e804154eb1f27a431d49c0a778545ef3c362d60ea8bde7c8c6210684e4ac4
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 8697b65a5a11820e4dd30c5968a1f331017edca976ca21d4331a1263451bfdad
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -359,7 +359,7 @@ export interface ProgramWalls {
   readonly network: boolean;
   /** Whether every part of the wall works: namespaces, a read-only repository, Landlock, a filter of system calls. */
   readonly whole: boolean;
-  /** Why the wall is incomplete; "" if it is whole. */
+  /** Why the wall is incomplete; "" if it is complete. */
   readonly reason: string;
   /** Whether programs without network access can have their own loopback. */
   readonly loopback: boolean;
@@ -369,7 +369,7 @@ export interface ProgramWalls {
   readonly hides: boolean;
   /** Folders of PATH that programs cannot read. The PATH of programs therefore omits these folders. */
   readonly leftOut: readonly string[];
-  /** Absent if the wall is whole. With `some`, programs run behind the available parts of the wall. */
+  /** Absent if the wall is complete. With `some`, programs run behind the available parts of the wall. */
   readonly unwalled?: {
     readonly mode: "ask" | "run";
     readonly reason: string;
