@@ -1,13 +1,5 @@
-/* Channels reach conversations, and the requests in them, through `Conversations`, the entrance of this folder.
- *
- *   send_options.ts       the options of a request, and their checks before Vis creates anything
- *   query_runner.ts       runs queries in this process, one at a time in each branch, and keeps environments open
- *   other_processes.ts    messages, answers and cancellation between processes that share a database
- *   records.ts            operations without a model: versions of variables, points, imports
- *   read_recording.ts     a stored conversation with all its iterations
- *   stored_events.ts      the events of a stored query
- *   export/exported.ts    conversations as files, to be read or for another database
- *   nodes/node.ts         several processes that share a database, behind `SharedQueries` */
+/* Channels reach conversations, and the requests in them, through `Conversations`. The class is the entrance of this
+ * folder. */
 
 import { BusyError, Cancelled, messageOf, UsageError } from "../domain/errors.ts";
 import { DEFAULT_TENANT, newId } from "../domain/kit/ids.ts";
@@ -75,13 +67,14 @@ interface Common {
   readonly exports: Exports;
 }
 
-/** Owns the environments of its conversations. `closeAll` ends these environments, but does not close the store. */
+/** The class owns the environments of its conversations. `closeAll` ends these environments, but does not close the
+ * store. */
 export class Conversations {
   readonly stored: StoredView;
   readonly records: Records;
   readonly shared: SharedQueries | null;
   readonly exports: Exports;
-  /** Queries that another process runs. */
+  /** Another process runs these queries. */
   readonly elsewhere: OtherProcesses;
   readonly #parts: ConversationParts;
   readonly #runner: QueryRunner;
@@ -102,7 +95,8 @@ export class Conversations {
     return this.#parts.router.routes;
   }
 
-  /** The names that a request can give in `model`, such as "anthropic/claude-sonnet-5" or the name of a preference. */
+  /** A request can give one of these names in `model`, such as "anthropic/claude-sonnet-5" or the name of a
+   * preference. */
   get modelNames(): readonly string[] {
     return [...PREFERENCES, ...this.routes.flatMap(({ provider, model }) => [model, `${provider.name}/${model}`])];
   }
@@ -141,7 +135,7 @@ export class Conversations {
     return await this.#store.iterations(queryId, range);
   }
 
-  /** Resolves with the ids of all runs of a request, oldest first. `queryId` is any of these runs. */
+  /** Resolves with the ids of all runs of the query that this run belongs to, oldest first. */
   async attempts(queryId: string): Promise<readonly string[]> {
     return await this.#store.attempts(queryId);
   }
@@ -175,11 +169,8 @@ export class Conversations {
     await this.#store.deleteConversation(conversationId);
   }
 
-  /** Rejects with `UsageError` for an empty or oversized request, an invalid schema, unusable images or variables, and
-   * a cost limit without a known price. Rejects with `Cancelled` if the signal aborts before Vis creates anything.
-   * After a rejection with `UsageError`, or with `Cancelled` at that time, the store is unchanged. Also rejects with
-   * `BusyError` (`TakenOverError` if another process took over later), `ConfigError` and `StoreError`. Other ends are
-   * results. */
+  /** Rejects with `UsageError` for an unusable request or option, or with `Cancelled` for an early abort; the store is
+   * unchanged in both cases. Also rejects with `BusyError`, `ConfigError` and `StoreError`. Other ends are results. */
   async ask(
     target: AskTarget,
     request: string,
@@ -196,7 +187,7 @@ export class Conversations {
     return await this.#runIn(branch, request, { ...checked, read: given });
   }
 
-  /** Rejects with `UsageError` if the point does not exist or its query is still running. */
+  /** Rejects with `UsageError` for a point that does not exist or is not final. */
   async fork(at: NewFork): Promise<Branch> {
     return await this.#store.fork(at);
   }
@@ -205,9 +196,8 @@ export class Conversations {
     return await this.#store.branches(conversationId);
   }
 
-  /** Runs a query again from the state before it. The new run replaces the last query of its branch. If other queries
-   * follow, or the branch `seenFrom` inherits the query, the query runs in a fork. The previous run stays readable.
-   * Rejects like `ask`, and with `UsageError` for an unknown id. */
+  /** The new run replaces the last query of its branch. If other queries follow, or the branch `seenFrom` inherits the
+   * query, the query runs in a fork. Rejects like `ask`, and with `UsageError` for an unknown id. */
   async retry(
     queryId: string,
     { seenFrom, ...options }:
@@ -251,9 +241,8 @@ export class Conversations {
     }
   }
 
-  /** Gives the newest query of the branch ten more steps. This query must have stopped at its step limit. Vis makes a
-   * new query with the images, instructions and schema of the old one. Rejects like `ask`, and with `UsageError` if the
-   * old query ended otherwise. */
+  /** Gives ten more steps to the newest query of the branch, as a new query with the same images, instructions and
+   * schema. Rejects like `ask`, and with `UsageError` unless the old query stopped at its step limit. */
   async more(branch: Branch, options: AskOptions): Promise<QueryResult> {
     const last = (await this.#store.queries(branch.branchId, { newest: 1 })).at(-1);
     if (!last) throw new UsageError("Cannot continue the conversation: it has no request yet; send one first");
@@ -270,7 +259,7 @@ export class Conversations {
   }
 
   /** Resolves with true when a model call of the query shows the message. Resolves with false if no query runs, if the
-   * query ended first, or if the signal withdrew the message. The caller may then `ask` the same text. */
+   * query ended first, or if the signal withdrew the message. The caller may ask the same text after false. */
   async steer(
     branch: Branch,
     text: string,
@@ -285,8 +274,8 @@ export class Conversations {
     return this.#runner.programs(branchId);
   }
 
-  /** Returns the messages of the first model call that a request would make now, in a conversation or in a new one.
-   * Stores and sends no message. Rejects with `UsageError` like `ask`, but checks no price. */
+  /** Returns the messages of the first model call that a request would make now. Stores and sends no message. Rejects
+   * with `UsageError` like `ask`, but checks no price. */
   async preview(
     request: string,
     where: { readonly branch: Branch } | { readonly workspace: string },
@@ -323,8 +312,8 @@ export class Conversations {
     checkPrice({ model: given.model, limits: requestSettings(settings, given).limits }, router);
   }
 
-  /** In a single process, takes the lock of the branch right after `onBranch`, so that requests run in the order of
-   * these calls. */
+  /** In a single process, the request takes the lock of the branch right after `onBranch`, so that requests run in the
+   * order of these calls. */
   async #runIn(branch: Branch, request: string, options: RunnerOptions): Promise<QueryResult> {
     await options.onBranch?.(branch);
     if (this.shared) {
@@ -367,7 +356,7 @@ const NEWEST = 200;
 
 const FEWEST = 8;
 
-/** If two ids have this many equal characters at the beginning, they are of the same millisecond. */
+/** Two ids with this many equal first characters are of the same millisecond. */
 const SHOWN = 13;
 
 async function notFound(id: string, store: Pick<ConversationStore, "listConversations">): Promise<UsageError> {
@@ -396,7 +385,7 @@ async function notFound(id: string, store: Pick<ConversationStore, "listConversa
 
 export interface SharedRun {
   readonly branchId: string;
-  /** The number of the oldest kept event. If no event is kept, this number is larger than `newest`. */
+  /** This is the number of the oldest kept event. Without a kept event, it is larger than `newest`. */
   readonly oldest: number;
   readonly newest: number;
   readonly running: boolean;
@@ -414,19 +403,18 @@ export interface SharedQueries {
   questions(conversationId: string): Promise<readonly ApprovalQuestion[]>;
   answer(conversationId: string, questionId: string, answer: ApprovalAnswer): Promise<boolean>;
   isBusy(conversationId: string): Promise<boolean>;
-  /** Resolves with null for an unknown query, and for an ended query whose events are no longer kept. The signal ends
-   * the events of a running query. */
+  /** Resolves with null for an unknown query, and for an ended query whose events are gone. The signal ends the events
+   * of a running query. */
   follow(queryId: string, signal: AbortSignal): Promise<SharedRun | null>;
   load(): Promise<{ readonly depth: number; readonly oldestMs: number; readonly takeovers: number }>;
-  /** Takes no more requests. Leaves running queries to other nodes: each before its next iteration, or at once when the
-   * time is up. `ask` continues to wait. An abort of the signal of `ask` then ends only the wait. */
+  /** Takes no more requests. Other nodes take over running queries: each before its next iteration, or at once when the
+   * time is up. `ask` continues to wait; an abort of its signal ends only the wait. */
   drain(graceMs: number): Promise<void>;
 }
 
 const LOOKED_AT = 50;
 
-/** Returns a note for the user. If a conversation belongs to a folder that is gone, the note explains how to continue
- * this conversation. */
+/** Returns a note for the user. For a conversation whose folder is gone, the note explains how to continue it. */
 export async function nothingToContinue(
   { conversations, workspace }: { readonly conversations: Conversations; readonly workspace: string },
 ): Promise<string> {

@@ -1,5 +1,5 @@
-/* A query can run in another process on the same database. The user can cancel it here, send it messages and answer its
- * questions. Messages are global states of a tenant, which exist only while one of the two processes needs them. */
+/* A query can run in another process on the same database. Here, the user can cancel it, send it messages and answer
+ * its questions. Messages are global states of a tenant, which exist while one of the two processes needs them. */
 
 import { ENDED, messageOf } from "../domain/errors.ts";
 import { abortable, type Clock, REAL_CLOCK, unrefTimer } from "../domain/kit/concurrency.ts";
@@ -12,12 +12,12 @@ import type { Branch, Store } from "../persistence/store.ts";
 import { readSettled } from "./records.ts";
 import { WaitingQuestions } from "./send_options.ts";
 
-/** No extension can have a namespace with a slash. */
+/** The namespace of an extension cannot have a slash. */
 const PLACE = { namespace: "vis/messages", branchId: null } as const;
 const MOST = 1_000;
 const LOOK_MS = 500;
 const ANSWER_LOOK_MS = 200;
-/** A process that was killed may have left older messages. */
+/** A killed process may have left older messages. */
 const KEPT_MS = 24 * 3_600_000;
 
 /** `done` is null until the process of the query has carried out the message or refused it. */
@@ -32,11 +32,11 @@ function keyOf(branchId: string, id: string): string {
 }
 
 async function read(states: StateStore, key: string): Promise<StoredMessage | null> {
-  // Only this file writes these states.
+  // Only this file writes these states, so the cast is safe.
   return (await states.get(PLACE, { key }))?.value as StoredMessage | undefined ?? null;
 }
 
-/** The side of the user. */
+/** The process of the user uses this class. */
 export class OtherProcesses {
   readonly #store: Store;
   readonly #storeOf: (branch: Branch) => Store;
@@ -67,7 +67,7 @@ export class OtherProcesses {
     return (await this.#runningIn(conversationId)).flatMap(({ query }) => questionOf(query) ?? []);
   }
 
-  /** Returns false if the question no longer waits: the first answer counts. */
+  /** Returns false if the question no longer waits, because the first answer counts. */
   async answer(conversationId: string, id: string, { decision, reason }: ApprovalAnswer): Promise<boolean> {
     const asking = (await this.#runningIn(conversationId)).find(({ query }) => questionOf(query)?.id === id);
     if (!asking) return false;
@@ -101,7 +101,7 @@ export class OtherProcesses {
     try {
       for (;;) {
         const running = await readSettled(this.#store, query, (found) => found?.running ?? false);
-        // The message is read after the query, since an ended query carries out no further message.
+        // An ended query carries out no message, so this method reads the message after the query.
         const { done = null } = await read(states, key) ?? {};
         if (done !== null) return done;
         if (!running?.running) return message.kind === "cancel" && running?.reason === "cancelled";
@@ -109,7 +109,7 @@ export class OtherProcesses {
         await this.#clock.sleep(ANSWER_LOOK_MS, signal).catch(() => {});
       }
     } finally {
-      await states.delete(PLACE, key).catch(() => {}); // Otherwise, a process removes it a day later.
+      await states.delete(PLACE, key).catch(() => {}); // A process removes a message that stays here a day later.
     }
   }
 }
@@ -130,7 +130,7 @@ interface ReachableRun {
   cancel(): void;
 }
 
-/** The side of the process that runs the queries. It looks for messages while one of its queries runs. */
+/** The process that runs the queries uses this class. It looks for messages while one of its queries runs. */
 export class RunMessages {
   readonly #parts: RunMessagesParts;
   readonly #running = new Map<string, ReachableRun & { readonly taken: Map<string, AbortController> }>();
@@ -209,8 +209,7 @@ export class RunMessages {
   }
 }
 
-/** The first answer counts, from this process or from another one. Vis then withdraws the question from the other
- * side. */
+/** The first answer counts, from this process or from another one. The other side loses the question. */
 export function askedEverywhere(approve: Approve, questions: WaitingQuestions): Approve {
   return async (question, signal) => {
     const over = new AbortController();

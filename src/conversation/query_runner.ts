@@ -20,7 +20,7 @@ export type RunnerParts =
   & Omit<EnvironmentParts, "branch">
   & Omit<QueryParts, "environment" | "store" | "log" | "now" | "steering" | "between">
   & {
-    /** Wraps every query after its branch exists, and may listen to its events. Vis calls `between` before each model
+    /** Wraps a query after its branch exists, and may listen to its events. Vis calls `between` before each model
      * call. */
     readonly around?: (
       emit: Emit,
@@ -35,14 +35,14 @@ export interface RunnerOptions extends AskOptions {
   readonly retryOf?: string | undefined;
   readonly keptFiles?: readonly string[] | undefined;
   readonly queryId?: string;
-  /** The state in which another process left the query with the id `queryId`. */
+  /** Another process left the query with the id `queryId` in this state. */
   readonly left?: QueryLeft;
   /** When this signal aborts, another process takes the query before its next iteration, and the run rejects with
    * `HandedOver`. */
   readonly leaving?: AbortSignal;
 }
 
-/** Runs the queries of a branch one at a time. The runner owns the environments of the branches; `closeAll` ends
+/** The runner runs the queries of a branch one at a time. It owns the environments of the branches; `closeAll` ends
  * them. */
 export class QueryRunner {
   readonly #parts: RunnerParts;
@@ -69,8 +69,8 @@ export class QueryRunner {
     this.#messages = new RunMessages(parts);
   }
 
-  /** Returns the store of the branch's tenant, so that code in its conversations sees no other tenant, whichever client
-   * began the request. */
+  /** Code in a conversation must see no other tenant, whichever client began the request, so it gets the store of the
+   * branch's tenant. */
   storeOf({ tenant }: Pick<Branch, "tenant">): Store {
     const { store } = this.#parts;
     return tenant === store.tenant ? store : store.of(tenant);
@@ -80,13 +80,14 @@ export class QueryRunner {
     return this.#live.isBusy(branchId);
   }
 
-  /** Takes the lock of the branch before it awaits anything, so that requests run in the order of the calls. */
+  /** This method takes the lock of the branch before it awaits anything, so that requests run in the order of the
+   * calls. */
   async run(branch: Branch, request: string, options: RunnerOptions): Promise<QueryResult> {
     const run = (emit: Emit, between?: QueryParts["between"]) =>
       this.#run(branch, request, { ...options, emit }, between);
     const { around } = this.#parts;
     const whenFree = (): Promise<QueryResult> => around ? around(options.emit, run) : run(options.emit);
-    // If the query begins at once or continues, the runner stores it with its end, even if it is already cancelled.
+    // If the query begins at once or continues, the runner stores it with its end, even if the user has cancelled it.
     const signal = options.left || !this.isBusy(branch.branchId) ? undefined : options.signal;
     return await this.#live.lockOf(branch).run(whenFree, signal);
   }
@@ -232,10 +233,9 @@ interface LiveEnvironment {
 
 interface LiveEnvironmentsOptions<E extends LiveEnvironment, B> {
   readonly open: (branch: B) => Promise<E>;
-  /** The number of environments to keep. An environment with a running query, child or program stays open beyond this
-   * number. */
+  /** An environment with a running query, child or program stays open beyond this number. */
   readonly kept: number;
-  /** Called for each environment that closes, to make room or by `close`. */
+  /** The callback runs for each environment that closes, to make room or by `close`. */
   readonly onClose: (branchId: string) => void;
 }
 
@@ -249,12 +249,12 @@ interface Entry<E extends LiveEnvironment> {
   readonly lock: Semaphore;
   environment: Promise<E> | null;
   opened: E | null;
-  /** The run that used the environment last. The environment has the state at the end of this run. */
+  /** The environment has the state at the end of this run. */
   run: string | null;
 }
 
-/** Keeps environments open between runs. Opens an environment on first use, and again when a run needs another state.
- * Closing an idle environment loses no stored state. */
+/** An environment stays open between runs, and opens again when a run needs another state. The close of an idle
+ * environment loses no stored state. */
 export class LiveEnvironments<E extends LiveEnvironment, B extends { readonly branchId: string }> {
   readonly #options: LiveEnvironmentsOptions<E, B>;
   readonly #entries = new Map<string, Entry<E>>();
@@ -263,7 +263,7 @@ export class LiveEnvironments<E extends LiveEnvironment, B extends { readonly br
     this.#options = options;
   }
 
-  /** Callers take this lock before they await anything. */
+  /** Callers must take this lock before they await anything. */
   lockOf({ branchId }: B): Semaphore {
     return this.#entryOf(branchId).lock;
   }
@@ -276,8 +276,8 @@ export class LiveEnvironments<E extends LiveEnvironment, B extends { readonly br
     return (this.#entries.get(branchId)?.lock.open ?? 0) > 0;
   }
 
-  /** Returns an environment with the state after the run `after`, for a run that is stored as running. The caller holds
-   * the lock of the branch. `reopen` reads the state from the store again. */
+  /** Returns an environment with the state after the run `after`, for a run that is stored as running. The caller must
+   * hold the lock of the branch. `reopen` reads the state from the store again. */
   async use(branch: B, { run, after, reopen }: WantedFor): Promise<E> {
     const entry = this.#entryOf(branch.branchId);
     const { opened } = entry;
@@ -339,8 +339,7 @@ export interface PooledChild {
 }
 
 interface ChildPoolOptions {
-  /** The limit for children, from before their start until they are reaped. Simultaneous queries can exceed the
-   * limit. */
+  /** The limit counts children from before their start until they are reaped. Simultaneous queries can exceed it. */
   readonly live: number;
   readonly idleMs: number;
   /** Calls `f` once after `ms`, unless the caller first calls the returned function. */
@@ -353,8 +352,8 @@ interface Resting {
   cancel(): void;
 }
 
-/** Keeps children for the next query of their conversation, within limits for their number and idle time. The pool
- * stops the least recently used child first, and does not stop a child with a running query. */
+/** A child stays for the next query of its conversation, within limits for number and idle time. The pool stops the
+ * least recently used child first, and does not stop a child with a running query. */
 export class ChildPool {
   readonly #options: ChildPoolOptions;
   #children = 0;
@@ -374,7 +373,7 @@ export class ChildPool {
     return this.#resting.size;
   }
 
-  /** Whether a query can start a child. Idle children do not count, because the pool can stop them. */
+  /** Returns whether a query can start a child. Idle children do not count, because the pool can stop them. */
   get hasRoom(): boolean {
     const alive = Array.from(this.#resting.values()).filter(({ resident }) => resident.alive);
     return this.count - alive.length - this.#stopping.size < this.#options.live;
@@ -397,8 +396,8 @@ export class ChildPool {
     }
   }
 
-  /** Called when a query has ended. If the child of the query has run a block, the child waits for the next query.
-   * Otherwise the pool stops the child. */
+  /** The caller has ended a query. A child that has run a block waits for the next query; the pool stops another
+   * one. */
   rest(id: string, resident: PooledChild): void {
     this.forget(id);
     if (!resident.used) return this.#stop(resident);

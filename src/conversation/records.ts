@@ -14,7 +14,7 @@ import type { VariableDiff } from "../environment/version_diff.ts";
 import type { Asked, Branch, QueryStore, Store } from "../persistence/store.ts";
 import type { ArchiveCode } from "./export/read_archive.ts";
 
-/** The size up to which Vis decodes a value to show it. For a larger value, Vis shows only its shape. */
+/** Vis shows only the shape of a value with more bytes. */
 const MAX_SHOWN_BYTES = 16 * 1024 * 1024;
 
 export interface ShownVersion {
@@ -37,8 +37,7 @@ export class Records {
     this.#own = own;
   }
 
-  /** The stored states of channels. The namespaces of channels contain a slash, so extensions cannot use these
-   * namespaces. */
+  /** The namespaces of channels contain a slash, so extensions cannot use them. */
   get states(): StateStore {
     return this.#own.states;
   }
@@ -52,7 +51,7 @@ export class Records {
     return await readSettled(this.#store, read, (found) => found !== null);
   }
 
-  /** Resolves with a run, even if its branch no longer shows the run. Resolves with null if the run does not exist. */
+  /** Resolves with a run, even if its branch no longer shows it. Resolves with null for an unknown run. */
   async query(queryId: string): ReturnType<Store["query"]> {
     const read = () => this.#store.query(queryId);
     return await readSettled(this.#store, read, (found) => found?.running ?? false);
@@ -68,8 +67,7 @@ export class Records {
     return found;
   }
 
-  /** Resolves with the request in the form of the client's protocol. Resolves with null if the store has only its
-   * text. */
+  /** Resolves with the request in the form of the client's protocol, or with null if the store has only its text. */
   async askedAs(queryId: string): Promise<Asked | null> {
     return (await this.#store.queryExtras(queryId)).askedAs;
   }
@@ -89,7 +87,7 @@ export class Records {
     return short;
   }
 
-  /** Returns versions, oldest first. Rejects with `UsageError` if the conversation has no variable with the name. */
+  /** The oldest version comes first. Rejects with `UsageError` if the conversation has no variable with the name. */
   async versions(
     branch: Branch,
     { name, newest, at }: { readonly name: string; readonly newest: number; readonly at?: BranchPoint | undefined },
@@ -120,10 +118,9 @@ export class Records {
     }
   }
 
-  /** Imports a conversation into the workspace, with new ids. Rejects with `UsageError` for an invalid or inconsistent
-   * archive, and then stores no part of it. The import runs no code of the archive, but a query that continues the
-   * conversation may evaluate its functions and classes. If the archive has code, Vis first calls `trust`, which rejects
-   * to prevent the import. */
+  /** The import runs no code of the archive, but a query that continues the conversation may evaluate its functions and
+   * classes. For an archive with code, Vis first calls `trust`, which rejects to prevent the import. Rejects with
+   * `UsageError` for an invalid archive. */
   async import(
     file: AsyncIterable<Uint8Array> | string,
     { workspace, trust }: { readonly workspace: string; readonly trust: (code: ArchiveCode) => Promise<void> },
@@ -144,9 +141,9 @@ interface FoundPoint {
   readonly point: BranchPoint;
 }
 
-/** `id` names a conversation, a branch or a query, in full or by a prefix. For a conversation or branch, `at` counts
- * its shown iterations: N is after iteration N, and 0 is before the first. Q.I is after iteration I of query Q. For a
- * query, N is after its iteration N. Without `at`, the moment is the end. Rejects with `UsageError`. */
+/** `id` names a conversation, a branch or a query, in full or by a prefix. In a conversation or branch, `at` is N for
+ * after its Nth shown iteration, or Q.I for iteration I of query Q; 0 is before the first. Without `at`, the point is
+ * the end. Rejects with `UsageError`. */
 export async function findPoint(store: Store, id: string, at: string | null): Promise<FoundPoint> {
   const place = at === null ? null : PLACE.exec(at);
   if (at !== null && !place) {
@@ -211,7 +208,7 @@ function noIteration(iteration: number | string, why: string): never {
   throw new UsageError(`Cannot find step ${iteration}: ${why}`);
 }
 
-/** If `runs` finds a running query whose process is gone, ends the query and reads again. */
+/** If `runs` finds a running query whose process is gone, this function ends the query and reads again. */
 export async function readSettled<T>(
   store: Pick<QueryStore, "sweepLost">,
   read: () => Promise<T>,
@@ -219,7 +216,7 @@ export async function readSettled<T>(
 ): Promise<T> {
   const found = await read();
   if (!runs(found)) return found;
-  // If the database is read-only, the read result stays as it is.
+  // If the database is read-only, the result of the read stays as it is.
   return await store.sweepLost().catch(() => 0) > 0 ? await read() : found;
 }
 

@@ -4,7 +4,7 @@ import { z } from "zod";
 export const KeyReportSchema = z.object({
   provider: z.string(),
   title: z.string(),
-  /** "optional" is for servers that need no key. */
+  /** "optional" means that the server needs no key. */
   need: z.enum(["required", "optional", "device-login"]),
   from: z.string().describe('A variable, auth.json, or ""'),
   address: z.string().optional().describe(
@@ -25,14 +25,14 @@ export interface LoginChoice {
   readonly start?: string;
 }
 
-/** The outcome of an HTTP request with the key. "unknown": the service could not be reached, or its response does not
- * show whether it accepts the key. */
+/** The state is "unknown" if Vis could not reach the service, or if the response does not show whether the service
+ * accepts the key. */
 export interface KeyTrial {
   readonly state: "works" | "refused" | "unknown";
   readonly found: string;
 }
 
-/** A server with OpenAI's chat format. `key` is "" if the server needs none. */
+/** The server uses OpenAI's chat format. `key` is "" if the server needs none. */
 export interface NewServer {
   readonly baseUrl: string;
   readonly key: string;
@@ -51,7 +51,7 @@ export const ProvidersReportSchema = z.object({
     title: z.string(),
     protocol: z.string(),
     baseUrl: z.string(),
-    /** The default model; null if the user must name one. */
+    /** The default model is null if the user must name one. */
     model: z.string().nullable(),
     root: z.boolean().describe("Whether queries use this provider first"),
     key: KeyReportSchema,
@@ -76,7 +76,7 @@ const rates = z.object({
 export const ModelsReportSchema = z.object({
   provider: z.string(),
   source: z.enum(["service", "data", "config"]),
-  /** Says why the list does not come from the service, or where the data comes from. */
+  /** `detail` says why the list does not come from the service, or where the data comes from. */
   detail: z.string(),
   prices: z.string().optional().describe("Day of the stored prices and context sizes, if they include this provider"),
   models: z.array(z.object({
@@ -89,7 +89,8 @@ export const ModelsReportSchema = z.object({
     }).nullable().describe("US dollars per million tokens"),
     reasoning: z.boolean(),
     images: z.boolean(),
-    /** Says whether the bundled data or the settings describe the model; otherwise Vis assumes defaults. */
+    /** `known` is true if the bundled data or the settings describe the model; for other models, Vis assumes
+     * defaults. */
     known: z.boolean(),
     root: z.boolean(),
   })),
@@ -107,9 +108,8 @@ export type RefreshReport = Frozen<z.infer<typeof RefreshReportSchema>>;
 export type ModelsReport = Frozen<z.infer<typeof ModelsReportSchema>>;
 export type ModelReport = ModelsReport["models"][number];
 
-/** The reasons why an extension is not loaded. `untrusted`: the user has not trusted the content of the project's
- * folder. `misconfigured`: the section of the extension in `extensions.config` is invalid. `off`: disabled by a
- * setting. `skipped`: the extension cannot be loaded. */
+/** The user has not trusted an `untrusted` extension, and a setting disables one that is `off`. The section of a
+ * `misconfigured` one in `extensions.config` is invalid. Vis cannot load a `skipped` one. */
 const LEFT_OUT = ["untrusted", "misconfigured", "off", "skipped"] as const;
 export type LeftOut = typeof LEFT_OUT[number];
 
@@ -157,7 +157,7 @@ export const ExtensionCheckSchema = z.object({
   what: z.string(),
   ok: z.boolean(),
   found: z.string(),
-  /** True if the check was not made. `found` then gives the reason. */
+  /** If true, Vis did not make the check, and `found` gives the reason. */
   skipped: z.boolean().optional(),
 });
 
@@ -166,7 +166,7 @@ export type ExtensionCheck = Frozen<z.infer<typeof ExtensionCheckSchema>>;
 interface CommandUser {
   readonly print: (text: string) => void;
   readonly ask?: (question: string) => Promise<string>;
-  /** Cancels the command and its programs. */
+  /** The signal cancels the command and its programs. */
   readonly signal?: AbortSignal;
   readonly candidate?: { readonly key: string; readonly value: unknown };
 }
@@ -184,29 +184,28 @@ export interface BackgroundProgram {
 export interface ExtensionAdmin {
   list(): Promise<readonly ExtensionFacts[]>;
   show(name: string): Promise<ExtensionFacts & { readonly text: string }>;
-  /** Checks one folder; with null, every extension that is found. */
+  /** Checks one folder; with null, checks the extensions that Vis finds. */
   check(path: string | null): Promise<readonly ExtensionCheck[]>;
   test(path: string): Promise<readonly ExtensionCheck[]>;
   /** Yields after files below the folder have changed, until the process ends. */
   changes(path: string): AsyncIterable<void>;
   create(name: string): Promise<string>;
-  /** Copies a folder, an archive or a package (npm:name@version) to the user's extensions and returns the new
-   * folder. */
+  /** `from` is a folder, an archive or a package (npm:name@version). Returns the new folder among the user's
+   * extensions. */
   add(from: string, options: { readonly replace: boolean }): Promise<string>;
-  /** Deletes one of the user's extensions and returns its folder. The part of a name after the last dot is enough if it
-   * fits only one extension. */
+  /** Deletes one of the user's extensions and returns its folder. The part of a name after the last dot suffices if it
+   * fits one extension. */
   remove(name: string): Promise<string>;
   unknown(names: readonly string[]): Promise<readonly string[]>;
   trustable(path: string | null): Promise<readonly TrustFacts[]>;
   /** Rejects if the content of the folder has changed since `trustable` read it. */
   trust(facts: TrustFacts): Promise<void>;
   distrust(path: string): Promise<boolean>;
-  /** Lists commands that extensions add to the program, from a cached list if nothing has changed. */
+  /** Lists the commands of extensions, from a cache if nothing has changed. */
   commands(): Promise<readonly ExtensionCommandFacts[]>;
-  /** Lists requests that extensions offer by name. Omits an extension that fails. */
+  /** Lists the requests that extensions offer by name. Omits an extension that fails. */
   requests(): Promise<readonly { readonly name: string; readonly doc: string; readonly text: string }[]>;
-  /** Runs a command of an extension and returns its exit code; null if no extension has the command. Without `ask`, the
-   * command cannot ask the user. */
+  /** Returns the exit code, or null if no extension has the command. Without `ask`, the command cannot ask the user. */
   run(args: readonly string[], user: CommandUser): Promise<number | null>;
 }
 
@@ -253,9 +252,9 @@ export const VersionFactsSchema = z.object({
 export type VersionFacts = Frozen<z.infer<typeof VersionFactsSchema>>;
 
 export interface UpdateRequest {
-  /** The address or folder of a release; by default the setting `update.from`. */
+  /** `from` is the address or folder of a release. The default is the setting `update.from`. */
   readonly from?: string | undefined;
-  /** A minisign public key; by default the setting `update.publicKey`. */
+  /** `key` is a minisign public key. The default is the setting `update.publicKey`. */
   readonly key?: string | undefined;
   readonly check: boolean;
   readonly force: boolean;
@@ -266,7 +265,7 @@ export interface UpdateRequest {
 export interface FoundRelease {
   readonly version: string;
   readonly age: "newer" | "same" | "older";
-  /** The part of the release's CHANGELOG since this version, or "". */
+  /** `changes` is the part of the release's CHANGELOG since this version, or "". */
   readonly changes: string;
 }
 

@@ -1,23 +1,21 @@
-/** Errors that a layer above catches by class. If a class has several cases, its `code` distinguishes them, never its
- * message. */
+/** A layer above catches these errors by class. `code` distinguishes the cases of a class; code must not parse
+ * messages. */
 
-/** An unusable flag, argument or input; the CLI exits with 2. */
+/** A flag, argument or input is unusable; the CLI exits with 2. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** `value`: a key or value of a settings file. `untrusted`: a key that a project's file must not set. `syntax`: a file
- * is not JSON with comments. `access`: a file cannot be read. `no_provider`: no provider is configured. `unserved`: the
- * named provider or model has no key or no server here. `no_model`: the provider has no default model, and none is
- * named. `other`: see the message. */
+/** `value` means a wrong key or value in a settings file, and `untrusted` a key that a project's file must not set. For
+ * `unserved`, the named provider or model has no key or server here. For `no_model`, the provider has no default
+ * model. */
 type ConfigErrorCode = "value" | "untrusted" | "syntax" | "access" | "no_provider" | "unserved" | "no_model" | "other";
 
-/** A setting is missing or wrong; the CLI exits with 3. The message states the problem; the advice, if any, follows a
- * semicolon. */
+/** The CLI exits with 3. In the message, the advice follows the problem after a semicolon. */
 export class ConfigError extends Error {
   override readonly name: string = "ConfigError";
   readonly code: ConfigErrorCode;
-  /** Advice for the user; "" if the problem itself shows the solution. */
+  /** `advice` is "" if the problem itself shows the solution. */
   readonly advice: string;
   constructor(
     readonly problem: string,
@@ -57,13 +55,13 @@ export class SettingError extends ConfigError {
 
 export type ProviderErrorCode = "auth" | "rate" | "context" | "refused" | "reply" | "network" | "server" | "stall";
 
-/** A model call failed. `message` must not contain keys or headers. */
+/** `message` must not contain keys or headers. */
 export class ProviderError extends Error {
   override readonly name = "ProviderError";
   readonly code: ProviderErrorCode;
   readonly retryable: boolean;
   readonly status: number | null;
-  /** The wait in milliseconds that the server requested; null if it requested none. */
+  /** The server requested this wait in milliseconds; null means that it requested none. */
   readonly retryAfterMs: number | null;
   constructor(
     message: string,
@@ -85,7 +83,6 @@ export class ProviderError extends Error {
 
 export type StoreErrorCode = "busy" | "full" | "readonly" | "moved" | "corrupt" | "newer" | "unavailable";
 
-/** The database cannot be used; `message` names the database. */
 export class StoreError extends Error {
   override readonly name = "StoreError";
   constructor(message: string, readonly code: StoreErrorCode, options?: ErrorOptions) {
@@ -117,8 +114,8 @@ export class BusyError extends Error {
   override readonly name: string = "BusyError";
 }
 
-/** Another process has ended a query of this process, because this process had not responded for a long time. The other
- * process may have continued the conversation, so Vis stores no more of the query. */
+/** Another process has ended or taken over a query of this process, which did not respond. That process may have
+ * continued the conversation, so this process stores no more of the query. */
 export class TakenOverError extends BusyError {
   override readonly name = "TakenOverError";
   constructor(queryId: string) {
@@ -129,7 +126,7 @@ export class TakenOverError extends BusyError {
   }
 }
 
-/** The query continues on another node; it was handed over between two iterations. */
+/** The query continues on another node, which took it over between two iterations. */
 export class HandedOver extends Error {
   override readonly name = "HandedOver";
   constructor(queryId: string) {
@@ -141,7 +138,7 @@ export class Cancelled extends Error {
   override readonly name = "Cancelled";
 }
 
-/** The program's output cannot be written; the CLI exits with 1. */
+/** Vis cannot write its output; the CLI exits with 1. */
 export class OutputError extends Error {
   override readonly name = "OutputError";
 }
@@ -163,8 +160,7 @@ interface Fault {
   readonly message: string;
 }
 
-/** Returns the kind and the message of an error for the users of a channel. Returns null for other errors, which are
- * defects. */
+/** Returns null for an error of another class, which is a defect. */
 export function faultOf(error: unknown): Fault | null {
   for (const kind of Object.keys(KINDS) as FaultKind[]) {
     if (error instanceof KINDS[kind]) return { kind, message: kind === "cancelled" ? "Cancelled" : error.message };
@@ -172,24 +168,21 @@ export function faultOf(error: unknown): Fault | null {
   return null;
 }
 
-/** The abort reason for the signal of work that has finished. An abort without a reason creates an exception with a
+/** Signals of finished work abort with this reason, because an abort without a reason creates an exception with a
  * stack, which is slow. */
 export const ENDED: Cancelled = new Cancelled("Ended");
 
-/** Returns the message of an error, or any other thrown value as text. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Returns the message with a small first letter, for use after a colon. "Vis" and words with other capitals, such as
- * HTTP, keep the letter. */
+/** The first letter becomes small, for use after a colon, except in "Vis" and in words with other capitals. */
 export function reasonOf(error: unknown): string {
   // deno-lint-ignore vis/no-message-parsing -- only its first letter
   return messageOf(error).replace(/^(?!Vis )[A-Z](?=[a-z]* )/, (first) => first.toLowerCase());
 }
 
-/** Returns why a file could not be read or written. For other errors, returns `otherwise`, by default the message of
- * the error. */
+/** Returns why a file could not be read or written, in plain words. For an unknown error, returns `otherwise`. */
 export function fileFault(error: unknown, otherwise = messageOf(error)): string {
   return WORDS[fileCode(error)] ?? otherwise;
 }

@@ -8,9 +8,9 @@ export interface Section extends Found {
 }
 
 const HEADING = /^(#{1,3}) (.+)$/;
-/** A section counts less than a function for words that occur only in its text, because its text has more words. */
+/** A section has more words than a function, so a match in its text counts less. */
 const TEXT_WEIGHT = 0.4;
-/** Most people who search look for a task. Pages that compare agents name everything and explain little. */
+/** A page that compares agents names much and explains little, and most people search for a task. */
 const FOR_USERS = /^guide\/(?!compare|coming-from)/, USERS_WEIGHT = 1.6;
 
 export class Handbook {
@@ -60,9 +60,8 @@ const PLAIN_WORDS = new Set(
     .split(" "),
 );
 
-/** Returns the topics that contain the words, best first. A match in a name counts twice, and a rare word counts more
- * than a common one. In a text, a word counts more if it occurs often for the length of the text (as in BM25).
- * Functions and pages for users count more than other pages. */
+/** Returns the topics that contain at least one of the words, best first. A rare word counts more, and so does a word
+ * that is frequent for the length of a text, as in BM25. */
 export function foundByWords<Topic extends Found>(asked: string, topics: readonly Topic[]): readonly Topic[] {
   const read = topics.map((topic) => ({
     name: countsOf(topic.name),
@@ -91,7 +90,7 @@ export function foundByWords<Topic extends Found>(asked: string, topics: readonl
 
 type Counts = ReadonlyMap<string, number>;
 
-/** Returns the points of the best match, and how often the word or words with the same beginning occur. */
+/** `points` rates the best match; `times` counts the word and words with the same beginning. */
 function likeness(word: string, words: Counts): { readonly points: number; readonly times: number } {
   const exact = words.get(word) ?? 0;
   if (word.length <= 2) return { points: exact > 0 ? 2 : 0, times: exact };

@@ -2,7 +2,7 @@ import { UsageError } from "./errors.ts";
 import { clip } from "./kit/text.ts";
 import { Buffer } from "node:buffer";
 
-/** An image in a request: its bytes, or an address that the provider's service fetches. */
+/** An image is its bytes, or an address from which the provider's service fetches it. */
 export type Image =
   | { readonly kind: "bytes"; readonly mediaType: string; readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly kind: "url"; readonly url: string };
@@ -13,9 +13,8 @@ export const MAX_IMAGE_BYTES = 5_000_000;
 const DATA_URL = /^data:[\w+./-]*(?:;[\w=.+-]+)*;base64,/i;
 const MAX_URL_CHARS = 4_000;
 
-/** Reads an image from its bytes, or from an http, https or base64 `data:` URL. Errors call the image `name`. For bytes
- * and data URLs, the first bytes decide the type, whatever type a file or URL declares. Throws `UsageError` for
- * anything else. */
+/** The source is bytes, or an http, https or base64 `data:` URL. The first bytes decide the type, whatever a file or
+ * URL declares. Throws `UsageError` with `name` for other sources. */
 export function readImage(source: Uint8Array<ArrayBuffer> | string, name: string): Image {
   const shown = clip(name, 200);
   if (typeof source === "string" && !DATA_URL.test(source)) return byAddress(source, shown);
@@ -61,8 +60,7 @@ export function checkImages(images: readonly Image[]): readonly Image[] {
   return images.map((image, at) => readImage(image.kind === "url" ? image.url : image.bytes, `${at + 1}`));
 }
 
-/** Detects the media type of an image by its first bytes. Knows PNG, JPEG, GIF and WebP. Returns null for anything
- * else. */
+/** Knows PNG, JPEG, GIF and WebP; returns null for other bytes. */
 export function imageMediaType(bytes: Uint8Array): string | null {
   const begins = (text: string, at = 0): boolean =>
     bytes.length >= at + text.length && Array.from(text).every((char, i) => bytes[at + i] === char.charCodeAt(0));

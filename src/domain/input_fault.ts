@@ -21,8 +21,8 @@ const FORMATS: Readonly<Record<string, string>> = {
   email: "an e-mail address",
 };
 
-/** Zod's error map for input from outside, such as settings, files, arguments and HTTP bodies. The messages continue a
- * sentence that begins with the name of the value. */
+/** The messages continue a sentence that begins with the name of the value. Returns undefined for an issue that this
+ * map does not know. */
 export function inputFault(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case "invalid_type":
@@ -58,8 +58,7 @@ export function inputFault(issue: z.core.$ZodRawIssue): string | undefined {
   }
 }
 
-/** Names the types of the alternatives. If only one alternative has the type of the value, names the fault inside that
- * alternative instead. */
+/** Names the types of the alternatives, or, if one alternative has the type of the value, the fault inside it. */
 function unionFault(alternatives: readonly (readonly z.core.$ZodIssue[])[]): string {
   const firsts = alternatives.flatMap(([first]) => first ?? []);
   const inside = firsts.filter(({ path }) => path.length > 0);

@@ -4,7 +4,7 @@ export const SETTING_MARKS = ["project", "programs", "secrets", "offered"] as co
 
 export interface SettingsSection {
   readonly namespace: string;
-  /** The top-level name of the extension's settings; null if they are only in `extensions.config`. */
+  /** The settings of the extension have this top-level name; null if they are only in `extensions.config`. */
   readonly name: string | null;
   readonly project: readonly string[];
   readonly own: readonly string[];
@@ -13,5 +13,5 @@ export interface SettingsSection {
   readonly schema: () => Promise<z.ZodType>;
 }
 
-/** The name under which `vis auth login` saves the bot's token, although the bot is not a model provider. */
+/** `vis auth login` saves the token of the bot under this name, although the bot is not a model provider. */
 export const BOT_LOGIN = "telegram";

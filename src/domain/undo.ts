@@ -6,43 +6,43 @@ export interface FileChange {
   readonly at: number;
   readonly change: string;
   readonly conversationId: string;
-  /** Null outside a query. */
+  /** The id is null outside a query. */
   readonly queryId: string | null;
   readonly iterationId?: string | null;
   readonly paths: readonly string[];
-  /** Present only in lists of changes. */
+  /** Only lists of changes have this field. */
   readonly undone?: boolean;
   readonly kept?: readonly string[];
-  /** The files that have since gone into a git commit, and that an undo without `force` keeps. Present only in lists of
-   * changes. */
+  /** These files have since gone into a git commit, so an undo without `force` keeps them. Only lists of changes have
+   * this field. */
   readonly committed?: readonly string[];
 }
 
 export interface UndoReport {
   readonly error?: string;
-  /** Set if the undo changed no file, because each file has changed after the changes to undo. `force` overwrites the
+  /** The undo changed no file, because each file has changed since the changes to undo. `force` overwrites the
    * files. */
   readonly code?: "files_changed";
   readonly changes?: readonly FileChange[];
   readonly files?: readonly { readonly path: string; readonly diff: string }[];
-  /** Folders that the undo made or removed. */
+  /** The undo made or removed these folders. */
   readonly folders?: readonly string[];
-  /** Files of these changes that the undo left unchanged, such as files that others changed since. */
+  /** The undo left these files unchanged, such as files that somebody has changed since. */
   readonly kept?: readonly { readonly path: string; readonly reason: string }[];
-  /** Other facts, such as names that no longer share one file. */
+  /** The notes have other facts, such as names that no longer share one file. */
   readonly notes?: readonly string[];
 }
 
 const MAX_KEPT = 5, REQUEST_CHARS = 60;
 
-/** Returns the files that an undo kept, in one sentence, or "". */
+/** Returns "" if the undo kept no file. */
 export function keptText({ kept = [] }: Pick<UndoReport, "kept">, verb = "Kept"): string {
   if (kept.length === 0) return "";
   const shown = kept.slice(0, MAX_KEPT).map(({ path, reason }) => `${path} (${reason})`).join(", ");
   return `${verb} ${shown}${kept.length > MAX_KEPT ? ` and ${kept.length - MAX_KEPT} more` : ""}`;
 }
 
-/** Returns the number of files and folders that an undo changed. Returns "" if the undo changed none. */
+/** Returns "" if the undo changed no file or folder. */
 export function undonePlaces({ files = [], folders = [] }: Pick<UndoReport, "files" | "folders">): string {
   const counts = [[files.length, "file"], [folders.length, "folder"]] as const;
   return counts.flatMap(([count, thing]) => count === 0 ? [] : [counted(count, thing)]).join(" and ");
@@ -60,9 +60,8 @@ interface ShownQueries<B extends BranchIds> {
   ): Promise<readonly { readonly queryId: string; readonly text?: string; readonly forkedAt?: number }[]>;
 }
 
-/** Returns the `cuts` with which `runUndo` skips changes that the branch does not show. Such changes belong to other
- * branches, or come later in a query that a fork shows in part. A retried run belongs to no branch, and every branch
- * can undo its changes. */
+/** With these `cuts`, `runUndo` skips changes of other branches, and changes later in a query that a fork shows in
+ * part. A retried run belongs to no branch, so an undo in any branch can revert its changes. */
 export async function undoCuts<B extends BranchIds>(
   conversations: ShownQueries<B>,
   branch: B,
@@ -77,7 +76,8 @@ export async function undoCuts<B extends BranchIds>(
   return texts.length === 0 ? {} : { cuts: texts.join(",") };
 }
 
-/** Names the request of undone changes if another request of the branch came later. Otherwise returns "". */
+/** Names the request of undone changes if another request of the branch came later, and returns "" for the last
+ * request. */
 export async function earlierRequest<B extends BranchIds>(
   { changes: [change] = [] }: UndoReport,
   { conversations, branch }: { readonly conversations: Pick<ShownQueries<B>, "queries">; readonly branch: B },

@@ -23,8 +23,7 @@ import type { QueryScope } from "./environment_parts.ts";
 import { conversationCode, conversationHistory, varDiff, varHistory } from "./conversation_history.ts";
 import type { VariableIndex } from "./variables.ts";
 
-/** Answers one call from the sandbox and reports its start and end to the query. Rejects if the function rejects or if
- * no query runs. */
+/** Reports the start and the end of a call to the query. Rejects if the function rejects, or if no query runs. */
 export async function answerCall(
   call: HostCall,
   { scope, stored, source, active, view, filesRead, filesChanged }: {
@@ -92,9 +91,9 @@ export async function answerCall(
 class CallQuestions {
   #open = 0;
   #since = 0;
-  /** The milliseconds in which an approval waited. */
+  /** An approval waited for this many milliseconds. */
   ms = 0;
-  /** Says whether an approval ended without an answer. */
+  /** If true, an approval ended without an answer. */
   unanswered = false;
 
   readonly ask = async <Answer>(question: () => Promise<Answer>): Promise<Answer> => {
@@ -141,7 +140,7 @@ function about(
 const SHOWN_FROM_MS = 1_000;
 const BETWEEN_MS = 200;
 const TAIL_BYTES = 4_096, TAIL_LINES = 5, LINE_CHARS = 200;
-/** The number of lines that Vis keeps of a call that did not end by itself. */
+/** Vis keeps this many lines of a call that did not end by itself. */
 const CUT_LINES = 20;
 
 export class CallOutput {
@@ -179,11 +178,11 @@ export class CallOutput {
   }
 }
 
-/** Matches colours, titles and movements of a terminal. */
+/** The pattern matches colours, titles and movements of a terminal. */
 // deno-lint-ignore no-control-regex
 const TERMINAL_CODES = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_=>])/g;
 
-/** Returns the end of an output as a terminal would show it. A carriage return begins its line again. */
+/** Returns the end of an output as a terminal would show it: a carriage return begins its line again. */
 function lastLines(tail: Uint8Array, count: number): string {
   const from = tail.findIndex((byte) => (byte & 0xc0) !== 0x80); // The tail may begin inside a character.
   const text = new TextDecoder().decode(tail.subarray(from), { stream: true }).replace(TERMINAL_CODES, "");
@@ -224,12 +223,11 @@ function called(active: ActiveExtensions | null, name: string): ActiveExtensions
 
 const MAX_DIFFS = 20;
 const MAX_CHARS = 16 * 1024;
-/** The limit for the characters of all names of omitted diffs. */
+/** The names of omitted diffs have at most this many characters together. */
 const MAX_NAMES = 64 * 1024;
 
-/** Returns the diffs in a function's result for an event: the key `diff` of the result or of its elements. Skips diffs
- * that only report a removal or a move. Events carry the list, so the list is bounded. Of the diffs beyond its limit,
- * the list has only the names, or nothing. */
+/** Skips diffs that only report a removal or a move. Events carry the list, so it is bounded: a diff beyond the limits
+ * appears with its name only, or not at all. */
 export function diffsIn(result: unknown): { readonly diffs?: readonly string[] } {
   const found: string[] = [];
   let [left, names] = [MAX_CHARS, MAX_NAMES];
@@ -345,7 +343,7 @@ export const BUILTIN_NAMES: readonly string[] = Object.keys(BUILTINS);
 
 const ALWAYS = ["console", "print", "printed", "results", "shape", "vis"];
 
-/** Returns the names that the realm has before any block runs, except names of the language. */
+/** Returns the names that the realm has before the first block, except names of the language. */
 export function initialNames(active: ActiveExtensions | null): ReadonlySet<string> {
   const { functions = [], constants = {}, modules = {}, globals = [], off = [] } = active ?? {};
   const roots = [...functions, ...off.map(({ alias }) => alias), ...Object.keys(constants), ...globals].map((name) =>
@@ -378,7 +376,7 @@ async function doc(call: HostCall, source: BuiltinSource): Promise<string> {
   if (found) return found;
   const reason = offReason(asked, off);
   if (reason !== null) throw refused("doc", `Cannot describe ${oneLine(asked, MAX_ASKED)}: ${reason}`);
-  // A misspelled function of a namespace has near names, so the handbook is searched only for other names.
+  // A misspelled function of a namespace has near names, so `doc` searches the handbook for other names only.
   const isMember = functions.some((one) => asked.startsWith(one.slice(0, one.indexOf(".") + 1)));
   if (!isMember) {
     const handbook = await Handbook.open();
@@ -402,8 +400,7 @@ const BUILTIN_TOPICS: readonly Topic[] = [
 const MAX_ASKED = 80, MAX_LISTED = 10, MAX_SECTIONS = 4, MAX_LINE = 160;
 const FOUND_CHARS = 1_500, ASKED_CHARS = 8_000;
 
-/** Lists the topics and the sections of the handbook that contain the words, best first. If the best result is a
- * section, its text follows. */
+/** The best topic or section comes first. If it is a section, its text follows the list. */
 function listed(asked: string, topics: readonly Topic[], sections: readonly Section[]): string {
   const all = foundByWords<Topic | Section>(asked, [...topics, ...sections]);
   const crowd = new Set<Topic>(all.filter((one) => "place" in one).slice(MAX_SECTIONS));

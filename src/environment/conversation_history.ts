@@ -10,8 +10,7 @@ import type { VariableDiff } from "./version_diff.ts";
 
 const SYSTEM: readonly string[] = SYSTEM_VARIABLES;
 
-/** Returns the value of a stored version as data. A function or class becomes its source, with its own data in a
- * comment. A lost value becomes null. */
+/** A function or class becomes its source, with its own data in a comment. A lost value becomes null. */
 export function valueOf(image: VariableImage): unknown {
   if (SYSTEM.includes(image.name)) return image.source;
   if (image.kind === "function" || image.kind === "class") {
@@ -25,7 +24,7 @@ export function valueOf(image: VariableImage): unknown {
     : undefined;
 }
 
-/** Returns the versions of a variable, oldest first, as the model sees them. */
+/** Returns the versions of a variable as the model sees them, oldest first. */
 export async function varHistory(store: Store, at: { readonly branchId: string; readonly name: string }): Promise<
   readonly { version: number; value: unknown; code: string; createdAt: number }[]
 > {
@@ -52,8 +51,8 @@ export async function varDiff(
   return diffVersions({ name, from, to, before: valueOf(before.image), after: valueOf(after.image) });
 }
 
-/** Returns the requested version, by default the newest. If this version does not exist, the error lists the existing
- * versions. `symbol` is the calling function. */
+/** Returns the requested version, by default the newest. Throws `HostCallError`, which lists the existing versions, for
+ * a missing version. `symbol` is the calling function. */
 export function findVersion(
   versions: readonly VariableVersion[],
   { name, version, symbol }: { readonly name: string; readonly version: number | null; readonly symbol: string },

@@ -1,16 +1,8 @@
 import { statSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { relative, resolve } from "node:path";
-/* The runtime of one live conversation. The layers above use `Environment`; `environment_parts.ts` lists the parts
- * of an environment, and the parts of a running query.
- *
- *   sandbox_session.ts   keeps a child running and restores a new child, with the shown values of former blocks
- *   variables.ts         the variables by name, and the changes of their scope
- *   answer_call.ts       a call from the sandbox: of a function of Vis, or of an extension
- *   environment_views.ts the view of an extension: its variables, its store, the history, its programs
- *   source_fault.ts      checks a file that an extension wrote
- *   input_variables.ts   variables that a request brings
- *   conversation_history.ts  stored variables and queries, as blocks and extensions read them */
+/* The layers above use `Environment`, the runtime of one live conversation. `environment_parts.ts` lists the parts of
+ * an environment, and the parts of a running query. */
 
 import { Cancelled, HostCallError, SandboxEnded } from "../domain/errors.ts";
 import { BoundedMap } from "../domain/kit/bounded_map.ts";
@@ -51,11 +43,11 @@ import {
   VariableIndex,
 } from "./variables.ts";
 
-/** Limits of a text that Vis compares with its file, and of the variables whose last comparison Vis remembers. */
+/** Vis compares a text of at most `MAX_COMPARED_BYTES` with its file, and remembers the last comparison of `MAX_KNOWN`
+ * variables. */
 const MAX_COMPARED_BYTES = 1 << 20, MAX_KNOWN = 1_000;
 
-/** The runtime of one live conversation: its sandbox, variables and active extensions. The conversation layer owns and
- * closes the environment. An environment does not close the store. */
+/** The conversation layer owns and closes the environment. An environment does not close the store. */
 export class Environment {
   readonly envId = newId();
   readonly branch: Branch;
@@ -64,16 +56,15 @@ export class Environment {
   readonly views: EnvironmentViews;
   readonly given = new InputVariables();
   readonly programs = new ConversationPrograms();
-  /** The version of each variable and the state of its file at the last comparison. */
+  /** A text has the version of a variable and the state of its file at the last comparison. */
   readonly #compared = new BoundedMap<string, string>(MAX_KNOWN);
-  /** Says whether the state of the environment equals the stored state. False if a change could be neither stored nor
-   * undone. */
+  /** If false, the environment could neither store nor undo a change, so its state differs from the stored state. */
   sound = true;
   readonly depth: number;
   readonly #parts: EnvironmentParts;
   readonly #session: SandboxSession;
   readonly #system = new Map<string, string>();
-  /** Host calls wait until this promise settles. Null without such a promise. */
+  /** Host calls wait until this promise settles. */
   #stored: Promise<unknown> | null = null;
   readonly #scopes: ScopeChanges;
   readonly #lost = new MissingVariableNotes();
@@ -124,7 +115,7 @@ export class Environment {
     });
   }
 
-  /** Opens an environment without a child. */
+  /** The environment has no child until a query begins or a block needs one. */
   static async open(parts: EnvironmentParts): Promise<Environment> {
     const heads = await parts.store.variables(parts.branch.branchId);
     const environment = new Environment(parts, new VariableIndex(heads, parts.now));
@@ -132,7 +123,7 @@ export class Environment {
     return environment;
   }
 
-  /** Asks every extension whether it is active. Then starts the child in the background while the model replies, unless
+  /** Asks each extension whether it is active. Starts the child in the background while the model replies, unless
    * `mayStartEarly` forbids this. */
   async beginQuery(scope: QueryScope): Promise<ActiveExtensions> {
     this.#scope = scope;
@@ -155,13 +146,13 @@ export class Environment {
     return this.#session.used !== null;
   }
 
-  /** Stops the child until the next need, unless a query is running. The store gets versions with their iteration, so
-   * no version is lost. */
+  /** Stops the child until it is needed, unless a query runs. The store gets versions with their iteration, so the stop
+   * loses no version. */
   async rest(): Promise<void> {
     if (this.#scope === null) await this.#session.stop();
   }
 
-  /** Ends the query. With `unstored`, Vis could not store the changes of the last blocks, and undoes them. */
+  /** With `unstored`, Vis could not store the changes of the last blocks, so this method undoes them. */
   async endQuery({ unstored = false }: { readonly unstored?: boolean } = {}): Promise<void> {
     this.#scope = null;
     this.#iterationId = null;
@@ -175,22 +166,21 @@ export class Environment {
     return this.#iterationId;
   }
 
-  /** Adds input variables for the next query, which stay afterwards. A running child gets the variables immediately. */
+  /** Adds input variables for the next query, which stay after it. A running child gets them immediately. */
   async give(given: readonly InputVariable[]): Promise<void> {
     await this.#session.give(given.map(({ image }) => image));
     for (const { image } of given) this.index.saved(image, "");
     this.given.begin(given);
   }
 
-  /** Called when the iteration has a row. The row includes the input variables, so that other rows can refer to the
-   * iteration. */
+  /** The caller has stored the row of the iteration. The row includes the input variables. */
   iterationBegun(iterationId: string): void {
     this.#iterationId = iterationId;
     this.given.stored();
   }
 
-  /** Returns current values of these variables for a sub-query. Rejects with `HostCallError` if a value cannot be
-   * passed on. */
+  /** Returns current values of these variables for a sub-query. Rejects with `HostCallError` if Vis cannot pass a value
+   * on. */
   async fork(names: readonly string[]): Promise<Fork> {
     return await forkVariables(names, {
       index: this.index,
@@ -217,13 +207,13 @@ export class Environment {
     return this.#active?.faults?.() ?? [];
   }
 
-  /** The walls of the running child; null if no child runs. */
+  /** The walls belong to the running child; null without a child. */
   get walls(): Walls | null {
     return this.#session.living?.walls ?? null;
   }
 
-  /** Runs a block and adds its new versions to the index. Rejects only if no child can start. Host calls of the block
-   * wait for `stored`, so that each outside effect has a row that records it. */
+  /** Adds the new versions of the block to the index. Rejects only if no child can start. Host calls of the block wait
+   * for `stored`, so that an outside effect has a row that records it. */
   async run(block: BlockRun, { stored }: { readonly stored?: Promise<unknown> } = {}): Promise<RunReport> {
     this.#stored = stored ?? null;
     this.#running = true;
@@ -289,21 +279,21 @@ export class Environment {
     }
   }
 
-  /** Resolves with the value, decoded by the codec. Rejects with RangeError above `maxBytes`. */
+  /** Resolves with the decoded value. Rejects with RangeError above `maxBytes`. */
   async readVariable(name: string, options: { readonly maxBytes: number }): Promise<unknown> {
     return await this.#session.use(name, (sandbox) => sandbox.read(name, options));
   }
 
   /** Sets a system variable in the index and in a running child, so that the next code sees it. A child that starts
-   * later gets the variable too. */
+   * later gets the variable, too. */
   bindSystem(name: string, text: string): void {
     this.#system.set(name, text);
     this.index.system(name, text);
     this.#session.living?.bind(name, text).catch(() => {});
   }
 
-  /** Returns the scope changes since the last stored snapshot, for storing with the new versions. The caller calls
-   * `done` when the changes are stored. Changes after the snapshot belong to the next snapshot. */
+  /** Returns the scope changes since the last stored snapshot, which the caller stores with the new versions. The
+   * caller calls `done` when they are stored. Later changes belong to the next snapshot. */
   storing(): { readonly scopes: ScopesNow; done(): void } {
     const [images, scopes] = [this.#session.unsavedNow, this.#scopes.now];
     const done = (): void => {
@@ -381,7 +371,7 @@ export class Environment {
     return { name, version: found.version };
   }
 
-  /** Finds the variables whose texts are older than their files, because any program may have changed the files. */
+  /** A program may have changed the files since, so the texts of some variables may be older than their files. */
   async #lookAtFiles(): Promise<void> {
     const { workspace } = this.branch;
     const states = this.index.files.map(async (path) => {
@@ -417,7 +407,7 @@ export class Environment {
     return equal;
   }
 
-  /** Reverts to the stored state, so that each variable also exists in the store. */
+  /** Reverts to the stored state, so that each variable exists in the store. */
   async #undo(): Promise<void> {
     this.sound = false;
     await this.#session.reset();
@@ -452,7 +442,7 @@ async function storedSystem(
 const MAX_NOTES = 20;
 const MAX_CHARS = 500;
 
-/** Notes for the model that functions of extensions add besides their results. Keeps each text once, within a limit. */
+/** Functions of extensions add these notes for the model to their results. A text appears once, within a limit. */
 class CallNotes {
   #texts = new Set<string>();
   #left = 0;
@@ -484,13 +474,13 @@ function realmParts(
   };
 }
 
-/** The realm also has the functions of extensions that are off, so that a call explains how to switch them on. */
+/** The realm has the functions of extensions that are off, so that a call explains how to switch them on. */
 function offFunctions(active: ActiveExtensions | null): readonly string[] {
   return (active?.off ?? []).flatMap(({ functions }) => functions);
 }
 
-/** Returns, as text, all parts on which a child depends from its start. If this text changes, the conversation needs a
- * new child. The text has only the names of functions, because blocks call them by name. */
+/** A child depends on these parts from its start, so a changed text requires a new child. The text has only the names
+ * of functions, because blocks call them by name. */
 export function boundText(active: ActiveExtensions): string {
   const { functions, untimed, misnamed, grants, globals, constants, modules, off } = active;
   return JSON.stringify(
@@ -505,7 +495,7 @@ export function boundText(active: ActiveExtensions): string {
 class RealmModules {
   readonly #log: Log;
   readonly #conversationId: string;
-  /** Scripts that ended a child. Vis gives such a script to no other child. */
+  /** These scripts ended a child, so Vis does not give them to another child. */
   readonly #fatal = new Set<string>();
   readonly #reported = new Set<string>();
   readonly #notes: string[] = [];
@@ -543,7 +533,7 @@ interface Fork {
 
 export interface ForkSource {
   readonly index: VariableIndex;
-  /** Returns the value in the running child, or undefined if no child runs. Rejects for values that the codec does not
+  /** Returns the value in the running child, or undefined without a child. Rejects for values that the codec does not
    * support. */
   readonly read: (name: string, options: { readonly maxBytes: number }) => Promise<unknown>;
   readonly stored: (name: string) => Promise<VariableImage | null>;
@@ -559,7 +549,7 @@ function fileState({ mtimeMs, size }: { readonly mtimeMs: number; readonly size:
 }
 
 /** Copies data in its current state, including data that the running block has just created. Copies functions and
- * classes as they were saved, with their dependencies. */
+ * classes as the store or the session has them, with their dependencies. */
 export async function forkVariables(names: readonly string[], source: ForkSource): Promise<Fork> {
   const images = new Map<string, VariableImage>();
   const copies = new Set<string>();

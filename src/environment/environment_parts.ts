@@ -35,10 +35,10 @@ export interface EnvironmentParts {
       | "signal"
     >,
   ) => Promise<Sandbox>;
-  /** Returns whether a query may start a child before a block needs one. If absent, every query may. */
+  /** Returns whether a query may start a child before a block needs one. Without this function, a query may. */
   readonly mayStartEarly?: () => boolean;
-  /** Runs a program behind the command wall, or by the user's decision if the wall is incomplete. Extensions call
-   * `spawn` as `env.spawn`. With null as the caller, the user named the program. */
+  /** Runs a program behind the command wall, or by the user's decision if the wall is incomplete. Extensions call it as
+   * `env.spawn`. The caller is null if the user named the program. */
   readonly spawn?: (
     workspace: string,
     argv: readonly string[],
@@ -53,8 +53,8 @@ export interface EnvironmentParts {
     options: SpawnOptions,
   ) => Promise<NetworkScopes>;
   readonly secrets?: (workspace: string) => readonly string[];
-  /** Returns the top of the repository around a workspace, and whether extensions may change the repository without
-   * approval. Extensions may always read the repository. Returns null outside a repository. */
+  /** `path` is the top of the repository around a workspace. `isOpen` tells whether extensions may change the
+   * repository without approval; they may read it. Returns null outside a repository. */
   readonly repositoryRoot?: (workspace: string) => { readonly path: string; readonly isOpen: boolean } | null;
   readonly obeyedPaths?: (
     workspace: string,
@@ -67,7 +67,7 @@ export interface EnvironmentParts {
 }
 
 export interface SubcallOptions {
-  /** The name of a model, or "cost", "speed" or "intelligence". The default is the query's own model. */
+  /** `model` is the name of a model, or "cost", "speed" or "intelligence". The default is the query's own model. */
   readonly model?: string;
   readonly signal: AbortSignal;
 }
@@ -77,17 +77,18 @@ export interface SubcallFunctions {
   runChild(task: string, options: ChildOptions & SubcallOptions): Promise<ChildResult>;
 }
 
-/** The scope of a running query. The query engine attaches the scope to the environment and removes it afterwards. */
+/** The query engine attaches the scope of a running query to the environment, and removes it after the query. */
 export interface QueryScope {
   readonly queryId: string;
   readonly signal: AbortSignal;
-  /** Says whether the query must change nothing, as for a plan or a review. Vis then refuses calls that change data. */
+  /** If true, the query must change nothing, as for a plan or a review, so Vis refuses calls that may change
+   * something. */
   readonly onlyReads?: boolean;
   readonly budget: () => number;
-  /** The model of the query. The default is the model of the process. */
+  /** `root` is the model of the query. The default is the model of the process. */
   readonly root?: () => { readonly provider: string; readonly model: string };
   readonly requestMore: (n: number) => { readonly granted: number; readonly budget: number };
-  /** Offers a final answer from a block. Only the first offer in an iteration counts. */
+  /** Offers a final answer from a block. The first offer in an iteration counts. */
   readonly answer: (
     text: string,
     facts: {
@@ -97,19 +98,19 @@ export interface QueryScope {
       readonly value: unknown;
     },
   ) => void;
-  /** Absent in tests of other parts. */
+  /** Tests of other parts omit it. */
   readonly subcalls?: SubcallFunctions;
   readonly approve?: (
     request: ApprovalRequest,
     from: {
       readonly extension: string;
       readonly signal: AbortSignal;
-      /** If true, Vis asks no user and only lasting approvals count. */
+      /** If true, Vis asks no user, and only lasting approvals count. */
       readonly isQuiet?: boolean;
     },
   ) => Promise<Approval>;
   readonly onCall: (call: HostCallEvent) => void;
-  /** Receives the last lines that a running call printed. Absent if no user watches. */
+  /** Receives the last lines that a running call printed. It is absent if no user watches. */
   readonly onOutput?: (printed: { readonly block: number; readonly output: string }) => void;
   readonly onChange?: (diff: string) => void;
 }

@@ -112,8 +112,8 @@ export class EnvironmentViews {
     return made;
   }
 
-  /** Returns the view with the keys of the running query. With a signal, the view also has the keys of a call. Each
-   * call gets its own view, which inherits the keys that all calls share. */
+  /** Returns the view with the keys of the running query. With a signal, the view has the keys of a call. A view of its
+   * own inherits the keys that all calls share. */
   view(signal?: AbortSignal): EnvironmentView {
     const { scope } = this.#source.now();
     const base = scope ? this.#base : this.#idle;
@@ -204,8 +204,8 @@ export class EnvironmentViews {
     };
   }
 
-  /** Returns `env.spawn`. By default, a program ends with its call. Outside of a call, the program ends with the query,
-   * and outside of a query with the conversation. */
+  /** By default, a program ends with its call. Outside of a call, it ends with the query, and outside of a query with
+   * the conversation. */
   #spawn(
     scope: QueryScope | null,
     { signal, caller }: { readonly signal: AbortSignal | undefined; readonly caller: SpawnCaller },
@@ -217,10 +217,10 @@ export class EnvironmentViews {
   }
 }
 
-/** The caller until Vis knows which extension sees the environment. */
+/** Until Vis knows which extension sees the environment, this is the caller. */
 const NOBODY: SpawnCaller = { extension: "", ask: null };
 
-/** `root` replaces the router's model if the query has its own. */
+/** `root` replaces the model of the router if the query has its own. */
 function routerFacts(
   router: Pick<Router, "routes" | "current">,
   root?: RouterFacts["root"],
@@ -236,7 +236,7 @@ function routerFacts(
   });
 }
 
-/** Copies property descriptors, so that getters remain getters. */
+/** Copied property descriptors keep getters as getters. */
 function add(to: EnvironmentView, keys: Partial<EnvironmentView>): EnvironmentView {
   return Object.defineProperties(to, Object.getOwnPropertyDescriptors(keys));
 }
@@ -245,8 +245,8 @@ const NAME = /^[$_\p{ID_Start}][$\u200c\u200d\p{ID_Continue}]*$/u;
 const MAX_NAME = 200;
 const READ_BYTES = 1 << 20, MAX_BYTES = 32 << 20;
 const SYSTEM: readonly string[] = SYSTEM_VARIABLES;
-/** The start of the doc of a variable that an extension has bound. Vis stores the doc with the variable, so a new
- * process sees the doc too. */
+/** The doc of a variable that an extension has bound begins with this text. Vis stores the doc with the variable, so a
+ * new process sees it. */
 const MARK = "bound by ";
 
 interface BoundVariablesSource {
@@ -255,8 +255,7 @@ interface BoundVariablesSource {
   readonly scopes: ScopeChanges;
   readonly given: InputVariables;
   readonly stored: (name: string) => Promise<VariableImage | null>;
-  /** Returns whether a block is running. At its end, the block also stores variables that an extension bound meanwhile.
-   */
+  /** At its end, a running block stores variables that an extension has bound meanwhile. */
   readonly running: () => boolean;
   readonly initialNames: () => ReadonlySet<string>;
 }
@@ -268,7 +267,7 @@ export class BoundVariables {
     this.#source = source;
   }
 
-  /** Reads a variable without starting a child. If no child runs, reads the stored version. */
+  /** Does not start a child. If no child runs, reads the stored version. */
   async read(name: string, { maxBytes = READ_BYTES }: { readonly maxBytes?: number } = {}): Promise<unknown> {
     const { index, session } = this.#source;
     checkName(name, "read");
@@ -382,8 +381,8 @@ type Options<Name extends keyof OwnStore, At extends number> = NonNullable<Param
 
 type StoreOfStates = LargeTextStore & { readonly states: StateStore };
 
-/** The `env.store` of one extension in one conversation, or of one of its commands. This class validates the
- * extension's input; the store enforces limits. */
+/** This `env.store` of one extension belongs to a conversation, or to a command of the extension. The class validates
+ * the extension's input; the store enforces limits. */
 export class ExtensionStore implements OwnStore {
   readonly #store: StoreOfStates;
   readonly #namespace: string;
@@ -554,8 +553,8 @@ function kindOf(value: unknown): string {
   return typeof name === "string" && name !== "" ? `a ${name}` : "an object of a class";
 }
 
-/** The bytes of the random number at the start of each piece. The number makes the piece unique, so that Vis can remove
- * the piece without searching the store. */
+/** A piece begins with a random number of this length, which makes the piece unique, so that Vis can remove it without
+ * a search of the store. */
 const MARK_BYTES = 16;
 const PIECE = 1 << 20;
 
@@ -590,7 +589,7 @@ function emptyPiece(size: number): Uint8Array<ArrayBuffer> {
   return piece;
 }
 
-/** Gives extensions read access to the store. Of the running conversation, extensions see the running branch. */
+/** Extensions read the store through this class. In the running conversation, they see the running branch. */
 export class StoredHistory implements history.HistoryReader {
   readonly #store: Store;
   readonly #running: Branch;
@@ -707,7 +706,7 @@ type WallSpawn = (
 
 const MOST_FAILED = 20, TITLE_CHARS = 80;
 
-/** The limit for the output of a background program that Vis keeps for the user. */
+/** Vis keeps this many characters of a background program's output for the user. */
 const WATCHED_CHARS = 64_000;
 
 class WatchedProgram implements BackgroundProgram {
@@ -739,9 +738,8 @@ class WatchedProgram implements BackgroundProgram {
   }
 }
 
-/** The running programs of a conversation. By default, a program of a call ends with the call, a program of a query
- * with the query, and another program with the conversation. A program with the lifetime "conversation" ends with the
- * conversation. */
+/** By default, a program of a call ends with the call, a program of a query with the query, and another program with
+ * the conversation. A program with the lifetime "conversation" ends with the conversation. */
 export class ConversationPrograms {
   readonly #closed = new AbortController();
   #query = new AbortController();
@@ -766,7 +764,7 @@ export class ConversationPrograms {
     return this.#failed;
   }
 
-  /** Returns the notes about failed programs, each once. */
+  /** Returns the notes about failed programs, and forgets them. */
   take(): readonly string[] {
     return this.#untold.splice(0).map((how) => `A background command failed: ${how}`);
   }

@@ -9,32 +9,31 @@ import { decode, encode } from "../sandbox/codec/codec.ts";
 export interface InputVariable {
   readonly image: VariableImage;
   readonly text: string;
-  /** The whole value with its own description, if it is short enough for every model call. */
+  /** `whole` is the value with its own description, if it is short enough for each model call. */
   readonly whole: ShownInput | null;
 }
 
 export interface VariableSource {
   readonly label: string;
   readonly json: boolean;
-  /** The encoding of bytes that were made from a text. Vis detects the encoding of other bytes. */
+  /** Bytes that were made from a text have this encoding. Vis detects the encoding of other bytes. */
   readonly encoding?: "utf-8";
   readonly pieces: AsyncIterable<Uint8Array>;
 }
 
-/** Up to this size, a text becomes an ordinary variable. Vis does not hold a larger text in memory as a whole, except
+/** A text up to this size becomes an ordinary variable. Vis does not hold a larger text in memory as a whole, except
  * JSON. */
 const SMALL_BYTES = 1 << 20;
-/** Vis parses JSON up to this size, because it would not keep the value of larger JSON. */
+/** Vis would not keep the value of larger JSON, so it does not parse it. */
 const JSON_BYTES = 32 << 20;
 const PIECE_BYTES = 4 << 20;
 const PREVIEW_CHARS = 300;
-/** The limit for the total length of the texts that the model sees whole. */
+/** The texts that the model sees whole have at most this length together. */
 const WHOLE_CHARS = 8_000;
 const MAX_CHARS = 2 ** 29 - 24;
 
-/** Creates a variable from a source. The description for the model is bounded. The description names a guessed encoding
- * and counts replaced characters. Rejects with `UsageError` for binary data and for text that is too long for a
- * string. */
+/** The description for the model is bounded; it names a guessed encoding and counts replaced characters. Rejects with
+ * `UsageError` for binary data and for text that is too long for a string. */
 export async function readInputVariables(
   name: string,
   { source, store }: { readonly source: VariableSource; readonly store: LargeTextStore },
@@ -195,8 +194,8 @@ async function beginning(store: LargeTextStore, large: string): Promise<string> 
   return "";
 }
 
-/** Describes an input variable to the model in one line of bounded length. The preview is a JSON string, so it cannot
- * look like a part of the message. */
+/** The description has one line of bounded length. The preview is a JSON string, so it cannot look like a part of the
+ * message. */
 function describeInputVariables(
   name: string,
   { what, label, preview }: { readonly what: string; readonly label: string; readonly preview: string },
@@ -211,12 +210,12 @@ function headOf(name: string, { what, label }: { readonly what: string; readonly
 
 export interface ShownInput {
   readonly text: string;
-  /** The whole text; null for a part in `text`. */
+  /** `whole` is the whole text; null if `text` has a part of it. */
   readonly whole: string | null;
 }
 
-/** The input variables of a query. Vis stores new variables with the row of the next iteration. Each model call of the
- * query has descriptions of the variables. */
+/** Vis stores new variables with the row of the next iteration. The model calls of the query contain descriptions of
+ * the variables. */
 export class InputVariables {
   #unstored: readonly InputVariable[] = [];
   #shown: readonly ShownInput[] = [];
@@ -229,7 +228,7 @@ export class InputVariables {
     return this.#unstored.map(({ image }) => image);
   }
 
-  /** The texts for the running query: each variable whole if it still fits, or else its description. */
+  /** The model sees a variable whole if it still fits, or its description. */
   get shown(): readonly ShownInput[] {
     return this.#shown;
   }
@@ -240,7 +239,7 @@ export class InputVariables {
     this.describe(given);
   }
 
-  /** Sets the descriptions for the model calls of this query. If the variables are already stored, the caller calls
+  /** Sets the descriptions for the model calls of this query. If the store already has the variables, the caller calls
    * only this method. */
   describe(given: readonly InputVariable[]): void {
     let room = WHOLE_CHARS;
@@ -260,7 +259,7 @@ export class InputVariables {
     this.#unstored = [];
   }
 
-  /** Called when the query has ended. Unstored variables stay for the next query. */
+  /** The caller has ended the query. Unstored variables stay for the next query. */
   end(): void {
     this.#shown = [];
   }

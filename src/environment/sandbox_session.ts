@@ -13,7 +13,7 @@ import {
 } from "../sandbox/sandbox.ts";
 
 export interface SessionSource {
-  /** Starts a confined child. Rejects if the start fails, if a required wall is missing, or if `signal` is aborted. */
+  /** Starts a confined child. Rejects if the start fails, if a required wall is missing, or if `signal` aborts. */
   readonly open: (signal: AbortSignal) => Promise<Sandbox>;
   /** Resolves with the stored versions in restore order. */
   readonly stored: () => Promise<readonly VariableImage[]>;
@@ -30,8 +30,8 @@ export interface MissingVariable {
   readonly statement: string;
 }
 
-/** Keeps one child running for a conversation. Starts the child when needed, and again after it ended, with the
- * variables of the last finished block. The session owns the child; `close` ends it. */
+/** The session starts a child when work needs one, and again after the child ended, with the variables of the last
+ * finished block. It owns the child; `close` ends it. */
 export class SandboxSession {
   readonly #source: SessionSource;
   readonly #rows: ShownRows;
@@ -39,9 +39,10 @@ export class SandboxSession {
   #sandbox: Sandbox | null = null;
   #used = false;
   #stopped: Promise<unknown> = Promise.resolve();
-  /** Versions created since the last stored iteration, by name; null for a forgotten name. */
+  /** The map has versions since the last stored iteration, by name; null stands for a forgotten name. */
   readonly #unsaved = new Map<string, VariableImage | null>();
-  /** Large texts that the running child does not have yet. Maps the variable name to the store's name of the text. */
+  /** The running child does not have these large texts yet. The name of the variable leads to the store's name of the
+   * text. */
   readonly #unloaded = new Map<string, string>();
   #closed = false;
 
@@ -54,13 +55,12 @@ export class SandboxSession {
     return this.#sandbox && !this.#sandbox.ended ? this.#sandbox : null;
   }
 
-  /** The child, if it is running and has run a block. A new child would not have the same state. */
+  /** Returns the running child if it has run a block. A new child would not have the same state. */
   get used(): Sandbox | null {
     return this.#used ? this.living : null;
   }
 
-  /** Resolves with the child, started and restored. Concurrent callers share one start. Rejects with `Cancelled` after
-   * `close`. */
+  /** Resolves with a restored child. Concurrent callers share one start. Rejects with `Cancelled` after `close`. */
   ready(): Promise<Sandbox> {
     if (this.#closed) return Promise.reject(new Cancelled("Conversation closed"));
     const living = this.living;
@@ -69,8 +69,8 @@ export class SandboxSession {
     return this.#start.child;
   }
 
-  /** Runs work that needs no block in the child, with the large texts that the code names. If the child ends meanwhile,
-   * the session repeats the work once in a new child. Rejects with `SandboxEnded` if the new child ends too. */
+  /** Runs work in the child, with the large texts that the code names. If the child ends meanwhile, the session repeats
+   * the work once in a new child. Rejects with `SandboxEnded` if the new child ends, too. */
   async use<T>(code: string, work: (sandbox: Sandbox, failed: string | null) => Promise<T>): Promise<T> {
     for (let time = 1;; time++) {
       const { sandbox, failed } = await this.readyFor(code);
@@ -103,7 +103,7 @@ export class SandboxSession {
     return { sandbox, failed: null };
   }
 
-  /** Gives variables to a running child now, and to a later child when it starts. */
+  /** A running child gets the variables now, and a later child gets them when it starts. */
   async give(images: readonly VariableImage[]): Promise<void> {
     this.remember(images);
     for (const { name, large } of images) {
@@ -114,7 +114,7 @@ export class SandboxSession {
     await this.living?.restore(images.filter(({ large }) => large === undefined)).catch(unlessGone);
   }
 
-  /** Makes a version the current one. Loads a large text only when a block names it. */
+  /** Makes a version the current one. The child loads a large text when a block names it. */
   async restore(image: VariableImage): Promise<readonly VariableRestoreReport[]> {
     const sandbox = await this.ready();
     if (image.large === undefined) return await sandbox.restore([image]);
@@ -142,7 +142,7 @@ export class SandboxSession {
     for (const image of images) this.#unsaved.set(image.name, image);
   }
 
-  /** Removes the names from the running child, and from each child that starts before the iteration is stored. */
+  /** Removes the names from the running child. A child that starts before the iteration is stored does not get them. */
   async forget(names: readonly string[]): Promise<void> {
     for (const name of names) {
       this.#unsaved.set(name, null);
@@ -159,7 +159,7 @@ export class SandboxSession {
     return new Map(this.#unsaved);
   }
 
-  /** Drops these versions, because the store has them. Keeps newer versions. */
+  /** The store has these versions, so the session drops them, and keeps newer versions. */
   stored(images: ReadonlyMap<string, VariableImage | null>): void {
     for (const [name, image] of images) if (this.#unsaved.get(name) === image) this.#unsaved.delete(name);
   }
@@ -203,7 +203,7 @@ export class SandboxSession {
     return start;
   }
 
-  /** If a child is killed while it starts, retries once. */
+  /** If something kills a child while it starts, this method retries once. */
   async #openAgain(signal: AbortSignal): Promise<Sandbox> {
     for (let time = 1;; time++) {
       try {
@@ -232,8 +232,7 @@ export class SandboxSession {
       await this.#restoreAll(sandbox, stored);
       await restoreRows(sandbox, rows);
       checkWanted(signal);
-      // From here on, the code that changes a system variable also binds the variable in this child. Frames arrive in
-      // order.
+      // From here on, a change of a system variable reaches this child. Frames arrive in order.
       this.#sandbox = sandbox;
       await Promise.all([...this.#source.system()].map(([name, text]) => sandbox.bind(name, text)));
       checkWanted(signal);
@@ -262,12 +261,12 @@ interface Start {
   readonly controller: AbortController;
 }
 
-/** Throws `SandboxEnded` if the start was stopped meanwhile. */
+/** Throws `SandboxEnded` if the session has stopped the start. */
 function checkWanted({ aborted }: AbortSignal): void {
   if (aborted) throw new SandboxEnded("it was stopped while it started");
 }
 
-/** Ignores that the child is gone, because the next child gets the missed change. */
+/** A missing child is no fault, because the next child gets the change. */
 function unlessGone(error: unknown): void {
   if (!(error instanceof SandboxEnded)) throw error;
 }
@@ -282,7 +281,7 @@ function notRun(why: string): RunReport {
   return bareReport(failedBlock("memory", { name: "Error", message: why }));
 }
 
-/** Binds text of any size without holding it whole. Sends each chunk when the child has read the previous chunk. */
+/** Binds a text without holding it whole: the next chunk waits until the child has read the previous one. */
 async function bindPieces(
   sandbox: Sandbox,
   { name, pieces }: { readonly name: string; readonly pieces: AsyncIterable<Uint8Array> },
@@ -296,7 +295,7 @@ async function bindPieces(
 }
 
 const HELD_CHARS = 120;
-/** The limit for the values of one iteration together. */
+/** The values of one iteration have at most this many bytes together. */
 const MAX_BYTES = 16 << 20;
 const LAST_ITERATIONS = 8;
 
@@ -304,11 +303,11 @@ async function restoreRows(sandbox: Sandbox, rows: FormerResults): Promise<void>
   if (rows.shown.length + rows.running.length > 0) await sandbox.restoreResults(rows);
 }
 
-/** The rows that a replacement child needs for `results` and `printed`: the rows of the last iteration that ran blocks,
- * and of the running iteration. */
+/** A replacement child needs these rows for `results` and `printed`: rows of the last iteration that ran blocks, and of
+ * the running iteration. */
 class ShownRows {
   readonly #stored: () => Promise<readonly FormerResult[]>;
-  /** The rows of the last iteration. Null while only the store has the rows. */
+  /** The rows of the last iteration are null while only the store has them. */
   #shown: readonly FormerResult[] | null = null;
   #running: FormerResult[] = [];
   #iteration = -1;
@@ -317,7 +316,7 @@ class ShownRows {
     this.#stored = stored;
   }
 
-  /** Called before a block runs, so that a child that starts for the block gets the right rows. */
+  /** The caller calls it before a block runs, so that a child that starts for the block gets the right rows. */
   begin({ iteration }: Pick<BlockRun, "iteration">): void {
     if (iteration === this.#iteration) return;
     this.#rotate();
@@ -328,7 +327,7 @@ class ShownRows {
     this.#running[index] = formerResult(result, value);
   }
 
-  /** Drops the rows. Later results come from the store, which lacks rows whose write failed. */
+  /** After a reset, results come from the store, which lacks rows whose write failed. */
   reset(): void {
     this.#shown = null;
     this.#running = [];
@@ -364,8 +363,8 @@ function bounded(rows: readonly FormerResult[]): readonly FormerResult[] {
   });
 }
 
-/** Returns the rows of a branch's last iteration that ran blocks. Looks only at the last iterations of the two newest
- * queries. */
+/** Returns the rows of the branch's last iteration that ran blocks, if it is among the last iterations of the two
+ * newest queries. */
 export async function storedRows(
   store: Pick<Store, "queries" | "iterations">,
   branchId: string,

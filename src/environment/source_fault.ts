@@ -5,9 +5,8 @@ const MAX_CHARS = 1 << 20;
 const WITH_COMMENTS =
   /\.jsonc$|(?:^|\/)(?:(?:ts|js)config[^/]*|deno|\.?(?:eslintrc|babelrc|swcrc|jshintrc|jscsrc|devcontainer)|devcontainer|turbo|nx|api-extractor|wrangler|biome|rush|renovate|tslint|typedoc|language-configuration|composer\.local|\.oxlintrc|\.lintstagedrc|\.prettierrc|\.stylelintrc|\.markdownlint|cspell|\.cspell)\.json$|(?:^|\/)(?:\.vscode|\.devcontainer|\.zed|\.config|\.sublime[^/]*)\/[^/]*\.json$/i;
 
-/** Returns the first fault of a text that does not parse, by its file name: JSON, JavaScript or TypeScript. Returns
- * null for a text that parses, for other files and for large texts. Loads a parser only for a text that needs one.
- * Never rejects. */
+/** The file name selects JSON, JavaScript or TypeScript. Returns null for a text that parses, for other files and for
+ * large texts. Loads a parser only for a text that needs one. Does not reject. */
 export async function sourceFault(path: string, text: string): Promise<SourceFault | null> {
   if (text.length > MAX_CHARS) return null;
   if (text.trim() === "") return /\.json$/i.test(path) ? { line: 1, message: "an empty file is not JSON" } : null;
@@ -40,7 +39,7 @@ function jsonFault(path: string, text: string): SourceFault | null {
   return new JsonScanner(text, WITH_COMMENTS.test(path)).fault();
 }
 
-/** Reads JSON with its own stack, so that deep nesting does not exhaust the stack of the engine. */
+/** The scanner has its own stack, because deep nesting would exhaust the stack of the engine. */
 class JsonScanner {
   readonly #text: string;
   readonly #isLoose: boolean;

@@ -10,13 +10,14 @@ const SYSTEM: ReadonlySet<string> = new Set(SYSTEM_VARIABLES);
 /** `changedFile` is a file that has changed after the variable got its text. */
 type IndexedHead = VariableHead & { readonly changedFile: string | null };
 
-/** Limits of the files whose text one variable may have, of the compared files, and of the known changed files. */
+/** One variable may have the text of `MAX_TEXTS` files. Vis compares up to `MAX_LOOKED` files, and remembers up to
+ * `MAX_CHANGED` changed files. */
 const MAX_TEXTS = 100, MAX_LOOKED = 1_000, MAX_CHANGED = 10_000;
-/** The limit for the variables whose texts Vis compares with files that count as changed. */
+/** Vis compares the texts of at most this many variables with changed files. */
 const MAX_COMPARED = 50;
 
 interface FileText {
-  /** The order of the read in this process; -1 if the text is older than its file. */
+  /** `at` is the order of the read in this process; -1 if the text is older than its file. */
   readonly at: number;
   readonly state: string;
 }
@@ -47,8 +48,7 @@ class FileTexts {
     this.#read = this.#read.slice(-MAX_TEXTS);
   }
 
-  /** Records that a call changed these files. A variable that a block makes from the call's result then has no older
-   * text of these files. */
+  /** A variable that a block makes from the result of this call has no older text of these files. */
   changedBy(name: string, paths: readonly string[]): void {
     const by = namespaceOf(name);
     this.#changedBy = [...this.#changedBy, ...paths.map((path) => ({ path, by }))].slice(-MAX_TEXTS);
@@ -58,8 +58,7 @@ class FileTexts {
     return [...new Set(names.flatMap((name) => [...this.#texts.get(name)?.keys() ?? []]))].slice(0, MAX_LOOKED);
   }
 
-  /** Compares all texts with the current states of the files. Returns whether a text has become older than its file
-   * since the last look. */
+  /** Returns whether a text has become older than its file since the last look. */
   looked(states: ReadonlyMap<string, string>): boolean {
     let isOlder = false;
     for (const [name, texts] of this.#texts) {
@@ -83,9 +82,9 @@ class FileTexts {
     this.#read = [];
   }
 
-  /** A variable has the text of the files that its statements and its source variables read, except the files that its
-   * statements changed. If a block read several texts, a text belongs to the file whose name follows in the code.
-   * Returns the files whose text the variable has. */
+  /** A variable has the text of the files that its statements and source variables read, except files that its
+   * statements changed. If a block read several texts, the text belongs to the file whose name follows in the code.
+   * Returns the states of these files by path, or null. */
   saved({ name, kind, summary }: VariableImage, { code, madeFrom }: {
     readonly code: string;
     readonly madeFrom: readonly string[];
@@ -105,7 +104,7 @@ class FileTexts {
     return Object.fromEntries(kept.map(([path, text]) => [path, this.#isOlder(path, text) ? "" : text.state]));
   }
 
-  /** The variables with the text of one file that counts as changed. */
+  /** Returns the variables with the text of one file that counts as changed. */
   get older(): readonly { readonly name: string; readonly path: string }[] {
     return [...this.#texts].flatMap(([name, texts]) => {
       const [[path, text] = ["", null], ...others] = texts;
@@ -113,7 +112,7 @@ class FileTexts {
     }).slice(0, MAX_COMPARED);
   }
 
-  /** Records that the text of the variable equals the file in this state. */
+  /** The text of the variable equals the file in this state. */
   equal(name: string, path: string, state: string): void {
     this.#texts.set(name, new Map([[path, { at: ++this.#now, state }]]));
   }
@@ -170,7 +169,7 @@ export class VariableIndex {
     this.#revision++;
   }
 
-  /** The last rendered text with its revision (0 before the first time), and the current revision. */
+  /** Returns the last rendered text with its revision (0 before the first rendering), and the current revision. */
   get facts(): { readonly index: string; readonly revision: number; readonly currentRevision: number } {
     const { revision = 0, text: index = "" } = this.#rendered ?? {};
     return Object.freeze({ index, revision, currentRevision: this.#revision });
@@ -200,7 +199,7 @@ export class VariableIndex {
     if (this.#texts.looked(states)) this.#revision++;
   }
 
-  /** The texts in scope whose file counts as changed. */
+  /** Returns the texts in scope whose file counts as changed. */
   get olderTexts(): readonly { readonly name: string; readonly path: string; readonly head: VariableHead }[] {
     return this.#texts.older.flatMap(({ name, path }) => {
       const head = this.#heads.get(name);
@@ -210,7 +209,7 @@ export class VariableIndex {
     });
   }
 
-  /** Records that the text of the variable equals the file in this state. */
+  /** The text of the variable equals the file in this state. */
   equalsFile(name: string, path: string, state: string): void {
     this.#texts.equal(name, path, state);
     this.#revision++;
@@ -235,8 +234,8 @@ export class VariableIndex {
     return count;
   }
 
-  /** Records a new version. The variable becomes the newest, and is live. `madeFrom` are the names in the statements
-   * that made the version. Returns the version with the files whose text it has. */
+  /** The variable becomes the newest, and is live. `madeFrom` are the names in the statements that made the version.
+   * Returns the version with the files whose text it has. */
   saved(image: VariableImage, code: string, madeFrom: readonly string[] = []): VariableImage {
     const before = this.#heads.get(image.name);
     const found = this.#texts.saved(image, { code, madeFrom });
@@ -282,7 +281,7 @@ export class VariableIndex {
     if (head && head.scope !== "system" && head.scope !== scope) this.#put({ ...head, scope });
   }
 
-  /** `reason` applies if the version has no reason of its own. */
+  /** A version without a reason of its own gets `reason`. */
   lost(name: string, reason: string): void {
     const head = this.#heads.get(name);
     if (head?.scope !== "live") return;
@@ -305,8 +304,8 @@ export class VariableIndex {
   }
 }
 
-/** Returns the names that a block may use: the names in its code, and in all functions and classes that this code uses.
- * A block with `globalThis` may use all names. */
+/** Returns the names in the code of a block, and in the functions and classes that this code uses. A block with
+ * `globalThis` may use all names. */
 export function namesOf(
   code: string,
   { names, index }: { readonly names: ReadonlySet<string>; readonly index: VariableIndex },
@@ -329,8 +328,8 @@ export function namesOf(
   return [...names].filter((name) => words.has(name));
 }
 
-/** Returns the names that are lost when the child ended during a block. Earlier definitions are restored to their state
- * after their block. Only names of the block itself and values that cannot be stored are lost. */
+/** After the end of a child, the session restores definitions of earlier blocks. So a block loses its own names, and
+ * values that Vis cannot store. */
 export function missingNames({ lost }: BlockResult, index: VariableIndex): string[] {
   return lost.filter((name) => {
     const head = index.get(name);
@@ -348,8 +347,7 @@ export interface ScopesNow {
   readonly live: readonly string[];
 }
 
-/** The changes of scope since the last stored iteration. One transaction stores these changes with the next iteration,
- * so an interrupted iteration changes no scope. */
+/** One transaction stores these changes with the next iteration, so an interrupted iteration changes no scope. */
 export class ScopeChanges {
   readonly #index: VariableIndex;
   readonly #forgotten = new Set<string>();
@@ -402,7 +400,7 @@ export class ScopeChanges {
     return again;
   }
 
-  /** Drops these changes, because they are stored. Later changes remain. */
+  /** The store has these changes, so this method drops them. Later changes remain. */
   stored({ forgotten, live }: ScopesNow): void {
     for (const name of forgotten) this.#forgotten.delete(name);
     for (const name of live) this.#live.delete(name);
@@ -416,7 +414,7 @@ export class ScopeChanges {
 
 const MAX_STATEMENT = 120;
 
-/** The notes for the model on variables that were not restored. The notes report a variable only once for each
+/** The notes tell the model about variables that the session could not restore. A variable appears once for each
  * version. */
 export class MissingVariableNotes {
   readonly #notes: string[] = [];

@@ -72,8 +72,7 @@ interface ValueChanges {
   readonly more: boolean;
 }
 
-/** Returns the differences between two values from the codec, by path. The work and the result are bounded, and no code
- * of the values runs. */
+/** Compares values from the codec by path. The work and the result are bounded, and no code of the values runs. */
 export function valueChanges(before: unknown, after: unknown): ValueChanges {
   const comparison = new Comparison();
   try {
@@ -85,7 +84,7 @@ export function valueChanges(before: unknown, after: unknown): ValueChanges {
   }
 }
 
-/** Thrown when a limit is reached. */
+/** A comparison throws this error at a limit. */
 const ENOUGH = new Error("Enough was compared");
 
 type List = ArrayLike<unknown>;
@@ -93,7 +92,7 @@ type Parts = ReadonlyMap<string, unknown>;
 
 class Comparison {
   readonly changes: ValueChange[] = [];
-  /** Pairs that were compared or are being compared, since values may contain themselves. */
+  /** Values may contain themselves, so a comparison skips pairs that it has met. */
   readonly #met = new Map<object, Set<object>>();
   #steps = 0;
 
@@ -191,7 +190,7 @@ function kindOf(value: object): string {
   return Object.prototype.toString.call(value);
 }
 
-/** Returns the parts of a value, by the code that accesses each part. Returns null if the value has no parts. */
+/** A part has the code that accesses it as its key. Returns null if the value has no parts. */
 function partsOf(value: object): Parts | null {
   if (value instanceof Map) return numbered([...value].map(([key, item]) => [`.get(${keyText(key)})`, item]));
   if (value instanceof Set) return numbered([...value].map((item) => [`.has(${keyText(item)})`, true]));
@@ -206,7 +205,7 @@ function keyText(key: unknown): string {
   return typeof key === "string" ? JSON.stringify(key) : briefValue(key);
 }
 
-/** Adds a number to equal paths, because different object keys may have the same text. */
+/** Different object keys may have the same text, so equal paths get a number. */
 function numbered(parts: readonly (readonly [string, unknown])[]): Parts {
   const found = new Map<string, unknown>();
   for (const [path, value] of parts) {
@@ -225,7 +224,7 @@ const MAX_CHARS = 160;
 const MAX_ITEMS = 6;
 const MAX_DEPTH = 3;
 
-/** Shows a value from the codec on one short line, without traversing all of it. */
+/** Shows a value on one short line, without traversing all of it. */
 export function briefValue(value: unknown): string {
   return cut(brief(value, 0));
 }

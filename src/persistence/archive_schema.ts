@@ -24,7 +24,7 @@ const id = z.string().regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
 const time = z.int().min(0).max(LATEST);
 const count = z.int().min(0).max(1e9);
 const amount = z.number().min(0).max(1e15);
-/** `{content}` is the hash of a long text in `contents`. */
+/** `content` is the hash of a text in `contents` of the archive. */
 const text = z.union([z.string(), z.strictObject({ content: z.string().regex(HASH) })]);
 const bytes = z.union([
   z.strictObject({ base64: z.base64().max(4096) }),
@@ -180,7 +180,7 @@ const CELLS = {
   subCall: { usage },
 } satisfies { readonly [T in ArchivedTable]: { readonly [C in string]?: z.ZodType } };
 
-/** A nullable cell may be missing, since newer versions add columns. */
+/** An archive of an older version lacks newer columns, so a nullable cell may be missing. */
 function cellOf({ kind, nullable, oneOf, atLeast = 0 }: TableColumn): z.ZodType {
   const cell = (): z.ZodType => {
     switch (kind) {
@@ -229,27 +229,27 @@ const tables = z.strictObject(
 
 const content = z.union([
   z.strictObject({ sha256: z.string().regex(HASH), text: z.string() }),
-  /** The bytes are in several strings, since the length of a string is limited. */
+  /** The base64 is an array, because JavaScript limits the length of a string. */
   z.strictObject({ sha256: z.string().regex(HASH), base64: z.array(z.string()) }),
 ]);
 
-/** `vis conversations export --format json` writes this form. JSON is embedded; long texts and values are references to
+/** `vis conversations export --format json` writes this form, in which a long text or value is a reference to
  * `contents`. */
 export const conversationArchive = z.strictObject({
   format: z.literal(ARCHIVE_FORMAT),
   version: z.literal(ARCHIVE_VERSION),
   tables,
   contents: z.array(content),
-  /** The hash covers all other fields. */
+  /** The hash covers `tables` and `contents`. */
   sha256: z.string().regex(HASH).optional(),
 });
 
 export type ConversationArchive = z.infer<typeof conversationArchive>;
 
-/** Parts arrive in this order: the beginning, each table with its rows, then the contents. */
+/** An export passes the beginning first, each table followed by its rows, and the contents last. */
 export type ArchivePart =
   | { readonly format: string; readonly version: number }
   | { readonly table: string }
   | { readonly row: Readonly<Record<string, unknown>> }
-  /** `pieces` can be read more than once. */
+  /** The receiver may read `pieces` more than once. */
   | { readonly sha256: string; readonly pieces: () => AsyncIterable<Uint8Array> };

@@ -7,17 +7,17 @@ import { Content } from "./content.ts";
 import { Damage, type Database, fromJson, insertRow, namedQuery, toJson } from "./database.ts";
 import type { DatabaseSchema } from "./tables.ts";
 
-/** The point is stored in `conversation_state.metadata.fork`. */
+/** The branch stores this point in `conversation_state.metadata.fork`. */
 export interface ForkPoint {
   readonly queryId: string;
   readonly soulId: string;
   readonly soulCreatedAt: number;
-  /** The branch has iterations up to this position (0-based). With -1, the branch has neither an iteration of this
-   * query nor the query. */
+  /** The branch shows iterations up to this 0-based position. With -1, it shows neither an iteration of this query nor
+   * the query. */
   readonly position: number;
 }
 
-/** A part of the history of a branch: a whole branch (`until` is null), or an ancestor up to the fork. */
+/** A history consists of a whole branch (`until` is null) and of its ancestors up to their forks. */
 export interface BranchSegment {
   readonly branchId: string;
   readonly until: ForkPoint | null;
@@ -58,9 +58,9 @@ export async function readLineageAt(
 type Condition = Expression<SqlBool>;
 type Joined = DatabaseSchema & { q: DatabaseSchema["querySoul"]; s: DatabaseSchema["queryState"] };
 
-/** Selects the runs that a segment shows: the newest run of a retried query, and at the fork the run of the fork. The
- * branch of a sub-query begins with rows of a run in the parent's branch. `s` and `q` are `query_state` and
- * `query_soul`. */
+/** Selects the newest run of a retried query, but at the fork the run that the fork names. Runs of another branch
+ * count, because a run of the parent branch stores the first variables of a sub-query. `s` and `q` are `query_state`
+ * and `query_soul`. */
 export function isShownRun<D extends Joined>(
   on: ExpressionBuilder<D, "q" | "s">,
   { branchId, until }: BranchSegment,
@@ -77,8 +77,7 @@ export function isShownRun<D extends Joined>(
 
 type Positioned = { readonly i: { readonly position: number } };
 
-/** Selects the iterations that a segment shows. `i` is `iteration`, or another table with the position of an iteration
- * in run `s`. */
+/** `i` is `iteration`, or another table with the position of an iteration in run `s`. */
 export function isShownIteration<D extends Joined & Positioned>(
   on: ExpressionBuilder<D, "q" | "s" | "i">,
   segment: BranchSegment,
@@ -90,9 +89,7 @@ export function isShownIteration<D extends Joined & Positioned>(
   return eb.and([shown, eb.or([eb("s.id", "<>", until.queryId), eb("i.position", "<=", until.position)])]);
 }
 
-/** Moves the conversation of a branch to the front of the list. An imported conversation has no earlier place in the
- * list. Sub-queries are part of their parent and move no conversation. Writes no row if the conversation is already at
- * the front. */
+/** Does nothing for the branch of a sub-query, which is part of another query. */
 export async function moveToFront(
   tx: Database,
   { conversationId: id, activity, metadata }: {
@@ -105,8 +102,8 @@ export async function moveToFront(
   await tx.dialect.moveToFront(tx, { id, activity });
 }
 
-/** Adds a branch that continues from a point of another one and copies no rows, and returns its id. Throws `UsageError`
- * if the point does not exist or is still running. */
+/** Adds a branch that continues from a point of another branch without a copy of its rows. Returns the new id. Throws
+ * `UsageError` for a point that does not exist or is not final. */
 export function createFork(
   db: Database,
   { fork, now }: { readonly fork: NewFork; readonly now: number },
@@ -138,7 +135,7 @@ export function createFork(
 
 type Point = ForkPoint & { readonly parentId: string };
 
-/** Throws `UsageError` if the point does not exist or is still running. `action` names the refused action. */
+/** Throws `UsageError` for a point that does not exist or is not final; the message names `action`. */
 export async function readPoint(
   tx: Database,
   { queryId, position, action }: BranchPoint & { readonly action: "fork at" | "show" },

@@ -13,7 +13,7 @@ const PREFIX = "sha256:";
 const INLINE_BYTES = 1024;
 const DELTA_BYTES = 1 << 20;
 const READ_AT_ONCE = 200;
-/** Long values are stored in pieces, so that no statement and no row becomes long. */
+/** PostgreSQL stores long values as pieces, which bound the size of a statement and of a row. */
 const PIECE_BYTES = 256 * 1024, SENT_AT_ONCE = 16;
 const PUT_LONG = `INSERT INTO long_value AS v (hash) VALUES ($1) ON CONFLICT (hash) DO UPDATE SET hash = v.hash
 RETURNING (xmax = 0) AS is_new`;
@@ -28,8 +28,8 @@ const insertContent = namedChange((db, row: DatabaseSchema["content"]) =>
   )
 );
 
-/** Stores each long text and value once, within the transaction that uses it. Reading verifies content against its
- * hash. Lone surrogates become U+FFFD, because the database stores UTF-8. */
+/** `text` and `bytes` throw `Damage` if referenced content is missing or has another hash. U+FFFD replaces lone
+ * surrogates, because the database stores UTF-8. */
 export class Content {
   readonly db: Database;
   /** A value is null if the stored bytes have another hash. */
@@ -40,8 +40,8 @@ export class Content {
     this.db = db;
   }
 
-  /** Returns the cell for a text: the text itself, or a reference. Long texts get a reference, and so do texts that
-   * look like one. A text with a NUL also gets a reference, because `node:sqlite` cuts texts off at a NUL. */
+  /** Returns the text, or a reference if it is long or resembles a reference. A text with a NUL gets a reference,
+   * because `node:sqlite` cuts texts at a NUL. */
   async putText(text: string): Promise<string> {
     const odd = text.startsWith(PREFIX) || text.includes("\0");
     const { textBytes } = this.db.dialect;
@@ -50,9 +50,8 @@ export class Content {
     return !odd && bytes.length <= textBytes ? text : await this.#put(bytes);
   }
 
-  /** Returns the cell for a BLOB column: the bytes, or a reference as text. `before` is the cell of the previous value.
-   * If the difference between the two values is much smaller than the new value, the database stores only the
-   * difference. */
+  /** Returns the bytes, or a reference. `before` is the cell of the previous value: SQLite may store the difference to
+   * it. */
   async putBytes(bytes: Uint8Array, before: Uint8Array | string | null = null): Promise<Uint8Array | string> {
     const { valueBytes, hasDifferences } = this.db.dialect;
     if (bytes.length <= valueBytes) return bytes;
@@ -63,7 +62,7 @@ export class Content {
     return bytes.length <= INLINE_BYTES ? bytes : await this.#put(bytes, before);
   }
 
-  /** Preloads the contents of these cells in few queries. `text` and `bytes` then return these contents. */
+  /** Reads the contents of these cells, so that `text` and `bytes` can return them. */
   async load(cells: Iterable<unknown>): Promise<void> {
     const wanted = new Set<string>();
     for (const cell of cells) {
@@ -94,7 +93,6 @@ export class Content {
     for (const hash of hashes) {
       if (found.has(hash)) continue;
       const pieces = await this.db.run("SELECT bytes FROM long_value_piece WHERE hash = $1 ORDER BY position", [hash]);
-      // Content without pieces has its bytes in its own column.
       if (pieces.length > 0) found.set(hash, joinBytes(pieces.map(({ bytes }) => bytes as Uint8Array)));
     }
     return found;
@@ -116,7 +114,7 @@ export class Content {
     return cell.startsWith(PREFIX) ? decode(this.#loaded(cell)) : cell;
   }
 
-  /** The same reference always gives the same object. */
+  /** Two reads of one reference return the same object. */
   bytes(cell: Uint8Array | string): Uint8Array<ArrayBuffer> {
     if (typeof cell === "string") return this.#loaded(cell);
     if (cell.length <= INLINE_BYTES) return owned(cell);
@@ -155,15 +153,15 @@ export class Content {
     return reference;
   }
 
-  /** All differences refer to one base, so that reading takes one step. Once the differences together are longer than
-   * the base, Vis stores a new base. */
+  /** A difference refers to a base that is no difference itself, so a read takes one step. Vis stores a new base when
+   * the differences together would be longer than the base. */
   async #putDelta(hash: string, bytes: Uint8Array, before: string): Promise<boolean> {
     if (bytes.length > DELTA_BYTES) return false;
     const [row] = await this.#rows([before.slice(PREFIX.length)]);
     if (row === undefined || row.hash === hash) return row !== undefined;
     if (row.encoding === "chunks" && !await this.#isSmall(pieceHashes(row.bytes))) return false;
     const base = row.base ?? row.hash;
-    // A base with another hash works too: the result is verified against its own hash.
+    // The hash of the base does not matter, because a reader verifies the result against its own hash.
     const from = (await this.#read([base])).get(base);
     if (from === undefined) return false;
     const delta = deltaOf(from, bytes);
@@ -192,14 +190,14 @@ export class Content {
     await insertContent(this.db, { ...NO_DELTA, hash, encoding: "chunks", bytes: list });
   }
 
-  /** The server removes the pieces of a value together with the last row that refers to the value. */
+  /** A trigger removes the pieces of a value with the last row that refers to the value. */
   async #putLong(bytes: Uint8Array): Promise<string> {
     const hash = hashOf(bytes);
-    // The row is locked whether it is new or existed before, so that no other transaction removes it.
+    // The statement locks even an existing row, so that no other transaction removes it.
     const [row] = await this.db.run(PUT_LONG, [hash]);
     for (let from = 0, at = 0; row?.["isNew"] && from < bytes.length; from += PIECE_BYTES, at++) {
       const piece = [hash, at, bytes.subarray(from, from + PIECE_BYTES)];
-      // An occasional wait limits the number of pieces on their way to the server.
+      // An occasional wait bounds the pieces that are on their way to the server.
       if (at % SENT_AT_ONCE === 0) await this.db.run(PUT_PIECE, piece);
       else await this.db.store(PUT_PIECE, piece);
     }
@@ -233,7 +231,7 @@ function attempt<T>(work: () => T): T | undefined {
   }
 }
 
-/** A byte order mark at the start is kept, because it belongs to the text. */
+/** The decoder keeps a byte order mark, because it belongs to the text. */
 function decode(bytes: Uint8Array): string {
   return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
 }
@@ -243,12 +241,12 @@ function pieceHashes(bytes: Uint8Array): string[] {
   return Array.isArray(list) ? list.map(String) : [];
 }
 
-/** SQLite returns unshared buffers; the typings do not state this. */
+/** SQLite returns unshared buffers, but its types do not say this. */
 function owned(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return bytes.buffer instanceof ArrayBuffer ? bytes as Uint8Array<ArrayBuffer> : new Uint8Array(bytes);
 }
 
-/** The metadata of a row has the CRC-32 of a short value. A longer value has a hash instead. */
+/** `crc` is the CRC-32 of a short value; a longer value has a hash instead. */
 export interface ValueCheck {
   readonly crc?: number;
 }
@@ -263,8 +261,8 @@ export function compareValue(bytes: Uint8Array, { crc }: ValueCheck, what: strin
 
 type PieceRow = Pick<DatabaseSchema["content"], "hash" | "encoding" | "bytes">;
 
-/** Stores a text in `content`, with one piece in memory at a time. Returns the reference of the whole text. With
- * `claimedAt`, a claim protects the text from erasure until `releaseClaim`, for a day at most. */
+/** Stores a text in `content` piece by piece, and returns its reference. With `claimedAt`, a claim protects the text
+ * from erasure for up to a day, or until `releaseClaim`. */
 export async function putLarge(
   db: Database,
   pieces: AsyncIterable<Uint8Array>,
@@ -273,7 +271,7 @@ export async function putLarge(
   const whole = createHash("sha256");
   const hashes: string[] = [];
   const put = newId();
-  // The same bytes may be stored in another encoding, but a reader of lists supports only raw pieces.
+  // The same bytes may be stored in another encoding, which a reader of lists does not support.
   const insert = async (row: PieceRow, others: readonly DatabaseSchema["content"]["encoding"][]) => {
     if (claimedAt === undefined) return await insertPiece(db, row, others).execute();
     const claim = { put, reference: PREFIX + row.hash, claimedAt };
@@ -322,10 +320,11 @@ interface Named {
   readonly large: string;
 }
 
-/** Ends one claim on a text, in the transaction that stores a row with a reference to it. */
+/** Ends one claim on a text, in the transaction that stores a row with a reference to the text. Throws `BusyError` if
+ * Vis has erased the text. */
 export async function releaseClaim(tx: Database, { name, large }: Named): Promise<void> {
   const hash = large.slice(PREFIX.length);
-  // Claims expire after a day.
+  // A claim expires after a day, so Vis may have erased the text.
   const stored = await tx.selectFrom("content").select("hash").where("hash", "=", hash).executeTakeFirst();
   if (!stored) {
     throw new BusyError(
@@ -337,8 +336,8 @@ export async function releaseClaim(tx: Database, { name, large }: Named): Promis
   await tx.deleteFrom("claim").where("reference", "=", large).where("put", "=", oldest).execute();
 }
 
-/** Yields the pieces of a large text in order, each read on demand. Throws `Damage` before it yields a piece with a
- * wrong hash, and after the last piece if the hash of the whole is wrong. */
+/** Yields the pieces of a text in order, and throws `Damage` in place of a missing or changed piece. Throws `Damage`
+ * after the last piece if the whole text has another hash. */
 export async function* largePieces(db: Database, large: string): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const expected = large.slice(PREFIX.length);
   const { encoding, bytes } = await read(db, expected);
@@ -373,7 +372,7 @@ export async function encodingOf(db: Database, reference: string): Promise<"raw"
   return row?.encoding ?? null;
 }
 
-/** Each yielded piece is verified. */
+/** Throws `Damage` in place of content that is missing or has another hash. */
 export async function* contentPieces(db: Database, reference: string): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const encoding = await encodingOf(db, reference);
   if (encoding === "delta" || encoding === null) {
@@ -391,15 +390,14 @@ interface Delta {
   readonly literals: Uint8Array<ArrayBuffer>;
 }
 
-/** A shorter run of equal bytes does not count as a match. */
+/** A match has at least this many bytes, except at the end of the base. */
 const ANCHOR = 16;
-/** After a difference, the base is searched at these distances, which suit a few changed bytes, a changed entry, or a
- * removed entry. */
+/** `anchorAfter` searches the base at these distances, which suit a few changed bytes, or a changed or removed
+ * entry. */
 const SKIPS = [0, 1, 2, 3, 4, 8, 16, 32, 64, 128, 256];
 const MAX_STEPS = 24;
 
-/** Returns null if the difference has more than `MAX_STEPS` steps, or more new bytes than a quarter of the value. The
- * search finds additions and changes in a few places, as blocks often make them. */
+/** Returns null if the difference has more than `MAX_STEPS` steps, or more new bytes than a quarter of the value. */
 export function deltaOf(base: Uint8Array, value: Uint8Array): Delta | null {
   const from = view(base), to = view(value);
   const most = value.length >> 2;
@@ -440,7 +438,7 @@ export function applyDelta(base: Uint8Array, { steps, literals }: Delta): Uint8A
 function equalBytes(from: Buffer, to: Buffer, { i, j }: { readonly i: number; readonly j: number }): number {
   const most = Math.min(from.length - i, to.length - j);
   let equal = 0;
-  // Comparing buffers is native, so long stretches are compared at once.
+  // Native comparison of buffers makes long equal stretches cheap.
   for (let step = 4096; step >= 64; step >>= 2) {
     while (equal + step <= most && same(from, to, { i: i + equal, j: j + equal, step })) equal += step;
   }
@@ -456,7 +454,7 @@ function same(
   return from.subarray(i, i + step).equals(to.subarray(j, j + step));
 }
 
-/** Returns the first place at a distance of `SKIPS` after `i` whose bytes also occur in the value after `j`. */
+/** Returns null if no distance of `SKIPS` leads to a match. */
 function anchorAfter(
   from: Buffer,
   to: Buffer,
@@ -498,8 +496,8 @@ const MAX = 64 * 1024;
 const MASK = 0xfffc0000;
 const GEAR = gearTable();
 
-/** Cuts bytes into pieces at boundaries that depend only on nearby bytes (a gear hash). An insertion thus changes only
- * nearby pieces. The pieces are views of the input. */
+/** Cuts bytes where a hash of the nearby bytes says so, so an insertion changes few pieces. The pieces are views of
+ * `bytes`. */
 export function chunks(bytes: Uint8Array): Uint8Array[] {
   const pieces: Uint8Array[] = [];
   let start = 0;
@@ -522,7 +520,7 @@ function boundary(bytes: Uint8Array, start: number): number {
   return limit;
 }
 
-/** The random words (xorshift32) must not change: otherwise pieces of old and new values would no longer match. */
+/** The random words must not change, because pieces of new values would no longer match stored pieces. */
 function gearTable(): Uint32Array {
   const table = new Uint32Array(256);
   let word = 0x9e3779b9;

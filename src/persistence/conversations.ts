@@ -134,7 +134,7 @@ export async function findBranch(db: Database, conversationId: string): Promise<
   const souls = await idsWith(db, { table: "conversationSoul", prefix: from });
   if (souls.length === 1) return (await lastUsedBranchesOf(db, souls))[0] ?? null;
   if (souls.length > 1) return null;
-  // The branch of a sub-query cannot be found by its id.
+  // Users must not reach the branch of a sub-query by its id.
   const where = sql<boolean>`${db.dialect.jsonText("t.metadata", "child")} IS NULL`;
   const ids = await idsWith(db, { table: "conversationState", prefix: from, where });
   if (ids.length !== 1) return null;
@@ -165,7 +165,7 @@ async function lastUsedBranchesOf(db: Database, ids: readonly string[]): Promise
   });
 }
 
-/** A running query is always the newest of its branch. */
+/** A running query is the newest of its branch, so the newest queries are enough. */
 async function branchesWithQueries(
   db: Database,
   ids: readonly string[],
@@ -192,7 +192,7 @@ async function branchesWithQueries(
   }));
 }
 
-/** The creation of a branch and each run in it use the branch. */
+/** The last use of a branch is the newest run of its newest query, or its creation. */
 function lastUsedBranches(db: Database) {
   return allBranches(db).where((on) =>
     on(
@@ -280,8 +280,7 @@ function byActivity(db: Database) {
 
 const TITLE_CHARS = 100;
 
-/** The metadata of a branch records the origin of its title. The origin is absent if the title comes from the
- * request. */
+/** `titledBy` is absent if the title comes from the request. */
 interface TitleMetadata {
   readonly titledBy?: "nobody" | "user" | "model";
 }
@@ -349,7 +348,7 @@ async function externalIn(db: Database, { channel, externalId }: ExternalChat): 
 
 export function removeConversation(db: Database, conversationId: string): Promise<void> {
   return db.write(async (tx) => {
-    // The lock keeps a query from beginning in the conversation meanwhile.
+    // The lock prevents a query from beginning in the conversation before the deletion ends.
     await tx.selectFrom("conversationState").select("id").where("conversationSoulId", "=", conversationId)
       .forNoKeyUpdate().execute();
     if (await runningQuery(tx, conversationId) !== null) {
@@ -396,7 +395,7 @@ export function readTurns(db: Database, branchId: string): Promise<readonly Quer
   });
 }
 
-/** Returns the running query of the conversation, not one of its sub-queries. */
+/** Ignores sub-queries. Returns null if the conversation has no running query. */
 export async function runningQuery(db: Database, conversationId: string): Promise<string | null> {
   const found = await db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
     .innerJoin("conversationState as b", "b.id", "q.conversationStateId")

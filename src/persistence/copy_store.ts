@@ -29,8 +29,8 @@ interface Side {
   readonly finish?: () => Promise<void>;
 }
 
-/** Copies a file to an empty PostgreSQL database, or a PostgreSQL database to a new file. Reads one snapshot of the
- * source. After an interruption, the same call continues. Throws `StoreError`, `UsageError` and `Cancelled`. */
+/** Reads one snapshot of the source. After an interruption, a call with the same arguments continues the copy. Throws
+ * `StoreError`, `UsageError` and `Cancelled`. */
 export async function copyStore(options: CopyStoreOptions): Promise<DatabaseCopyReport> {
   const start = performance.now();
   const { from, to } = options;
@@ -87,7 +87,7 @@ async function openSource({ from }: CopyStoreOptions): Promise<Side> {
   });
 }
 
-/** A file gets its final name only when it is complete. */
+/** The file gets its final name when the copy is complete. */
 async function openTarget({ to }: CopyStoreOptions): Promise<Side> {
   if (await stat(to).then(() => true, () => false)) {
     throw new UsageError(`Cannot copy to ${to}: it already exists; choose another path`);
@@ -106,7 +106,7 @@ async function openFile(path: string, location: string): Promise<Side> {
   return { db: new SqliteDatabase(connection, { transactions, tenant: null }), location, toStoreError };
 }
 
-/** Passes damage on: the caller reports it as damage of the source. */
+/** Returns `Damage` unchanged, because `copyStore` reports it as damage of the source. */
 function unlessDamage(toStoreError: Side["toStoreError"]): Side["toStoreError"] {
   return (error, location) => error instanceof Damage ? error : toStoreError(error, location);
 }
@@ -207,8 +207,8 @@ interface ProgressRow {
 
 const START: CopyMark = { table: 0, after: [] };
 
-/** Returns the point at which a copy from `source` continues. Throws `UsageError` if the database has rows of its
- * own. */
+/** Returns the point at which a copy from `source` continues. Throws `UsageError` if the database has other rows, or an
+ * unfinished copy of another source. */
 async function beginCopy(
   to: Database,
   { source, location }: { readonly source: string; readonly location: string },
@@ -229,8 +229,8 @@ async function beginCopy(
   });
 }
 
-/** Records progress in the transaction of the copied rows. Throws `UsageError` if another process has copied in the
- * meantime. */
+/** Records progress in the transaction of the copied rows. Throws `UsageError` if another process has recorded progress
+ * since `before`. */
 async function advance(
   tx: Database,
   { before, now }: { readonly before: CopyMark; readonly now: CopyMark },
@@ -278,7 +278,7 @@ interface Page {
   readonly most: number;
 }
 
-/** The cells of a page have at most this many bytes, unless its first row has more. */
+/** The long cells of a page have at most this many bytes, unless its first row has more. */
 const PAGE_BYTES = 8 << 20;
 
 async function readRows(db: Database, { table, after, most }: Page): Promise<readonly CopiedRow[]> {
@@ -321,7 +321,7 @@ async function countRows(db: Database, table: UserTable): Promise<number> {
 async function plainRow(db: Database, table: UserTable, row: Row): Promise<PlainRow> {
   const textual = new Set(columnsOfKind(table, "long", "json"));
   const binary = new Set(columnsOfKind(table, "bytes", "jsonBytes"));
-  // Each row has its own `Content`, because loaded contents stay in memory.
+  // Each row has its own `Content`, because a `Content` keeps loaded contents in memory.
   const content = new Content(db);
   await content.load([...textual].map((column) => row[column]));
   const large = table !== "expressionState" ? null : largeOf(content.text(String(row["metadata"] ?? "{}")));
@@ -361,7 +361,7 @@ async function writeRows(
       cells["result"] = to.dialect.largeCell(await putLarge(to, largePieces(from, row.large)));
     }
     await copyContents(row, { from, to });
-    // The rows have the columns of their own table.
+    // The cells have the columns of this table, which the types do not show.
     await insertRow(to, table, cells as never);
   }
 }
@@ -381,7 +381,7 @@ async function storedCells(
   return stored;
 }
 
-/** The previous version is the base, so that only the difference is stored. */
+/** The previous version serves as the base, so that the target stores a difference. */
 async function before(db: Database, cells: PlainRow["cells"], column: string): Promise<Uint8Array | string | null> {
   const { version, expressionSoulId } = cells;
   if (!db.dialect.hasDifferences || column !== "result" || typeof version !== "number" || version === 0) return null;
@@ -399,7 +399,7 @@ async function copyContents(
   for (const reference of referencesOf(row)) await copyContent(reference, { from, to });
 }
 
-/** Text that only resembles a reference also counts, so some of the returned references may lead to no content. */
+/** Text that resembles a reference counts, so a returned reference may lead to no content. */
 function referencesOf({ cells }: PlainRow): ReadonlySet<string> {
   const found = new Set<string>();
   for (const cell of Object.values(cells)) {
@@ -416,7 +416,7 @@ async function copyContent(
   await putLarge(to, contentPieces(from, reference));
 }
 
-/** Compares the next rows of a table with the rows of the other database. Throws `StoreError` on a difference. */
+/** Throws `StoreError` if the next rows of a table differ from their copies. */
 async function verifyRows(
   { from, to }: { readonly from: Database; readonly to: Database },
   page: Parameters<typeof readRows>[1],
@@ -433,7 +433,7 @@ async function verifyRows(
     for (const reference of [...referencesOf(row), ...(row.large === null ? [] : [row.large])]) {
       if (await encodingOf(from, reference) === null) continue;
       await ofCopy(async () => {
-        // Reading a content verifies its hash.
+        // Reading content verifies its hash.
         for await (const _piece of contentPieces(to, reference));
       });
     }
@@ -449,7 +449,7 @@ function unlike(what: string): StoreError {
   );
 }
 
-/** Throws `StoreError` if the copy is damaged. Passes on damage of the source. */
+/** Turns `Damage` into a `StoreError` about the copy. */
 async function ofCopy<T>(read: () => Promise<T>): Promise<T> {
   try {
     return await read();

@@ -28,10 +28,10 @@ export interface HeldRun {
   readonly version?: string | null;
 }
 
-/** Queries run on a database or on a transaction in it. */
+/** An instance is a database, or a transaction in it. */
 export abstract class Database extends Kysely<DatabaseSchema> {
   abstract readonly dialect: DatabaseDialect;
-  /** Only rows of this tenant are visible; with null, the rows of all tenants. */
+  /** Queries filter rows by this tenant; null means all tenants. */
   abstract readonly tenant: string | null;
 
   constructor(dialect: Dialect) {
@@ -44,84 +44,80 @@ export abstract class Database extends Kysely<DatabaseSchema> {
 
   abstract of(tenant: string | null): Database;
   abstract run(sql: string, parameters: readonly unknown[]): readonly ResultRow[] | Promise<readonly ResultRow[]>;
-  /** Runs a statement without reading its rows. A transaction need not wait for the statement: if it fails, every later
-   * statement of the transaction fails with the same error. */
+  /** Runs a statement without reading its rows. A transaction need not wait for the statement: if it fails, later
+   * statements of the transaction fail. */
   abstract store(sql: string, parameters: readonly unknown[]): void | Promise<void>;
   /** A transaction need not wait for the insertion. */
   abstract insert(table: string, cells: ResultRow): void | Promise<void>;
   /** A transaction need not wait for the change. */
   abstract update(table: string, change: RowChange): void | Promise<void>;
-  /** Runs a transaction that writes. When the promise resolves, all of `work` is stored; when it rejects, none of it.
-   * `work` may run more than once, so it must not depend on earlier attempts. */
+  /** Runs a transaction that writes. `work` may run more than once, so it must not depend on an earlier attempt. */
   abstract write<T>(work: (tx: Database) => Promise<T>): Promise<T>;
 
-  /** Runs a transaction that writes for a run of this process. The run must be read with `versionOf`. If the run has
-   * changed since, the transaction stores no rows, so that its reads need no locks. */
+  /** Runs a transaction that writes for a run of this process. `work` must read the run with `versionOf`, so that its
+   * reads need no locks: if the run has changed since, the transaction stores nothing. */
   writeRun<T>(work: (tx: Database) => Promise<T>): Promise<T> {
     return this.write(work);
   }
 
   abstract read<T>(work: (tx: Database) => Promise<T>): Promise<T>;
 
-  /** Runs long reads on one snapshot, on a connection of their own if possible. */
+  /** Runs long reads on one snapshot, beside other work if the database is a file or a server. */
   readBeside<T>(work: (tx: Database) => Promise<T>): Promise<T> {
     return this.read(work);
   }
 
-  /** Makes other transactions that lock the same name wait for the end of this transaction. */
+  /** Makes other transactions that lock the same name wait until this transaction ends. */
   abstract lock(name: string): Promise<void>;
 
-  /** Throws `TakenOverError` if this process ran the query as a node and another node has taken it. With a version, all
-   * later writes depend on that version. */
+  /** Throws `TakenOverError` if this process ran the query as a node and another node has taken it. With a version, a
+   * `writeRun` fails if the run no longer has this version. */
   checkHolder(_run: HeldRun): void {}
 
-  /** The caller has stored the end of a run of this process. */
+  /** A caller reports that it has stored the end of a run of this process. */
   ended(_queryId: string): void {}
 
   abstract close(): Promise<void>;
 }
 
 export interface DatabaseDialect {
-  /** Longer texts and values are stored outside their own column. */
+  /** Vis stores a text of more bytes outside its column. */
   readonly textBytes: number;
   readonly valueBytes: number;
-  /** Longer content is divided into pieces. */
+  /** Vis divides longer content into pieces. */
   readonly contentBytes: number;
-  /** Says whether a new version of a value is stored as the difference to the previous version; otherwise as a long
-   * value. */
+  /** The database can store a value as the difference to its previous version. */
   readonly hasDifferences: boolean;
-  /** Says whether only a change locks an existing row. A row that is about to be used must then be locked against
-   * removal. */
+  /** If true, a transaction must change a row to protect it from removal. */
   readonly locksByChange: boolean;
   readonly search: SearchDialect;
   readonly erasure: ErasureDialect;
 
   isTenant(expression: string, tenant: string): RawBuilder<boolean>;
   wholeText(cell: string): RawBuilder<string | null>;
-  /** The cell may be in `content`. The result is NULL if the key is missing. */
+  /** `cell` may hold a reference to `content`. The result is NULL if the key is missing. */
   jsonText(cell: string, key: string): RawBuilder<string | null>;
-  /** True and 1 differ, and so do null and a missing value. */
+  /** `true` differs from 1, and null differs from a missing value. */
   hasJson(column: string, path: readonly string[], value: string | number | boolean | null): RawBuilder<boolean>;
   isListed(column: string, json: string): RawBuilder<SqlBool>;
   byteLength(column: string): string;
   mentionsContent(column: string): string;
   externalId(conversation: string): RawBuilder<string | null>;
-  /** The caller has stored the text with `putLarge`. */
+  /** The caller must store the text with `putLarge` first. */
   largeCell(reference: string): string | null;
   newestVersions(
     rows: { readonly by: string; readonly columns: string; readonly from: RawBuilder<unknown> },
   ): RawBuilder<unknown>;
 
-  /** Returns the node that has a run, and its epoch. Each write of a run begins by reading the run with this
-   * expression. If the run is locked, no node takes it until the transaction ends. `id` is the column with the id of
-   * the run. */
+  /** The expression yields the node that has the run, with its epoch. If `isLocked`, no node takes the run until the
+   * transaction ends. `id` is the column with the id of the run. */
   holderOf(id: string, isLocked?: boolean): RawBuilder<string | null>;
-  /** `run` is the name under which the statement reads the row. */
+  /** `run` is the alias of the row in the statement. */
   versionOf(run: string): RawBuilder<string | null>;
   hasNoJob(run: string): RawBuilder<boolean>;
   /** Returns whether another node will continue a run of this branch if its own node is lost. */
   hasRunningJob(tx: Database, branchId: string): Promise<boolean>;
-  /** Returns requests with this key that nodes have accepted, whose queries may not have begun. */
+  /** Returns the accepted requests with this key, even if their queries have not begun. */
   keyedJobs(
     db: Database,
     key: string,
@@ -143,13 +139,12 @@ export interface SearchDialect {
   readonly isShared: boolean;
   termReader(db: Database): Promise<(token: string) => Promise<readonly string[]>>;
   match(db: Database, words: SearchWords): SearchMatch;
-  /** With these conditions, the database reads all texts. */
+  /** These conditions use no index, so the database reads the texts. */
   inside(db: Database, word: string): readonly RawBuilder<unknown>[];
   all(db: Database): readonly RawBuilder<unknown>[];
 }
 
-/** `joined` has index terms by word and token. In these terms, the token is next to characters of scripts without
- * spaces. */
+/** `joined` lists, by word and token, index terms in which the token touches characters of a script without spaces. */
 export interface SearchWords {
   readonly words: ReadonlySet<string>;
   readonly joined: ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>;
@@ -158,18 +153,18 @@ export interface SearchWords {
 export interface SearchMatch {
   readonly where: RawBuilder<unknown>;
   readonly order: RawBuilder<unknown>;
-  /** A rank requires reading every match. */
+  /** To rank matches, the database must read all of them. */
   readonly isRanked: boolean;
 }
 
 interface ErasureDialect {
-  /** Returns hashes of content that rows of the conversation name, except in the JSON of their columns. */
+  /** Returns hashes of content that the rows name. `noteErasable` reads the names inside short JSON cells itself. */
   referencesOf(tx: Database, conversationId: string): Promise<readonly string[]>;
-  /** Returns content that no row names and that only runs of this conversation can have used. */
+  /** Returns hashes of content that runs of this conversation may have left without a row. */
   orphansOf(tx: Database, conversationId: string): Promise<readonly string[]>;
-  /** Returns the number of entries whose work is done. */
+  /** Returns the number of `erasure` entries that need no further work. */
   erase(db: Database, work: ErasureWork): Promise<number>;
-  /** Runs `remove`, which deletes the rows of the conversation. */
+  /** `remove` deletes the rows of the conversation. */
   removing<T>(tx: Database, conversationId: string, remove: () => Promise<T>): Promise<T>;
   dropLarge(
     db: Database,
@@ -200,7 +195,7 @@ export function namedQuery<V extends object, R>(
   };
 }
 
-/** The change is built once like a `namedQuery`, so `build` must not depend on the values. */
+/** `build` must not depend on the values, because Kysely builds the change once. */
 export function namedChange<V extends object>(build: Build<V, unknown>): (db: Database, values: V) => Promise<void> {
   const bound = binder(build);
   return async (db, values) => {
@@ -225,11 +220,11 @@ function binder<V extends object>(build: Build<V, unknown>) {
 }
 
 function parametersFor<V extends object>(values: V): V {
-  // `build` only passes the values on, so only their names are read.
+  // `build` passes the values on without reading them, so placeholders with the same names suffice.
   return Object.fromEntries(Object.keys(values).map((name) => [name, new Parameter(name)])) as unknown as V;
 }
 
-/** No column may be undefined. */
+/** The value of a column must not be undefined. */
 export async function insertRow<T extends keyof DatabaseSchema & string>(
   db: Database,
   table: T,
@@ -268,26 +263,25 @@ export async function idsWith(
     readonly where?: RawBuilder<boolean>;
   },
 ): Promise<readonly string[]> {
-  // Ids are hexadecimal digits and dashes, all of which sort before "~".
+  // Ids consist of hexadecimal digits and dashes, which sort before "~".
   const { rows } = await sql<{ id: string }>`SELECT t.id FROM ${sql.raw(`${snakeCase(table)} t`)}
     WHERE t.id >= ${prefix} AND t.id < ${`${prefix}~`} AND ${where} AND ${isSeen(db, TENANTS[table])} LIMIT 2`
     .execute(db);
   return rows.map(({ id }) => id);
 }
 
-/** Lone surrogates and NUL are escaped, so that every text is preserved exactly. */
+/** JSON escapes lone surrogates and NUL, so the database returns the exact text. */
 export function toJson(value: Readonly<Record<string, unknown>> | readonly unknown[]): string {
   return JSON.stringify(value);
 }
 
-/** Returns the object in a metadata cell. Only this folder writes metadata, so the fields have the types of `T`. The
- * object is partial because an older version may not have written a field. */
+/** Code of this folder wrote the metadata, so its fields have the types of `T`. A field may be missing, because an
+ * older version did not write it. */
 export function fromJson<T extends object>(cell: string | null): Partial<T> {
   return cell === null ? {} : JSON.parse(cell) as Partial<T>;
 }
 
-/** Returns text for a column that is searched and never moved to `content`. Lone surrogates and NUL, which the column
- * cannot return, become U+FFFD. The row's metadata then keeps the exact text. */
+/** U+FFFD replaces lone surrogates and NUL, which a searched column cannot return. */
 export function searchText(text: string): string {
   return text.toWellFormed().replaceAll("\0", "\ufffd");
 }
@@ -314,7 +308,7 @@ export class OwnDriver implements Driver {
   readonly #connection: DatabaseConnection;
   readonly #turns: Turns | null;
 
-  /** `turns` is null if the caller already holds a connection, or if the function takes one. */
+  /** `turns` is null if the caller holds a connection, or if `run` takes one. */
   constructor(run: RunQuery, turns: Turns | null = null) {
     this.#connection = {
       // Kysely's types, which name the columns, guarantee the shape of the rows.

@@ -63,7 +63,7 @@ export interface DatabaseStoreOptions {
   readonly busyMs: number;
   readonly check: () => Promise<readonly string[]>;
   readonly fileFault: () => string;
-  /** By default, the store looks in its files for the reason of a failed write. */
+  /** The default asks `fileFault` for the reason of a failed write. */
   readonly writeFault?: () => Promise<string>;
   readonly asNode?: Store["asNode"];
   readonly toStoreError: (error: unknown, location: string) => unknown;
@@ -115,7 +115,7 @@ function viewOf(
     ...largeTextStore(parts, converted),
     ...guarded(guard, archive(parts)),
     ...{ check, fileFault, writeFault, asNode },
-    // Logging must not fail a query, so an entry that cannot be written is dropped.
+    // Logging must not fail a query, so the store drops an entry that it cannot write.
     log: (...entries) => writeLogEntries(all, { entries, now: now() }).catch(() => undefined),
     close: async () => {
       await eraser.end();
@@ -301,8 +301,7 @@ const ITERATION: Rule = [["iteration", 0]];
 const OF_RUN: Rule = [["run", 0, "queryId"]];
 const BRANCH_AT: Rule = [...BRANCH, ["run", 1, "queryId"]];
 const STATE: Rule = [["branch", 0, "branchId"], ["iteration", 0, "iterationId"], ["run", 0, "queryId"]];
-/** Methods without ids to check: they search among the tenant's rows, work for the whole process, or name content by
- * its hash. */
+/** A method with this rule names no row by its id, or filters by tenant itself. */
 const NONE: Rule = [];
 
 const RULES: Readonly<Record<keyof Methods | `states.${keyof StateStore}`, Rule>> = {
@@ -372,11 +371,10 @@ interface Named {
   readonly id: string;
 }
 
-/** Keeps a tenant from reaching rows of other tenants. For a row of another tenant, methods get an unused id, as if the
- * row did not exist. */
+/** Replaces the id of another tenant's row by an unused id, so that a method behaves as if the row did not exist. */
 export class Owners {
   readonly #db: Database;
-  /** Rows never change their tenant. */
+  /** The tenant of a row does not change, so a known answer stays right. */
   readonly #known = new BoundedMap<string, boolean>(MOST_KNOWN);
   #reading: Promise<void> | null = null;
 
@@ -384,7 +382,7 @@ export class Owners {
     this.#db = db;
   }
 
-  /** Calls keep their order, even if rows have to be read for one of them. */
+  /** Methods begin in the order of their calls, even if one call waits for the tenant of a row. */
   checked<M extends Method>(name: string, method: M): M {
     const rule: Rule | undefined = Reflect.get(RULES, name);
     if (rule === undefined) throw new Error(`Cannot serve ${name} to a tenant: no rule exists for it`);
@@ -414,7 +412,7 @@ export class Owners {
     await read;
   }
 
-  /** A missing row is not remembered, since it may be made later. */
+  /** A missing row stays unknown, because a later call may insert it. */
   async #read({ kind, id }: Named): Promise<void> {
     const [row] = await TENANT_OF[kind](this.#db, { id });
     if (row) this.#known.set(id, row.tenant === this.#db.tenant);

@@ -9,20 +9,20 @@ import { type ConversationTableName, isOfConversation, REFERRING_TABLES, snakeCa
 
 const PREFIX = "sha256:";
 const REFERENCE = /sha256:([0-9a-f]{64})/g;
-/** After this many rows, other work may run. */
+/** After this many rows, a scan lets other work run. */
 const ROWS_AT_ONCE = 2_000;
 const HASHES_AT_ONCE = 200;
 /** The pause keeps the first erasure from slowing the start of a process. */
 const FIRST_MS = 1_000;
 const EVERY_MS = 60_000;
-/** An older claim was left by a process that was killed. */
+/** Vis removes an older claim, which a killed process may have left. */
 const CLAIM_MS = 24 * 3_600_000;
 const TRIES = 3;
-/** Two contents within this distance may belong to the same transaction. */
+/** Contents whose row numbers differ by at most this may belong to one transaction. */
 const NEAR = 50;
 const ORPHAN_BYTES = 1 << 20;
 
-/** Columns with JSON that names content inside its text: images, large texts, bytes that extensions store. */
+/** These columns hold JSON that may name content: images, large texts, and bytes of extensions. */
 const NESTED: readonly (readonly [table: ConversationTableName, column: string])[] = [
   ["querySoul", "metadata"],
   ["expressionState", "metadata"],
@@ -36,13 +36,12 @@ interface EraserOptions {
   readonly now: () => number;
 }
 
-/** Removes content that only deleted conversations used. Deletions note such content in the table `erasure`. Each
- * process removes the listed content soon after it opens the database, after its own deletions, and every minute. A
- * process that ends earlier removes the listed content at its end. */
+/** Removes content that deletions have listed in the table `erasure`. An eraser works soon after its start, after a
+ * deletion by its process, and every minute. `end` does the requested work of a process that ends sooner. */
 export class Eraser {
   readonly #options: EraserOptions;
   #running: Promise<void> | null = null;
-  /** At the start the list must be read, because it may have entries of a killed process. */
+  /** The list may have entries of a killed process, so the first run must read it. */
   #isAsked = true;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #ended = false;
@@ -58,7 +57,7 @@ export class Eraser {
     this.#running ??= this.#work();
   }
 
-  /** Resolves when all requested work has ended. Does not wait for a lost server. */
+  /** Waits for the requested work, but not for a lost server. */
   async end(): Promise<void> {
     this.#ended = true;
     clearTimeout(this.#timer);
@@ -108,7 +107,8 @@ function claimsOf(rows: Rows): Set<string> {
   return new Set(rows.map(({ reference }) => String(reference).slice(PREFIX.length)));
 }
 
-/** Notes the content that the rows of a conversation name. Runs in the transaction that deletes the rows. */
+/** Notes the content that the rows of a conversation name. The caller runs it in the transaction that deletes these
+ * rows. */
 export async function noteErasable(db: Database, conversationId: string): Promise<void> {
   const { dialect } = db;
   const named = new Set(await dialect.erasure.referencesOf(db, conversationId));
@@ -119,8 +119,8 @@ export async function noteErasable(db: Database, conversationId: string): Promis
     }
   }
   const all = (await withParts(db, named)).union(new Set(await dialect.erasure.orphansOf(db, conversationId)));
-  // Simultaneous deletions wait for each other in the order of the hashes, which avoids deadlocks. A deletion waits
-  // while another process handles the same entry, and then notes the entry again.
+  // A deletion locks the entries in the order of the hashes, which avoids deadlocks. It waits for a process that
+  // handles an entry, and notes the entry again.
   const sorted = [...all].sort();
   for (let at = 0; at < sorted.length; at += HASHES_AT_ONCE) {
     const rows = sorted.slice(at, at + HASHES_AT_ONCE).map((hash) => ({ hash }));
@@ -166,9 +166,8 @@ export async function referencesInFile(db: Database, conversationId: string): Pr
   return named;
 }
 
-/** When an iteration or a run ends, new metadata replaces the former metadata. The former metadata stays as content
- * without a row. This function finds such metadata of the conversation's runs by the order in which content was
- * stored. */
+/** The end of an iteration or run replaces its metadata; the former metadata stays as content without a row. This
+ * function finds such metadata by the order in which the database stored content. */
 export async function orphansInFile(db: Database, conversationId: string): Promise<readonly string[]> {
   const ofIterations = isOfConversation("iteration", conversationId);
   const cells = ["llm_user_prompt", "llm_response", "metadata"].map((column): RawBuilder<unknown> => {
@@ -228,12 +227,12 @@ function partsOf({ encoding, bytes, base }: Parted): readonly string[] {
 export async function eraseOnServer(all: Database, { wanted }: Pick<ErasureWork, "wanted">): Promise<number> {
   return await all.write(async (tx) => {
     const hashes = [...wanted];
-    // A deletion that notes one of these hashes again has either ended, so that its rows are gone, or waits.
+    // A deletion that notes one of these hashes again has ended, so that its rows are gone, or waits for this lock.
     await tx.run("SELECT hash FROM erasure WHERE hash = ANY($1) ORDER BY hash FOR UPDATE", [hashes]);
-    // A transaction that stores one of these contents again has locked the row. The next statements see the rows of
-    // that transaction.
+    // A transaction that stores one of these contents again holds a lock on it, for which this statement waits. Later
+    // statements see the rows of that transaction.
     await tx.run("SELECT hash FROM content WHERE hash = ANY($1) ORDER BY hash FOR UPDATE", [hashes]);
-    // Claims are read first, because a claim ends when a row refers to the text.
+    // This function reads the claims first, because a claim ends when a row refers to the text.
     const claimed = await withParts(tx, claimsOf(await tx.run(CLAIMS, [])));
     const texts = NESTED.map(([table, column]) =>
       `SELECT ${column} AS cell FROM ${snakeCase(table)} WHERE ${tx.dialect.mentionsContent(column)}`
@@ -266,14 +265,13 @@ function addParts(
   }
 }
 
-/** Removes content without a referring row from a file, like `eraseOnServer`. The connection has no foreign keys, with
- * which SQLite would search all content for differences to each deleted row. */
+/** The connection checks no foreign keys: with them, SQLite would search all content for each deleted row. */
 export async function eraseInFile({ location, ...work }: ErasureWork): Promise<number> {
   using db = new DatabaseSync(location, { timeout: 50, enableForeignKeyConstraints: false });
   db.exec("PRAGMA secure_delete = ON");
   const settled = await erased(db, work);
   try {
-    // The write-ahead log still has the former pages.
+    // The write-ahead log still has the erased pages.
     db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
   } catch (error) {
     if (!isBusy(error)) throw error;
@@ -292,7 +290,7 @@ async function erased(db: DatabaseSync, { wanted, busyMs }: Omit<ErasureWork, "l
   return 0;
 }
 
-/** Rows that change after Vis stored them, by table. `?` is a query that was running. */
+/** Vis may change these rows after it has stored them. `?` is the id of a query that ran when the scan began. */
 const CHANGING: Readonly<Record<string, string>> = {
   conversation_soul: "true",
   conversation_state: "true",
@@ -308,8 +306,8 @@ interface Scanned {
   readonly last: { readonly rowid: number; readonly key: unknown } | null;
 }
 
-/** Searches the references of rows: most rows without a lock, a few at a time. A short transaction then reads the rest:
- * new rows, rows of queries that were running, and the few rows that change later. */
+/** `read` searches most rows for references without a lock. `erase` searches the others in a short transaction: new
+ * rows, and rows that may have changed. */
 class Scan {
   readonly #db: DatabaseSync;
   readonly #wanted: ReadonlySet<string>;
@@ -351,8 +349,8 @@ class Scan {
     }
   }
 
-  /** Returns the number of entries whose work is done. Returns null if a row from the beginning of the scan is gone. A
-   * new row may have the number of the deleted row, or the deletion may have noted content again. */
+  /** Returns the number of settled entries. Returns null if a row with which the scan began is gone, because a new row
+   * may have its number. */
   erase(): number | null {
     const [newest, count] = this.#conversations;
     if (this.#conversationsUpTo(newest) !== count) return null;
@@ -375,7 +373,7 @@ class Scan {
     const remove = this.#db.prepare("DELETE FROM content WHERE hash = ?");
     const settle = this.#db.prepare("DELETE FROM erasure WHERE hash = ?");
     for (const hash of this.#wanted.difference(this.#used)) remove.run(hash);
-    // A content that was noted meanwhile may be the only user of some of these contents, which must then stay noted.
+    // Content that a deletion has noted since may be the last user of these contents, so their entries must stay.
     const isWhole =
       this.#db.prepare("SELECT 1 FROM erasure WHERE hash NOT IN (SELECT hash FROM wanted) LIMIT 1").get() ===
         undefined;
@@ -462,8 +460,8 @@ export async function dropLargeRows(db: Database, hash: string): Promise<void> {
 
 const PIECES = "SELECT bytes FROM content WHERE hash = ? AND encoding = 'chunks'";
 
-/** Removes a large text on a connection without foreign keys. With foreign keys, SQLite would search all content for
- * differences to each deleted row, although pieces have no differences. */
+/** The connection checks no foreign keys: with them, SQLite would search all content for each deleted row, although
+ * pieces have no differences. */
 export async function dropLargeInFile(
   hash: string,
   { location, busyMs }: { readonly location: string; readonly busyMs: number },

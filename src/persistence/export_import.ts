@@ -21,7 +21,7 @@ import {
 } from "./tables.ts";
 
 const PREFIX = "sha256:";
-/** In an archive, longer texts and values are in `contents`, not in their rows. */
+/** An archive keeps longer texts and values in `contents`. */
 const INLINE_CHARS = 1024;
 
 type Row = Readonly<Record<string, unknown>>;
@@ -30,7 +30,7 @@ function archived(table: ArchivedTable, row: Row): Row {
   return Object.fromEntries(archivedColumns(table).map((column) => [column, row[column]]));
 }
 
-/** The caller has loaded the row's JSON into `content`. `refer` receives the references of the other cells. */
+/** The caller must load the row's JSON into `content` first. `refer` receives the hashes of long texts and values. */
 function toArchiveRow(
   row: Row,
   { table, content, refer, adopt }: {
@@ -148,9 +148,8 @@ interface LongCell {
   readonly column: string;
 }
 
-/** Passes all rows of a conversation to `take`, then the contents that the rows name. Only few contents are in memory
- * at a time. The caller must run this function in a transaction, so that the archive is one snapshot. Throws `Damage`,
- * possibly after some parts. */
+/** Passes the rows of a conversation to `take`, and after them the contents that they name. The caller must run this
+ * function in a transaction, so that the archive is one snapshot. Throws `Damage`, possibly after some parts. */
 export async function exportConversation(
   db: Database,
   { conversationId, take }: {
@@ -194,7 +193,7 @@ async function* rowsOf(
     const some = keys.slice(from, from + ROWS_AT_ONCE).map((one) => one.key);
     const { rows } = await sql<Row>`SELECT t.* FROM ${name} t
       WHERE t.${sql.raw(key)} IN (${sql.join(some)}) ORDER BY ${sql.raw(by)}`.execute(db);
-    // Each page has its own `Content`, because loaded contents stay in memory.
+    // Each page has its own `Content`, because a `Content` keeps loaded contents in memory.
     const content = new Content(db);
     const converted = columnsOfKind(table, "json", "jsonBytes");
     await content.load(rows.flatMap((row) => converted.map((column) => row[column])));
@@ -217,8 +216,8 @@ async function* longCellBytes(db: Database, { table, key, column }: LongCell): A
   yield cell instanceof Uint8Array ? cell : new TextEncoder().encode(String(cell));
 }
 
-/** Marks running rows as interrupted, because no query runs when the file is read. Earlier versions of Vis stored the
- * owner process with a query. */
+/** Marks running rows as interrupted, because a query does not run in an archive. Removes the owner process, which
+ * earlier versions of Vis stored with a query. */
 function settled(table: ArchivedTable, row: Row): Row {
   if (table !== "queryState" && table !== "iteration") return row;
   const status = row["status"] === "running" ? "interrupted" : row["status"];
@@ -265,7 +264,7 @@ export async function importConversation(
             large: largeOf(name, given),
           });
           if (soul !== undefined) results.set(soul, cells["result"] as Uint8Array | string | null);
-          // The archive was checked: each group of rows has the columns of its table.
+          // The schema of the archive has checked the columns of each table.
           await insertRow(tx, name, { ...cells, ...places.get(String(given["id"])) } as never);
         }
       }
@@ -296,7 +295,7 @@ function placesOf(
   return places;
 }
 
-/** New ids have the same order as the old ids. */
+/** The new ids sort like the old ids. */
 function newIds(tables: ConversationArchive["tables"]): ReadonlyMap<string, string> {
   const old = Object.values(tables).flatMap((rows) => rows.flatMap((row) => "id" in row ? [row.id] : []));
   const twice = old.find((id, at) => old.indexOf(id) < at);
@@ -318,8 +317,7 @@ function contentsByHash(contents: ConversationArchive["contents"]): ContentSourc
   return { get: (hash) => found.get(hash), pieces: (hash) => [found.get(hash) ?? missing(`text ${hash}`)] };
 }
 
-/** Inserts rows in the order in which they were first stored. The file keeps that order, except that it groups versions
- * by variable. */
+/** Returns the rows in the order in which Vis first stored them. The archive groups versions by variable. */
 function ordered(name: ArchivedTable, tables: ConversationArchive["tables"]): readonly Row[] {
   if (name !== "expressionState") return tables[name];
   const places = new Map(tables.iteration.map(({ id }, at) => [id, at]));

@@ -135,7 +135,7 @@ export class ExtensionStates implements StateStore {
       readonly after: number;
     },
   ): Promise<number> {
-    // Versions of a replaced run are not shown, but keep their numbers.
+    // Versions of a replaced run are hidden, but keep their numbers.
     const own = await ownNewest(tx, { place, key });
     const version = Math.max(after, own) + 1;
     const { queryId, position } = await momentOf(tx, place);
@@ -182,7 +182,7 @@ function stateRows(
     .leftJoin("querySoul as q", "q.id", "s.querySoulId").where("i.namespace", "=", place.namespace);
   if (segment === null) return rows.where("i.conversationStateId", "is", null).where("i.tenant", "=", tx.ownTenant);
   return rows.where("i.conversationStateId", "=", segment.branchId).where((on) => {
-    // Only the position of `i` is read. Without joined rows, the first condition is true.
+    // A state has the position of an iteration, which suffices for `isShownIteration`.
     const joined = on as unknown as ExpressionBuilder<Joined, "q" | "s" | "i">;
     return on.or([on("i.queryStateId", "is", null), isShownIteration(joined, segment)]);
   });
@@ -266,7 +266,7 @@ async function stateVersions(tx: Database, rows: readonly StateRow[]): Promise<r
   }));
 }
 
-/** The branch itself comes first. Null is the global state. */
+/** Returns the branch first, followed by its ancestors. Null stands for the global state. */
 async function stateSegments(
   tx: Database,
   { branchId }: StatePlace,
@@ -284,7 +284,7 @@ interface Row {
   readonly at: number;
 }
 
-/** Ignores runs that another run of their query replaced. */
+/** Ignores states of runs that a retry replaced. */
 async function findStates(
   db: Database,
   { namespace, query }: { readonly namespace: string; readonly query: StateQuery },

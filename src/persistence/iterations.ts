@@ -87,8 +87,8 @@ export class Iterations {
   }
 }
 
-/** Ends a running iteration in the transaction `tx` of its run. Returns the run, in which the caller stores the
- * totals. */
+/** Ends a running iteration in the transaction `tx`. The caller stores the totals in the returned run. Throws if the
+ * iteration is not running. */
 export async function endIteration(
   tx: Database,
   { iterationId, end, now }: { readonly iterationId: string; readonly end: IterationEnd; readonly now: number },
@@ -236,7 +236,7 @@ type BlockMetadata =
   & ValueCheck
   & { readonly ms?: number };
 
-/** The columns cannot return these texts exactly: blank code, and texts with lone surrogates or NUL. */
+/** The metadata keeps a text that its column cannot return exactly, such as code with a NUL. */
 interface ExactTexts {
   readonly code: string;
   readonly stdout: string;

@@ -10,14 +10,13 @@ type Scope = Pick<
   "conversationSoulId" | "conversationStateId" | "querySoulId" | "queryStateId" | "iterationId"
 >;
 
-/** Adds rows to the log in one transaction. If a scope does not exist, only the data of the row keeps it. The scope of
- * an iteration or query also sets its query and conversation. */
+/** If the conversation, query or iteration of an entry does not exist, the data of the row keeps its id. */
 export async function writeLogEntries(
   db: Database,
   { entries, now }: { readonly entries: readonly LogEntry[]; readonly now: number },
 ): Promise<void> {
   await db.write(async (tx) => {
-    // Entries become visible in the order of their numbers, so that a follower of the log misses none.
+    // The lock makes entries visible in the order of their numbers, so a follower can continue from the last number.
     await tx.lock("log");
     const scopes = new Scopes(tx);
     const content = new Content(tx);

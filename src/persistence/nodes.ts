@@ -105,7 +105,7 @@ interface JobQueueOptions {
 }
 
 const UNIQUE = "23505";
-/** A longer request is read in pieces of this length when its query begins. */
+/** `request` reads a longer request in pieces of this length. */
 const PIECE_BYTES = 1 << 20;
 
 class JobQueue {
@@ -121,7 +121,7 @@ class JobQueue {
     const { now } = this.#options;
     const { key = null, fingerprint = null, replaces = null } = requestKey ?? {};
     return this.#db.write(async (tx) => {
-      // Calls that look for the same key wait, and then read the result.
+      // Calls for the same branch wait here, so a later call sees the job of an earlier one.
       if (refuseWhenBusy || key !== null) await tx.lock(`job ${branchId}`);
       const [isBusy, known] = await together([
         refuseWhenBusy && this.#isBusy(tx, branchId),
@@ -290,8 +290,8 @@ class JobQueue {
 const ACCEPT = `INSERT INTO job (query_id, conversation_state_id, request, request_key, fingerprint)
 SELECT $1, $2, $3::bytea, $4, $5 FROM pg_notify('vis_job', '')`;
 
-/** A node that could not report for a while cannot know which nodes are lost, since the server itself may have been
- * lost. Time during which a lost node waited for the user does not count. */
+/** A node that could not report for a while must not judge which nodes are lost, because the server itself may have
+ * been lost. `elapsed_ms` excludes the time in which a lost node waited for the user. */
 const CLAIM = `
 WITH live AS (
   SELECT id, draining, since FROM node WHERE heartbeat_at > clock_timestamp() - $4 * interval '1 millisecond'
@@ -329,7 +329,7 @@ RETURNING job.query_id, job.conversation_state_id AS branch_id, job.epoch,
   ready.node_id IS NOT NULL AS lost, EXISTS (SELECT FROM query_state s WHERE s.id = job.query_id) AS begun,
   greatest(0, extract(epoch FROM clock_timestamp() - job.begun_at) * 1000 - job.held_ms) AS elapsed_ms`;
 
-/** A node that takes over a query finds the messages that were not carried out. */
+/** The commands of a query stay pending until a node settles them, even if another node takes the query over. */
 class Commands {
   readonly #db: Database;
 
@@ -383,7 +383,7 @@ class Commands {
   }
 }
 
-/** The table has the newest events of queries on all nodes. Older events are rebuilt from rows of the store. */
+/** The table has the newest events of queries on all nodes. Vis rebuilds older events from other rows of the store. */
 class EventTable {
   readonly #db: Database;
 
@@ -427,7 +427,7 @@ class EventTable {
 }
 
 const AGAIN_MS = 250;
-/** An idle connection is checked after every `LOOK_MS` and has `ANSWER_MS` to answer. */
+/** The listener checks an idle connection every `LOOK_MS`; the server has `ANSWER_MS` to answer. */
 const LOOK_MS = 10_000, ANSWER_MS = 5_000;
 const END_MS = 500;
 
@@ -440,7 +440,7 @@ interface Client {
   on(event: "notification", listener: (said: { readonly channel: string; readonly payload?: string }) => void): void;
 }
 
-/** The listener receives null after a time in which some notifications may have been missed. */
+/** The listener passes null after a time in which it may have missed notifications. */
 type Heard = (said: { readonly channel: string; readonly payload: string } | null) => void;
 
 interface PostgresListenerOptions {
@@ -450,7 +450,7 @@ interface PostgresListenerOptions {
   readonly answerMs?: number;
 }
 
-/** Listens to channels on its own connection. A connection that ends or falls silent is replaced. */
+/** The listener replaces a connection that ends or falls silent. */
 export class PostgresListener {
   readonly #address: Address;
   readonly #options: Required<PostgresListenerOptions>;
@@ -462,7 +462,7 @@ export class PostgresListener {
     this.#options = { ...options, lookMs, answerMs };
   }
 
-  /** Rejects if the server cannot be reached now. */
+  /** Rejects if the listener cannot reach the server now. */
   async start(): Promise<void> {
     const { channels, heard } = this.#options;
     const client: Client = new pg.Client(clientConfig(this.#address));

@@ -16,16 +16,15 @@ export interface OpenStoreOptions {
   readonly path: string;
   readonly password?: string | undefined;
   readonly now?: () => number;
-  /** Returns whether the process of a lease exists; null if this machine cannot know. The default returns null for
-   * every process. */
+  /** Returns null if this machine cannot know whether the process exists, as the default does. */
   readonly isAlive?: (owner: ProcessOwner) => boolean | null;
-  /** A write waits at most this long for another writing process, and then throws `StoreError` of kind busy. */
+  /** A write that waits longer for another writing process throws `StoreError` of kind busy. */
   readonly busyMs?: number;
   readonly signal?: AbortSignal;
 }
 
-/** Opens the database, creates it if missing, and brings its schema up to date. Throws `StoreError`, `UsageError` for
- * an unusable URL, or the signal's reason if `signal` is aborted. */
+/** Creates a missing file, and brings the schema up to date. Throws `StoreError`, `UsageError` for an unusable URL, or
+ * the signal's reason if `signal` is aborted. */
 export async function openStore(options: OpenStoreOptions): Promise<Store> {
   const { path, now = Date.now, busyMs = 10_000, signal, isAlive = () => null } = options;
   if (isPostgres(path)) {

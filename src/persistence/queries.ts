@@ -42,7 +42,8 @@ import type { DatabaseSchema } from "./tables.ts";
 
 const TITLE_CHARS = 100;
 
-/** Runs in the transaction `tx`. Returns the id of the run. */
+/** Must run in a transaction. Throws `BusyError` while another process holds the branch, and `UsageError` for a missing
+ * branch or a retry of an older run. Returns the id of the run. */
 export async function beginQuery(
   tx: Database,
   { query, now, isAlive }: { readonly query: NewQuery; readonly now: number; readonly isAlive: IsAlive },
@@ -54,7 +55,7 @@ export async function beginQuery(
     holder: found.holder,
     endLeft: (left) => endLeftOf(tx, { ...left, branchId, now }),
   });
-  // Queries that the previous process left running have ended now.
+  // `takeLease` has ended the queries that the previous process left running.
   const branch = wasHeld ? await readBranch(tx, branchId) : found;
   await moveToFront(tx, branch);
   const content = new Content(tx);
@@ -106,8 +107,8 @@ const branchToBegin = namedQuery((db, { branchId }: { readonly branchId: string 
 
 type BranchToBegin = Awaited<ReturnType<typeof readBranch>>;
 
-/** Locks the branch. The transaction does not see writes that another transaction stored during the wait. In that case,
- * the lease cannot be taken, and the transaction runs again. */
+/** The transaction does not see writes that another transaction stored during the wait for the lock. In that case, the
+ * insertion of the lease fails, and the transaction runs again. */
 async function readBranch(tx: Database, branchId: string) {
   const [row] = await branchToBegin(tx, { branchId });
   if (!row) {
@@ -153,7 +154,7 @@ async function firstRun(
   return { soulId, version: 0 };
 }
 
-/** The branch then shows the variables as they were before the query. */
+/** After a retry, the branch shows the variables as they were before the query. */
 async function anotherRun(
   tx: Database,
   { query: { retryOf = "" }, branch }: { readonly query: NewQuery; readonly branch: BranchToBegin },
@@ -173,8 +174,7 @@ async function anotherRun(
 
 const KEPT_MS = 24 * 3_600_000;
 
-/** Deletes keys older than a day. Throws `BusyError` if another process received the key in the meantime or has
- * continued its request. */
+/** Deletes keys that are older than a day. Throws `BusyError` if another request has taken the key since. */
 async function keepRequestKey(
   tx: Database,
   { requestKey, queryId, now }: { readonly requestKey: RequestKey; readonly queryId: string; readonly now: number },
@@ -196,7 +196,8 @@ async function keepRequestKey(
   await insertRow(tx, "requestKey", row);
 }
 
-/** Finds the key in any branch of the conversation. Returns null if the key does not occur within the last day. */
+/** Returns null if no branch of the conversation has an accepted request with this key, or a begun one of the last
+ * day. */
 export async function findRequestKey(
   db: Database,
   { branchId, key, now }: { readonly branchId: string; readonly key: string; readonly now: number },
@@ -276,7 +277,7 @@ const runsBefore = namedQuery((db, { queryId }: { readonly queryId: string }) =>
     .orderBy("q.number")
 );
 
-/** `until` is set for the query of a fork, of which the branch shows a part. */
+/** For the query of a fork, `until` marks the part that the branch shows. */
 interface ShownRow {
   readonly row: QueryRow;
   readonly until: ForkPoint | null;
@@ -320,7 +321,7 @@ async function cutAt(
   const work = await recordedWork(content, { queryId, position });
   return {
     ...{ queryId, conversationId, branchId, text, createdAt, iterations, ...spent },
-    // The end of an iteration may be stored while the next one runs.
+    // The database may get the end of an iteration while the next iteration runs.
     ms: query.running ? ms : Math.min(ms, query.ms),
     steered: steered.filter(({ iteration }) => iteration <= iterations),
     notes: [`Forked after step ${iterations}`, ...work.text === "" ? [] : [work.text]],
@@ -364,7 +365,7 @@ function storedQuery(content: Content, row: QueryRow): StoredQuery {
   return { ...known, running: false, status, reason: facts.reason ?? "process_lost" };
 }
 
-/** All data before a query is final, so no snapshot is needed. */
+/** Queries before a query are final, so this function needs no snapshot. */
 export async function previousTurn(
   tx: Database,
   { branchId, before }: { readonly branchId: string; readonly before: string },
@@ -423,8 +424,8 @@ const numberOfRun = namedQuery((db, { queryId }: { readonly queryId: string }) =
     .where("s.id", "=", queryId)
 );
 
-/** Returns the newest ended runs before a query, and the number of earlier runs. If the query does not exist, starts
- * from the end of the branch. */
+/** Returns up to `EARLIER` ended runs before a query, oldest first, and the number of older queries. If the query does
+ * not exist, the search starts at the end of the branch. */
 async function rowsBefore(
   tx: Database,
   { branchId, before }: { readonly branchId: string; readonly before: string },
@@ -436,7 +437,7 @@ async function rowsBefore(
   if (first?.parentStateId === null) return { rows: own, more: count - own.length };
   const [mark] = first ? [first] : await numberOfRun(tx, { queryId: before });
   const [branch, ...ancestors] = await readLineage(tx, branchId);
-  // Only the newest query can be running.
+  // The newest query may be running, so this call reads one more row.
   const all = mark ? own : await shownRows(tx, { lineage: [branch], newest: EARLIER + 1 });
   const mine = all.filter(({ row }) => row.status !== "running");
   const rest = Math.max(0, EARLIER - mine.length);
@@ -490,7 +491,7 @@ async function extrasMetadata(
   };
 }
 
-/** The parts are exactly as received, and empty if the query does not exist. */
+/** The parts are as Vis received them, and empty if the query does not exist. */
 export async function readExtras(db: Database, queryId: string): Promise<QueryExtras> {
   const content = new Content(db);
   const { images = [], answerSchema = null, askedAs = null } = await readMetadata(content, queryId);
@@ -539,9 +540,8 @@ const queryToEnd = namedQuery((db, { queryId }: { readonly queryId: string }) =>
     .select(db.dialect.holderOf("s.id").as("holder")).forNoKeyUpdate("s")
 );
 
-/** Ends a running query in the transaction `db`, with any iteration that was left running. Throws Error if a completed
- * query has a running iteration. A query that has ended stays unchanged. Throws `TakenOverError` if another process
- * ended the query. */
+/** Interrupts the running iterations of the query. Does nothing for a query that has ended. Throws `TakenOverError` if
+ * another process ended the query, and Error if a completed query has a running iteration. */
 export async function endQuery(
   db: Database,
   { queryId, end, now }: { readonly queryId: string; readonly end: QueryEnd; readonly now: number },
@@ -559,8 +559,7 @@ export async function endQuery(
   await interruptIterations(left, { db, now });
 }
 
-/** Ends a running query together with its last iteration, in the transaction `db` of its run. Throws `TakenOverError`
- * if another process ended the query, and Error if the iteration has ended. */
+/** Throws `TakenOverError` if another process ended the query, and Error if the iteration has ended. */
 export async function endWithIteration(
   db: Database,
   { end, iterationId, iteration, now }: EndOfIteration & { readonly end: QueryEnd; readonly now: number },
@@ -603,7 +602,7 @@ async function interruptIterations(
 }
 
 function firstWords(text: string, maxChars: number): string {
-  // Reads only the part that can be shown, since texts may be very long.
+  // The function reads only the part that it may return, because texts may be very long.
   const line = text.slice(0, maxChars * 4).replace(/\s+/g, " ").trim();
   if (line.length <= maxChars && text.length <= maxChars * 4) return line;
   const cut = line.slice(0, maxChars - 1);
@@ -611,8 +610,8 @@ function firstWords(text: string, maxChars: number): string {
   return `${space > maxChars / 2 ? cut.slice(0, space) : cut}…`.toWellFormed();
 }
 
-/** Returns the spend of an interrupted query: the totals of its last reply, plus later model calls by blocks of the
- * running iteration. All sub-queries of the query must have ended. */
+/** Returns the spend of an interrupted query: the totals of its last reply, and later model calls by blocks. The
+ * sub-queries of the query must have ended. */
 async function spentOf(
   tx: Database,
   { queryId, facts }: { readonly queryId: string; readonly facts: Partial<QueryMetadata> },
@@ -662,7 +661,7 @@ async function spentBelow(content: Content, iterationIds: readonly string[]): Pr
     .map(({ usage, costUsd }) => ({ usage: { ...NO_USAGE, ...usage }, costUsd: costUsd ?? null }));
 }
 
-/** Returns the recorded work of a query and its sub-queries up to an iteration. Blocks of a cut iteration do not
+/** Includes the work of sub-queries, up to the iteration at `position`. The blocks of an interrupted iteration do not
  * count. */
 async function recordedWork(
   content: Content,
@@ -710,7 +709,7 @@ interface LostRun {
   readonly facts: Partial<QueryMetadata>;
 }
 
-/** Skips queries that end in the meantime and queries that another node continues. */
+/** Skips queries that a node continues. Returns the number of queries that it ended. */
 export async function sweepLost(
   db: Database,
   { isAlive, now }: { readonly isAlive: IsAlive; readonly now: () => number },
@@ -735,8 +734,7 @@ async function lostOf(
   return lost;
 }
 
-/** Ends queries that a process left running, in the transaction `tx`. If the process may still exist, ends only the
- * queries of this branch. */
+/** Must run in a transaction. If the process may still exist, ends the queries of this branch only. */
 async function endLeftOf(
   tx: Database,
   { owner, gone, branchId, now }: {
@@ -752,8 +750,8 @@ async function endLeftOf(
   }
 }
 
-/** Selects running queries, deeper ones first, because a parent's spend includes its sub-queries'. Skips queries with a
- * job, because a node continues them. */
+/** Selects running queries, deeper ones first, because the spend of a query includes the spend of its sub-queries.
+ * Skips queries with a job, because a node continues them. */
 async function running(db: Database): Promise<LostRun[]> {
   const rows = await db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
     .leftJoin("childBranch as c", "c.conversationStateId", "q.conversationStateId")
@@ -771,7 +769,7 @@ async function running(db: Database): Promise<LostRun[]> {
   });
 }
 
-/** Ends a run whose process is gone: with its answer if it had one, otherwise as interrupted. */
+/** Ends a run of a lost process: as answered if it had an accepted final, or as interrupted. */
 async function endLost(
   tx: Database,
   { queryId, createdAt, facts, now }: Omit<LostRun, "owner" | "branchId"> & { readonly now: number },
@@ -798,7 +796,7 @@ async function endLost(
       work,
       iterations: kept.count,
       ...await spentOf(tx, { queryId, facts }),
-      // The time of the process's death is unknown, but the end of the last iteration is known.
+      // Vis knows the end of the last iteration, but not the time at which the process ended.
       ms: Math.max(0, (kept.last ?? createdAt) - createdAt),
     },
   });
@@ -806,7 +804,8 @@ async function endLost(
 
 type Run = Omit<LostRun, "owner">;
 
-/** Runs in the transaction `tx`. */
+/** Must run in a transaction. Returns null if the query does not exist or has ended, or if this function ends it with
+ * its accepted final. */
 export async function takeOverRun(
   tx: Database,
   { queryId, owner, now }: { readonly queryId: string; readonly owner: ProcessOwner; readonly now: number },
@@ -826,7 +825,7 @@ export async function takeOverRun(
   }
   const spent = await spentOf(tx, run);
   const { branchId } = run;
-  // No user answers the question of the lost process any more.
+  // An answer of the user would not reach the lost process.
   const { approval } = run.facts;
   if (approval?.answer === null) {
     const answer = { decision: "no" as const, reason: "the process that asked has ended" };
@@ -850,8 +849,8 @@ async function runOf(tx: Database, { id, metadata, branchId, createdAt }: Row): 
   return { queryId: id, branchId, createdAt, facts: fromJson<QueryMetadata>(content.text(metadata ?? "{}")) };
 }
 
-/** Returns the running queries that blocks of this one started, deepest first, because a parent's spend includes its
- * sub-queries'. */
+/** Returns the running sub-queries, deeper ones first, because the spend of a query includes the spend of its
+ * sub-queries. */
 async function runsBelow(tx: Database, queryId: string): Promise<readonly Run[]> {
   const rows = await tx.selectFrom("childBranch as c").innerJoin("iteration as i", "i.id", "c.iterationId")
     .innerJoin("querySoul as q", "q.conversationStateId", "c.conversationStateId")
@@ -879,8 +878,8 @@ interface FinalMetadata {
   readonly answerNotes: readonly string[];
 }
 
-/** Returns the end of a query that was complete although its process was lost: its last iteration is stored with an
- * accepted final. Returns null without an accepted final, and for the fallback call, whose reason is unknown. */
+/** Returns the end of a lost query whose last iteration has an accepted final. Returns null for other queries, and
+ * after the fallback call, whose reason is unknown. */
 async function acceptedFinal(
   tx: Database,
   queryId: string,

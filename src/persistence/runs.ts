@@ -21,10 +21,9 @@ import type { DatabaseSchema } from "./tables.ts";
 
 type Row = HeldRun & Pick<DatabaseSchema["queryState"], "status" | "metadata">;
 
-/** A process that takes over a branch ends the branch's run as lost, in the transaction that takes the lease. The row
- * of a run thus shows whether its process still holds the branch. Each write of a run checks the row in the same
- * transaction. A node that takes over a run continues it; the job of the run shows its holder. Throws `TakenOverError`
- * for a run that this process no longer has. */
+/** A process that takes over a branch ends its run as lost, in the transaction that takes the lease. So the row of a
+ * run shows whether its process still holds the branch. Throws `TakenOverError` for a run that this process no longer
+ * has. */
 export async function checkFence(db: Database, { status, metadata, ...run }: Row): Promise<void> {
   db.checkHolder(run);
   if (status === "running") return;
@@ -40,7 +39,7 @@ const runToWrite = namedQuery((db, { queryId }: { readonly queryId: string }) =>
     .select([db.dialect.holderOf("s.id", false).as("holder"), db.dialect.versionOf("s").as("version")])
 );
 
-/** Reads the run of an iteration that is written, in `Database.writeRun`. Throws if the run has ended. */
+/** The caller must run it in `Database.writeRun`. Throws if the run has ended or does not exist. */
 export async function runningRun(
   tx: Database,
   queryId: string,
@@ -52,7 +51,7 @@ export async function runningRun(
   return row;
 }
 
-/** Checks the run before a write other than an iteration; such a write may happen after the run's end. */
+/** Allows a write after the end of the run, but throws `TakenOverError` if another process ended the run. */
 export async function checkRun(
   tx: Database,
   { queryId, iterationId }: { readonly queryId?: string | null; readonly iterationId?: string | null },
@@ -70,14 +69,13 @@ export async function checkRun(
 /** Returns null if this process cannot know. */
 export type IsAlive = (owner: ProcessOwner) => boolean | null;
 
-/** A process that cannot be checked from here has missed four heartbeats after this time. */
+/** After this time, a process that this machine cannot check has missed four heartbeats. */
 const STALE_MS = 120_000;
 
 const OWNER = ["host", "space", "pid", "started", "session"] as const;
 
-/** Leases a branch to a process, in the transaction that begins a query. Throws `BusyError` while another live process
- * holds the branch. First calls `endLeft` with the owner of the existing lease, whose queries may still be running. The
- * owner is a dead process, or this process if it could not store an end. Returns whether the branch had a lease. */
+/** Throws `BusyError` while another live process holds the branch. `endLeft` must end the queries of the former holder:
+ * a dead process, or this process after a failed write. Returns whether the branch had a lease. */
 export async function takeLease(
   tx: Database,
   { branchId, owner, holder, isAlive, now, endLeft }: {
@@ -128,8 +126,8 @@ export async function dropLease(tx: Database, branchId: string): Promise<void> {
   await deleteLease(tx, { branchId });
 }
 
-/** Reports that a process is alive, because some other processes cannot check that themselves. Returns the branches
- * that the process holds. */
+/** Some other processes cannot check this process, so its leases need a heartbeat. Returns the branches that the
+ * process holds. */
 export async function renewLeases(
   db: Database,
   { owner, now }: { readonly owner: ProcessOwner; readonly now: number },
@@ -141,9 +139,8 @@ export async function renewLeases(
   return held.map(({ branchId }) => branchId);
 }
 
-/** Returns whether a process that holds leases is alive. A process that cannot be checked from here counts as alive
- * while it reports. The newest heartbeat of the process applies to all of its leases. A heartbeat far in the future
- * does not count, because the clock was set back after it. */
+/** A process that this machine cannot check counts as alive while it renews one of its leases. A heartbeat far in the
+ * future does not count, because somebody has set the clock back since. */
 export async function isAliveNow(
   db: Database,
   { owner, isAlive, now }: { readonly owner: ProcessOwner; readonly isAlive: IsAlive; readonly now: number },
@@ -200,7 +197,7 @@ export function addTraces(
   return Object.fromEntries(sums);
 }
 
-/** Returns the newest run of a branch's own queries, which always belongs to the last query. Throws `Damage` if the run
+/** Returns the newest run of the last query that began in this branch, or null without one. Throws `Damage` if the run
  * is missing. */
 export async function newestRun(db: Database, branchId: string): Promise<{ readonly id: string } | null> {
   const number = await queriesIn(db, { branchId, until: null }) - 1;

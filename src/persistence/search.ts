@@ -15,13 +15,13 @@ import {
 } from "./database.ts";
 import type { QueryMetadata } from "./runs.ts";
 
-/** Longer input is cut to this many words, which bounds the time of a search. */
+/** A search ignores further words, which bounds its time. */
 const MAX_WORDS = 32;
 const MAX_WORD_CHARS = 200;
-/** Ranking reads every text that contains the words. If more texts match, a search may rank only the newest. */
+/** Ranking reads each match, so a search may rank only this many of the newest matches. */
 const MAX_RANKED = 5000;
 
-/** Scripts with these characters are written without spaces, or attach endings to words. */
+/** Scripts with these characters have no spaces between words, or attach endings to words. */
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 
@@ -37,7 +37,7 @@ const FIELDS: Readonly<Record<SearchKind, readonly string[]>> = {
   answer: ["answer"],
 };
 
-/** No part of the text is interpreted as query syntax. */
+/** Characters of `text` have no special meaning. */
 export async function searchRows(
   db: Database,
   { text, filter }: { readonly text: string; readonly filter: SearchFilter },
@@ -62,7 +62,7 @@ export async function searchRows(
   });
 }
 
-/** Finds index terms that contain the words, since in some scripts a word does not end at a space. */
+/** In some scripts, a word does not end at a space, so an index term may contain it. */
 async function joinedTerms(db: Database, words: readonly string[]): Promise<SearchWords["joined"]> {
   const found = new Map<string, ReadonlyMap<string, readonly string[]>>();
   const termsWith = await db.dialect.search.termReader(db);
@@ -119,7 +119,7 @@ async function found(
   }));
 }
 
-/** The search reads all texts, because the index holds only whole runs of the characters in `UNSPACED`. */
+/** The index has no parts of a run of `UNSPACED` characters, so the search reads the texts. */
 function matchInside(
   db: Database,
   { words, joined, inside }: SearchWords & { readonly inside: readonly string[] },
@@ -148,7 +148,8 @@ function isOwn(db: Database) {
   return sql`c.id IS NOT NULL AND ${isSeen(db, "c.tenant")}`;
 }
 
-/** A filter, or a shared index of several tenants, needs all matches, so that the search also finds old matches. */
+/** With a filter, or with an index that several tenants share, the newest matches may be the wrong ones, so the search
+ * reads all of them. */
 async function bound(
   db: Database,
   ...[match, { conversationId, branchId, kind, since, until }]: readonly [SearchMatch, SearchFilter]
@@ -178,7 +179,7 @@ function conditions({ conversationId, kind, since, until }: SearchFilter) {
   ], sql` AND `);
 }
 
-/** For the query at which a branch forked, an answer counts only if no iteration after the fork contributed to it. */
+/** For the query at which a branch forked, an answer counts if no iteration after the fork contributed to it. */
 function shownIn({ branchId, until }: BranchSegment) {
   if (until === null) return sql`b.id = ${branchId}`;
   const { soulId, queryId, position } = until;
@@ -231,8 +232,8 @@ const SOURCES = {
   },
 } as const;
 
-/** Makes the snippets of hits from the texts in the tables, because the copies in the search index are not verified.
- * Throws `Damage` if such a text is missing, or if it lacks the words that the index found. */
+/** The snippets come from the tables, because Vis does not verify the copies in the search index. Throws `Damage` if a
+ * text is missing, and may throw it for a text that lacks the words. */
 async function snippetsOf(
   db: Database,
   { hits, query, inside, isExact }: {
@@ -276,7 +277,7 @@ function partOf(metadata: string, field: string): string {
   return field === "answer" ? answer : steered.map(({ text }) => text).join("\n");
 }
 
-/** Marks the words with an index of these texts alone, which matches like the large index. */
+/** A separate index of these texts marks the words, because it matches like the large index. */
 function marked(texts: readonly string[], query: string): readonly string[] {
   if (texts.length === 0) return [];
   using db = new DatabaseSync(":memory:");
@@ -294,8 +295,7 @@ function lost(): never {
   throw new Damage("the search index does not match the stored texts");
 }
 
-/** The words come from the first `MAX_CHARS` characters of a text. The other limits are how much a row of the index can
- * hold. */
+/** `vector` reads the first `MAX_CHARS` characters of a text. The other limits are what a row of the index can hold. */
 const MAX_CHARS = 1 << 20, MAX_WORDS_CHARS = 500_000, MAX_INDEXED_WORD_CHARS = 500, MAX_POSITION = 16_383;
 
 type Others = ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>;
@@ -306,7 +306,7 @@ interface Index {
   readonly read: StatementSync;
 }
 
-/** Finds the words of texts like the index of SQLite does: it strips the same endings and accents. */
+/** Splits texts into words like the index of SQLite, which strips endings and accents. */
 class Words {
   #index: Index | null = null;
 
@@ -318,7 +318,7 @@ class Words {
     }).join(" ");
   }
 
-  /** `others` has terms that count as a token of a phrase. */
+  /** `others` has terms that match like a token of a phrase. */
   query(phrases: readonly string[], others: Others = new Map()): string {
     return phrases.map((phrase) => {
       const terms = (token: string) => [token, ...others.get(phrase)?.get(token) ?? []].map(quoted).join(" | ");
@@ -335,7 +335,7 @@ class Words {
   }
 }
 
-/** The whole process shares one instance, since each instance opens an index in memory. */
+/** An instance opens an index in memory, so the process shares one instance. */
 export const WORDS: Words = new Words();
 
 function open(): Index {
@@ -382,7 +382,7 @@ function partsOf(metadata: string): Readonly<Record<string, string>> {
   return { answer, steered: steered.map(({ text }) => text).join("\n") };
 }
 
-/** Quotes each word as a phrase, so that it has no special meaning. */
+/** A quoted word has no special meaning. */
 export function phrases(words: ReadonlySet<string>): string {
   return [...words].map((word) => `"${word.replaceAll('"', '""')}"`).join(" ");
 }

@@ -1,10 +1,7 @@
 import { type Generated, type GeneratedAlways, type RawBuilder, sql, type SqlBool } from "kysely";
 
-/** A column holds one of these kinds.
- * - `id`: the UUIDv7 of this row or another row. `time`: milliseconds since the epoch. `place`: the order of rows.
- * - `text`: a short text. `searched`: a text of any length that is always in its column, because it is searched.
- * - `long`, `json`: a text, or JSON, which is in `content` if it is long. `plainJson`: JSON, always in its column.
- * - `bytes`, `jsonBytes`: a value, or JSON in UTF-8, as bytes, or a reference to `content` as text. */
+/** `time` is in milliseconds since the epoch. A `searched` text and `plainJson` stay in their column; other long texts,
+ * JSON and values may be references to `content`. */
 type Kind =
   | ("id" | "time" | "place" | "integer" | "real")
   | ("text" | "searched" | "long" | "json" | "plainJson" | "bytes" | "jsonBytes");
@@ -12,10 +9,10 @@ type Kind =
 export interface TableColumn<T = unknown, K extends Kind = Kind> {
   readonly kind: K;
   readonly nullable?: true;
-  /** Says whether the database fills in this column if a row omits it. */
+  /** If true, the database fills in this column if a row omits it. */
   readonly filled?: true;
-  /** Says whether the column locates a row in this database. An archive omits the column, and an import computes its
-   * value again. */
+  /** If true, the column locates a row in this database: an archive omits it, and an import computes its value
+   * again. */
   readonly local?: true;
   readonly oneOf?: readonly string[];
   readonly atLeast?: number;
@@ -58,10 +55,10 @@ function local<T, K extends Kind>(column: TableColumn<T, K>): TableColumn<T, K> 
 interface TableDescription {
   readonly columns: Readonly<Record<string, TableColumn>>;
   readonly within?: string;
-  /** The condition for rows of the table `t` that belong to the conversation `$id`. The condition is omitted if
-   * conversations share the table. */
+  /** This condition selects the rows of table `t` that belong to the conversation `$id`. Tables that conversations
+   * share have no condition. */
   readonly rows?: string;
-  /** The columns that order the rows of a table of user data, so that a row follows the rows to which it refers. */
+  /** These columns order the rows of a user table, so that a row follows the rows to which it refers. */
   readonly order?: readonly string[];
   readonly archived?: true;
 }
@@ -78,10 +75,8 @@ const OF_QUERY = `t.query_id IN (${RUNS})`;
 const STORED = ["rowid"] as const;
 const STATUS = oneOf("running", "done", "error", "interrupted");
 
-/** The single description of the tables, each after the tables to which it refers. The description defines the types of
- * statements, the rows of a conversation, the parts of archives and copies, and the checks of cells. The migrations
- * make the tables; a test compares both schemas with this description. Names are in camel case here, in the database in
- * snake case. */
+/** A table follows the tables to which it refers. The migrations make the tables, and a test compares both schemas with
+ * this description. Names are in camel case here, and in snake case in the database. */
 export const TABLES = {
   conversationSoul: {
     rows: "t.id = $id",
@@ -91,8 +86,7 @@ export const TABLES = {
       id,
       metadata: orNull(json),
       createdAt: time,
-      /** The number increases with each conversation and each query of a user. The most recently used conversation has
-       * the highest number. */
+      /** The most recently used conversation has the highest number. */
       activity: local(integer),
       tenant: local(text),
     },
@@ -254,7 +248,7 @@ export const TABLES = {
       version: atLeast(1),
       value: orNull(long),
       createdAt: time,
-      /** The tenant of global state. State of a branch uses the tenant of its conversation. */
+      /** Global state has a tenant here; the state of a branch belongs to the tenant of its conversation. */
       tenant: local(filled(orNull(text))),
     },
   },
@@ -336,8 +330,8 @@ export const TABLES = {
   claim: { columns: { put: text, reference: text, claimedAt: time } },
 } as const satisfies Readonly<Record<string, TableDescription>>;
 
-/** Only statements of several nodes use these tables of PostgreSQL. `stays` means that rows of the table stay when
- * their conversation is deleted, because no foreign key removes them. */
+/** Statements of several nodes use these tables of PostgreSQL. With `stays`, no foreign key removes the rows of a
+ * deleted conversation. */
 const NODE_TABLES = {
   job: { rows: OF_BRANCH },
   warm: { rows: OF_BRANCH, stays: true },
@@ -345,7 +339,7 @@ const NODE_TABLES = {
   command: { rows: OF_QUERY, stays: true },
 } as const satisfies Readonly<Record<string, { readonly rows: string; readonly stays?: true }>>;
 
-/** The other tables: triggers maintain them, conversations share their rows by hash, or their rows belong to
+/** `TABLES` omits these tables: triggers maintain them, conversations share their rows by hash, or their rows belong to
  * processes. */
 export const OTHER_TABLES = ["search", "searchEntry", "longValue", "longValuePiece", "node", "lastWrite"] as const;
 
@@ -353,8 +347,7 @@ type Tables = typeof TABLES;
 type TableName = keyof Tables;
 
 type CellsOf<C> = { -readonly [N in keyof C]: C[N] extends TableColumn<infer T> ? T : never };
-/** The number increases from row to row, so it is the order of storage, independent of the clock. `selectAll` omits the
- * number. */
+/** The number is the order of storage, independent of the clock. `selectAll` omits it. */
 type StoredOf<T> = T extends { readonly order: typeof STORED } ? { readonly rowid: GeneratedAlways<number> } : unknown;
 
 export type DatabaseSchema = { readonly [T in TableName]: CellsOf<Tables[T]["columns"]> & StoredOf<Tables[T]> };
@@ -438,7 +431,7 @@ const rowsIn: Readonly<Partial<Record<ConversationTableName, string>>> = Object.
 
 export const CONVERSATION_TABLES = Object.keys(rowsIn) as readonly ConversationTableName[];
 
-/** Tables whose rows stay when a conversation is deleted, because no foreign key leads to it. */
+/** No foreign key leads from these tables to the conversation, so their rows stay when Vis deletes it. */
 export const STAYING_TABLES = Object.entries(NODE_TABLES).filter(([, table]) => "stays" in table)
   .map(([name]) => name as keyof typeof NODE_TABLES);
 

@@ -3,7 +3,7 @@ import type { PruneReport } from "../domain/records/database_maintenance.ts";
 import { SqliteConnection, tableRows, Transactions } from "./sqlite/connection.ts";
 import { openAlone } from "./sqlite/open_database.ts";
 
-/** A text is stored before the row that refers to it, so another process may be about to use newer content. */
+/** Vis stores a text before the row that refers to it, so another process may be about to use newer content. */
 const SETTLED_MS = 24 * 3_600_000;
 const TRIES = 3;
 
@@ -14,8 +14,7 @@ interface Options {
 
 type Collected = Pick<PruneReport, "contents" | "contentBytes" | "everything">;
 
-/** Removes all unreferenced content if no other process has the database open; otherwise only content that is at least
- * a day old. */
+/** While another process has the database open, removes only unreferenced content that is at least a day old. */
 export async function collectContent(path: string, options: Options): Promise<Collected> {
   const alone = openAlone(path);
   if (!alone) return await collectBeside(path, options);
@@ -29,16 +28,15 @@ export async function collectContent(path: string, options: Options): Promise<Co
   }
 }
 
-/** Removes all unreferenced content, in a transaction on a connection without foreign keys. No other process may write
- * meanwhile. */
+/** The caller must hold a transaction on a connection without foreign keys, and other processes must not write. */
 export function removeUnused(db: DatabaseSync): Omit<Collected, "everything"> {
-  // Every process that claimed content has ended.
+  // The processes that claimed content have ended.
   db.exec("DELETE FROM claim");
   markContent(db);
   return sweep(db, Number.MAX_SAFE_INTEGER);
 }
 
-/** Marks without a lock and starts over if another process wrote in the meantime. The third attempt holds the lock. */
+/** Marks without a lock, and starts over if another process has written. The third attempt holds the lock. */
 async function collectBeside(path: string, { now, busyMs }: Options): Promise<Collected> {
   const db = new DatabaseSync(path, { timeout: 50, enableForeignKeyConstraints: false });
   const transactions = new Transactions(new SqliteConnection(db), { busyMs });
@@ -70,8 +68,7 @@ function dataVersion(db: DatabaseSync): unknown {
   return db.prepare("PRAGMA data_version").get()?.data_version;
 }
 
-/** Returns the last row of `content` that is surely old. Rows are numbered in order of creation, so all rows up to a
- * row that an old iteration refers to are old. */
+/** Rows have numbers in the order of their creation, so the rows up to one that an old iteration uses are old. */
 function settledRow(db: DatabaseSync, now: number): number {
   const row = db.prepare(
     `SELECT max(c.rowid) AS row FROM (
@@ -83,8 +80,8 @@ function settledRow(db: DatabaseSync, now: number): number {
   return Number(row?.row ?? 0);
 }
 
-/** Foreign keys are off. Otherwise SQLite would look up each deleted row among all bases, which the marks already
- * respect. */
+/** The connection checks no foreign keys: with them, SQLite would look up each deleted row among the bases, which the
+ * marks respect. */
 function sweep(db: DatabaseSync, upTo: number): Omit<Collected, "everything"> {
   const where = "WHERE rowid <= ? AND hash NOT IN (SELECT hash FROM mark)";
   const row = db.prepare(`SELECT count(*) AS n, sum(length(bytes)) AS bytes FROM content ${where}`).get(upTo);
@@ -93,10 +90,9 @@ function sweep(db: DatabaseSync, upTo: number): Omit<Collected, "everything"> {
 }
 
 const REFERENCE = /sha256:([0-9a-f]{64})/g;
-/** Searches read these texts, which are never references, even if they look like one. */
+/** Vis stores a text of these columns as it is, even if it looks like a reference. */
 const LITERAL = new Set(["query_soul.query", "expression_state.expr"]);
-/** Columns with JSON that may refer to content. Texts of other columns are neither assembled from pieces nor
- * searched. */
+/** These columns hold JSON, which `markRead` assembles from pieces to find references in it. */
 const JSON_COLUMNS = new Set(["metadata", "data", "value"]);
 
 interface Column {
@@ -105,15 +101,14 @@ interface Column {
   readonly text: boolean;
 }
 
-/** Marks the referenced rows of `content` in the temporary table `mark` of a connection. References come from any
- * column of any table, from JSON in columns or content, from lists of pieces, and from differences to their bases. Text
- * that only resembles a reference also keeps the content. */
+/** Fills the temporary table `mark` with the hashes to which rows and content refer. Text that resembles a reference
+ * keeps the content. */
 export function markContent(db: DatabaseSync): void {
   db.exec(`CREATE TEMP TABLE IF NOT EXISTS mark (
     hash TEXT PRIMARY KEY, origin TEXT NOT NULL, depth INTEGER NOT NULL, read INTEGER NOT NULL DEFAULT 0
   ) WITHOUT ROWID;
   DELETE FROM mark;`);
-  // Texts come first, since a text may refer to JSON with further references.
+  // JSON columns come first, because `INSERT OR IGNORE` keeps the depth of the first mark.
   const all = columns(db).sort((a, b) => rank(a) - rank(b));
   for (const column of all) markCells(db, column);
   for (const column of all) if (column.text) markNested(db, column);
@@ -155,7 +150,7 @@ function markNested(db: DatabaseSync, { table, column }: Column): void {
 }
 
 function marker(db: DatabaseSync, origin: string): (text: string) => number {
-  // A text may refer to content that never existed.
+  // A text may name a hash without content, so this statement marks existing content.
   const insert = db.prepare(
     `INSERT OR IGNORE INTO mark (hash, origin, depth, read)
      SELECT hash, ?, 2, 1 FROM content WHERE hash = ?`,
@@ -179,8 +174,8 @@ function markWithin(db: DatabaseSync): number {
   return Number(pieces.changes) + Number(bases.changes) + markRead(db);
 }
 
-/** Follows texts in content that refer to other content. Pieces and differences are assembled only if they are JSON.
- * One text is in memory at a time. */
+/** Follows texts in content to other content. Assembles pieces and differences of JSON, and holds one text in memory at
+ * a time. */
 function markRead(db: DatabaseSync): number {
   const texts = db.prepare(
     `SELECT m.hash, m.origin FROM mark m CROSS JOIN content c ON c.hash = m.hash

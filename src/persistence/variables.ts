@@ -24,7 +24,7 @@ async function blockCodes(db: Database, ids: readonly string[]): Promise<Readonl
     const rows = await db.selectFrom("expressionState as e").select(["e.id", "e.expr", "e.metadata"])
       .where("e.id", "in", some).execute();
     if (rows.length < some.length) throw new Damage("the block that made a variable is missing");
-    // The column returns the text exactly unless it is blank or contains U+FFFD; see blockCells().
+    // The column returns the exact text, unless it is blank or contains U+FFFD (see `blockCells`).
     const odd = rows.filter(({ expr }) => expr === null || expr.includes("\ufffd"));
     const content = new Content(db);
     await content.load(odd.map((row) => row.metadata));
@@ -53,7 +53,7 @@ export class VariableRows {
       const facts = rows.map((row) => fromJson<VariableMetadata>(content.text(row.metadata ?? "{}")));
       const codes = await blockCodes(tx, facts.flatMap(({ block }) => block ?? []));
       return rows.map((row, at) => {
-        // The values are not read, because a head contains no value.
+        // A head contains no value, so this call does not read the values.
         const { name, kind, summary, reason, files } = variableImage(content, { ...row, result: null });
         const code = codes.get(facts[at]?.block ?? "") ?? "";
         const { scope, number: versions, createdAt } = row;
@@ -101,7 +101,7 @@ export class VariableRows {
     });
   }
 
-  /** Versions of sub-queries of this run are in other branches. */
+  /** Ignores versions of sub-queries, which are in other branches. */
   given(queryId: string): Promise<readonly VariableImage[]> {
     return this.#read(async (tx) => {
       const run = await tx.selectFrom("queryState as r").innerJoin("querySoul as q", "q.id", "r.querySoulId")
@@ -189,9 +189,8 @@ interface Node {
   readonly reads: readonly string[];
 }
 
-/** Orders the nodes so that each follows its requirements and reads (Kahn). Breaks a cycle at the earliest node whose
- * requirements are met, otherwise at a node of a cycle of requirements. Every node is in the result once, and the same
- * input gives the same order. Ignores names outside the list. */
+/** Orders the nodes so that each follows its requirements and reads (Kahn), as far as cycles allow. The same input
+ * gives the same order. Ignores names outside the list. */
 export function restoreOrder<T extends Node>(nodes: readonly T[]): T[] {
   const index = new Map(nodes.map((node, at) => [node.name, at]));
   const known = (names: readonly string[], self: number): Set<number> =>
@@ -217,9 +216,8 @@ export function restoreOrder<T extends Node>(nodes: readonly T[]): T[] {
   return ordered.flatMap((at) => nodes[at] ?? []);
 }
 
-/** Returns the earliest node whose requirements are met, which is the first, because a Set keeps the order of the
- * nodes. If every node has unmet requirements, the search follows them to a node on a cycle. A node that merely depends
- * on the cycle comes later. */
+/** Returns the first node whose requirements are met. Without such a node, follows requirements to a node on a cycle,
+ * because nodes that depend on the cycle must come later. */
 function breakCycle(left: ReadonlySet<number>, hard: readonly ReadonlySet<number>[]): number {
   let at: number | undefined;
   for (const candidate of left) {
@@ -235,13 +233,13 @@ function breakCycle(left: ReadonlySet<number>, hard: readonly ReadonlySet<number
 }
 
 interface VariableSoulMetadata {
-  /** Set only for a system variable. The scope of other variables follows from versions and `scope_change`. */
+  /** Only a system variable has this field. For other variables, versions and `scope_change` decide the scope. */
   readonly scope?: "system";
   readonly inheritedFrom?: string;
   readonly before?: number;
 }
 
-/** A version of a variable. `number` is 1 for the first version, counting the ancestors' versions. */
+/** `number` is 1 for the first version, and counts the versions of ancestors. */
 interface VersionRow extends Pick<DatabaseSchema["expressionState"], "expr" | "result" | "metadata" | "createdAt"> {
   readonly soulId: string;
   readonly name: string | null;
@@ -256,8 +254,8 @@ interface NewestRow extends VersionRow {
 type Place = readonly number[];
 type FoundRow = Awaited<ReturnType<typeof newestOf>>[number];
 
-/** Returns the newest version of each variable that a branch with this lineage shows, newest first, with its scope. The
- * version is the branch's own, otherwise the nearest ancestor's at the fork. Versions are in the order of storage. */
+/** Returns the newest version of each variable that the lineage shows, newest first, with its scope. A version of the
+ * branch takes precedence over a version of an ancestor. */
 export async function newestVariables(
   db: Database,
   { lineage, names }: { readonly lineage: readonly BranchSegment[]; readonly names?: readonly string[] },
@@ -280,8 +278,8 @@ export async function newestVariables(
   return [...found.values()].sort((a, b) => comparePlaces(b.place, a.place));
 }
 
-/** Returns the scope in this segment. The last version makes the variable live, unless the last change of scope is
- * newer. A change is stored with the end of its iteration, after all versions. */
+/** The last version makes the variable live, unless the last change of scope is newer. The end of an iteration stores
+ * changes of scope after versions. */
 function scopeOf(row: FoundRow): VariableHead["scope"] | null {
   const { change, changeQuery, changeRun, changePosition } = row;
   if (change === null) return row.id === null ? null : "live";
@@ -377,7 +375,8 @@ function shownStates(db: Database, segment: BranchSegment) {
 /** `text` marks a system variable, whose result is UTF-8 text. */
 export interface VariableMetadata extends Omit<VariableImage, "name" | "bytes" | "kind">, ValueCheck {
   readonly kind: VariableImage["kind"] | "text";
-  /** The id in `expression_state` of the block that made this version; null for system variables. */
+  /** `block` is the id of the block (`expression_state`) that made this version. It is null for system variables and
+   * given variables. */
   readonly block: string | null;
   readonly order: number;
 }
@@ -385,8 +384,8 @@ export interface VariableMetadata extends Omit<VariableImage, "name" | "bytes" |
 type ExpressionState = DatabaseSchema["expressionState"];
 type Cells = Pick<ExpressionState, "expr" | "result" | "metadata">;
 
-/** The source of a function or class is searchable, so it is stored in `expr`. Other values refer to their block
- * instead of repeating its text. */
+/** Users can search for a function or class, so `expr` holds its source. Other values refer to their block, which has
+ * the text. */
 async function variableCells(
   content: Content,
   { image, block, order, before }: {
@@ -428,8 +427,8 @@ async function systemCells(content: Content, text: string): Promise<Cells> {
   };
 }
 
-/** The caller has loaded the cells into `content`. For a system variable, `source` is its text. Throws `Damage` for a
- * value that differs from the stored one. */
+/** The caller must load the cells into `content` first. For a system variable, `source` is its text. Throws `Damage`
+ * for a changed value. */
 export function variableImage(content: Content, row: Cells & { readonly name: string | null }): VariableImage {
   const facts = fromJson<VariableMetadata>(content.text(row.metadata ?? "{}"));
   const bytes = row.result === null || facts.large !== undefined ? new Uint8Array() : content.bytes(row.result);
@@ -463,7 +462,7 @@ export interface WriterFacts extends BranchMoment {
   readonly iterationId: string;
 }
 
-/** All writes are in the transaction of `content`. */
+/** All methods write in the transaction of `content`. */
 export class VariableWriter {
   readonly #content: Content;
   readonly #facts: WriterFacts;
@@ -475,7 +474,7 @@ export class VariableWriter {
     this.#souls = new VariableSouls(content.db, facts);
   }
 
-  /** The caller calls `prepare` first, with every name that it will use. */
+  /** Reads the variables with these names, which `versions`, `systemVersion`, `edges` and `scopes` need. */
   async prepare(names: readonly string[]): Promise<void> {
     await this.#souls.prepare(names);
   }
@@ -509,15 +508,15 @@ export class VariableWriter {
     await this.#insert(await this.#souls.own(name), await systemCells(this.#content, text));
   }
 
-  /** Stores changes of scope, after all other rows of the iteration. Skips system variables and unknown names. */
+  /** The caller writes the other rows of the iteration first. Skips system variables and unknown names. */
   async scopes({ live, forgotten }: NonNullable<IterationEnd["scopes"]>, at: Moment): Promise<void> {
     const facts = { db: this.#content.db, souls: this.#souls, at, now: this.#facts.now };
     await writeScopes(live, { ...facts, scope: "live" });
     await writeScopes(forgotten, { ...facts, scope: "forgotten" });
   }
 
-  /** Stores an edge from each variable that the block defined or changed to each of its sources. The statements
-   * determine the sources; if they cannot, every variable that the block read is a source. */
+  /** Stores an edge from each variable that the block defined or changed to its sources. If the statements do not show
+   * the sources, each variable that the block read counts. */
   async edges(block: StoredBlock): Promise<void> {
     const readsOf = (name: string): readonly string[] => block.madeFrom?.get(name) ?? block.reads;
     const made = new Map(block.saved.map(({ name, requires }) => [name, [...readsOf(name), ...requires]]));
@@ -533,8 +532,8 @@ export class VariableWriter {
     await this.#insertEdges(pairs);
   }
 
-  /** Returns the id in `expression_soul` of a name in this branch. Both ends of an edge are in this branch, so an
-   * inherited variable gets its own row. */
+  /** Both ends of an edge are in this branch, so an inherited variable gets its own row. Returns undefined for an
+   * unknown name. */
   async #soulOf(name: string): Promise<string | undefined> {
     const soul = this.#souls.get(name);
     return soul && (await this.#souls.own(name)).id;
@@ -585,12 +584,12 @@ interface VariableRow {
   readonly metadata: VariableSoulMetadata;
   version: number;
   result: DatabaseSchema["expressionState"]["result"];
-  /** False while the row belongs to an ancestor and this branch has not changed the variable. */
+  /** `own` is false while the row belongs to an ancestor, before this branch changes the variable. */
   readonly own: boolean;
 }
 
 const ownVariables = namedQuery((db, { branchId, names }: { readonly branchId: string; readonly names: string }) =>
-  // With a subquery in a condition, PostgreSQL would use no index, because policies are applied before it.
+  // With a subquery in a condition, PostgreSQL would use no index, because it applies policies first.
   db.with((table) => table("v").materialized(), (named) =>
     named.selectFrom("expressionSoul as o").select(["o.id", "o.name", "o.metadata", "o.conversationStateId"])
       .select((one) =>
@@ -673,14 +672,14 @@ class VariableSouls {
   }
 }
 
-/** The point is after an iteration of a run, or before the first iteration (-1). Without a run, the point is before all
+/** The moment is after an iteration of a run, or before its first iteration (-1). Without a run, it is before the
  * queries of the branch. */
 export interface Moment {
   readonly queryId: string | null;
   readonly position: number;
 }
 
-/** Skips names of system variables and names unknown to `souls`. An inherited variable gets its own row in
+/** Skips system variables and names that are unknown to `souls`. An inherited variable gets its own row in
  * `expression_soul`. */
 async function writeScopes(
   names: readonly string[],

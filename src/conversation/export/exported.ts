@@ -10,10 +10,10 @@ const IN_MEMORY_BYTES = 1 << 20;
 
 const READ_BYTES = 64 * 1024;
 
-/** The limit for open exports, which wait, are being made or are being read. A large export has a temporary file. */
+/** At most this many exports wait, are in progress or have a reader. A large export has a temporary file. */
 const MOST_OPEN = 32;
 
-/** Disposing of the export removes its temporary file. */
+/** The disposal of the export removes its temporary file. */
 export interface Exported extends AsyncDisposable {
   readonly bytes: number;
   pieces(): AsyncIterable<Uint8Array<ArrayBuffer>>;
@@ -35,7 +35,7 @@ export class Exports {
     this.#archiveBytes = archiveBytes;
   }
 
-  /** Markdown and HTML contain the branch. An archive contains its whole conversation. Rejects with `UsageError` if the
+  /** Markdown and HTML contain the branch; an archive contains its whole conversation. Rejects with `UsageError` if the
    * archive is larger than an import accepts, or if Vis cannot write the temporary file. Rejects with `BusyError` if
    * too many exports are open. */
   async make(branch: Branch, { signal, ...how }: {
@@ -152,7 +152,7 @@ class Spool {
   }
 }
 
-/** Returns an open temporary file. Except on Windows, the file has no name, so that it ends with the process. */
+/** The file has no name except on Windows, so that it ends with the process. */
 export async function unnamedFile(): Promise<Deno.FsFile> {
   const path = await Deno.makeTempFile({ prefix: "vis-export-" });
   const file = await Deno.open(path, { read: true, write: true });

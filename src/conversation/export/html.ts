@@ -10,7 +10,7 @@ import { type DiffFile, type DiffLine, diffTitle, parseDiff } from "../../markdo
 import type { MarkdownBlock, MarkdownInline, MarkdownItem, MarkdownList, MarkdownTable } from "../../markdown/tree.ts";
 import { blockEnd, endFacts, minute, pageText, resultParts } from "./markdown.ts";
 
-/** Makes a page without scripts that loads nothing. All stored text is escaped. */
+/** The page has no scripts and loads nothing. The export escapes stored text. */
 export async function* exportHtml(
   recording: PagedRecording,
   { branches = [] }: { readonly branches?: readonly string[] } = {},
@@ -129,7 +129,7 @@ function steeredPart({ text }: SteeredMessage): string {
 
 function iterationPart(iteration: RecordedIteration): string {
   const { number, outcome, status, thinking, error, notes, blocks, calls, children } = iteration;
-  // A step that only answers is closed, because the answer below it shows everything except the thinking.
+  // The answer below a step that only answers shows everything except the thinking, so the step is closed.
   const open = blocks.length + calls.length + children.length > 0 || error !== null ? " open" : "";
   const came = outcome || status;
   return [
@@ -188,7 +188,7 @@ function lineRow(line: DiffLine): string {
   return `<div class="${line.kind}"><i>${line.number}</i><i>${SIGNS[line.kind]}</i><code>${text}</code></div>`;
 }
 
-/** Embeds image data of a known type in the page. Shows a URL as text, so that the page does not fetch it. */
+/** Embeds image data of a known type in the page. A URL appears as text, so that the page does not fetch it. */
 function imageOf(image: Image): string {
   if (image.kind === "url") return `<p class="facts">image ${escaped(image.url.slice(0, 500))}</p>`;
   const mediaType = imageMediaType(image.bytes);
@@ -236,7 +236,7 @@ const HEADINGS_ABOVE = 3;
 
 const TAGS = { emphasis: "em", strong: "strong", strikethrough: "del" } as const;
 
-/** Returns HTML that loads nothing: images become links, and HTML in the answer appears as text. */
+/** The HTML loads nothing: images become links, and HTML in the answer appears as text. */
 export function answerHtml(answer: string, escaped: Escaped): string {
   return blocksHtml(parseMarkdown(answer, { clean: visibleText }), escaped);
 }

@@ -12,8 +12,8 @@ import type {
 } from "../../domain/records/recording.ts";
 import { diffCounts, type DiffFile, diffTitle, parseDiff } from "../../markdown/parse_diff.ts";
 
-/** Makes Markdown in which quotes and fences enclose stored text, so that the text cannot change the structure of the
- * page. A request or an answer with HTML or images is also fenced, so that a viewer loads nothing. */
+/** Quotes and fences enclose stored text, so that it cannot change the structure of the page. A fence encloses a
+ * request or answer with HTML or images, so that a viewer loads nothing. */
 export async function* exportMarkdown(
   recording: PagedRecording,
   { branches = [] }: { readonly branches?: readonly string[] } = {},
@@ -121,7 +121,7 @@ function blockLines(block: RecordedIteration["blocks"][number]): string[] {
 
 const SIGNS = { added: "+", removed: "-", same: " " } as const;
 
-/** Omits numbers of lines, because viewers of Markdown colour lines of a diff by their first character. */
+/** Viewers of Markdown colour lines of a diff by their first character, so the lines have no numbers. */
 function changeLines(file: DiffFile): string[] {
   const lines = file.lines.map((line) => {
     if (line.kind === "gap") return "⋯";
@@ -157,7 +157,7 @@ function inline(text: string): string {
   return pageText(text).replace(/\s+/g, " ").replace(/[\\`*_[\]<>#!|~&]/g, "\\$&");
 }
 
-/** The limit of a text on a page. The JSON export contains the whole text. */
+/** A text on a page has at most this many characters. The JSON export contains the whole text. */
 const MAX_CHARS = 100_000;
 
 export function pageText(text: string): string {

@@ -24,18 +24,18 @@ type State = Tables["expressionState"][number];
 
 const MAX_CHILD_DEPTH = 50;
 
-/** The limits of the parser, so that a hostile file cannot exhaust the memory. */
+/** Limits the values and the depth of an archive, because a hostile file could otherwise fill the memory. */
 const LIMITS = { values: 2_000_000, depth: 500 };
 
 const sentMessages = z.array(z.looseObject({ role: z.string(), content: z.string() }));
 
-/** Checks an archive, so that readers of its rows can rely on their form. Throws `UsageError` for another format or
- * version, and for a damaged or hostile file. */
+/** Readers of the rows can rely on their form. Throws `UsageError` for another format or version, and for a damaged or
+ * hostile file. */
 export function readArchive(text: string): ConversationArchive {
   return checked(text, null).archive;
 }
 
-/** Checks an archive with only one of its contents in memory at a time. `strings` must stay open meanwhile. */
+/** Holds one of the contents in memory at a time. `strings` must stay open while the caller uses the result. */
 export function readArchiveFile(strings: LongStrings): CheckedArchive {
   try {
     return checked(strings.text, strings);
@@ -77,7 +77,7 @@ function parsed(text: string, strings: LongStrings | null): ConversationArchive 
   }
   const archive = conversationArchive.safeParse(given, { error: inputFault });
   if (archive.success) {
-    // The digest covers the unparsed file, because validation drops unknown fields.
+    // Validation drops unknown fields, so the digest covers the file before validation.
     const { tables, contents, sha256 } = given as ConversationArchive;
     if (ArchiveDigest.of({ tables, contents }) !== sha256) {
       throw refused("the file was changed after the export: its hash does not match");
@@ -263,7 +263,7 @@ type Metadata = Tables["expressionState"][number]["metadata"];
 
 type Facts = Extract<Metadata, { readonly kind: string; readonly requires: readonly string[] }>;
 
-/** The names of functions and classes in all versions. A query that continues the conversation may evaluate their
+/** These functions and classes occur in some version. A query that continues the conversation may evaluate their
  * code. */
 export interface ArchiveCode {
   readonly functions: readonly string[];
@@ -300,10 +300,10 @@ const LONG_BYTES = 16 * 1024;
 const READ_BYTES = 64 * 1024;
 const DIGITS = 16;
 
-/** Keeps the long strings of a JSON text in a file without a name. A short, unpredictable string stands for each of
+/** A file without a name keeps the long strings of a JSON text. A short, unpredictable string stands for each of
  * them. */
 export class LongStrings implements Disposable {
-  /** This token is also valid base64, so that it can stand for either kind of content. */
+  /** The token is valid base64, so that it can stand for either kind of content. */
   readonly #token = crypto.randomUUID().replaceAll("-", "");
   readonly #kept: Uint8Array[] = [];
   #file: Deno.FsFile | null = null;
@@ -429,7 +429,7 @@ function unescaped(text: string): string {
   return JSON.parse(`"${text}"`);
 }
 
-/** Returns the place up to which a JSON string can be cut without dividing an escape or a surrogate pair. */
+/** A cut of a JSON string at this place divides neither an escape nor a surrogate pair. */
 function endOfWhole(text: string): number {
   for (let at = 0;;) {
     const next = text.indexOf("\\", at);

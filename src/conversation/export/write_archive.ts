@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { visibleText } from "../../domain/kit/text.ts";
 import type { ArchivePart, ConversationArchive } from "../../persistence/archive_schema.ts";
 
-/** A multiple of 3, so that each piece is valid base64 alone. */
+/** The number is a multiple of 3, so that each piece alone is valid base64. */
 const BASE64_AT_ONCE = 48 * 1024;
 
 const BASE64_STRING = BASE64_AT_ONCE * 64;
@@ -78,7 +78,7 @@ async function writeContent(content: Content, write: Write): Promise<void> {
   await write(`${at === 0 ? "" : `"`}]}`);
 }
 
-/** Also returns the pieces, so that a small content is read only once. */
+/** Returns the pieces, so that the caller reads a small content only once. */
 async function kindOf({ pieces }: Content): Promise<{ readonly isText: boolean; readonly pieces: Pieces }> {
   const kept: Uint8Array[] = [];
   const decoder = textDecoder();
@@ -110,7 +110,7 @@ async function* split(pieces: Pieces, size: number): AsyncGenerator<Uint8Array> 
   }
 }
 
-/** Yields pieces of `size` bytes. The last piece may be shorter. */
+/** The last piece may be shorter than `size` bytes. */
 async function* whole(pieces: Pieces, size: number): AsyncGenerator<Uint8Array> {
   let rest = new Uint8Array();
   for await (const piece of pieces) {
@@ -122,18 +122,18 @@ async function* whole(pieces: Pieces, size: number): AsyncGenerator<Uint8Array> 
   if (rest.length > 0) yield rest;
 }
 
-/** Keeps a byte order mark at the start, because the mark belongs to the text. */
+/** The decoder keeps a byte order mark at the start, because the mark belongs to the text. */
 function textDecoder(): TextDecoder {
   return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 }
 
-/** Escapes terminal control characters and everything that UTF-8 cannot represent. */
+/** The text has no terminal control characters, and nothing that UTF-8 cannot represent. */
 function json(value: unknown): string {
   return visibleText(JSON.stringify(value));
 }
 
-/** Computes the `sha256` of an archive from its rows, each as JSON after the name of its table, and from the hashes of
- * its contents. White space and the style of escapes do not matter. */
+/** The `sha256` of an archive covers its rows, each as JSON after the name of its table, and the hashes of its
+ * contents. White space and the style of escapes do not matter. */
 export class ArchiveDigest {
   static of({ tables, contents }: Pick<ConversationArchive, "tables" | "contents">): string {
     const digest = new ArchiveDigest();

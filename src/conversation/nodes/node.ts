@@ -16,7 +16,7 @@ const KEPT_MS = 15 * 60_000;
 
 type NodeParts = Omit<NodeRunsParts, "bell" | "publisher">;
 
-/** A node, which accepts requests, runs some of them, and follows the others. */
+/** A node accepts requests, runs some of them, and follows the others. */
 export class Node implements SharedQueries {
   readonly #parts: NodeParts;
   readonly #bell = new Bell();
@@ -42,7 +42,7 @@ export class Node implements SharedQueries {
   async close(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
     const { nodes } = this.#parts;
-    nodes.giveUp(); // Another node continues work that is not stored.
+    nodes.giveUp(); // Another node continues work that this node has not stored.
     await nodes.leave().catch(() => {});
   }
 
@@ -56,7 +56,7 @@ export class Node implements SharedQueries {
     const queryId = newId();
     const request = encodeRequest(text, options);
     await this.#parts.nodes.accept({ queryId, branchId: branch.branchId, request, requestKey, refuseWhenBusy });
-    // When this node leaves, another node continues the query, so an abort then ends only the wait.
+    // When this node leaves, another node continues the query, so an abort ends only the wait.
     const stop = new AbortController();
     const cancel = (): void => {
       if (this.#runs.leaving) stop.abort();
@@ -151,7 +151,7 @@ export class Node implements SharedQueries {
     const { nodes } = this.#parts;
     const [job, range] = await Promise.all([nodes.job(queryId), nodes.eventRange(queryId)]);
     if (!job) return range && await this.#ended(queryId, range);
-    // If a query has begun and no events of it are kept, followers rebuild its events from its rows.
+    // If a query has begun and none of its events is left, followers rebuild its events from its rows.
     const nothing = job.epoch > 0 ? beforeEpoch(job.epoch) + 1 : 0;
     const { oldest, newest } = range ?? { oldest: nothing + 1, newest: nothing };
     const { branchId } = job;
@@ -214,9 +214,9 @@ const MOST = 64;
 
 interface OpenedNode {
   readonly parts: Required<Pick<ConversationParts, "shared">>;
-  /** Before this call, the caller gives `shared` to the conversations. */
+  /** The caller must give `shared` to the conversations first. */
   start(): Promise<void>;
-  /** Before this call, the caller ends the queries on this node. */
+  /** The caller must end the queries on this node first. */
   close(): Promise<void>;
 }
 

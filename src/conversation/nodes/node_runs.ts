@@ -1,4 +1,4 @@
-/** A node takes as many waiting requests as fit, and runs them or continues them where another node left them. */
+/** A node takes as many waiting requests as fit. It continues a request where another node left it. */
 import { BusyError, HandedOver, messageOf, TakenOverError, UsageError } from "../../domain/errors.ts";
 import { settledWithin } from "../../domain/kit/concurrency.ts";
 import type { ApprovalAnswer, ApprovalQuestion, Approve } from "../../domain/query/approval.ts";
@@ -13,7 +13,7 @@ import { checkedExtras, WaitingQuestions } from "../send_options.ts";
 import { endEvent } from "../stored_events.ts";
 import { type Bell, LocalEvents, type Publisher } from "./node_events.ts";
 
-/** Ends that followers do not see, because another node continues the query. */
+/** Another node continues a query with such an end, so followers do not see the end. */
 const UNSTORED: ReadonlySet<QueryReason> = new Set(["process_lost", "unstored"]);
 
 const BUSY_MS = 500;
@@ -38,10 +38,10 @@ interface LocalRun {
   readonly events: LocalEvents;
   readonly lost: AbortController;
   readonly cancelled: AbortController;
-  /** The outcomes of commands; null until an outcome is known. The node may read a command again before it has stored
+  /** The outcome of a command is null until the node knows it. The node may read a command again before it has stored
    * the outcome. */
   readonly taken: Map<string, boolean | null>;
-  /** Resolves when this node has ended all work on the query. The value is true if the query continues elsewhere. */
+  /** Resolves when this node has ended its work on the query; true means that the query continues elsewhere. */
   readonly left: Promise<boolean>;
 }
 
@@ -85,7 +85,7 @@ export class NodeRuns {
     const isClaiming = this.#claiming !== null;
     const held = await nodes.beat();
     for (const { job, lost } of watched) if (held.get(job.queryId) !== job.epoch) lost.abort();
-    // Releases claims whose response was lost, and runs whose end could not be stored.
+    // The response of a claim may be lost, and a run may be unable to store its end, so the node releases such jobs.
     const forgotten = [...held].filter(([queryId]) => !isClaiming && !this.#running.has(queryId));
     for (const [queryId, epoch] of this.#claiming ? [] : forgotten) await nodes.release({ queryId, epoch });
     this.claim();
@@ -195,7 +195,8 @@ export class NodeRuns {
     return false;
   }
 
-  /** Drops the end of a run that was lost or could not be stored, because the query continues on another node. */
+  /** The query continues on another node if its run was lost or its end could not be stored, so this method drops such
+   * an end. */
   #emit(queryId: string, events: LocalEvents, event: QueryEvent): void {
     if (isOwnEnd(event) && UNSTORED.has(event.result.reason)) return;
     const number = events.add(event);
@@ -211,7 +212,7 @@ export class NodeRuns {
     run.taken.set(id, null);
     try {
       done ??= await this.#obeyed(command, run);
-      // If the query continues on another node, this node leaves its open commands to that node, except answers.
+      // If the query continues on another node, that node carries out the open commands, except answers.
       if (done || kind === "answer" || !await run.left) await this.#parts.nodes.settle(command, done);
     } catch (error) {
       if (done === null) run.taken.delete(id);
@@ -238,7 +239,7 @@ export class NodeRuns {
     });
 }
 
-/** Options that stay in the process that accepts a request, or that its query already has. */
+/** These options stay in the process that accepts a request, or the stored query already has them. */
 type LocalOption =
   | ("signal" | "emit" | "onBranch" | "approve" | "refuseWhenBusy" | "leaving")
   | ("context" | "variables" | "given" | "queryId" | "left" | "extras");
@@ -263,7 +264,7 @@ function decodeRequest(bytes: Uint8Array<ArrayBuffer>): JobRequest {
   return decode(bytes) as JobRequest;
 }
 
-/** If this many nodes ended while they ran a step of a request, no node tries the request again. */
+/** If this many nodes ended while they ran one step of a request, no node tries the request again. */
 const MOST_LOSSES = 3;
 
 async function runJob(
@@ -320,7 +321,7 @@ async function giveUp(
 ): Promise<void> {
   const { iterations = 0 } = await store.query(queryId) ?? {};
   await store.endQuery(queryId, {
-    // The reason is not "process lost", because clients repeat a request with that end.
+    // Clients repeat a request that ended with "process lost", so the reason must be another one.
     ...{ status: "error", reason: "defect", answerType: "text", confidence: null, notes: [] },
     answer: `Cannot finish the request: ${losses} nodes in a row ended while they ran its step ${iterations + 1}; ` +
       "Vis kept the earlier work, and the logs of the nodes may give the reason",
@@ -333,7 +334,7 @@ type Job = Pick<ClaimedJob, "queryId" | "epoch">;
 class NodeQuestions {
   readonly #store: Pick<NodeStore, "setQuestions">;
   readonly #ofQueries = new Map<string, WaitingQuestions>();
-  /** The end of the last write. Vis stores the lists one after the other, so that the newest list stays. */
+  /** Vis stores the lists one after the other, so that the newest list stays. This promise is the last write. */
   #shown: Promise<void> = Promise.resolve();
 
   constructor(store: Pick<NodeStore, "setQuestions">) {

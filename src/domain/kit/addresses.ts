@@ -1,13 +1,11 @@
-/** Returns whether the address uses https or names this machine. Otherwise, another machine could pretend to be the
- * server. */
+/** Without https, another machine could pretend to be the server, unless the address names this machine. */
 export function isSecureUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, hostname } = new URL(text);
   return protocol === "https:" || (protocol === "http:" && isLoopback(hostname));
 }
 
-/** Returns whether the host is the loopback of this machine. `host` is a name or an address without a port, written as
- * in a flag or a URL. */
+/** `host` is a name or an address without a port, as in a flag or a URL. */
 export function isLoopback(host: string): boolean {
   return /^(?:localhost|\[::1\]|::1|127(?:\.\d+){1,3})$/.test(host);
 }

@@ -1,5 +1,5 @@
-/** A map that drops the oldest entry once it has more than `most` entries. Reading does not change the order, so
- * reading is safe while iterating. Set an entry again to keep it. */
+/** The map drops the oldest entry once it has more than `most` entries. `get` does not change the order; `set` makes an
+ * entry the newest. */
 export class BoundedMap<K, V> extends Map<K, V> {
   readonly #most: number;
 

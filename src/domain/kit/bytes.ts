@@ -1,7 +1,6 @@
 import { abortable } from "./concurrency.ts";
 
-/** A buffer for bytes that arrive in pieces. A full buffer at least doubles, so that many small pieces cause few
- * copies. */
+/** A full buffer at least doubles, so that many small pieces cause few copies. */
 export class ByteBuffer {
   #bytes: Uint8Array<ArrayBuffer> = new Uint8Array();
   #length = 0;
@@ -53,7 +52,8 @@ interface Bounds {
   readonly signal?: AbortSignal;
 }
 
-/** Throws the error of `tooLarge` once the stream exceeds `maxBytes`, and the signal's reason once it is aborted. */
+/** Throws the error of `tooLarge` once the stream exceeds `maxBytes`, and the signal's reason once the signal
+ * aborts. */
 export async function readBounded(
   stream: ReadableStream<Uint8Array>,
   { maxBytes, tooLarge, signal }: Bounds,
@@ -62,7 +62,7 @@ export async function readBounded(
   const reader = stream.getReader();
   try {
     for (;;) {
-      // The signal of `fetch` does not end the body once its Response is garbage-collected.
+      // The signal of `fetch` does not end the body once the runtime has collected the `Response`.
       const { done, value } = await abortable(reader.read(), signal);
       if (done) return whole.bytes;
       if (whole.length + value.length > maxBytes) throw tooLarge();
@@ -75,16 +75,16 @@ export async function readBounded(
 }
 
 export interface TextFormat {
-  /** The name that `TextDecoder` uses. */
+  /** `TextDecoder` knows this name. */
   readonly encoding: string;
-  /** Says whether the bytes begin with a byte order mark, which the text does not contain. */
+  /** If true, the bytes begin with a byte order mark, which the text does not contain. */
   readonly hasMark: boolean;
   readonly isGuess: boolean;
 }
 
 export interface DecodedText extends TextFormat {
   readonly text: string;
-  /** The number of characters that replace invalid bytes. Writing the text back would lose those bytes. */
+  /** This many characters replace invalid bytes, which would be lost if Vis wrote the text back. */
   readonly replaced: number;
 }
 
@@ -97,8 +97,7 @@ const MARKS: Readonly<Record<string, readonly number[]>> = {
 const PROBE = 8_000;
 const FEW = 0.9;
 
-/** Decodes bytes from outside: in the given encoding, or by their byte order mark, as UTF-8, or by a guess. Without
- * `encoding`, returns null for binary bytes. */
+/** Without `encoding`, returns null for binary bytes, and may guess the encoding of others. */
 export function decodeText(bytes: Uint8Array, encoding?: string): DecodedText | null {
   if (encoding !== undefined) return decodedAs(bytes, { encoding, isGuess: false });
   for (const [name, mark] of Object.entries(MARKS)) {
@@ -120,8 +119,8 @@ function decodeNarrow(bytes: Uint8Array): DecodedText {
   return isRatherUtf8(text, guess) ? text : decodedAs(bytes, { encoding: guess, isGuess: true });
 }
 
-/** Returns the 16-bit encoding of bytes without a byte order mark; null if the bytes do not show the encoding clearly.
- * In such an encoding, every second byte of Latin text is NUL. */
+/** Returns null if the bytes do not show a 16-bit encoding clearly. In such an encoding, half of the bytes of Latin
+ * text are NUL. */
 function wideEncoding(bytes: Uint8Array): "utf-16le" | "utf-16be" | null {
   const head = bytes.subarray(0, Math.min(bytes.length, PROBE) & ~1);
   if (!head.includes(0)) return null;
@@ -160,21 +159,20 @@ function replacedIn(text: string, bytes: Uint8Array, encoding: string): number {
 
 const STRICT = new Map<string, TextDecoder>();
 
-/** The decoder is reused, because creating one takes longer than decoding a small text. */
+/** Vis reuses the decoder, because its creation takes longer than decoding a small text. */
 function strictDecoder(encoding: string): TextDecoder {
   const known = STRICT.get(encoding) ?? new TextDecoder(encoding, { fatal: true });
   STRICT.set(encoding, known);
   return known;
 }
 
-/** A log with some broken bytes is still UTF-8, and so is a text that ends within a character. */
+/** A log with some broken bytes is UTF-8, and so is a text that ends within a character. */
 function isClearlyUtf8({ text, replaced }: DecodedText): boolean {
   const whole = wholeAbove(text, replaced);
   return whole > 3 * replaced || whole > 0 && replaced === 1 && text.endsWith("\uFFFD");
 }
 
-/** Text in a single-byte encoding is rarely valid UTF-8 by chance. With longer UTF-8 characters, such a chance is even
- * smaller. */
+/** Text in a single-byte encoding is rarely valid UTF-8 by chance, and more rarely with longer UTF-8 characters. */
 function isRatherUtf8({ text, replaced }: DecodedText, guess: Candidate): boolean {
   const longer = (text.match(/[\u0800-\uffff]/g)?.length ?? 0) - replaced;
   const whole = wholeAbove(text, replaced) + longer;
@@ -190,14 +188,14 @@ function startsWith(bytes: Uint8Array, mark: readonly number[]): boolean {
   return mark.every((byte, at) => bytes[at] === byte);
 }
 
-/** Vis detects the encoding of a longer text from its first bytes, this many. */
+/** Vis detects the encoding of a longer text from this many first bytes. */
 const HEAD_BYTES = 1 << 20;
 
 type Bytes = Uint8Array<ArrayBuffer>;
 const NO_BYTES: Bytes = new Uint8Array();
 
-/** Converts the bytes of a text to UTF-8. Detects the encoding from the first bytes, or from the first non-ASCII bytes.
- * Invalid bytes become U+FFFD. Omits a byte order mark. */
+/** Detects the encoding from the first bytes, or from the first non-ASCII bytes. Invalid bytes become U+FFFD. The
+ * result has no byte order mark. */
 export class Utf8Pieces {
   encoding = "utf-8";
   isGuess = false;
@@ -208,14 +206,14 @@ export class Utf8Pieces {
   #hasNul = false;
   #decoder: TextDecoder | null = null;
   #rest: Bytes = NO_BYTES;
-  /** The last byte of the text so far if all of it was ASCII, since a guess looks at the byte before a character. */
+  /** A guess looks at the byte before a character, so this field keeps the last byte of a text that is ASCII so far. */
   #before: Bytes = NO_BYTES;
 
   constructor({ encoding }: { readonly encoding?: "utf-8" | undefined } = {}) {
     this.#isKnown = encoding !== undefined;
   }
 
-  /** Each yielded piece contains only whole characters. */
+  /** A yielded piece contains whole characters. */
   async *of(source: AsyncIterable<Uint8Array>): AsyncGenerator<Bytes> {
     const head = new ByteBuffer();
     let isFirst = true;
@@ -235,7 +233,7 @@ export class Utf8Pieces {
     yield this.#decoder === null ? this.#valid(this.#rest) : this.#counted(this.#decoder.decode());
   }
 
-  /** Leaves in `head` the bytes that do not show their encoding yet. */
+  /** `head` keeps the bytes that do not show their encoding yet. */
   #begun(head: ByteBuffer, isFirst: boolean): Bytes {
     const bytes = head.bytes.slice();
     head.clear();
@@ -318,7 +316,7 @@ function openLength(bytes: Uint8Array): number {
   return 0;
 }
 
-/** Encodings of old files. If two have the same score, the first one wins. */
+/** If two encodings have the same score, the first one wins. */
 const CANDIDATES = [
   "windows-1252",
   "shift_jis",
@@ -345,8 +343,7 @@ const WESTERN = /[àáâãäåæçèéêëìíîïñòóôõöøùúûüýÿßœ
 const CENTRAL = /[ąćčďęěľĺłńňőŕřśšťůűýźżžáéíóöúüçëôäâîĄĆČĎĘĚŁŃŇŐŘŚŠŤŮŰŹŻŽÁÉÍÓÖÚÜÇ]/;
 const SIGN = /[“”„‘’‚–—…€©®™°§«»¿¡£·•§ªº\u00a0]/;
 
-/** Guesses the encoding of bytes that are neither UTF-8 nor UTF-16, by how natural the text reads. Callers must report
- * the guess. */
+/** Guesses the encoding of bytes that are neither UTF-8 nor UTF-16. Callers must report the guess. */
 function guessEncoding(bytes: Uint8Array): Candidate {
   const { sample, isCut } = sampleOf(bytes);
   let [best, most]: [Candidate, number] = ["windows-1252", -Infinity];
@@ -359,8 +356,8 @@ function guessEncoding(bytes: Uint8Array): Candidate {
   return best;
 }
 
-/** Returns lines with bytes above ASCII, up to the amount that a guess needs. Each line begins shortly before its first
- * such byte. A very long line is cut, perhaps within a character. */
+/** Returns lines with bytes above ASCII, up to the amount that a guess needs. If `isCut`, the last line may end within
+ * a character. */
 function sampleOf(bytes: Uint8Array): { readonly sample: Uint8Array; readonly isCut: boolean } {
   const sample = new ByteBuffer();
   for (let at = 0; at < bytes.length && sample.length < ENOUGH;) {
@@ -375,7 +372,7 @@ function sampleOf(bytes: Uint8Array): { readonly sample: Uint8Array; readonly is
   return { sample: sample.bytes, isCut: false };
 }
 
-/** Counts the pairs whose second byte is ASCII, which only rare characters of these encodings have. */
+/** In these encodings, pairs whose second byte is ASCII are rare characters. */
 function lettersInPairs(bytes: Uint8Array): number {
   let count = 0;
   for (let at = 0; at < bytes.length; at++) {
@@ -385,7 +382,7 @@ function lettersInPairs(bytes: Uint8Array): number {
   return count;
 }
 
-/** Sums the scores of the characters above ASCII; a character of two bytes counts twice. */
+/** A character of two bytes counts twice. */
 function scoreOf(text: string, name: Candidate): number {
   let score = 0;
   const chars = [...text];

@@ -7,8 +7,8 @@ interface Waiting {
   readonly go: () => void;
 }
 
-/** Runs tasks in the order of their requests while the sum of their amounts is at most `limit`. An amount is 1 by
- * default, so that a limit of 1 makes a mutex. Amounts may also be bytes. */
+/** Runs tasks in the order of their requests while the sum of their amounts is at most `limit`. With the defaults, it
+ * is a mutex. */
 export class Semaphore {
   readonly #limit: number;
   readonly #cancelled: () => Error;
@@ -24,13 +24,12 @@ export class Semaphore {
     return this.#open;
   }
 
-  /** Runs the work as soon as it fits. If the signal is aborted before that, rejects without running the work. */
+  /** Rejects without running the work if the signal aborts first. */
   run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     return this.runAmount(1, { work, signal });
   }
 
-  /** Runs the work as `run` does, with another amount. An amount above the limit counts as the limit, so that the work
-   * runs alone. */
+  /** An amount above the limit counts as the limit, so that the work runs alone. */
   async runAmount<T>(
     amount: number,
     { work, signal }: { readonly work: () => Promise<T>; readonly signal: AbortSignal | undefined },
@@ -45,7 +44,7 @@ export class Semaphore {
     }
   }
 
-  /** Resolves when the caller has the amount; `release` returns the amount. */
+  /** Resolves when the caller has the amount, which `release` returns. */
   acquire(signal?: AbortSignal, amount = 1): Promise<void> {
     if (signal?.aborted) return Promise.reject(this.#cancelled());
     if (this.#waiting.size > 0 || this.#open + amount > this.#limit) return this.#turn(amount, signal);
@@ -102,8 +101,8 @@ export async function aborted(signal: AbortSignal): Promise<void> {
   await abortable(new Promise<never>(() => {}), signal).catch(() => {});
 }
 
-/** Waits until all promises have settled, even if one failed, and returns their results. Throws the first error in
- * their order. Leaves no work running, unlike `Promise.all`. */
+/** Waits until all promises have settled, so that no work is left running. Throws the first error in the order of
+ * `works`. */
 export async function together<const T extends readonly unknown[]>(
   works: T,
 ): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {
@@ -113,7 +112,7 @@ export async function together<const T extends readonly unknown[]>(
 
 const SLICE_MS = 6;
 
-/** Keeps long synchronous work from blocking the process: the work checks `due` often and rests when it is true. */
+/** Long synchronous work must not block the process, so it checks `due` often and rests when `due` is true. */
 export class Pace {
   readonly #signal: AbortSignal | undefined;
   #since = performance.now();
@@ -126,7 +125,7 @@ export class Pace {
     return performance.now() - this.#since >= SLICE_MS;
   }
 
-  /** Lets other work run first. Throws the signal's reason once it is aborted. */
+  /** Throws the signal's reason once the signal has aborted. */
   async rest(): Promise<void> {
     this.#signal?.throwIfAborted();
     await new Promise<void>((resolve) => setImmediate(resolve));
@@ -137,21 +136,20 @@ export class Pace {
 
 const LIMIT = new AsyncLocalStorage<number | undefined>();
 
-/** Runs `work`, which waits at most `ms` milliseconds for a lost database server; undefined means the default. */
+/** `work` waits at most `ms` milliseconds for a lost database server; undefined means the default. */
 export function withPatience<T>(ms: number | undefined, work: () => T): T {
   return LIMIT.run(ms, work);
 }
 
-/** Returns how many milliseconds the calling work waits for a lost database server; undefined if it has no limit of its
- * own. */
+/** Returns undefined if the calling work has no limit of its own. */
 export function ownPatience(): number | undefined {
   return LIMIT.getStore();
 }
 
 export interface Clock {
-  /** Milliseconds since the epoch. */
+  /** Returns milliseconds since the epoch. */
   now(): number;
-  /** Rejects with `Cancelled` as soon as `signal` is aborted. */
+  /** Rejects with `Cancelled` as soon as `signal` aborts. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
@@ -172,7 +170,7 @@ export const REAL_CLOCK: Clock = {
   },
 };
 
-/** Resolves with whether the work settled before the time was up. */
+/** Resolves with false if the time is up first. A rejection of the work counts as settled. */
 export async function settledWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const timer = setTimeout(() => resolve(false), ms);
@@ -181,8 +179,8 @@ export async function settledWithin(work: Promise<unknown>, ms: number): Promise
   return await promise.finally(() => clearTimeout(timer));
 }
 
-/** Returns the milliseconds to wait after this number of failures in a row. The wait doubles each time up to `mostMs`.
- * Half of the wait is random, so that many clients do not retry at once; `random` returns a number from 0 up to 1. */
+/** Returns the milliseconds to wait after this number of failures in a row. The wait doubles up to `mostMs`. Half of it
+ * is random, so that many clients do not retry at once. */
 export function backoffMs(
   failures: number,
   { firstMs, mostMs, random }: { readonly firstMs: number; readonly mostMs: number; readonly random: () => number },
@@ -190,7 +188,7 @@ export function backoffMs(
   return Math.min(mostMs, firstMs * 2 ** (failures - 1)) * (0.5 + random() / 2);
 }
 
-/** Lets the process end before the timer is due. Newer runtimes return timer objects. */
+/** The process may end before the timer is due. Newer runtimes return timer objects. */
 export function unrefTimer(timer: ReturnType<typeof setTimeout>): void {
   if (typeof timer === "object") timer.unref();
   else Deno.unrefTimer(timer);

@@ -3,8 +3,8 @@ import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 
 import { type FileHandle, mkdir, open, rename, rm, stat } from "node:fs/promises";
 import ownPath, { dirname, resolve, sep } from "node:path";
 
-/** Replaces a file as a whole: readers see the old or the new text, and after an error the old one. Without `mode`,
- * only the owner of the file can read it. The folder must exist. */
+/** Readers see the old or the new text, and after an error the old one. Without `mode`, only the owner of the file can
+ * read it. The folder must exist. */
 export async function replaceFile(path: string, text: string, { mode = 0o600 } = {}): Promise<void> {
   const fresh = `${path}.${crypto.randomUUID()}`;
   try {
@@ -23,15 +23,14 @@ export async function replaceFile(path: string, text: string, { mode = 0o600 } =
   }
 }
 
-/** Gives a new file the owner and group of the file at `path`, which it replaces or copies. If no file exists at
- * `path`, a file that root creates gets the owner of the folder. Otherwise a service could not use files that `sudo
- * vis` creates in its home. Returns whether the file has that group; the system lets only root change the owner. */
+/** Gives a new file the owner and group of the file at `path`. Without such a file, a file of root gets the owner of
+ * the folder, so that a service can use files of `sudo vis`. Returns whether the file has that group. */
 export async function inheritOwner(file: FileHandle, path: string): Promise<boolean> {
   const before = await stat(path).catch(() => null);
   return before ? await giveTo(before, file) : await giveToFolder(file, dirname(path));
 }
 
-/** Creates an empty file if it is missing, with an owner as in `inheritOwner`. */
+/** Leaves an existing file unchanged. A new file of root gets the owner of the folder. */
 export async function ensureFile(path: string, { mode = 0o600 } = {}): Promise<void> {
   const file = await open(path, "ax", mode).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "EEXIST") return null;
@@ -40,7 +39,7 @@ export async function ensureFile(path: string, { mode = 0o600 } = {}): Promise<v
   if (file) await giveToFolder(file, dirname(path)).finally(() => file.close());
 }
 
-/** Creates a folder and its missing parents, with owners as in `inheritOwner`. By default, only the owner of a folder
+/** Creates missing parents. New folders of root get the owner of their parent. By default, only the owner of a folder
  * can enter it. */
 export async function ensureFolder(path: string, { mode = 0o700 } = {}): Promise<void> {
   const first = await mkdir(path, { recursive: true, mode });
@@ -58,7 +57,7 @@ async function giveToFolder(file: FileHandle, folder: string): Promise<boolean> 
   return await giveTo(await stat(folder), file);
 }
 
-/** Uses the descriptor, because the path may already lead to another file. */
+/** The path may already lead to another file, so this function uses the descriptor. */
 async function giveTo(owner: Pick<Stats, "uid" | "gid">, file: FileHandle): Promise<boolean> {
   const { uid, gid } = await file.stat();
   if (Deno.build.os === "windows" || (owner.uid === uid && owner.gid === gid)) return true;
@@ -71,15 +70,15 @@ const HELD = ["EACCES", "EBUSY", "EPERM"];
 const TRIES = 10, PAUSE_MS = 50;
 
 interface Options {
-  /** Closes this process's handles of the replaced file. Called on Windows only: open handles block a rename there. */
+  /** `renameOver` calls it on Windows, where an open handle blocks a rename. It must close this process's handles of
+   * the replaced file. */
   readonly release?: () => void;
   readonly os?: string;
   readonly attempt?: (from: string, to: string) => Promise<void>;
   readonly sleep?: (ms: number) => Promise<void>;
 }
 
-/** Renames a file so that it replaces another one. On Windows, waits up to half a second for processes that have one of
- * the two files open. */
+/** On Windows, waits up to half a second for processes that have one of the files open. */
 export async function renameOver(
   from: string,
   to: string,
@@ -98,8 +97,8 @@ export async function renameOver(
   }
 }
 
-/** The sticky bit marks the empty folders and files that Vis creates so that commands cannot put entries there which
- * git or Vis would obey. The system ignores the bit on empty folders and on files. */
+/** Vis creates empty folders and files, so that commands cannot put entries there which git or Vis would obey. The
+ * sticky bit marks these placeholders, because the system ignores it on empty folders and on files. */
 export const PLACEHOLDER_MARK = 0o1000;
 const PLACEHOLDER_FOLDER = 0o041755, PLACEHOLDER_FILE = 0o101644;
 
@@ -107,38 +106,38 @@ export function placeholderMode(kind: "folder" | "file"): number {
   return (kind === "folder" ? PLACEHOLDER_FOLDER : PLACEHOLDER_FILE) & 0o7777;
 }
 
-/** Returns whether an entry has the kind and mode of a placeholder. The caller checks that the entry is empty. */
+/** The caller must check that the entry is empty. */
 export function hasPlaceholderMode(mode: number): boolean {
   return mode === PLACEHOLDER_FOLDER || mode === PLACEHOLDER_FILE;
 }
 
 const ODD = /\/(?:\.{0,2})(?:\/|$)/;
 
-/** Returns whether a path is a folder or inside it, by the rules of the system. Both paths must be absolute. */
+/** Returns whether a path is a folder or inside it. Both paths must be absolute. */
 export function isWithin(path: string, folder: string, { relative, isAbsolute, sep } = ownPath): boolean {
   if (path === "") return false;
-  // Comparing plain paths as text is much faster.
+  // A comparison of plain paths as text is much faster.
   if (sep === "/" && !ODD.test(folder) && !ODD.test(path)) return path === folder || path.startsWith(`${folder}/`);
   const way = relative(folder, path);
   return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
 /** Returns an absolute path as the kernel reads it. `..` stays, because after a link the kernel goes to the parent of
- * the link's target. `join` would remove the name of the link together with `..`. */
+ * the link's target. */
 export function joinUnresolved(folder: string, path: string): string {
   if (sep !== "/") return resolve(folder, path);
   const whole = path.startsWith("/") ? path : `${folder}/${path}`;
   return `/${whole.split("/").filter((name) => name !== "" && name !== ".").join("/")}`;
 }
 
-/** Returns whether a path is inside a folder. Both paths must be absolute. */
+/** Both paths must be absolute. Returns false for the folder itself. */
 export function isBelow(path: string, folder: string): boolean {
   return isWithin(path, folder) && !isWithin(folder, path);
 }
 
 const MAX_BYTES = 1 << 20;
 
-/** Says why a path is not read; the message completes "Cannot read PATH: …". */
+/** The message completes "Cannot read PATH: …". */
 class NotPlainFile extends Error {
   override readonly name = "NotPlainFile";
 }
@@ -146,18 +145,17 @@ class NotPlainFile extends Error {
 interface ReadOptions {
   readonly links?: boolean;
   readonly most?: number;
-  /** Says whether writing the text again must give the same bytes. If so, the text keeps its byte order mark, and a
-   * file in another encoding is refused. */
+  /** If true, the text keeps its byte order mark and another encoding is an error, so that writing the text gives the
+   * same bytes. */
   readonly exact?: boolean;
 }
 
-/** The flags that open a file without waiting; opening a pipe would wait for a writer, perhaps forever. A command can
- * replace a file of a workspace with a pipe, even after a check. */
+/** A command can replace a file of a workspace by a pipe, and without `O_NONBLOCK` the open call would wait for a
+ * writer. */
 const READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
-/** Reads a plain file. In a workspace, a link may lead to a device, a pipe or an endless file, which would block the
- * process or exhaust its memory. Throws `NotPlainFile` for other kinds of files and for more than `most` bytes. Also
- * throws the system's errors. */
+/** In a workspace, a link may lead to a device, a pipe or an endless file, which could block the process or fill its
+ * memory. Throws `NotPlainFile` for another kind of file and for more than `most` bytes, and the system's errors. */
 export async function plainFile(
   path: string,
   { links = true, most = MAX_BYTES }: Pick<ReadOptions, "links" | "most"> = {},
@@ -165,7 +163,7 @@ export async function plainFile(
   const info = await (links ? Deno.stat(path) : Deno.lstat(path));
   if (!info.isFile) throw new NotPlainFile(`it is ${kindText(info)}, not a file`);
   if (info.size > most) throw new NotPlainFile(`it has ${info.size} bytes, and the limit is ${most} bytes`);
-  if (info.size === 0) return new Uint8Array(); // Files of /proc have size 0 too, and some of them are endless.
+  if (info.size === 0) return new Uint8Array(); // Files of /proc have size 0, and some of them are endless.
   const file = await open(path, READ);
   try {
     if (!isSame(info, await file.stat())) throw new NotPlainFile("another process replaced it while Vis read it");
@@ -181,8 +179,8 @@ export async function plainFile(
   }
 }
 
-/** Opens a plain file for reading. Returns null for a missing or unreadable file, and for a link or another kind of
- * file. */
+/** Returns null for a missing or unreadable file, and for a link or another kind of file. The caller closes the
+ * descriptor. */
 export function openPlainFile(path: string): number | null {
   let descriptor: number | null = null;
   try {
@@ -195,7 +193,7 @@ export function openPlainFile(path: string): number | null {
   return null;
 }
 
-/** Returns the first bytes of a file that `openPlainFile` opens; null if that function opens no file. */
+/** Returns up to `most` first bytes. Returns null for a link, and for a file that Vis cannot read. */
 export function firstBytes(path: string, most: number): Uint8Array<ArrayBuffer> | null {
   const descriptor = openPlainFile(path);
   if (descriptor === null) return null;
@@ -214,8 +212,7 @@ function isSame({ dev, ino }: Deno.FileInfo, opened: Stats): boolean {
   return opened.isFile() && (ino === null || dev === opened.dev && ino === opened.ino);
 }
 
-/** Returns the text of a file that `plainFile` reads. Throws the same errors, and `NotPlainFile` for another encoding
- * if `exact` is set. */
+/** Throws the errors of `plainFile`, and `NotPlainFile` for another encoding if `exact` is set. */
 export async function plainTextFile(path: string, options: ReadOptions = {}): Promise<string> {
   const { exact = false } = options, bytes = await plainFile(path, options);
   try {
@@ -225,8 +222,8 @@ export async function plainTextFile(path: string, options: ReadOptions = {}): Pr
   }
 }
 
-/** Returns the text of a small file. Returns null if the file is missing, unreadable, not a regular file, or larger
- * than `most` bytes. With `links`, follows links, which in a repository may lead anywhere. */
+/** Returns null if the file is missing, unreadable, not a regular file, or larger than `most` bytes. Without `links`, a
+ * link gives null, because it may lead out of a repository. */
 export async function smallTextFile(
   path: string,
   { links = false, most = MAX_BYTES }: ReadOptions = {},
@@ -238,7 +235,7 @@ function kindText({ isDirectory, isFifo, isSymlink, isSocket }: Deno.FileInfo): 
   return isDirectory ? "a folder" : isFifo ? "a pipe" : isSymlink ? "a link" : isSocket ? "a socket" : "a device";
 }
 
-/** Functions of the C library. `open` and `getdents64` run on another thread, because the disk may be slow. */
+/** `open` and `getdents64` run on another thread, because the disk may be slow. */
 const SYMBOLS = {
   open: { parameters: ["buffer", "i32"], result: "i32", nonblocking: true },
   getdents64: { parameters: ["i32", "buffer", "usize"], result: "i64", nonblocking: true },
@@ -259,9 +256,8 @@ export interface FirstEntries {
   readonly hasMore: boolean;
 }
 
-/** Lists at most `most` entries of a folder. On Linux, reads the entries in pieces and stops after `most`.
- * `Deno.readDir` reads the whole folder first, which needs much memory for a large folder. Throws the system's
- * errors. */
+/** Lists at most `most` entries of a folder. `Deno.readDir` reads a whole folder first, which needs much memory, so
+ * this function uses the C library on Linux. Throws the system's errors. */
 export async function firstEntries(
   path: string,
   { most, os = Deno.build.os }: { readonly most: number; readonly os?: string },
@@ -279,7 +275,7 @@ export async function firstEntries(
 class Library {
   #opened: Deno.DynamicLibrary<typeof SYMBOLS> | null | undefined;
 
-  /** Returns null if the C library cannot be loaded by its usual name. */
+  /** Returns null if the runtime cannot load the C library by its usual name. */
   get opened(): Deno.DynamicLibrary<typeof SYMBOLS> | null {
     if (this.#opened !== undefined) return this.#opened;
     try {

@@ -4,7 +4,7 @@ import { matchesWildcard } from "./names.ts";
 
 const DEPTH = 10, MOST_INCLUDED = 200;
 
-/** A setting of git, with section and key in lower case. */
+/** The section and the key are in lower case. */
 export interface GitSetting {
   readonly section: string;
   readonly subsection: string | null;
@@ -12,15 +12,14 @@ export interface GitSetting {
   readonly value: string;
 }
 
-/** Matches blanks and comments between settings. A backslash does not continue a comment. */
+/** A backslash does not continue a comment. */
 const GAP = /(?:[\s\uFEFF]+|[#;][^\n]*)+/y;
 const HEADER = /\[([\w.-]+)(?:[ \t]+"((?:[^"\\\n]|\\[^\n])*)")?\]/y;
 const KEY = /([A-Za-z][\w-]*)[ \t]*(=[ \t]*)?/y;
 const REST = /[^\n]*/y;
 const ESCAPES: Readonly<Record<string, string>> = { n: "\n", t: "\t", b: "\b" };
 
-/** Parses the settings of a file as git does, in order: headers and keys may share a line. Skips invalid syntax up to
- * the end of its line. */
+/** Parses as git does: headers and keys may share a line. Skips invalid syntax up to the end of its line. */
 export function parseGitConfig(text: string): readonly GitSetting[] {
   const found: GitSetting[] = [];
   let section = "", subsection: string | null = null, at = 0;
@@ -51,15 +50,14 @@ export function parseGitConfig(text: string): readonly GitSetting[] {
   return found;
 }
 
-/** Returns whether the hashes of a repository with these settings have 32 bytes, not 20. */
+/** Returns whether the hashes of the repository have 32 bytes instead of 20. */
 export function isSha256(settings: readonly GitSetting[]): boolean {
   return settings.some(({ section, key, value }) =>
     section === "extensions" && key === "objectformat" && value.toLowerCase() === "sha256"
   );
 }
 
-/** Returns the value that begins at `from`, without quotes, escapes, comments and surrounding blanks, and the end of
- * the value. */
+/** Returns the value without quotes, escapes, comments and surrounding blanks, and its end. */
 function valueAt(text: string, from: number): [value: string, end: number] {
   let value = "", kept = 0, quoted = false, at = from;
   for (; at < text.length; at++) {
@@ -83,7 +81,7 @@ function valueAt(text: string, from: number): [value: string, end: number] {
   return [value.slice(0, kept), at];
 }
 
-/** Returns the settings in git's files of the user, and in the files that they include. */
+/** Reads git's files of the user, and the files that they include. Returns no settings without a home. */
 export async function userGitSettings(
   { home, gitDir }: { readonly home: string | null; readonly gitDir: string },
 ): Promise<readonly GitSetting[]> {
@@ -93,8 +91,8 @@ export async function userGitSettings(
   return read.flat();
 }
 
-/** Returns the settings of files and of up to 200 files that they include under any condition. Also returns the paths
- * of the included files, existing or not. Follows links. */
+/** Follows links and up to 200 includes, whatever their conditions. `included` lists the paths of these files, even if
+ * a file does not exist. */
 export async function everyGitSetting(
   files: readonly string[],
   home: string,
@@ -125,7 +123,7 @@ async function withIncluded(
   return settings;
 }
 
-/** Evaluates conditions about the repository's folder; all others count as false. */
+/** Evaluates conditions about the folder of the repository; other conditions count as false. */
 function includes(
   { section, subsection }: GitSetting,
   { home, gitDir, folder }: { readonly home: string; readonly gitDir: string; readonly folder: string },
@@ -147,7 +145,7 @@ function fits([first, ...rest]: readonly string[], parts: readonly string[]): bo
   return part !== undefined && matchesWildcard(first, part) && fits(rest, parts.slice(1));
 }
 
-/** Resolves a path that may begin with the home folder, or with the home of another user (`~name/`). */
+/** `~/` means `home`, and `~name/` means the home of another user. An unknown user leaves the path unchanged. */
 export function untilde(path: string, home: string): string {
   const [start = "", name] = /^~([^/]*)\//.exec(path) ?? [];
   if (name === undefined) return path;

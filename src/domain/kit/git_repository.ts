@@ -1,19 +1,18 @@
-/** Reads the folders and the index of a repository without git. */
+/** The functions of this file read a repository without git. */
 import { Buffer } from "node:buffer";
 import { dirname, join, resolve } from "node:path";
 import { joinUnresolved, smallTextFile } from "./files.ts";
 import { parseGitConfig } from "./git_config.ts";
 import { clip } from "./text.ts";
 
-/** Returns the real path of the folder that `.git` is or names. If that folder does not exist, returns its absolute
- * path. Returns null without a `.git`, or if `.git` is a file that names no folder. Throws Error for a name that is not
- * UTF-8. */
+/** Returns the real path of the folder that `.git` is or names, or its absolute path if it does not exist. Returns null
+ * if `.git` is missing or names no folder. Throws Error for a name that is not UTF-8. */
 export async function gitFolderOf(top: string): Promise<string | null> {
   const named = await namedGitFolder(top);
   return named === null ? null : await realOr(named);
 }
 
-/** Returns the path by which `.git` names the folder of `gitFolderOf`; the path may lead through links. */
+/** Returns the path by which `.git` names the folder of `gitFolderOf`, which may lead through links. */
 export async function namedGitFolder(top: string): Promise<string | null> {
   const dot = join(top, ".git"), info = await Deno.stat(dot).catch(() => null);
   if (info === null) return null;
@@ -22,13 +21,13 @@ export async function namedGitFolder(top: string): Promise<string | null> {
   return named === undefined ? null : folderNamed(named, { in: top, by: dot });
 }
 
-/** Returns the folder that all worktrees of a repository share: `gitDir` itself, unless its file `commondir` names
+/** Returns the folder that the worktrees of a repository share: `gitDir` itself, unless its file `commondir` names
  * another. Throws Error for a name that is not UTF-8. */
 export async function commonFolderOf(gitDir: string): Promise<string> {
   return await realOr(await namedCommonFolder(gitDir));
 }
 
-/** Returns the path by which a repository names the folder of `commonFolderOf`; the path may lead through links. */
+/** Returns the path by which a repository names the folder of `commonFolderOf`, which may lead through links. */
 export async function namedCommonFolder(gitDir: string): Promise<string> {
   const path = join(gitDir, "commondir");
   const named = (await smallTextFile(path, { links: true }) ?? "").replace(/[\r\n]+$/, "");
@@ -48,7 +47,7 @@ function folderNamed(named: string, { in: folder, by }: { readonly in: string; r
 }
 
 /** Returns whether a repository in another folder names `top` as its working tree, as worktrees and submodules do. A
- * command that can write only in `top` cannot forge that name. All paths must be real paths. */
+ * command that can write only in `top` cannot forge that name. The arguments must be real paths. */
 export async function namesTop(
   { top, gitDir, commonDir }: Readonly<Record<"top" | "gitDir" | "commonDir", string>>,
 ): Promise<boolean> {
@@ -111,7 +110,7 @@ class GitIndexEntry {
   }
 }
 
-/** The file `index` of a repository, in version 2 to 4. An index of another version has no entries. */
+/** The index has version 2, 3 or 4. An index of another version has no entries. */
 export class GitIndex {
   readonly #bytes: Buffer;
   readonly #hashBytes: number;
@@ -134,7 +133,7 @@ export class GitIndex {
       const flags = index.readUInt16BE(at + head - FLAG_BYTES);
       let from = at + head + (version > 2 && (flags & FLAG_EXTENDED) !== 0 ? 2 : 0), kept = 0;
       if (version === 4) {
-        // The number of bytes to remove from the end of the previous name before this name is added.
+        // `cut` bytes disappear from the end of the previous name before this name follows.
         let cut = 0, more = true;
         for (let first = true; more; first = false) {
           const byte = index[from++] ?? 0;
@@ -153,7 +152,8 @@ export class GitIndex {
     this.#end = at;
   }
 
-  /** The name of the file with the other entries of a split index; null for a whole index. Read all entries first. */
+  /** Names the file with the other entries of a split index; null for a whole index. The caller must read all entries
+   * first. */
   get shared(): string | null {
     const index = this.#bytes, least = 8 + this.#hashBytes;
     if (this.#end === 0) return null;

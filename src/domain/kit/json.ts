@@ -11,9 +11,8 @@ export type JsonValue =
 const MAX_DEPTH = 500;
 const NO_FORM = "JSON has no form for it";
 
-/** Converts a value from the codec to JSON data: a Map to an object, a Set to a list, a Date to ISO text. Omits
- * undefined fields, and makes undefined items null. Throws TypeError with the path of a value that JSON cannot
- * express. */
+/** A Map becomes an object, a Set a list, and a Date ISO text. Omits undefined fields, and makes undefined items null.
+ * Throws TypeError with the path of a value that JSON cannot express. */
 export function jsonValue(value: unknown): JsonValue {
   return convert(value, { path: "", depth: 0 });
 }
@@ -71,8 +70,8 @@ function refused(what: string, { path }: Place, why = NO_FORM): TypeError {
   return new TypeError(`Cannot write ${what} as JSON${path === "" ? "" : `, at ${clip(path, 200)}`}: ${why}`);
 }
 
-/** Limits for untrusted JSON. Many values need many times the memory of their text; deep nesting overflows the stack of
- * recursive functions. */
+/** Untrusted JSON needs limits: many values take a multiple of the memory of their text, and deep nesting overflows the
+ * stack of recursive functions. */
 export interface JsonLimits {
   readonly values: number;
   readonly depth: number;
@@ -82,7 +81,7 @@ const JSON_LIMITS: JsonLimits = { values: 1_000_000, depth: 500 };
 
 const QUOTE = 34, COMMA = 44, BACKSLASH = 92, ARRAY = 91, ARRAY_END = 93, OBJECT = 123, OBJECT_END = 125;
 
-/** JSON exceeds a limit; `what` names the limit. */
+/** `what` names the exceeded limit. */
 export class JsonTooLarge extends RangeError {
   override readonly name = "JsonTooLarge";
   constructor(readonly limit: "values" | "depth", readonly what: string) {
@@ -90,7 +89,7 @@ export class JsonTooLarge extends RangeError {
   }
 }
 
-/** Counts the values and levels of JSON that arrives in pieces, before it is parsed. Accepts invalid JSON. */
+/** Counts the values and levels of JSON that arrives in pieces, before a parser builds them. Accepts invalid JSON. */
 export class JsonMeter {
   readonly #limits: JsonLimits;
   #depth = 0;
@@ -107,7 +106,7 @@ export class JsonMeter {
     this.#inText = this.#escaped = false;
   }
 
-  /** Throws JsonTooLarge above a limit. */
+  /** Throws `JsonTooLarge` above a limit. */
   push(text: string): void {
     for (let at = 0; at < text.length; at++) {
       const code = text.charCodeAt(at);
@@ -132,7 +131,7 @@ export class JsonMeter {
   }
 }
 
-/** Throws JsonTooLarge before building any value, and the SyntaxError of `JSON.parse`. */
+/** Throws `JsonTooLarge` before it builds a value, and the SyntaxError of `JSON.parse`. */
 export function readForeignJson(text: string, limits: JsonLimits = JSON_LIMITS): unknown {
   // A text has at most as many values and levels as characters, so a short text needs no count.
   if (text.length > Math.min(limits.depth, limits.values)) new JsonMeter(limits).push(text);
@@ -141,7 +140,7 @@ export function readForeignJson(text: string, limits: JsonLimits = JSON_LIMITS):
 
 const LONG_INTEGER = /\d{16}/;
 
-/** Returns `read`, the parsed text, with a BigInt for each integer that a number cannot hold exactly. */
+/** Returns `read`, the parsed text, with a BigInt for each integer that a number cannot hold. */
 export function exactJson(text: string, read: unknown): unknown {
   if (!LONG_INTEGER.test(text)) return read;
   return JSON.parse(text, (_key, value: unknown, { source = "" }: { readonly source?: string } = {}) => {
@@ -162,7 +161,7 @@ export function jsonOrUndefined(text: string): unknown {
 
 const ESCAPE_OR_CONTROL = /\\[\s\S]|"|\p{Cc}/gu;
 
-/** Parses JSON whose strings may contain unescaped control characters, as some servers write them. Throws like
+/** Some servers write JSON whose strings contain unescaped control characters, which this function accepts. Throws like
  * `readForeignJson`. */
 export function readLaxJson(text: string): unknown {
   try {
@@ -178,22 +177,22 @@ export function readLaxJson(text: string): unknown {
   }
 }
 
-/** Returns an object as a record, and an empty record for any other value. */
+/** Returns an empty record for a value that is not an object. */
 export function asRecord(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null ? value as Readonly<Record<string, unknown>> : {};
 }
 
-/** Renders a value as text for a person. A string stays unchanged, and a date, error, URL, pattern or buffer becomes a
- * short text. Other objects become indented JSON. */
+/** Renders a value for a person. A string stays unchanged, and a date, error, URL, pattern or buffer becomes a short
+ * text. Other objects become indented JSON. */
 export function readable(value: unknown): string {
   return textOf(value, { left: Infinity });
 }
 
-/** Returns the beginning of the text of `readable`. Renders only about `limit` values, however many the value has. */
+/** Returns the beginning of the text of `readable`. Renders about `limit` values, however many the value has. */
 export function readableHead(value: unknown, limit: number): string {
   const room = { left: limit };
   const text = textOf(value, room);
-  // Each rendered value adds at least one character, so the text has reached the limit if no room is left.
+  // A rendered value adds at least one character, so the text has reached the limit if no room is left.
   return room.left > 0 ? clip(text, limit) : `${text.slice(0, limit - 1).replace(/[\ud800-\udbff]$/, "")}…`;
 }
 
@@ -201,7 +200,7 @@ interface Room {
   left: number;
 }
 
-/** `around` has the value at the top and the outer keys of maps. */
+/** `around` has the value at the top and the outer keys of maps, so that a circular reference ends. */
 function textOf(value: unknown, room: Room, around: readonly unknown[] = []): string {
   if (typeof value !== "object" || value === null) return String(value);
   const within = [...around, value];
@@ -215,12 +214,11 @@ interface Ancestor {
   readonly shown: unknown;
 }
 
-/** Replaces circular references and values that JSON cannot express. */
 function replacer(room: Room, around: readonly unknown[]): (this: unknown, key: string, value: unknown) => unknown {
   const ancestors: Ancestor[] = [];
   return function (this: unknown, key: string): unknown {
     while (ancestors.length > 0 && ancestors.at(-1)?.shown !== this) ancestors.pop();
-    // Reads the value again, because `JSON.stringify` has already called its `toJSON`.
+    // `JSON.stringify` has already called `toJSON`, so this function reads the value again.
     const value: unknown = Object.getOwnPropertyDescriptor(this, key)?.value;
     if (ancestors.some((one) => one.value === value)) return "[circular]";
     room.left--;

@@ -4,8 +4,7 @@ export function isVariableName(name: string): boolean {
   return NAME.test(name);
 }
 
-/** Returns whether a text matches a pattern in which `*` matches any text. Matching never backtracks, so a pattern
- * cannot take long. */
+/** In the pattern, `*` matches any text. Matching does not backtrack, so a hostile pattern cannot take long. */
 export function matchesWildcard(pattern: string, text: string): boolean {
   const [first = "", ...rest] = pattern.split("*");
   const last = rest.pop();
@@ -22,15 +21,14 @@ export function matchesWildcard(pattern: string, text: string): boolean {
 
 const MAX_LENGTH = 200;
 
-/** Returns the most similar name if at most one letter, or a third of the letters, differs. Otherwise returns null. */
+/** Returns null unless at most one letter, or a third of the letters, differs from the nearest name. */
 export function nearestName(asked: string, names: readonly string[]): string | null {
   const limit = Math.max(1, Math.floor(asked.length / 3));
   const [best] = byDistance(asked, names);
   return best && best.distance <= limit ? best.name : null;
 }
 
-/** Returns up to three names that are most similar to an unknown one, nearest first. Two names count as close if one
- * contains the other. */
+/** Returns up to three names, nearest first. Two names count as close if one contains the other. */
 export function nearestNames(asked: string, names: readonly string[]): readonly string[] {
   return byDistance(asked, names).map(({ name, distance }) => {
     const [a, b] = [asked.toLowerCase(), name.toLowerCase()];
@@ -45,7 +43,7 @@ function byDistance(asked: string, names: readonly string[]) {
 }
 
 /** Returns the number of letters to insert, remove, replace or swap with their neighbour (optimal string alignment).
- * Letters after the first `MAX_LENGTH` do not count. */
+ * Ignores letters after the first `MAX_LENGTH`. */
 export function editDistance(one: string, other: string): number {
   const [a, b] = [one.slice(0, MAX_LENGTH), other.slice(0, MAX_LENGTH)];
   let before: number[] = [];

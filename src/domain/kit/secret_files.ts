@@ -1,7 +1,7 @@
 import { matchesWildcard } from "./names.ts";
 
-/** Files that may hold keys and passwords. The exceptions are examples, and files such as `id_map.py` and
- * `id_rsa.pub`. */
+/** These files may hold keys and passwords. Examples, and files such as `id_map.py` and `id_rsa.pub`, are
+ * exceptions. */
 export const SECRET_PATTERNS: readonly string[] = [
   ".env*",
   "!.env.example",
@@ -14,9 +14,8 @@ export const SECRET_PATTERNS: readonly string[] = [
   "*.key",
 ];
 
-/** Returns whether a path relative to the workspace names a secret file; upper and lower case are equal. The last
- * matching pattern decides; `!` before a pattern makes an exception. A pattern without `/` matches the last part of the
- * path. */
+/** `path` is relative to the workspace, and letter case does not count. The last matching pattern decides; `!` makes an
+ * exception. A pattern without `/` matches the last part of the path. */
 export function isSecretFile(path: string, patterns: readonly string[]): boolean {
   const whole = path.toLowerCase();
   const name = whole.slice(whole.lastIndexOf("/") + 1);

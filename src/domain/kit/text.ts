@@ -1,11 +1,10 @@
-/** Returns a number with its noun: `1 entry`, `2 entries`. */
+/** Returns text such as `1 entry` or `2 entries`. */
 export function counted(count: number, one: string, digits = String(count)): string {
   if (count === 1) return `1 ${one}`;
   return `${digits} ${/[^aeiou]y$/.test(one) ? `${one.slice(0, -1)}ies` : /ch$/.test(one) ? `${one}es` : `${one}s`}`;
 }
 
-/** If a text is longer than the limit, keeps its beginning and adds the number of omitted characters. Never splits a
- * surrogate pair. */
+/** A shortened text ends with the number of omitted characters, and does not end within a surrogate pair. */
 export function clip(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const kept = Math.max(0, limit - 24);
@@ -20,7 +19,7 @@ export function oneLine(text: string, limit: number): string {
     : `${flat.slice(0, limit - 1).replace(/[\ud800-\udbff]$/, "")}…`;
 }
 
-/** Invisible characters that belong to their neighbours: joiners between emoji, and variants of an emoji, a key or a
+/** These invisible characters belong to their neighbours: joiners between emoji, and variants of an emoji, a key or a
  * Han character. */
 const PARTS = [
   String.raw`(?<=[\p{ExtPict}\p{EMod}]\ufe0f?)\u200d(?=\p{ExtPict})`,
@@ -29,8 +28,7 @@ const PARTS = [
   String.raw`(?<=\p{Script=Han})[\ufe00-\ufe02\u{e0100}-\u{e01ef}]`,
 ].join("|");
 
-/** Control characters other than \t and \n, line separators, and characters that are invisible or change the direction
- * of text, such as U+200B and U+202E. */
+/** These characters control a terminal, are invisible, or change the direction of text, such as U+200B and U+202E. */
 export const HIDDEN_CHARACTERS = new RegExp(
   String.raw`[^\P{Cc}\t\n]|[\u2028\u2029\ufff9-\ufffb]|(?!${PARTS})\p{DI}`,
   "gu",
@@ -50,12 +48,12 @@ function unit(char: string, at: number): string {
   return `\\u${char.charCodeAt(at).toString(16).padStart(4, "0")}`;
 }
 
-// C0 without \t and \n, DEL, C1, line separators, and marks that change the direction of text.
+// The class has C0 without \t and \n, DEL, C1, line separators, and marks that change the direction of text.
 // deno-lint-ignore no-control-regex
 const COMMANDS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
 
-/** Escapes control characters, so that the user's text cannot control a terminal. Other characters stay, such as the
- * joiners that some scripts need. For untrusted text use `visibleText`. */
+/** Escapes control characters, so that the user's text cannot control a terminal. Keeps invisible characters such as
+ * the joiners that some scripts need; `visibleText` is for untrusted text. */
 export function harmlessText(text: string): string {
   return text
     .replaceAll("\r\n", "\n")
@@ -66,14 +64,13 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** Formats a time in the time zone of the process. Returns a text such as "2026-11-22 10:30". `to` is the smallest unit
- * in the text. */
+/** Returns text such as "2026-11-22 10:30" in the time zone of the process. `to` is the smallest unit in the text. */
 export function localTime(at: number, to: "day" | "minute" | "second" | "ms" = "minute"): string {
   const local = new Date(at - new Date(at).getTimezoneOffset() * MINUTE);
   return local.toISOString().replace("T", " ").slice(0, { day: 10, minute: 16, second: 19, ms: 23 }[to]);
 }
 
-/** Formats elapsed time in few characters; after 30 days, returns the date. */
+/** After 30 days, returns the date. */
 export function ago(at: number, now: number): string {
   const passed = now - at;
   if (passed < MINUTE) return "now";
@@ -93,18 +90,17 @@ export function elapsedText(ms: number, digits = 1): string {
   return seconds < 60 ? `${(ms / 1000).toFixed(digits)} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
-/** Returns the time of running work in whole seconds. Returns a text such as "41 s" or "24 min 47 s". */
+/** Cuts to whole seconds, because the time of running work changes: "41 s" or "24 min 47 s". */
 export function runningText(ms: number): string {
   return elapsedText(Math.floor(ms / 1000) * 1000, 0);
 }
 
-/** Joins words to a command for a shell, and quotes them where necessary. Two different lists of words never give the
- * same text. */
+/** Quotes a word where necessary, so that two different lists of words do not give the same text. */
 export function shellText(words: readonly string[]): string {
   return words.map((word) => /^[\w\-./:=,+@%^]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`).join(" ");
 }
 
-/** Returns a command as an approval shows it: its folder, its variables and its input, then every word. */
+/** An approval shows a command in this form, in which the folder, the variables and the input precede the words. */
 export function commandText(
   command: string | readonly string[],
   { cwd = "", env = {}, input = "" }: {

@@ -3,18 +3,18 @@ import type { Decision } from "./outcomes.ts";
 import type { ApprovalRule, KeptRule } from "./query_schemas.ts";
 
 export interface ApprovalRequest {
-  /** The phrase after "Allow Vis to", such as "run npm ci with network". */
+  /** `what` follows "Allow Vis to", such as "run npm ci with network". */
   readonly what: string;
-  /** The reason why Vis asks; "" if `what` is sufficient. */
+  /** `why` is the reason for the question; "" if `what` suffices. */
   readonly why: string;
-  /** The permission of a lasting approval, such as "network for commands". */
+  /** `scope` is the permission of a lasting approval, such as "network for commands". */
   readonly scope: string;
-  /** The names of the rules that a lasting approval keeps. If absent, `scope` is the only name. If each name has a
-   * rule, Vis allows the call without asking; otherwise the user decides about the missing rules. */
+  /** A lasting approval keeps one rule for each of these names, or for `scope` if they are absent. If each name has a
+   * rule, Vis allows the call without a question. */
   readonly scopes?: readonly string[] | undefined;
-  /** False if the user can allow the call only once; true if absent. */
+  /** If false, the user can allow the call only once. The default is true. */
   readonly lasting?: boolean | undefined;
-  /** "request" if a yes for once allows the action until the request ends; otherwise the yes is for the call. */
+  /** With "request", a yes for once allows the action until the request ends instead of for one call. */
   readonly once?: "request" | undefined;
 }
 
@@ -27,7 +27,7 @@ type ChoiceFacts = Pick<ApprovalQuestion, "scope" | "lasting" | "once">;
 
 export interface ApprovalAnswer {
   readonly decision: Decision;
-  /** Empty if the user gave no reason. */
+  /** `reason` is "" if the user gave none. */
   readonly reason: string;
 }
 
@@ -36,7 +36,7 @@ export type Approve = (question: ApprovalQuestion, signal: AbortSignal) => Promi
 
 export interface Approval {
   readonly allowed: boolean;
-  /** Why the call was refused, for the model; "" if the call is allowed. */
+  /** `reason` tells the model why Vis or the user refused the call; "" for an allowed call. */
   readonly reason: string;
   readonly byUser?: boolean;
 }
@@ -58,13 +58,13 @@ export interface ApprovalChoice {
   readonly text: string;
 }
 
-/** In a longer question, the beginning may be out of sight when the reader reaches the end. */
+/** The beginning of a longer question may be out of sight when the reader reaches its end. */
 const IN_SIGHT = 400;
 const BEGINNING = 200;
 const LONG_BLANK = /[\p{Zs}\t\u2800]{4,}/gu;
 
-/** Returns the question as one paragraph, as every channel shows it. Text from blocks cannot move the cursor, hide
- * characters, or imitate another question on its own line. */
+/** Returns the question as one paragraph. Text from blocks cannot move the cursor, hide characters, or imitate another
+ * question on its own line. */
 export function approvalTitle({ what }: Pick<ApprovalQuestion, "what">): string {
   return `Allow Vis to ${paragraph(what)}?`;
 }
@@ -73,8 +73,7 @@ export function approvalWhy({ why }: Pick<ApprovalQuestion, "why">): string {
   return paragraph(why);
 }
 
-/** Returns the beginning of a long question, for a channel that shows its end next to the choices. Returns "" for a
- * short question. */
+/** A channel shows the beginning of a long question again, next to the choices. Returns "" for a short question. */
 export function approvalBeginning({ what }: Pick<ApprovalQuestion, "what">): string {
   const text = paragraph(what);
   if (text.length <= IN_SIGHT) return "";
@@ -94,7 +93,7 @@ export function approvalChoices(
   return lasting ? choices : choices.filter(({ decision }) => decision === "once" || decision === "no");
 }
 
-/** Returns the names of commands without the path of their program, unless two names differ only in that path. */
+/** Omits the path of a program, unless two names differ only in that path. */
 export function plainScopes(scopes: readonly string[]): readonly string[] {
   const plain = scopes.map((scope) => scope.replace(/ \([^()]*\)$/, ""));
   return scopes.map((scope, at) => {
@@ -103,8 +102,7 @@ export function plainScopes(scopes: readonly string[]): readonly string[] {
   });
 }
 
-/** Returns the scope, which long choices would repeat, for a channel in which each choice has one line. Returns "" if
- * `fits` holds for every choice. */
+/** Returns the scope for a channel in which each choice has one line. Returns "" if `fits` holds for each choice. */
 export function approvalScope(
   question: ChoiceFacts,
   fits: (text: string) => boolean,

@@ -5,23 +5,23 @@ export interface HostCallEvent {
   readonly block: number;
   readonly name: string;
   readonly phase: "start" | "end";
-  /** Absent for functions of Vis itself. */
+  /** Functions of Vis itself have no action. */
   readonly action?: CalledAction | undefined;
   readonly ms?: number | undefined;
   readonly ok?: boolean | undefined;
   readonly outcome?: string | undefined;
-  /** True if the call failed because the user refused it. */
+  /** If true, the call failed because the user refused it. */
   readonly refusedByUser?: boolean | undefined;
-  /** The lines of a failed call's output that name a failure, and its last lines. */
+  /** `output` has the lines of a failed call's output that name a failure, and its last lines. */
   readonly output?: string | undefined;
-  /** Lines that tell how a failed call could succeed. */
+  /** The hint tells how a failed call could succeed. */
   readonly hint?: string | undefined;
-  /** The variable that has all of a long output. */
+  /** This variable holds the whole of a long output. */
   readonly kept?: string | undefined;
-  /** The exit code of the command that the call ran; null if the command has none. */
+  /** The call ran a command with this exit code; null if the command has none. */
   readonly exitCode?: number | null | undefined;
   readonly unfinished?: boolean | undefined;
-  /** Set if the call may have made a lasting change. */
+  /** The call may have made a lasting change if this field is set. */
   readonly changes?: "files" | "other" | undefined;
   readonly diffs?: readonly string[] | undefined;
 }
@@ -31,25 +31,24 @@ type RecordedHostCall =
   & { readonly phase?: HostCallEvent["phase"] };
 
 export interface CallOutcome {
-  /** A few words for readers, such as "12 passed" or "exit code 1". */
+  /** A few words for readers, such as "12 passed" or "exit code 1", describe the outcome. */
   readonly text: string;
-  /** False if the call failed in its purpose; true if absent. */
+  /** False means that the call failed in its purpose. The default is true. */
   readonly ok?: boolean;
-  /** True if the call failed because the user refused it. */
+  /** If true, the call failed because the user refused it. */
   readonly refusedByUser?: boolean;
-  /** The call's output, or several outputs. If the call failed, Vis shows the lines that name a failure, and the last
-   * lines. */
+  /** If the call failed, Vis shows the lines of this output that name a failure, and the last lines. */
   readonly output?: string | readonly string[];
-  /** Lines that tell how the failed call could succeed, for people and the model. */
+  /** The hint tells people and the model how the failed call could succeed. */
   readonly hint?: string;
-  /** The variable that has all of a long output, for the model. */
+  /** The model finds the whole of a long output in this variable. */
   readonly kept?: string;
-  /** The exit code of a command; null if the command has none. */
+  /** The call ran a command with this exit code; null if the command has none. */
   readonly exitCode?: number | null;
-  /** The object of the call, if the arguments do not name the object. */
+  /** `subject` names the object of the call if the arguments do not. */
   readonly subject?: string;
-  /** True if a later call must finish the work, such as a merge with conflicts. False if the call finishes such work of
-   * its namespace. */
+  /** If true, a later call must finish the work, such as a merge with conflicts. False means that the call finishes
+   * such work of its namespace. */
   readonly unfinished?: boolean;
 }
 
@@ -71,23 +70,23 @@ export function storedDiffs({ diffs }: Readonly<Record<string, unknown>>, block:
 }
 
 const SUBJECT_CHARS = 120;
-/** Limit for list arguments, which may have a million items. */
+/** A list argument may have a million items, so the words name at most this many. */
 const SUBJECT_ITEMS = 10;
 
-/** Words that show the calls of a function to people, such as "reading src/app.ts" and "read 3 files". */
+/** Channels show people these words, such as "reading src/app.ts" and "read 3 files". */
 export interface CallAction {
-  /** A verb for a running call, such as "reading". */
+  /** `doing` is a verb for a running call, such as "reading". */
   readonly doing: string;
-  /** A verb for an ended call, such as "read". */
+  /** `done` is a verb for an ended call, such as "read". */
   readonly done: string;
-  /** The unit in which calls are counted, such as "files". */
+  /** `things` is the unit in which channels count calls, such as "files". */
   readonly things: string;
-  /** The number of arguments that name the call's object; 1 if absent. */
+  /** This number of first arguments names the object of the call. The default is 1. */
   readonly named?: number;
 }
 
 interface CalledAction extends Pick<CallAction, "doing" | "done" | "things"> {
-  /** One line of printable text. The text is "" if the words already name the object. */
+  /** The subject is one line of printable text, or "" if the words already name the object. */
   readonly subject: string;
 }
 
@@ -118,9 +117,9 @@ interface Tally extends CalledAction {
   readonly outcome: string;
 }
 
-/** A subject is never cut to fewer characters. */
+/** `textWithin` does not cut a subject to fewer characters. */
 const LEAST_SUBJECT = 12;
-/** The number of failed calls whose output is kept, and the limit of each output. */
+/** A tally keeps the output of at most `MOST_OUTPUTS` failed calls, each up to `OUTPUT_CHARS`. */
 const MOST_OUTPUTS = 3, OUTPUT_CHARS = 5_000;
 
 export class BlockTally {
@@ -142,7 +141,7 @@ export class BlockTally {
     const { outcome = "", hint = "" } = told;
     const output = [told.output ?? "", hint].filter((text) => text !== "").join("\n");
     if (phase === "start") return;
-    const words = this.#words.get(name); // Words are recorded only for the first calls of a block.
+    const words = this.#words.get(name); // Vis records words for the first calls of a block only.
     const action = own ?? (words && { ...words, subject: "" });
     if (!action) return;
     this.#words.set(name, action);
@@ -162,7 +161,8 @@ export class BlockTally {
     return [...this.#kinds.values()].map((tally) => textOf(tally)).join(", ");
   }
 
-  /** Returns `text` with the longest subjects shortened towards the width; outcomes stay whole. */
+  /** Returns `text` with its longest subjects shortened towards the width. The text may still be longer, because
+   * outcomes stay whole. */
   textWithin(width: number): string {
     const over = this.text.length - width;
     if (over <= 0) return this.text;
@@ -236,18 +236,18 @@ export function failedBlock(
   });
 }
 
-/** The result of a block that an earlier sandbox process ran. */
+/** An earlier sandbox process ran the block of this result. */
 export interface FormerResult {
-  /** Codec bytes; null if the block had no value, or Vis could not store the value. */
+  /** The value is codec bytes, or null if the block had no value or Vis could not store it. */
   readonly value: Uint8Array<ArrayBuffer> | null;
   readonly held: string;
   readonly printed: string;
 }
 
-/** The values of `results` and `printed`, for a sandbox process that replaces another one. */
+/** A new sandbox process gets these values of `results` and `printed` from the process that it replaces. */
 export interface FormerResults {
   readonly shown: readonly FormerResult[];
   readonly running: readonly FormerResult[];
-  /** The running iteration; -1 between two iterations. */
+  /** The running iteration has this number; -1 stands for the time between two iterations. */
   readonly iteration: number;
 }

@@ -6,9 +6,9 @@ export interface ModelTrace {
   readonly ok: boolean;
   readonly status: number | null;
   readonly error: string | null;
-  /** Null if the token counts are unknown. */
+  /** `usage` is null if the token counts are unknown. */
   readonly usage: Usage | null;
-  /** Null if the price is unknown; absent if `usage` is null. */
+  /** The cost is null if the price is unknown, and absent if `usage` is null. */
   readonly costUsd?: number | null;
   readonly ms: number;
   /** The reader of the reply fills in this list. */
@@ -48,7 +48,7 @@ export function addUsage(a: Usage, b: Usage): Usage {
   };
 }
 
-/** Tokens and US dollars of model calls. The cost is null if the price of any call is unknown. */
+/** The cost is in US dollars, and null if the price of a call is unknown. */
 export interface Spend {
   readonly usage: Usage;
   readonly costUsd: number | null;
@@ -68,7 +68,7 @@ export function aboutText({ estimated = 0 }: Pick<Usage, "estimated">): string {
   return estimated > 0 ? "about " : "";
 }
 
-/** Returns tokens and cost for people. Names an unknown amount as unknown instead of 0. */
+/** An unknown amount appears as unknown instead of 0. */
 export function spentText({ usage, costUsd }: Spend): readonly string[] {
   const { input, output, calls } = usage;
   return [

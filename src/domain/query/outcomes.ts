@@ -1,8 +1,8 @@
-/** Closed lists of words for the ends of queries, iterations and approvals. Interfaces for people show the sentence
- * that belongs to a word. */
+/** These closed lists have words for the ends of queries, iterations and approvals. Interfaces for people show the
+ * sentence that belongs to a word. */
 
-/** Why a query ended; docs/internals/architecture.md maps each reason to its status. `forked` marks a query of which a
- * fork shows only the first iterations. */
+/** docs/internals/architecture.md maps each reason to its status. `forked` marks a query of which a fork shows only the
+ * first iterations. */
 export const QUERY_REASONS = [
   "answered",
   "max_iterations",
@@ -62,7 +62,7 @@ const WITHOUT_ANSWER: ReadonlySet<QueryReason> = new Set([
   "forked",
 ]);
 
-/** Returns false if `answer` only explains the failure. A query that reached its budget or a limit may have its best
+/** Returns false if `answer` only explains the failure. A query that reached its budget or a limit may have a best
  * answer. */
 export function hasAnswer({ reason, noAnswer }: Ending): boolean {
   return !noAnswer && !WITHOUT_ANSWER.has(reason);
@@ -103,7 +103,7 @@ const ADVICE: Readonly<Partial<Record<QueryReason, string>>> = {
   limit_time: "Raise budget.wallMs (vis run --timeout), or ask for less at once; all variables are kept.",
 };
 
-/** Requests in which Vis refuses calls that could change something. */
+/** In these modes, Vis refuses calls that could change something. */
 export const READING_MODES = ["plan", "review", "aside"] as const;
 export type ReadingMode = typeof READING_MODES[number];
 
@@ -140,15 +140,15 @@ export function stoppedText(result: Ending): string {
   return `${text[0]?.toUpperCase()}${text.slice(1)}; this is the best answer so far. ${reasonAdvice(reason)}`.trimEnd();
 }
 
-/** Returns the answer for readers who see only this text. If the query was stopped, or its answer is not stored, the
- * text includes the reason. */
+/** Some readers see only this text, so it includes the reason if Vis stopped the query or could not store the
+ * answer. */
 export function shownAnswer(result: Ending & { readonly answer: string; readonly notes: readonly string[] }): string {
   const { reason, answer, notes } = result;
   const why = reason === "unstored" ? notes.at(-1) ?? "" : stoppedText(result);
   return why === "" ? answer : `${answer}\n\n${why}`;
 }
 
-/** Returns the notes. The note about changed files also names the undo command, unless an undo would revert nothing. */
+/** Adds the undo command to the note about changed files, unless an undo would revert nothing. */
 export function notesBelow(
   { notes, work }: {
     readonly notes: readonly string[];
@@ -167,7 +167,6 @@ export function outcomeOf({ outcome }: Readonly<Record<string, unknown>>): Itera
   return OUTCOMES.find((one) => one === outcome) ?? null;
 }
 
-/** The possible answers to a request for approval. For "conversation" and "workspace", Vis keeps a rule. In that
- * conversation or workspace, Vis does not ask again about the same extension and scope. */
+/** "conversation" and "workspace" keep a rule: Vis does not ask again there about the same extension and scope. */
 export const DECISIONS = ["once", "conversation", "workspace", "no"] as const;
 export type Decision = typeof DECISIONS[number];

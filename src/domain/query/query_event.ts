@@ -1,6 +1,6 @@
 import type { QueryEvent, QueryEventBody, QueryResult } from "./query_schemas.ts";
 
-/** The events of a sub-query are interleaved with the parent's. */
+/** The events of a sub-query arrive among the events of its parent. */
 export function isChild({ parentQueryId }: QueryEvent): boolean {
   return parentQueryId !== undefined;
 }
@@ -13,18 +13,17 @@ export function isOwnEnd(event: QueryEvent): event is Extract<QueryEvent, { read
   return isEnd(event) && !isChild(event);
 }
 
-/** Passes an event to a channel. A channel that fails misses its own events and never affects the query engine.
- * `number` is the position among the events of the query on all nodes; omitted if one process has all events. */
+/** A channel that fails misses its events, and does not affect the query. `number` is the position among the events of
+ * the query on all nodes; it is absent if one process has all events. */
 export type Emit = (event: QueryEvent, number?: number) => void;
 
-/** Adds the envelope to the events of a query. */
 export class Emitter {
   readonly #emit: Emit;
   readonly #queryId: string;
   readonly #now: () => number;
   readonly #parent: { readonly parentQueryId?: string };
   #seq: number;
-  /** 1-based; null outside an iteration. */
+  /** `iteration` is 1-based, and null outside an iteration. */
   iteration: number | null = null;
 
   constructor(
@@ -33,7 +32,7 @@ export class Emitter {
       readonly queryId: string;
       readonly now: () => number;
       readonly parentQueryId?: string | undefined;
-      /** The number of the query's last event, if another process sent some of the events. */
+      /** If another process sent some of the events, `seq` is the number of the query's last event. */
       readonly seq?: number;
     },
   ) {
@@ -63,8 +62,7 @@ export class Emitter {
 
 export type Delay = Extract<QueryEventBody, { readonly type: "retrying" | "waiting" }>;
 
-/** Returns the line that a user sees while a reply is late. For a retry, the line names the wait, the attempt and the
- * reason; for a late reply, the time so far and the limit. */
+/** A user sees this line while a reply is late. */
 export function delayLine(event: Delay): string {
   if (event.type === "waiting") {
     const { model, waitedMs, limitMs } = event;
@@ -77,16 +75,16 @@ function duration(ms: number): string {
   return ms < 120_000 ? `${Math.round(ms / 1000)} s` : `${Math.round(ms / 60_000)} min`;
 }
 
-/** Several nodes may run a query one after the other. Each node begins its numbers at a multiple of this number, so
- * late events of a lost node sort before the events of its successor. */
+/** Several nodes may run a query one after the other. A node begins its numbers at a multiple of this number, so late
+ * events of a lost node sort before the events of its successor. */
 const EACH = 10_000_000;
 
 export function beforeEpoch(epoch: number): number {
   return (epoch - 1) * EACH;
 }
 
-/** If the two events are of different nodes, omitted events at the end of the first node are unknown and do not
- * count. */
+/** If the two events are from different nodes, the end of the first node's events is unknown, so omitted events there
+ * do not count. */
 export function omittedBetween(last: number, next: number): number {
   const from = Math.floor((next - 1) / EACH) * EACH;
   return next - Math.max(last, from) - 1;

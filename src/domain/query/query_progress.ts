@@ -15,14 +15,14 @@ export interface StepBlock {
   printing: string;
   readonly tally: BlockTally;
   readonly diffs: string[];
-  /** Null until the block has ended. */
+  /** `result` is null until the block has ended. */
   result: BlockResult | null;
 }
 
 export interface StepChild {
   readonly task: string;
   iteration: number;
-  /** Null while the sub-query is running. */
+  /** `done` is null while the sub-query runs. */
   done: { readonly ok: boolean; readonly text: string } | null;
 }
 
@@ -52,11 +52,11 @@ export function storedAsked({ asked }: Readonly<Record<string, unknown>>): strin
   return Array.isArray(asked) ? asked.map(String) : [];
 }
 
-/** The reason of a stored step whose process ended while its blocks ran. */
+/** A stored step has this reason if its process ended while its blocks ran. */
 export const LOST_BLOCKS = "The process ended while these blocks ran, so their results are lost";
 
 export interface Step {
-  /** 1-based. */
+  /** The number is 1-based. */
   readonly number: number;
   readonly steered: string[];
   thinking: string;
@@ -95,10 +95,10 @@ type Phase = "waiting" | "thinking" | "writing" | "running" | "calling" | "delay
 export class QueryProgress {
   queryId: string | null = null;
   phase: Phase = "waiting";
-  /** Null before the first iteration. */
+  /** `step` is null before the first iteration. */
   step: Step | null = null;
-  /** The number of the newest step, and the number of the last step that the budget allows; null before the first
-   * iteration. Both count every step, and `iteration_started` counts only steps that use the budget. */
+  /** `used` and `budget` count all steps, but `iteration_started` counts only steps that use the budget. `spent` is
+   * null before the first iteration. */
   spent: { readonly used: number; readonly budget: number } | null = null;
   answer = "";
   /** Vis may still refuse this part of an answer. */
@@ -221,30 +221,29 @@ export class QueryProgress {
 
 const CODE_CHARS = 60;
 
-/** For a failed host call, the text omits the class name of the error. */
+/** The class name of a failed host call's error tells people nothing, so the text omits it. */
 export function blockFailure({ error, outcome }: BlockResult): string {
   if (!error) return outcome;
   return error.name === "HostCallError" ? error.message : `${error.name}: ${error.message}`;
 }
 
-/** Returns whether an ended block only changed the list of tasks, which the channels draw elsewhere. */
+/** The channels draw the list of tasks elsewhere, so a block that only changed it needs no line of code. */
 function onlySetsPlan({ code, tally, result }: Pick<StepBlock, "code" | "tally" | "result">): boolean {
   if (result === null || !result.ok || tally.text !== "" || result.stdout !== "" || !beginsWithPlan(code)) return false;
   return result.defined.every((name) => name === PLAN_VARIABLE);
 }
 
-/** Matches the code of a block that only gives the answer. */
+/** The code of a block that only gives the answer matches this pattern. */
 export const ONLY_ANSWERS = /^(?:await )?answer\([^]*\);?$/;
 
-/** Whether an ended block only gave the answer, which the channels draw below the steps. */
+/** The channels draw the answer below the steps, so a block that only gave it needs no line. */
 export function onlyAnswers({ code, tally, result }: Pick<StepBlock, "code" | "tally" | "result">): boolean {
   if (result === null || !result.ok || tally.text !== "" || result.stdout !== "") return false;
   return result.defined.length === 0 && ONLY_ANSWERS.test(code.trim());
 }
 
-/** Summarises an ended block on one line: the actions of its calls, or its code with the result. `ok`: the block and
- * all of its calls succeeded. `refused`: the user cancelled the block, or the only failures are calls that the user
- * refused. `width`: the preferred limit of the line. */
+/** `ok` means that the block and its calls succeeded. `refused` means that the user cancelled the block, or refused the
+ * only calls that failed. `width` is the preferred limit of the line. */
 export function blockLine(
   { code, tally, result }: Pick<StepBlock, "code" | "tally" | "result">,
   width = Infinity,

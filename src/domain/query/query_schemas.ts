@@ -2,8 +2,7 @@ import { z } from "zod";
 import type { Frozen, JsonValue } from "../kit/json.ts";
 import { DECISIONS, OUTCOMES, QUERY_REASONS, QUERY_STATUSES, READING_MODES } from "./outcomes.ts";
 
-/** Schemas of queries, events, results and approvals as they are stored and sent. The types, the JSON Schemas of the
- * API and the output of `vis help --schema` come from these schemas. */
+/** The types, the JSON Schemas of the API and the output of `vis help --schema` come from these schemas. */
 
 const count = z.number().int().min(0);
 const whole = z.number().int();
@@ -14,7 +13,7 @@ const UsageSchema = z.object({
   input: count,
   output: count,
   cached: count.describe("Part of input that was read from a prefix cache"),
-  /** Present if the provider counts and charges written tokens separately. */
+  /** The field is present if the provider counts and charges written tokens separately. */
   cacheWrite: count.optional().describe("Part of input that was written to a cache"),
   reasoning: count.describe("Part of output that was reasoning"),
   calls: count,
@@ -74,8 +73,8 @@ export const QueryResultSchema = z.object({
 
 export type QueryResult = Frozen<z.infer<typeof QueryResultSchema>>;
 export interface QueryEnd extends Omit<QueryResult, "queryId" | "conversationId" | "value"> {
-  /** Set if neither the query nor an earlier one in its branch changed or ran anything. Also absent if the answer has a
-   * text for later requests, an image or a given value. */
+  /** The field is set if neither the query nor an earlier one in its branch changed or ran anything. It is absent if
+   * the answer has a text for later requests, an image or a given value. */
   readonly idle?: true;
 }
 export type AnswerType = QueryResult["answerType"];
@@ -104,13 +103,13 @@ export const toldOfCall = {
 
 export const BlockResultSchema = z.object({
   ok: z.boolean(),
-  /** `none`: the block ran, and its last statement has no value. */
+  /** `none` means that the block ran, and its last statement has no value. */
   outcome: z.enum(["value", "none", "error", "refused", "timeout", "killed", "memory", "cancelled"]),
   /** The text is "" if the block has no value. */
   preview: z.string().describe("The value as text, of bounded length"),
-  /** A name such as "string", "Array" or "function", or the name of a class. */
+  /** The type is a name such as "string", "Array" or "function", or the name of a class. */
   type: z.string(),
-  /** Characters of a string, items of a collection, keys of an object, or bytes of a buffer. */
+  /** The size counts characters of a string, items of a collection, keys of an object, or bytes of a buffer. */
   size: z.number().nullable(),
   stdout: z.string(),
   stderr: z.string(),
@@ -123,18 +122,19 @@ export const BlockResultSchema = z.object({
     column: position,
     /** The text is "" if the position is unknown. */
     excerpt: z.string(),
-    /** The stack contains only frames inside the block. */
+    /** The stack omits frames outside the block. */
     stack: z.string(),
   }).nullable(),
   defined: z.array(z.string()),
   touched: z.array(z.string()),
   pending: z.array(z.string()),
-  /** Variables that became unavailable when this block ended, such as values that cannot be kept. */
+  /** These variables became unavailable when the block ended, such as variables with values that Vis cannot keep. */
   lost: z.array(z.string()),
   ms: z.number(),
   timedOut: z.boolean(),
   repaired: z.string().nullable(),
-  /** The first 1,000 calls that ended with the block. Only the first 100 have `action`, `outcome` and `output`. */
+  /** The list has the first 1,000 calls that ended with the block. The first 100 have `action`, `outcome` and
+   * `output`. */
   calls: z.array(z.object({ name: z.string(), ms: z.number(), ok: callOk, ...toldOfCall })),
 }).describe("Result of a block");
 
@@ -147,7 +147,7 @@ const envelope = {
   seq: whole.describe("1-based, without gaps within a query"),
   at: whole.describe("Time in milliseconds since the epoch"),
   queryId: z.string(),
-  /** The events of a sub-query are interleaved with the parent's. */
+  /** The events of a sub-query arrive among the events of its parent. */
   parentQueryId: z.string().optional().describe("For a sub-query: the query whose block started it"),
   iteration: whole.nullable().describe("1-based; null outside an iteration"),
 };
@@ -189,7 +189,7 @@ export const KeptRuleSchema = z.object({
 export type KeptRule = Frozen<z.infer<typeof KeptRuleSchema>>;
 export type ApprovalRule = Omit<KeptRule, "id" | "at">;
 
-/** An event of a query: the data of a server-sent event and a line of `vis run --output jsonl`. */
+/** A server-sent event has this data, and a line of `vis run --output jsonl` is this data. */
 export const QueryEventSchema = z.discriminatedUnion("type", [
   event("started", { conversationId: z.string(), request: z.string(), model: z.string() }),
   event("iteration_started", {
@@ -256,17 +256,16 @@ export const QueryEventSchema = z.discriminatedUnion("type", [
     "A piece of an answer while the model writes it. If the iteration finishes with another " +
       "outcome than final, Vis withdraws the draft; answer_delta replaces the draft",
   ),
-  /** Sent only for the accepted answer, never for a refused one. */
+  /** Vis sends this event for the accepted answer, but not for a refused one. */
   event("answer_delta", { delta: z.string() }),
   event("final", { result: QueryResultSchema }),
   event("failed", { result: QueryResultSchema }),
   event("cancelled", { result: QueryResultSchema }),
 ]).describe("Event of a query; at most one event of a query is final, failed or cancelled, and this event is the last");
 
-/** An event of a query, the same for every channel. `--output jsonl` and server-sent events carry the event
- * unchanged. */
+/** Channels get the same event. `--output jsonl` and server-sent events carry it unchanged. */
 export type QueryEvent = Frozen<z.infer<typeof QueryEventSchema>>;
 
 type WithoutEnvelope<T> = T extends unknown ? Omit<T, "seq" | "at" | "queryId" | "parentQueryId" | "iteration"> : never;
-/** An event without the envelope that `Emitter` adds. */
+/** `Emitter` adds the envelope. */
 export type QueryEventBody = WithoutEnvelope<QueryEvent>;

@@ -7,28 +7,28 @@ interface QueryFacts extends Omit<QueryEnd, "status" | "reason"> {
   readonly branchId: string;
   readonly text: string;
   readonly createdAt: number;
-  /** The oldest comes first. */
+  /** The oldest message comes first. */
   readonly steered: readonly SteeredMessage[];
-  /** The time at which the next iteration began, if a fork shows only earlier iterations. */
+  /** If a fork shows only earlier iterations, this is the time at which the next iteration began. */
   readonly forkedAt?: number;
 }
 
-/** A running query has the answer "", in every process. */
+/** A running query has the answer "", whichever process reads it. */
 interface RunningQuery extends QueryFacts {
   readonly running: true;
   readonly status: "running";
   readonly reason: null;
-  /** The messages of the user that wait for the next iteration, oldest first. */
+  /** These messages of the user wait for the next iteration, oldest first. */
   readonly waiting: readonly string[];
-  /** The question to the user, if the query waits for an approval. */
+  /** If the query waits for an approval, `question` is the question to the user. */
   readonly question?: string;
-  /** The newest question to the user, also after its answer. */
+  /** `approval` has the newest question to the user, even after its answer. */
   readonly approval?: StoredApproval;
 }
 
 export interface StoredApproval {
   readonly question: ApprovalQuestion;
-  /** Null while the question waits for an answer. */
+  /** `answer` is null while the question waits. */
   readonly answer: ApprovalAnswer | null;
 }
 
@@ -38,12 +38,12 @@ export interface EndedQuery extends QueryFacts, QueryEnd {
 
 export type StoredQuery = RunningQuery | EndedQuery;
 
-/** A message that the user sent while a query ran. The query's next call shows the message to the model. */
+/** The user sent the message while a query ran; the next model call of the query shows it. */
 export interface SteeredMessage {
   readonly text: string;
-  /** The iteration (1-based) whose call shows the message. */
+  /** The model call of this iteration (1-based) shows the message. */
   readonly iteration: number;
-  /** Milliseconds since the epoch. */
+  /** The time is in milliseconds since the epoch. */
   readonly at: number;
 }
 
@@ -51,14 +51,14 @@ export function steeredInto(messages: readonly SteeredMessage[], iteration: numb
   return messages.filter((one) => one.iteration === iteration);
 }
 
-/** Returns the messages whose iteration was not stored because its call was cut off: all messages after the last stored
+/** The call of these messages was cut off, so their iteration is not stored: it comes after the last stored
  * iteration. */
 export function steeredAfter(messages: readonly SteeredMessage[], last: number): readonly SteeredMessage[] {
   return messages.filter(({ iteration }) => iteration > last);
 }
 
 export interface IterationRange {
-  /** The position (0-based) before the first iteration of the range; -1 for the beginning. */
+  /** This 0-based position precedes the first iteration of the range; -1 stands for the beginning. */
   readonly after: number;
   readonly limit: number;
 }
@@ -73,7 +73,8 @@ export interface RequestKey {
   readonly branchId: string;
   readonly key: string;
   readonly fingerprint: string;
-  /** The query that the key started before, if its request is being continued. The key then refers to the new query. */
+  /** If a client continues a request, `replaces` is the query that the key has started; the key will refer to the new
+   * query. */
   readonly replaces?: string;
 }
 
@@ -83,8 +84,7 @@ export interface KeyedRequest {
 
 const SEE_IMAGES = "See the attached images.";
 
-/** Returns the request for a review of the uncommitted changes, of a commit, or of all changes since a branch left
- * another. */
+/** `target` is "" for the uncommitted changes, a commit, or a branch whose changes since the merge base count. */
 export function reviewRequest(target: string): string {
   if (target === "") return "Review the uncommitted changes of this repository, staged, unstaged and untracked.";
   const isCommit = /^(?:[0-9a-f]{7,40}|HEAD.*|.*[~^].*)$/.test(target);
@@ -93,8 +93,8 @@ export function reviewRequest(target: string): string {
     : `Review all changes since this branch left ${target} (from the merge base), with the uncommitted ones.`;
 }
 
-/** Builds the request from a saved prompt. The words after the name of the prompt replace `$ARGUMENTS`, and one word
- * each replaces `$1` to `$9`. Without placeholders, the words follow the text. */
+/** `words` replace `$ARGUMENTS`, and single words replace `$1` to `$9`. Without placeholders, the words follow the
+ * text. */
 export function requestOfPrompt(text: string, words: string): string {
   const place = /\$(?:ARGUMENTS|([1-9])(?!\d))/g;
   if (!place.test(text)) return `${text}\n\n${words}`.trim();

@@ -1,44 +1,47 @@
 export type VariableKind = "data" | "function" | "class" | "instance" | "pending" | "lost";
 
-/** Facts about a value on one line of bounded length; the sandbox process computes the facts for the index. */
+/** The sandbox process computes these facts for the index, on one line of bounded length. */
 export interface VariableSummary {
   readonly declaration: string;
   readonly type: string;
   readonly size: number | null;
-  /** Text such as "Array(7) of {path,line,text}", "string(4096)" or "parse(line)", at most 200 characters. */
+  /** The shape has at most 200 characters, such as "Array(7) of {path,line,text}", "string(4096)" or "parse(line)". */
   readonly shape: string;
-  /** The whole value as source-like text if it has at most 120 characters, otherwise null. */
+  /** `inline` is the whole value as source-like text if it has at most 120 characters, or null. */
   readonly inline: string | null;
-  /** The first line of the comment before the declaration, at most 80 characters; "" if it has none. */
+  /** `doc` is the first line of the comment before the declaration, at most 80 characters; "" without one. */
   readonly doc: string;
 }
 
 export interface VariableImage {
   readonly name: string;
   readonly kind: VariableKind;
-  /** The codec bytes of data, of an instance, or of the static fields of a function or class; otherwise empty. Data
+  /** The codec bytes hold data, an instance, or the static fields of a function or class; other kinds have none. Data
    * images with equal bytes share one table of values. */
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** The key of the value in the table; null if the whole table is the value. For a function or class, the variable
-   * with the same value. */
+  /** `root` is the key of the value in the table; null if the whole table is the value. For a function or class, it is
+   * the variable with the same value. */
   readonly root: string | null;
-  /** Text that evaluates to a function, class or namespace. The text is the class name of an instance, and the defining
+  /** `source` evaluates to a function, class or namespace. It is the class name of an instance, and the defining
    * statement of a lost value. */
   readonly source: string;
-  /** Names that must exist before `source` is evaluated or the prototype is set. */
+  /** These names must exist before Vis evaluates `source` or sets the prototype. */
   readonly requires: readonly string[];
-  /** Why a value is lost, or the parts that are missing in `bytes`, such as "getter rows.total"; otherwise "". */
+  /** `reason` tells why a value is lost, or which parts `bytes` lacks, such as "getter rows.total"; "" without a
+   * reason. */
   readonly reason: string;
   readonly summary: VariableSummary;
-  /** The store's name for the UTF-8 bytes of a text that is too large to pass around. `bytes` is then empty. */
+  /** The store has this name for the UTF-8 bytes of a text that is too large to pass around; `bytes` is empty in this
+   * case. */
   readonly large?: string;
-  /** The files with the text of this value: their paths in the workspace, each with its state when it was read. */
+  /** These files have the text of this value: a path in the workspace leads to the state of the file when it was
+   * read. */
   readonly files?: Readonly<Record<string, string>>;
 }
 
 export const SYSTEM_VARIABLES = ["$query", "$reasoning", "$answer", "$schema"] as const;
 
-/** A variable and another variable that its defining blocks have read. */
+/** The blocks that define `name` have read `reads`. */
 export interface Dependency {
   readonly name: string;
   readonly reads: string;

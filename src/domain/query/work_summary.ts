@@ -16,13 +16,13 @@ interface CallKind {
   refused: number;
 }
 
-/** Counts the calls of all steps by their kind, for the line of folded steps. */
+/** The line of folded steps shows these counts. */
 export class StepCalls {
   readonly #kinds = new Map<string, CallKind>();
   readonly #names = new Map<string, string>();
 
   take({ name, action, ok = true, refusedByUser: refused = false }: StepCall): void {
-    // A block records the action only of its first calls.
+    // A block records the action of its first calls only.
     const key = action ? `${action.done} ${action.things}` : this.#names.get(name);
     if (key === undefined) return;
     this.#names.set(name, key);
@@ -81,7 +81,7 @@ export class QueryWork {
     } else if (changes === "other") {
       const namespace = name.slice(0, name.lastIndexOf("."));
       if (unfinished === false) {
-        // The outcome of the finished work is that of the later call.
+        // The outcome of the later call replaces the outcome of the work that it finishes.
         for (const other of this.#others) if (other.isUnfinished && other.namespace === namespace) other.outcome = "";
       }
       if (done === "" || done === `called ${name}` || this.#others.length >= MAX_KEPT) return;
@@ -120,9 +120,9 @@ function shown(texts: readonly string[], all: number): readonly string[] {
 }
 
 const MAX_FILES = 200, NAMED_FILES = 8;
-/** Limit of the lines that are kept of all files together, to detect changes that later changes undo. */
+/** To detect changes that later changes undo, Vis keeps at most this many lines of all files together. */
 const MAX_LINES = 50_000;
-/** Limit of the last line of a diff, which counts the omitted lines. */
+/** The last line of a diff counts the omitted lines within this many characters. */
 const MAX_NOTE = 200;
 
 type Lines = Map<string, number>;
@@ -139,13 +139,13 @@ interface Changed extends Counts {
   readonly less: Lines;
 }
 
-/** The files that a query changed, with the lines that its changes together added and removed. Lines that a later
- * change reverts do not count, up to the limits of this file. The list omits files that are unchanged in the end. */
+/** Lines that a later change reverts do not count, up to the limits of this file. A file that is unchanged in the end
+ * does not count. */
 export class ChangedFiles {
   readonly #files = new Map<string, Changed>();
   #room = MAX_LINES;
 
-  /** Counts one change, a unified diff. A diff without lines says that the named file was removed or moved. */
+  /** `diff` is a unified diff. Without lines, it says that the named file was removed or moved. */
   add(diff: string): void {
     const path = changedPath(diff);
     if (path === null) return;
@@ -154,7 +154,7 @@ export class ChangedFiles {
     const known = this.#files.get(source);
     if (!known && this.#files.size >= MAX_FILES) return;
     this.#files.delete(source);
-    this.#files.delete(path); // The last changed file is shown first.
+    this.#files.delete(path); // The list shows the last changed file first.
     const file = known ?? unchanged(before === null);
     const now = after === null && body.length === 0
       ? { ...unchanged(file.made), done: "removed" }

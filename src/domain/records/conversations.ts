@@ -7,7 +7,7 @@ export interface ExternalChat {
 
 export interface NewConversation {
   readonly title: string;
-  /** The title is a placeholder until the first request provides a title. */
+  /** If true, the title is a placeholder, which the title of the first request replaces. */
   readonly untitled?: boolean;
   readonly channel: string;
   readonly workspace: string;
@@ -16,7 +16,8 @@ export interface NewConversation {
 
 export interface BranchPoint {
   readonly queryId: string;
-  /** The last included iteration (0-based); null for all iterations, -1 for the state before the query. */
+  /** This is the last included iteration (0-based). Null includes all iterations, and -1 is the state before the
+   * query. */
   readonly position: number | null;
 }
 
@@ -30,7 +31,7 @@ export interface NewChildBranch {
   readonly depth: number;
   readonly title: string;
   readonly images: readonly VariableImage[];
-  /** Names of variables; the branch uses the newest stored version of each variable without reading its value. */
+  /** The branch gets the newest stored version of each variable with these names, without reading its value. */
   readonly copies: readonly string[];
 }
 
@@ -64,13 +65,13 @@ export interface ConversationFilter {
 
 export interface ConversationSummary {
   readonly queries: number;
-  /** The start of the newest run in any branch, or the creation of a newer branch. */
+  /** The time is the start of the newest run in any branch, or the creation of a newer branch. */
   readonly activeAt: number;
   readonly running: boolean;
-  /** The position in the list of all conversations. A conversation moves to the top when it is created, gets a request,
-   * a retry or a fork. */
+  /** The number orders the list of all conversations. A conversation moves to the top when it is created, or gets a
+   * request, a retry or a fork. */
   readonly place: number;
 }
 
-/** Limit of the file of an exported conversation, because the file must fit into memory as one text. */
+/** The file of an exported conversation must fit into memory as one text. */
 export const MAX_ARCHIVE_BYTES = 256 * 1024 * 1024;

@@ -1,10 +1,10 @@
 import type { JsonValue } from "../kit/json.ts";
 
 export interface StateVersion {
-  /** 1-based; increases with each change, including deletions. */
+  /** The number is 1-based, and increases with each change, deletions included. */
   readonly version: number;
   readonly value: JsonValue | undefined;
-  /** Milliseconds since the epoch. */
+  /** The time is in milliseconds since the epoch. */
   readonly at: number;
 }
 
@@ -16,12 +16,12 @@ export interface StateEntry {
 
 export interface FoundState extends StateEntry {
   readonly value: JsonValue;
-  /** Null for global state. */
+  /** The id is null for global state. */
   readonly conversationId: string | null;
 }
 
 export interface StateQuery {
-  /** Id of the conversation; null for global state, all states if absent. */
+  /** Null selects global state; an absent id selects all states. */
   readonly conversationId?: string | null | undefined;
   readonly prefix?: string | undefined;
   readonly where?: Readonly<Record<string, string | number | boolean | null>> | undefined;
@@ -31,31 +31,32 @@ export interface StateQuery {
 
 export interface StatePlace {
   readonly namespace: string;
-  /** Null for global state. */
+  /** The branch is null for global state. */
   readonly branchId: string | null;
-  /** The point of a change: the row of its iteration, or of its query (`query_state.id`) before the first iteration. If
-   * both are absent, the point is the newest point of the branch. Global state does not depend on the point. A query
-   * that another process has ended as lost cannot change any state. */
+  /** The point of a change is an iteration, or before the first iteration of the query `queryId` (`query_state.id`).
+   * Without both, it is the newest point of the branch. A query that another process has ended as lost cannot change a
+   * state. */
   readonly iterationId?: string | null;
   readonly queryId?: string | null;
 }
 
-/** Each change of a key makes a version. A branch sees the state of its ancestors at the time of its fork. Rejects with
- * `UsageError` if a limit is exceeded or the state changed in the meantime. */
+/** A change of a key makes a version. A branch sees the state of its ancestors at the time of its fork. Rejects with
+ * `UsageError` if a limit is exceeded, or if `ifVersion` does not fit. */
 export interface StateStore {
   /** Returns the new version, or the existing one if the value is the same. With `ifVersion`, writes only if that
-   * version is the newest; 0 means that no version may exist. */
+   * version is the newest; 0 means that no value may exist. */
   put(
     place: StatePlace,
     state: { readonly key: string; readonly value: JsonValue; readonly ifVersion?: number | undefined },
   ): Promise<number>;
-  /** Returns the newest version, or the version with this number; null if the version does not exist. */
+  /** Returns the newest version, or the version with this number. Returns null if it does not exist, or if the newest
+   * version is a deletion. */
   get(place: StatePlace, which: { readonly key: string; readonly version?: number | undefined }): Promise<
     StateVersion | null
   >;
   /** The newest comes first. */
   history(place: StatePlace, which: { readonly key: string; readonly limit: number }): Promise<readonly StateVersion[]>;
-  /** The states are sorted by key, without deleted keys. */
+  /** The states come in the order of their keys, without deleted keys. */
   list(
     place: StatePlace,
     which: { readonly prefix?: string | undefined; readonly limit: number },

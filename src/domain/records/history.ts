@@ -20,7 +20,7 @@ export interface PastQuery {
 
 export interface PastIteration {
   readonly id: string;
-  /** 1-based. */
+  /** The number is 1-based. */
   readonly number: number;
   readonly status: string;
   readonly thinking: string;
@@ -45,38 +45,37 @@ export interface PastVariable {
 }
 
 export interface PastVersion {
-  /** 1-based. */
+  /** The version is 1-based. */
   readonly version: number;
   readonly type: string;
   readonly summary: string;
-  /** The block that made the version. */
+  /** The block with this code made the version. */
   readonly code: string;
   readonly createdAt: number;
 }
 
-/** Read access for extensions to stored conversations and to the log. An id, or its first 8 or more characters, names a
- * conversation or branch. Methods reject with `UsageError` for an unknown conversation or branch. The id of a
- * conversation also names its last used branch, or in the running conversation the running branch. */
+/** A conversation or branch is named by its id, or by the first 8 or more characters of the id. Methods reject with
+ * `UsageError` for an unknown one. The id of a conversation names its last used branch, or the running branch in the
+ * running conversation. */
 export interface HistoryReader {
   search(text: string, filter: SearchFilter): Promise<readonly SearchHit[]>;
-  /** Lists conversations; the conversation with the newest query comes first. */
+  /** The conversation with the newest query comes first. */
   conversations(options: { readonly limit: number }): Promise<readonly PastConversation[]>;
-  /** Lists queries, the oldest first. Reading only the newest queries takes no longer in a long conversation. */
+  /** The oldest query comes first. With `newest`, the call takes no longer in a long conversation. */
   queries(conversationId: string, options?: NewestQueries): Promise<readonly PastQuery[]>;
   iterations(queryId: string): Promise<readonly PastIteration[]>;
-  /** Returns the messages sent for an iteration (1-based), or null. */
+  /** Returns the messages of the model call of an iteration (1-based), or null without such an iteration. */
   sent(queryId: string, iteration: number): Promise<readonly SentMessage[] | null>;
-  /** Lists variables, the most recently defined first. */
+  /** The most recently defined variable comes first. */
   variables(conversationId: string): Promise<readonly PastVariable[]>;
-  /** Lists versions, the oldest first. The list is empty if the variable does not exist. */
+  /** The oldest version comes first. Returns an empty list for an unknown variable. */
   versions(conversationId: string, name: string): Promise<readonly PastVersion[]>;
-  /** Returns, for each variable, the variables that were read by the blocks which made it. */
+  /** A pair names a variable and a variable that a block read to make it. */
   dependencies(conversationId: string): Promise<readonly Dependency[]>;
-  /** Returns the newest entries of Vis's log, at most `limit`, oldest first. */
+  /** Returns the newest `limit` entries of Vis's log, oldest first. */
   logs(filter: LogFilter): Promise<readonly LogRow[]>;
-  /** Returns the value of a version (1-based), by default of the newest version. Returns data as data, a function or
-   * class as its source, and null for a value that could not be kept. Rejects with `UsageError` for an unknown
-   * version. */
+  /** `version` is 1-based; the default is the newest. Returns a function or class as its source, and null for a value
+   * that Vis could not keep. Rejects with `UsageError` for an unknown version. */
   variable(
     conversationId: string,
     options: { readonly name: string; readonly version?: number | undefined },
@@ -84,7 +83,7 @@ export interface HistoryReader {
 }
 
 export interface NewestQueries {
-  /** If absent, the list has all queries. */
+  /** Without it, the list has all queries. */
   readonly newest?: number | undefined;
 }
 
@@ -93,27 +92,28 @@ export type SearchKind = "request" | "code" | "answer";
 export interface SearchFilter {
   readonly limit: number;
   readonly conversationId?: string | undefined;
-  /** Limits the list to the queries that this branch shows: its own, and its ancestors' up to the forks. */
+  /** With a branch, the search covers the queries that it shows: its own, and queries of its ancestors up to the
+   * forks. */
   readonly branchId?: string | undefined;
   readonly kind?: SearchKind | undefined;
-  /** Milliseconds since the epoch; includes `since`, excludes `until`. */
+  /** The times are in milliseconds since the epoch. `since` is inclusive, and `until` is exclusive. */
   readonly since?: number | undefined;
   readonly until?: number | undefined;
 }
 
-/** A place that contains all searched words. */
+/** A hit contains all searched words. */
 export interface SearchHit {
   readonly kind: SearchKind;
-  /** The text around the words, which `[` and `]` mark. */
+  /** In the text around the words, `[` and `]` mark the words. */
   readonly snippet: string;
   readonly conversationId: string;
   readonly branchId: string;
   readonly title: string;
   readonly queryId: string;
-  /** Set for code: its iteration and its 0-based position there. */
+  /** For code, these fields are the iteration and its 0-based position. */
   readonly iterationId: string | null;
   readonly position: number | null;
-  /** The name of a function or class. */
+  /** The name belongs to a function or class. */
   readonly variable: string | null;
   readonly at: number;
   readonly ownerTable: string;
@@ -122,14 +122,14 @@ export interface SearchHit {
 }
 
 export interface LogFilter {
-  /** The maximum number of rows: the newest rows or, with `after`, the oldest. */
+  /** The list has at most this many rows: the newest or, with `after`, the oldest. */
   readonly limit: number;
-  /** Limits the list to this level and more severe ones. */
+  /** The list has entries of this level and of more severe levels. */
   readonly level?: LogEntry["level"] | undefined;
   readonly conversationId?: string | undefined;
   readonly queryId?: string | undefined;
   readonly since?: number | undefined;
-  /** Limits the list to rows written after the row with this number. */
+  /** The list has rows after the row with this number. */
   readonly after?: number | undefined;
 }
 
@@ -141,7 +141,7 @@ export interface LogRow extends LogEntry {
 export interface Archive {
   /** The best match comes first. All words must occur. The text has no query syntax. */
   search(text: string, filter: SearchFilter): Promise<readonly SearchHit[]>;
-  /** Lists entries, the oldest first. */
+  /** The oldest entry comes first. */
   logs(filter: LogFilter): Promise<readonly LogRow[]>;
 }
 
@@ -154,9 +154,9 @@ export interface LogEntry {
   readonly conversationId?: string;
   readonly queryId?: string;
   readonly iterationId?: string;
-  /** The 0-based block within the iteration. An entry cannot refer to a block that is not stored yet. */
+  /** The 0-based block is within the iteration. An entry cannot refer to a block that is not stored yet. */
   readonly block?: number;
-  /** Milliseconds since the epoch; by default, the time at which the entry is stored. */
+  /** The time is in milliseconds since the epoch. The default is the time at which the store gets the entry. */
   readonly at?: number;
 }
 

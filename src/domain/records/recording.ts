@@ -6,10 +6,10 @@ import type { QueryReason, QueryStatus } from "../query/outcomes.ts";
 import type { BlockResult } from "../query/query_schemas.ts";
 import type { StoredQuery } from "../query/stored_query.ts";
 
-/** A plain model call by a block. If the call has a reply and an error, the model's length limit cut the reply. */
+/** If a plain model call has a reply and an error, the length limit of the model cut the reply. */
 type RecordedCall = Pick<SubCall, "prompt" | "reply" | "error">;
 
-/** The input of the variable `context`, whose parts are readable while the store is open. */
+/** The input of the variable `context` has pieces that are readable while the store is open. */
 export interface RecordedContext {
   readonly label: string;
   readonly json: boolean;
@@ -24,11 +24,10 @@ export interface RecordedBlock {
 
 export interface RecordedIteration {
   readonly iterationId: string;
-  /** 1-based. */
+  /** The number is 1-based. */
   readonly number: number;
   readonly status: QueryStatus | "running";
-  /** "executed", "empty", "failed", "refused" or "final"; "" until the outcome is known, and if the iteration was
-   * interrupted. */
+  /** The outcome is "" until Vis knows it, and for an interrupted iteration. */
   readonly outcome: string;
   readonly thinking: string;
   readonly nativeReasoning: string;
@@ -36,7 +35,7 @@ export interface RecordedIteration {
   readonly ending?: "cut" | "broken";
   readonly error: string | null;
   readonly notes: readonly string[];
-  /** The iteration budget at the start of the query; null if it was not recorded. */
+  /** This is the iteration budget at the start of the query; null if Vis did not record it. */
   readonly budget: number | null;
   readonly blocks: readonly RecordedBlock[];
   readonly calls: readonly RecordedCall[];
@@ -49,7 +48,7 @@ export interface RecordedQuery
   extends QueryFacts, Pick<StoredQuery, "usage" | "costUsd" | "ms" | "notes" | "steered" | "createdAt" | "only"> {
   readonly images: readonly Image[];
   readonly answerSchema: JsonValue | null;
-  /** Null without input, and for sub-queries. */
+  /** The context is null without input, and for sub-queries. */
   readonly context: RecordedContext | null;
   readonly iterations: readonly RecordedIteration[];
 }
@@ -63,12 +62,12 @@ export interface Recording {
   readonly queries: readonly RecordedQuery[];
 }
 
-/** A query whose iterations are read on demand, possibly more than once. */
+/** A reader gets the iterations on demand, and may read them more than once. */
 export interface PagedQuery extends Omit<RecordedQuery, "iterations"> {
   iterations(): AsyncIterable<RecordedIteration> | Iterable<RecordedIteration>;
 }
 
-/** A conversation of any size, with few of its iterations in memory at a time. */
+/** A conversation may have any size, because few of its iterations are in memory at a time. */
 export interface PagedRecording extends Omit<Recording, "queries"> {
   queries(): AsyncIterable<PagedQuery> | Iterable<PagedQuery>;
 }
@@ -167,7 +166,8 @@ function shows(shown: string, text: string): boolean {
 }
 
 export interface RecordingDifference {
-  /** A place such as "iteration 2, block 1", after the sub-query's place; "" for the query as a whole. */
+  /** The place is text such as "iteration 2, block 1", after the place of a sub-query; "" stands for the query as a
+   * whole. */
   readonly place: string;
   readonly field: string;
   readonly recorded: string;
@@ -336,7 +336,7 @@ export interface ReplayPlace {
   readonly workspace: string;
   readonly home: string | null;
   readonly paths: PathMap;
-  /** The copied files, without sockets, devices and unreadable files (`leftOut`). Null without a copy. */
+  /** `leftOut` counts sockets, devices and unreadable files. `copied` is null without a copy. */
   readonly copied: {
     readonly from: string;
     readonly files: number;

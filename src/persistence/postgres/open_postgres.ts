@@ -25,12 +25,11 @@ interface OpenPostgres {
   readonly db: PostgresDatabase;
   readonly server: Server;
   readonly address: Address;
-  /** The URL has no password, because people see it. */
+  /** People see this URL, so it has no password. */
   readonly location: string;
 }
 
-/** Connects to a PostgreSQL database and brings its schema up to date. Throws `StoreError`, and `UsageError` for an
- * unusable URL. */
+/** Brings the schema up to date. Throws `StoreError`, and `UsageError` for an unusable URL. */
 export async function openPostgres(url: string, options: OpenPostgresOptions): Promise<OpenPostgres> {
   const address = readAddress(url, options.password);
   const location = address.shown;
@@ -71,10 +70,10 @@ export async function openPostgresStore(
   });
 }
 
-/** If the check takes longer, Vis reports a fault. */
+/** A check that takes longer counts as a fault. */
 const WRITE_MS = 5_000;
 
-/** Returns a check that stores a mark, as every writing transaction does, after the waiting writes. Simultaneous
+/** Returns a check that waits for the queued writes and stores a mark, like other writing transactions. Simultaneous
  * callers share one check. */
 function writeFaultOf(db: Database, server: Server): () => Promise<string> {
   let writing: Promise<string> | null = null;
@@ -100,14 +99,14 @@ async function mayBypass(db: Database): Promise<readonly string[]> {
     : [];
 }
 
-/** The number is arbitrary; no other program is likely to lock it. */
+/** The number is arbitrary: another program is unlikely to lock it. */
 const LOCK = 7_164_011;
-/** An attempt waits `LOCK_MS` for a lock. Attempts repeat for `MIGRATION_PATIENCE_MS` while other nodes use the
+/** An attempt waits `LOCK_MS` for a lock. Vis repeats attempts for `MIGRATION_PATIENCE_MS` while other nodes use the
  * tables. */
 const LOCK_MS = 2_000, PAUSE_MS = 200, MIGRATION_PATIENCE_MS = 60_000;
 
-/** Brings a database to the newest schema, each file in a transaction. Throws `StoreError` for a database of a newer
- * Vis or of another program and, unless `unfinished` is set, for an unfinished copy. */
+/** Brings a database to the newest schema in one transaction. Throws `StoreError` for a database of a newer Vis or of
+ * another program and, unless `unfinished` is set, for an unfinished copy. */
 async function migratePostgres(
   connection: Connection,
   { location, now, unfinished = false }: {
@@ -129,13 +128,13 @@ async function migratePostgres(
   }
 }
 
-/** Nodes that use a table wait only briefly, and a deadlock with them cannot last. */
+/** The short lock timeout bounds the waits of other nodes, and ends a deadlock with them. */
 async function migrate(
   connection: Connection,
   { location, now }: { readonly location: string; readonly now: () => number },
 ): Promise<void> {
   await connection.query("BEGIN; SET LOCAL vis.tenant = '*'; SET LOCAL idle_in_transaction_session_timeout = 5000");
-  // Another process may be migrating too.
+  // Another process may be migrating this database.
   await connection.query(`SELECT pg_advisory_xact_lock(${LOCK}); SET LOCAL lock_timeout = ${LOCK_MS}`);
   const found = await schemaOf(connection, location);
   for (const { version, name, sql } of migrations.slice(found.former ? 0 : found.version)) {
@@ -198,15 +197,15 @@ async function schemaOf(
   );
 }
 
-/** Upgrades PostgreSQL databases from before V1. The first versions of Vis had migrations V1 to V8, which were folded
- * into one V1. Vis upgrades a database of V8 to V1 when it opens the database, and refuses an older database. */
+/** The first versions of Vis had migrations V1 to V8, which are now folded into one V1. Vis upgrades a database of V8
+ * to V1, and refuses an older database. */
 
-/** Every database from before V1 has recorded this checksum of the first of the folded migrations. */
+/** A database from before V1 has recorded this checksum of the first folded migration. */
 export const FORMER_POSTGRES_FIRST = "e741d4279af442680e07ccc112533022f9574f9b2b293fc42b77936600ef84a7";
 
 const FORMER_POSTGRES_NEWEST = 8;
 
-/** Rows had checksums, and sums of the rows below them, which V8 no longer used. */
+/** The folded migration V8 did not use the checksums and sums in these columns. */
 const UPGRADE_TO_V1 = `
 ALTER TABLE conversation_soul DROP checksum, DROP branches;
 ALTER TABLE conversation_state DROP checksum, DROP variables, DROP edges, DROP scopes;

@@ -86,7 +86,7 @@ export class PostgresDatabase extends Database {
     return this.write(async (tx) => await tx.update(table, change));
   }
 
-  /** Runs write transactions one after the other, as SQLite does, because a single mark names the last transaction. */
+  /** A single mark names the last transaction, so write transactions run one after the other. */
   override write<T>(work: (tx: Database) => Promise<T>): Promise<T> {
     return this.#server.inOrder(() => this.#write(work, false));
   }
@@ -101,7 +101,7 @@ export class PostgresDatabase extends Database {
       const outcome = await this.#attempt(work, ofRun);
       if ("result" in outcome) return outcome.result;
       const { error } = outcome;
-      // After this process has written, a read-only server means that another server will take over.
+      // If this process has written before, a read-only server means that another server will take over.
       if (isReadOnly(error) && this.#server.lastWrite.isKnown) await this.#server.wait(error, { start });
       else if (!isLost(error) && (!isConflict(error) || tries >= MOST_TRIES)) throw error;
     }
@@ -137,7 +137,7 @@ export class PostgresDatabase extends Database {
     this.held.ended(queryId);
   }
 
-  /** After this call, work no longer waits for a lost server. */
+  /** After this call, work does not wait for a lost server. */
   giveUp(): void {
     this.#server.giveUp();
   }
@@ -145,13 +145,13 @@ export class PostgresDatabase extends Database {
   override async close(): Promise<void> {
     await this.destroy();
     this.giveUp();
-    // If the server is lost, another process deletes this process's mark at its own end, at least a day later.
+    // If the server is lost, another process deletes the mark of this process, at least a day later.
     if (this.#server.fault === "") await this.#forgetMarks().catch(() => {});
     await this.#server.close();
   }
 
-  /** Runs a transaction once. If the connection is lost during the commit, its mark later shows whether it was
-   * committed. A transaction id cannot show that, because a crashed server reuses ids. */
+  /** Runs a transaction once. If the connection is lost during the commit, the mark shows later whether the server
+   * committed it. A transaction id cannot show this, because a crashed server reuses ids. */
   async #attempt<T>(
     work: (tx: Database) => Promise<T>,
     ofRun: boolean,
@@ -281,12 +281,13 @@ class HeldRuns {
     if (held) held.over = true;
   }
 
-  /** The caller has ended all work of the run. A lost run is kept, since a part of it may still write. */
+  /** The caller must have ended its work for the run. This method keeps a lost run, because a part of it may still
+   * write. */
   forget(queryId: string): void {
     if (this.#runs.get(queryId)?.over) this.#runs.delete(queryId);
   }
 
-  /** Throws `TakenOverError` if this node took the run and no longer holds it. `holder` is the node with the epoch, or
+  /** Throws `TakenOverError` if this node took the run and no longer holds it. `holder` is the node with its epoch, or
    * null without a job. */
   check({ id, holder }: { readonly id: string; readonly holder: string | null }): void {
     const held = this.#runs.get(id);
@@ -303,7 +304,7 @@ const POSTGRES: DatabaseDialect = {
   hasDifferences: false,
   locksByChange: true,
   search: {
-    // Matching ignores accents.
+    // The search ignores accents.
     isExact: false,
     isShared: false,
     termReader: (db) =>
@@ -315,7 +316,7 @@ const POSTGRES: DatabaseDialect = {
       }),
     match: (db, { words, joined }) => {
       const wanted = sql`CAST(${WORDS.query([...words], joined)} AS tsquery)`;
-      // The rank of a long text is lower for the same matches.
+      // The normalization 1 lowers the rank of long texts.
       return {
         where: sql`s.words @@ ${wanted} AND ${isSeen(db, "s.tenant")}`,
         order: sql`ts_rank(s.words, ${wanted}, 1) DESC, s.rowid DESC`,
@@ -393,7 +394,7 @@ const POSTGRES: DatabaseDialect = {
       [id],
     );
   },
-  // A single statement stores both changes, so that other writes need not wait.
+  // One statement stores both changes, so other writes need not wait for a transaction.
   storeBoth: async (db, first, second) => {
     await first(db.with("also", (also) => second(also) as never)).execute();
   },
@@ -416,25 +417,23 @@ const POSTGRES: DatabaseDialect = {
     error instanceof Error && /^(?:23|42501$)/.test(sqlState(error)) && !isUnmarked(error),
 };
 
-/** A process that was stopped within a transaction must not keep its locks. A transaction that only reads has no locks,
- * and may be copying its rows elsewhere. */
+/** A process that stops within a transaction must not keep its locks. A read-only transaction has no locks, and its
+ * process may be copying rows. */
 const IDLE_MS = 5_000, IDLE_READ_MS = 60_000;
 
 interface TransactionOptions {
   readonly begin: string;
   readonly seen: string;
-  /** The change is sent with the first statement, or with the first change of a run. The change is null for a
+  /** The transaction sends this change with its first statement, or with the first change of a run. It is null for a
    * transaction that only reads. */
   readonly mark: ((run: SeenRun | null) => Statement) | null;
-  /** Says whether each row names its tenant. If not, the server looks up the tenant in previously stored rows. */
+  /** If false, the server looks up the tenant of a row in rows that it already has. */
   readonly hasTenant: boolean;
-  /** Says whether the transaction belongs to a run. The commit of such a transaction requires an unchanged run, so its
-   * reads need no locks. */
+  /** If true, the commit requires an unchanged run, so the reads need no locks. */
   readonly ofRun: boolean;
 }
 
-/** Changes without a reader are sent together, before the next read or at the end. Each result is awaited only when it
- * is needed. A transaction with a single statement sends only that statement. */
+/** The transaction collects changes, and sends them together before the next read or at the end. */
 class PostgresTransaction {
   readonly #connection: Connection;
   readonly #options: TransactionOptions;
@@ -458,7 +457,7 @@ class PostgresTransaction {
     this.#run = run;
   }
 
-  /** Runs a statement after all earlier ones. If an earlier statement failed, this one fails for the same reason. */
+  /** If an earlier statement failed, this statement rejects with the same error. */
   async query(text: string, { parameters = [], prepared = false }: QueryOptions): Promise<Result> {
     this.#flush();
     const statement = { text, parameters };
@@ -477,7 +476,7 @@ class PostgresTransaction {
     this.#add(this.#send(statement, true));
   }
 
-  /** The row's entries in the search index are inserted too. */
+  /** The search index gets the entries of the row. */
   insert(table: string, given: ResultRow): void {
     const cells = typeof given["result"] === "string" ? { ...given, result: referenceBytes(given["result"]) } : given;
     this.#put(() => this.#batch.insert({ table, cells }));
@@ -584,18 +583,18 @@ interface Rows {
   readonly rows: ResultRow[];
 }
 
-/** Rows with more bytes are not sent as text. */
+/** A statement with several rows has no longer cells, because it sends its cells as JSON. */
 const MOST_BYTES = 64 * 1024;
 const CHANGE = /^\s*(?:insert into|update|delete from)\s+"?(\w+)/i;
 
 const WITH = /^\s*with\s+(?!recursive\b)/i;
 
-/** The transaction sends the waiting changes as one statement with at most one change per table, so no change sees
- * another one. */
+/** The transaction sends the waiting changes as one statement, in which a change does not see another one. So a table
+ * has at most one change. */
 class WriteBatch {
   readonly #changes = new Map<string, Rows | Statement>();
 
-  /** Adds a row. Returns false, and adds no row, if the row must come after the waiting changes. */
+  /** Returns false, and adds no row, if the row must come after the waiting changes. */
   insert({ table, cells, then = "" }: NewRow): boolean {
     const columns = Object.keys(cells).sort();
     const known = this.#changes.get(table);
@@ -618,8 +617,7 @@ class WriteBatch {
     return true;
   }
 
-  /** Returns whether rows wait for a table on which other rows depend. A policy of the server does not see rows of its
-   * own statement. */
+  /** A policy of the server does not see rows of its own statement, so rows that depend on the table must wait. */
   #hasNew(table = ""): boolean {
     return "rows" in (this.#changes.get(table) ?? {});
   }
@@ -647,7 +645,7 @@ function canCarry(text: string): boolean {
   return isChange(text) || isRead(text);
 }
 
-/** If the other statement reads, its read does not see the change. */
+/** A read in the other statement does not see the change. */
 function withChange(change: Statement, { text, parameters }: Statement): Statement {
   const from = parameters.length;
   const moved = change.text.replace(/\$(\d+)/g, (_, number) => `$${Number(number) + from}`);
@@ -675,7 +673,7 @@ function inserted(table: string, { columns, then, rows }: Rows): Statement {
     const places = names.map((_, at) => `$${at + 1}`).join(", ");
     return { text: `${into} VALUES (${places}) ${then}`, parameters: columns.map((column) => first[column]) };
   }
-  // The text does not depend on the number of rows, since the server caches each text.
+  // The text must not depend on the number of rows, because the server caches each text.
   const list = rows.map((row) => Object.fromEntries(columns.map((column) => [snakeCase(column), asJson(row[column])])));
   return {
     text: `${into} SELECT ${names.join(", ")} FROM json_populate_recordset(NULL::${table}, $1) ${then}`,

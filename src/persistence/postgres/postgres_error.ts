@@ -30,8 +30,8 @@ const RULES: readonly (readonly [RegExp, StoreErrorCode, string])[] = [
   [/^XX00[12]/, "corrupt", "the server reports damaged data; restore a backup"],
 ];
 
-/** The runtime and the driver report faults of TLS and a missing password with these codes and messages. Older runtimes
- * give no code. */
+/** The runtime and the driver report faults of TLS and a missing password with these codes and messages. The patterns
+ * match messages, because older runtimes report no code. */
 const REFUSALS: readonly (readonly [RegExp, string])[] = [
   [
     /^\s*SASL: .*\bpassword must be/,
@@ -54,8 +54,8 @@ const REFUSALS: readonly (readonly [RegExp, string])[] = [
 
 const OURS = [StoreError, UsageError, BusyError] as const;
 
-/** Returns the error as `StoreError` with the server and advice, or unchanged if the database did not cause it. Never
- * repeats the server's own message, which may contain stored data. */
+/** Returns the error as `StoreError` with the server and advice, or unchanged if the database did not cause it. The
+ * message does not repeat the words of the server, which may contain stored data. */
 export function toPostgresError(error: unknown, location: string): unknown {
   if (!(error instanceof Error) || OURS.some((ours) => error instanceof ours)) return error;
   const say = (code: StoreErrorCode, words: string) =>
@@ -83,9 +83,8 @@ export class ConnectionLost extends Error {
   override readonly name = "ConnectionLost";
 }
 
-/** Converts an error of the driver. An error that the server did not report is a lost connection, whatever code the
- * system gives it. Exceptions are faults of TLS, a missing password, and errors of the program itself: waiting does not
- * fix them. */
+/** An error that the server did not report counts as a lost connection. Exceptions are faults that waiting does not
+ * fix: TLS, a missing password, a closed pool, and errors of the program. */
 export function lostOr(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof ConnectionLost || sqlState(error) !== "") return error;
   if (error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError) return error;
@@ -116,12 +115,12 @@ export function wordsOf(error: unknown): string {
 }
 
 /** Returns whether the same transaction may succeed when it runs again. After code 23505, the second run finds the row
- * that another transaction added at the same time. */
+ * that another transaction added. */
 export function isConflict(error: unknown): boolean {
   return isAborted(error) || isUnmarked(error) || sqlState(error) === "23505";
 }
 
-/** Returns whether a transaction could not store its mark: it came too late, or its run has changed. */
+/** Returns whether a transaction could not store its mark, because it came too late or its run has changed. */
 export function isUnmarked(error: unknown): boolean {
   const { table = "" }: { readonly table?: unknown } = Object(error);
   return sqlState(error) === "23502" && table === "last_write";

@@ -10,15 +10,15 @@ import { clip } from "../../domain/kit/text.ts";
 import { columnName } from "../tables.ts";
 import { ConnectionLost, isLost, lostOr, mayReturn, sqlState, wordsOf } from "./postgres_error.ts";
 
-/** A transaction holds one of these connections and never waits for another one. */
+/** A transaction holds one of these connections, and does not wait for another one. */
 const MOST = 10;
 const IDLE_MS = 60_000;
 const PAUSE_MS = 50, LONGEST_PAUSE_MS = 2000;
 const SHORTEST_MS = 2_000, LONGEST_MS = 11_000;
-/** After this time without a byte, Vis asks the server about the statement on another connection. The server has half
+/** After this time without a byte, Vis asks the server on another connection about the statement. The server has half
  * as long to answer. */
 const SILENT_MS = 5_000;
-/** A statement with long parameters takes longer to arrive. */
+/** The time limit grows with the parameters of a statement, which take time to arrive. */
 const SLOWEST_BYTES_PER_MS = 256;
 const LAST_MS = 1_000;
 const BOOL = 16, BYTEA = 17, NUMBERS: ReadonlySet<number> = new Set([20, 21, 23, 26, 700, 701, 1700]);
@@ -27,8 +27,7 @@ const NOTHING: Found = { rows: [], fields: [], rowCount: 0 };
 const IS_WORKING = `SELECT pg_backend_pid(), EXISTS (SELECT FROM pg_stat_activity
 WHERE pid = $1 AND state = 'active' AND wait_event IS DISTINCT FROM 'ClientWrite')`;
 
-/** The types of `pg` itself need the types of another version of Node, so this type has only the used part of a
- * result. */
+/** This type replaces the types of `pg`, which need the types of another version of Node. */
 interface Found {
   readonly rows: readonly unknown[][];
   readonly fields: readonly { readonly name: string }[];
@@ -56,7 +55,7 @@ interface Pool {
 }
 
 interface State {
-  /** The tenant; "" if unknown. */
+  /** `seen` is the tenant of the connection, or "" if it is unknown. */
   seen: string;
   owed: number;
   bytes: number;
@@ -64,14 +63,14 @@ interface State {
   read: number;
   timer: ReturnType<typeof setTimeout> | undefined;
   isLooking: boolean;
-  /** The connection is suspect if it was made before another one fell silent. */
+  /** A connection is suspect if Vis made it before another connection fell silent. */
   isSuspect: boolean;
 }
 
 export interface Connection {
   query(sql: string, options?: QueryOptions): Promise<QueryResult<Record<string, unknown>>>;
-  /** Sets the tenant whose rows the next statements outside of a transaction see. The statements need not wait for the
-   * promise, but their results count only once it resolves. */
+  /** Sets the tenant for the next statements outside of a transaction. Their results count once the promise resolves,
+   * but the statements need not wait for it. */
   see(tenant: string): Promise<void>;
   release(broken?: boolean): void;
 }
@@ -81,8 +80,8 @@ export interface QueryOptions {
   readonly prepared?: boolean;
 }
 
-/** Thrown while an earlier write of this process takes long. The code is PostgreSQL's code for a lock that is not
- * available. */
+/** This error ends a write that waits too long for an earlier write of this process. Its code is PostgreSQL's code for
+ * an unavailable lock. */
 class WriteQueued extends Error {
   override readonly name = "WriteQueued";
   readonly code = "55P03";
@@ -94,8 +93,8 @@ interface ServerOptions {
   readonly silentMs?: number;
 }
 
-/** While the server is lost, `take` waits for a connection, for at most `patienceMs`. A connection without a response
- * counts as lost too, unless the server reports that it works on the statement. */
+/** While the server is lost, `take` waits up to `patienceMs` for a connection. A silent connection counts as lost,
+ * unless the server reports that it works on the statement. */
 export class Server {
   readonly lastWrite = new LastWrite();
   readonly #address: Address;
@@ -117,7 +116,7 @@ export class Server {
     this.#pool = new pg.Pool({
       ...clientConfig(address),
       ...{ max: MOST, idleTimeoutMillis: IDLE_MS },
-      // Statements are sent without waiting for the previous result.
+      // With a pipeline, the client sends a statement without waiting for the previous result.
       pipeline: true,
       types: { getTypeParser: (oid: number) => parserOf(oid) },
     });
@@ -125,8 +124,8 @@ export class Server {
     this.#pool.on("connect", (client) => {
       const state = { seen: "", owed: 0, bytes: 0, heardAt: 0, read: 0, timer: undefined, isLooking: false };
       this.#states.set(client, { ...state, isSuspect: false });
-      // A connection that ends before its first statement also emits an error event, which would end the process
-      // without a listener.
+      // A connection that ends before its first statement emits an error event, which would end the process without
+      // this listener.
       client.on("error", () => {});
     });
     this.#pool.on("remove", (client) => this.#states.delete(client));
@@ -136,7 +135,7 @@ export class Server {
     return this.#fault;
   }
 
-  /** Waits for a lost server with growing pauses, as long as patience lasts. */
+  /** Waits up to `patienceMs` for a lost server, and rejects with the error of the last attempt. */
   async take(patienceMs: number = ownPatience() ?? this.#patienceMs): Promise<Connection> {
     const start = performance.now();
     for (let pause = PAUSE_MS;; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
@@ -151,7 +150,7 @@ export class Server {
           release: (broken = false) => this.#release(client, broken),
         };
       } catch (error) {
-        // A server that has answered before may be repaired.
+        // A server that has answered before may answer again.
         if (!mayReturn(error) && !this.#wasReached) throw error;
         await this.wait(error, { start, pause, patienceMs });
       }
@@ -180,7 +179,8 @@ export class Server {
     );
   }
 
-  /** After this call, statements do not wait for a lost server, and wait only a moment for a result. */
+  /** After this call, statements do not wait for a lost server, and wait up to `LAST_MS` for the next byte of a
+   * result. */
   giveUp(): void {
     this.#givenUp.abort();
     for (const [client, state] of this.#states) if (state.owed > 0) this.#watch(client, state);
@@ -216,7 +216,7 @@ export class Server {
   #release(client: PooledClient, broken: boolean): void {
     const isBroken = broken || this.#states.get(client)?.isSuspect === true;
     client.release(isBroken);
-    // Without this call, the connection would wait until the server also closes the connection.
+    // Without this call, the connection would stay open until the server closes it.
     if (isBroken) client.connection.stream.destroy();
   }
 
@@ -281,7 +281,6 @@ export class Server {
     };
   }
 
-  /** Any failure except an error of the statement itself is a lost connection. */
   async #answer(
     client: Client,
     query: Readonly<Record<string, unknown>>,
@@ -330,7 +329,7 @@ export class Server {
     state.isLooking = false;
     if (state.owed === 0) return;
     if (isWorking) state.heardAt = Math.max(state.heardAt, performance.now() - this.#silentMs / 2);
-    // A byte that arrived meanwhile was already on its way.
+    // A byte may have arrived while this method waited.
     if (isWorking || isHeard()) return this.#watch(client, state);
     for (const [other, found] of this.#states) {
       found.isSuspect = true;
@@ -350,7 +349,7 @@ export class Server {
         throw new ConnectionLost(`Cannot wait for the server: it did not answer within ${this.#silentMs / 2} ms`);
       }
       const [{ rows: [[own, isWorking] = []] } = NOTHING] = [await asked].flat();
-      // Behind a pooler, only the pooler knows the backend.
+      // Behind a pooler, `processID` names no backend, so silence proves nothing.
       return isWorking === true || own !== beside.processID;
     } catch (error) {
       // A server without room for another connection still answers.
@@ -371,8 +370,7 @@ export class Server {
 
 const REFERENCE_START = 0xff, REFERENCE_LENGTH = 72;
 
-/** Encodes a reference to `content` for a column of bytes. No value begins with these bytes: codec values begin with
- * their version, and texts are UTF-8. */
+/** A value cannot begin with this byte: codec values begin with their version, and UTF-8 has no such byte. */
 export function referenceBytes(reference: string): Uint8Array {
   return new Uint8Array([REFERENCE_START, ...new TextEncoder().encode(reference)]);
 }
@@ -382,7 +380,7 @@ function referenceOr(cell: unknown): unknown {
   return isReference ? new TextDecoder().decode(cell.subarray(1)) : cell;
 }
 
-/** Parses booleans as numbers, like SQLite. JSON stays text. */
+/** Booleans become numbers, as in SQLite. JSON stays text. */
 function parserOf(oid: number): (text: string) => unknown {
   if (NUMBERS.has(oid)) return Number;
   if (oid === BOOL) return (text) => text === "t" ? 1 : 0;
@@ -418,7 +416,7 @@ export interface SeenRun {
 interface Mark {
   readonly mark: string;
   readonly tenant: string;
-  /** The run must be unchanged since it was read. */
+  /** The mark requires that the run still has this version. */
   readonly run: SeenRun | null;
 }
 
@@ -435,11 +433,11 @@ const PUT = put("current_setting('vis.tenant') = $4");
 const PUT_OF_RUN = put(`current_setting('vis.tenant') = $4 AND ${RUN}`);
 const SETTLE = `INSERT INTO last_write AS w (writer, mark) VALUES ($1, $2)
 ON CONFLICT (writer) DO UPDATE SET mark = CASE WHEN w.mark = $3 THEN excluded.mark ELSE w.mark END RETURNING mark`;
-/** Also deletes marks older than a day, such as the marks of killed processes. */
+/** A killed process leaves its mark, which another process deletes a day later. */
 const FORGET = `DELETE FROM last_write WHERE writer = $1 OR written_at < clock_timestamp() - interval '1 day'`;
 
-/** Writes run one after the other, so one row is enough for a process. Each transaction replaces the mark of the
- * previous one, and fails if it finds another mark. */
+/** Writes of a process run one after the other, so one row per process suffices. A transaction replaces the previous
+ * mark, and fails if it finds another mark. */
 class LastWrite {
   readonly #writer = newId();
   #known = "";
@@ -458,7 +456,8 @@ class LastWrite {
     this.#known = mark;
   }
 
-  /** Reads and replaces the newest mark. A transaction that arrives later finds an unexpected mark and fails. */
+  /** Reads the newest mark. If the transaction has not stored its mark, this change makes it fail when it arrives
+   * later. */
   settle(): Statement {
     return { text: SETTLE, parameters: [this.#writer, newId(), this.#known] };
   }
@@ -469,10 +468,10 @@ class LastWrite {
 }
 
 const CONNECT_MS = 10_000;
-/** With keep-alive, the system notices a lost idle connection, such as a listener's. */
+/** With keep-alive, the system notices a lost connection that is idle, such as the connection of a listener. */
 const KEEP_ALIVE_MS = 10_000;
 
-/** Poolers refuse session settings that they do not know. */
+/** The configuration has no session settings, because poolers refuse settings that they do not know. */
 export function clientConfig(
   { host, port, user, database, password, tls }: Address,
 ): Readonly<Record<string, unknown>> {
@@ -509,16 +508,16 @@ export interface Address {
   readonly database: string;
   readonly password: string | undefined;
   readonly tls: false | { readonly verified: boolean; readonly authority: string | null };
-  /** The URL has no password, because people see it. */
+  /** People see this URL, so it has no password. */
   readonly shown: string;
 }
 
 const MODES = ["disable", "require", "verify-full"];
 
-/** Parses a `postgres://` URL. By default, the connection has verified TLS, unless the server is on this machine;
- * `sslmode` selects another mode. Throws `UsageError`. */
+/** By default, the connection has verified TLS, unless the server is on this machine; `sslmode` selects another mode.
+ * Throws `UsageError`. */
 export function readAddress(text: string, password?: string): Address {
-  // A URL needs a host. For a socket, the host is in the query string.
+  // `URL` needs a host. For a socket, the host is in the query string.
   const url = URL.parse(text.replace(/^(postgres(?:ql)?:\/\/(?:[^@/?]*@)?)(?=\/|\?|$)/, "$1localhost"));
   if (url === null || !/^postgres(ql)?:$/.test(url.protocol)) {
     throw new UsageError("Cannot use the database URL: it does not have the form postgres://user@host:5432/name");

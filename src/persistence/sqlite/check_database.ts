@@ -17,7 +17,7 @@ import { markContent } from "../unused_content.ts";
 
 const TOLD = 10;
 
-/** Checks one snapshot. Reports damage as problems. Throws `StoreError` if the damage prevents the opening of the
+/** Reads one snapshot. Reports damage as problems, but throws `StoreError` if the damage prevents the opening of the
  * file. */
 export async function checkDatabase(path: string): Promise<CheckReport> {
   const start = performance.now();
@@ -29,7 +29,7 @@ export async function checkDatabase(path: string): Promise<CheckReport> {
   }
 }
 
-/** Each part is checked even if another part cannot be read. */
+/** A part that SQLite cannot read becomes a problem, and the check continues. */
 function checkAll(
   db: DatabaseSync,
   { path, schema }: { readonly path: string; readonly schema: FoundSchema },
@@ -158,8 +158,8 @@ function references(db: DatabaseSync): string[] {
   );
 }
 
-/** The texts of the tables count as correct. The structural check compares the words of the index with its own
- * texts. */
+/** The check takes the texts of the tables as correct. `structure` compares the words of the index with the texts in
+ * the index. */
 function searchIndex(db: DatabaseSync): string[] {
   const [row] = db.prepare(
     `WITH texts AS (
@@ -186,8 +186,8 @@ function searchIndex(db: DatabaseSync): string[] {
     : [`The search index does not match ${String(lost)} of ${String(texts)} texts`];
 }
 
-/** Throws `StoreError` for a damaged database before another file is made from it, since that file would seem sound.
- * `doing` names the refused action; `advice` names a way out. */
+/** Throws `StoreError` for a damaged database, because a file that Vis makes from it would seem sound. `doing` names
+ * the refused action; `advice` names a way out. */
 export function refuseDamaged(
   db: DatabaseSync,
   { doing, advice, ...found }: Parameters<typeof checkAll>[1] & { readonly doing: string; readonly advice?: string },
@@ -205,8 +205,8 @@ const MOST = 3;
 
 type Referring = Exclude<UserTable, "log">;
 
-/** Describes the places of up to `MOST` rows that use a content, such as " (variable x of conversation …)". Returns ""
- * without such rows. */
+/** Describes up to `MOST` rows that use a content, such as " (variable x of conversation …)". Returns "" without such
+ * rows. */
 function contentUsers(db: DatabaseSync, hash: string): string {
   const found = new Set<string>();
   for (const [table, column] of referringColumns(db)) {
@@ -258,8 +258,7 @@ const VARIABLE: { readonly [T in Referring]?: string } = {
   scopeChange: "SELECT name FROM expression_soul WHERE id = ?",
 };
 
-/** Returns the place of a damaged row, such as " (variable x of conversation …)", as far as the damage allows. Returns
- * "" if the place is unknown. */
+/** Returns the place of a damaged row, such as " (variable x of conversation …)", or "" if the place is unknown. */
 function rowPlace(db: DatabaseSync, { table, id }: { readonly table: Referring; readonly id: string }): string {
   const find = (sql: string): string | null => {
     try {

@@ -8,13 +8,13 @@ import { isBusy } from "./store_error.ts";
 
 interface Prepared {
   readonly statement: StatementSync;
-  /** The names are as SQLite returns them and in camel case. The list is empty for a statement that returns no rows. */
+  /** A pair has the name of a column as SQLite returns it, and in camel case. A statement that returns no rows has no
+   * columns. */
   readonly columns: readonly (readonly [string, string])[];
 }
 
 const MAX_PREPARED = 300;
 
-/** Prepares an SQL text again only if its statement is no longer among the `MAX_PREPARED` newest. */
 export class SqliteConnection {
   readonly #db: DatabaseSync;
   readonly #prepared = new BoundedMap<string, Prepared>(MAX_PREPARED);
@@ -65,7 +65,7 @@ function rowOf(columns: Prepared["columns"], cells: Readonly<Record<string, unkn
   return row;
 }
 
-/** `node:sqlite` silently binds a Date as NULL, so unusual values are refused here. */
+/** `node:sqlite` binds a Date as NULL without an error, so this function refuses unusual values. */
 function bindable(value: unknown): SQLInputValue {
   if (value === null || typeof value === "number" || typeof value === "string" || typeof value === "bigint") {
     return value;
@@ -75,11 +75,11 @@ function bindable(value: unknown): SQLInputValue {
 }
 
 interface TransactionsOptions {
-  /** A writer waits at most this long for the database lock while another process holds it. */
+  /** A writer waits at most this long for the lock of another process. */
   readonly busyMs: number;
-  /** The callback runs when a write has begun. If the callback throws, the write stores no data. */
+  /** The callback runs when a write has begun. If it throws, the write stores no data. */
   readonly begun?: () => void;
-  /** The callback runs after each commit. The writer receives any error that the callback throws. */
+  /** The callback runs after a commit. The writer receives an error that it throws. */
   readonly committed?: () => void;
 }
 
@@ -129,7 +129,7 @@ export class Transactions {
     return this.#turns.open === 0 ? run() : this.#turns.run(() => Promise.resolve(run()));
   }
 
-  /** Takes the connection for statements that are their own transactions. `pass` returns the connection. */
+  /** `take` waits for the connection, for statements that are their own transactions; `pass` returns the connection. */
   take(): Promise<void> {
     return this.#turns.acquire();
   }
@@ -138,7 +138,7 @@ export class Transactions {
     this.#turns.release();
   }
 
-  /** Resolves when every transaction that has begun has ended. */
+  /** Resolves when earlier transactions have ended. */
   async end(): Promise<void> {
     await this.take();
     this.pass();
@@ -164,8 +164,8 @@ export class Transactions {
 
 type TableRow = Readonly<Record<string, SQLOutputValue>>;
 
-/** Yields the rows of a table one at a time, in the order of their `rowid`, with the `rowid` as `place`. Throws if a
- * page cannot be read, where `StatementSync.iterate()` would end as after the last row. */
+/** Yields the rows in the order of their `rowid`, which `place` holds as a bigint. Throws for an unreadable page, where
+ * `StatementSync.iterate()` would end like after the last row. */
 export function* tableRows(
   db: DatabaseSync,
   { table, columns, where = "true" }: {

@@ -5,16 +5,15 @@ import { inheritOwner } from "../../domain/kit/files.ts";
 
 const PAGES_AT_ONCE = 4096;
 
-/** Copies the current state of a database to a new file, checks the copy and syncs it to disk. The copy has `mode` and
- * the owner of the file at `like`. Writers of the source continue meanwhile. Returns the size of the copy. After an
- * error, no file is left. */
+/** Other processes may write to the source meanwhile. Returns the size of the copy in bytes. Removes the copy after an
+ * error. */
 export async function copyDatabase(
   db: DatabaseSync,
   { target, like, mode = 0o600 }: { readonly target: string; readonly like: string; readonly mode?: number },
 ): Promise<number> {
   try {
     await writeFresh(target, { like, mode }, async () => {
-      // One snapshot covers the whole copy. Without a snapshot, each write of another process would restart the copy.
+      // Without one snapshot, a write of another process would restart the copy.
       db.exec("BEGIN");
       try {
         db.prepare("SELECT count(*) FROM sqlite_master").get();
@@ -31,9 +30,8 @@ export async function copyDatabase(
   }
 }
 
-/** Creates a file that `fill` writes, then sets its owner and mode and syncs it to disk. Until then, only root and the
- * user of this process can read the file. One descriptor serves for every step, because other users of the folder may
- * have moved the name to another file. */
+/** Until the end, only root and the user of this process can read the file. One descriptor serves for each step,
+ * because other users of the folder may move the name to another file. */
 export async function writeFresh(
   path: string,
   { like, mode }: { readonly like: string; readonly mode: number },
@@ -58,7 +56,7 @@ export async function modeOf(path: string): Promise<number> {
 function checkCopy(path: string): void {
   const db = new DatabaseSync(path);
   try {
-    // A copy is a single file, without a log next to it.
+    // In this mode, the copy has no log next to it.
     db.exec("PRAGMA journal_mode = DELETE");
     const [found] = db.prepare("PRAGMA quick_check(1)").all();
     if (found?.quick_check === "ok") return;

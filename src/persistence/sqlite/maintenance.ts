@@ -21,7 +21,7 @@ import type * as care from "../../domain/records/database_maintenance.ts";
 
 const BUSY_MS = 10_000;
 
-/** Each action has a connection of its own, so that an open store keeps working. */
+/** An action opens a connection of its own, independent of an open store. */
 export class SqliteMaintenance implements care.DatabaseMaintenance {
   readonly location: string;
   readonly #now: () => number;
@@ -73,7 +73,7 @@ export class SqliteMaintenance implements care.DatabaseMaintenance {
   }
 }
 
-/** The target appears only once it is complete. */
+/** The target appears when it is complete. */
 async function backupDatabase(path: string, target: string): Promise<BackupReport> {
   const start = performance.now();
   const goal = resolve(target);
@@ -95,15 +95,14 @@ async function backupDatabase(path: string, target: string): Promise<BackupRepor
     await appear(partial, goal);
     return { path: goal, bytes, schemaVersion: schema.version, ms: performance.now() - start };
   } catch (error) {
-    // System errors occur where the copy is written.
+    // A system error is about the target, where Vis writes the copy.
     throw (error instanceof Error && systemError(error, goal, { isBackup: true })) || error;
   } finally {
     db.close();
   }
 }
 
-/** Making a link fails if the name exists. If the disk does not support links, a check has just found the name
- * unused. */
+/** `link` fails if the name exists. On a disk without links, the earlier check must suffice. */
 async function appear(partial: string, goal: string): Promise<void> {
   try {
     await link(partial, goal);
@@ -125,11 +124,10 @@ async function exists(path: string): Promise<boolean> {
   return await stat(path).then(() => true, () => false);
 }
 
-/** The pause is longer than a new connection waits for a lock on its file. The connection then opens the path again and
- * finds the new file. */
+/** A new connection waits less than this pause for a lock on its file, opens the path again, and finds the new file. */
 const NEWCOMER_MS = 120;
 
-/** The backup is copied next to the database and checked there, before the database is touched. */
+/** Vis copies and checks the backup next to the database, before it touches the database. */
 async function restoreDatabase(
   path: string,
   { source, now }: { readonly source: string; readonly now: () => number },
@@ -177,7 +175,7 @@ async function replace(
   const release = lock === null ? () => {} : closeOnce(lock);
   try {
     await renameOver(path, aside, { release });
-    // Only a file that is too damaged to be opened still has a log, which moves with it.
+    // A file that SQLite cannot open still has a log, which moves with the file.
     for (const end of ["-wal", "-shm"]) await rename(`${path}${end}`, `${aside}${end}`).catch(() => undefined);
     await renameOver(partial, path).catch(async (error: unknown) => {
       await renameOver(aside, path);
@@ -190,7 +188,7 @@ async function replace(
   }
 }
 
-/** Locks the existing file. Returns null if the file is too damaged for any process to use. */
+/** Returns null if the file is too damaged to be used. Throws `StoreError` while another process uses it. */
 function lockAlone(path: string): DatabaseSync | null {
   try {
     const db = openAlone(path);
@@ -208,12 +206,12 @@ async function dropLog(path: string): Promise<void> {
   for (const end of ["-wal", "-shm"]) await rm(`${path}${end}`, { force: true });
 }
 
-/** Returns UTC, since local time would be ambiguous once a year. */
+/** Local time would be ambiguous once a year, so the stamp is UTC. */
 function stamp(now: number): string {
   return new Date(now).toISOString().replace(/[-:]/g, "").replace(/\.\d+/, "");
 }
 
-/** Writes the content to a new file, which replaces the old one if its content is the same. */
+/** The new file replaces the old one after a comparison of their contents. */
 async function vacuumDatabase(path: string): Promise<VacuumReport> {
   const start = performance.now();
   const { db: opened, schema } = await openExisting(path, "vacuum");
@@ -225,7 +223,7 @@ async function vacuumDatabase(path: string): Promise<VacuumReport> {
   try {
     refuseDamaged(db, { doing: `vacuum ${path}`, path, schema });
     db.exec("BEGIN EXCLUSIVE");
-    // Content of a conversation whose deletion was interrupted is not copied.
+    // Content of an interrupted deletion must not reach the new file.
     removeUnused(db);
     const { size: bytesBefore } = await stat(path);
     await writeFresh(partial, { like: path, mode: await modeOf(path) }, () => rebuild(db, partial));
@@ -240,9 +238,8 @@ async function vacuumDatabase(path: string): Promise<VacuumReport> {
 
 const MADE_BY_SEARCH = "search\\_%";
 
-/** Writes the content of a database to a new file without unused pages, keeping the row numbers. `VACUUM` cannot be
- * used, because it attaches a database, which the runtime forbids to a program without full permissions. Throws if the
- * content of the new file differs. */
+/** `VACUUM` would attach a database, which the runtime forbids to a program without full permissions. Keeps the row
+ * numbers. Throws if the content of the new file differs. */
 function rebuild(db: DatabaseSync, target: string): void {
   const made = new DatabaseSync(target, { enableForeignKeyConstraints: false });
   try {
@@ -308,11 +305,10 @@ interface Options {
   readonly busyMs: number;
 }
 
-/** A running query holds a lease, which its process renews. A lease this old was left by a process that could not be
- * checked. */
+/** The process of a running query renews its lease, so an older lease belongs to a lost process. */
 const STALE_MS = 120_000;
 
-/** Selects the title of the branch with the newest query, which the list of conversations shows. */
+/** The list of conversations shows the title of the branch with the newest query. */
 const titleOf = (conversation: string): string => `
   (SELECT f.title FROM conversation_state_full f WHERE f.id = (
     SELECT t.id FROM conversation_state t
@@ -323,7 +319,7 @@ const titleOf = (conversation: string): string => `
     ORDER BY coalesce(s.created_at, t.created_at) DESC, t.version DESC LIMIT 1
   ))`;
 
-/** A conversation with a fresh lease is kept, even if the process of the lease cannot be checked. */
+/** A conversation with a fresh lease stays, even if Vis cannot check the process of the lease. */
 const idle = (which: string): string =>
   `WITH activity AS (
   SELECT b.conversation_soul_id AS id, max(b.created_at, coalesce(max(q.created_at), 0), coalesce(max(r.created_at), 0),
@@ -345,7 +341,7 @@ const ONE = idle("WHERE b.conversation_soul_id = :id");
 
 const LOG_ROWS_AT_ONCE = 2_000;
 
-/** Other writers wait this long for a transaction, plus the time of one conversation. */
+/** Another writer waits about this long for a transaction, plus the time of one conversation. */
 const TRANSACTION_MS = 25;
 
 async function pruneRows(
@@ -364,8 +360,7 @@ async function pruneRows(
   if (dryRun) return { conversations: listed, logRows };
   const transactions = new Transactions(new SqliteConnection(db), { busyMs });
   const conversations = [];
-  // The statements are prepared once: the runtime keeps the memory of each statement, and preparing takes longer than
-  // running.
+  // This function prepares the statements once, because the runtime keeps the memory of a statement.
   const idleOne = db.prepare(ONE);
   db.exec("PRAGMA secure_delete = ON");
   const remove = db.prepare("DELETE FROM conversation_soul WHERE id = ?");
@@ -377,7 +372,7 @@ async function pruneRows(
       for (at = begun; at < listed.length; at++) {
         const one = listed[at];
         if (at > begun && performance.now() - start > TRANSACTION_MS) break;
-        // The condition is checked again under the lock, because a query may have started since.
+        // A query may have started since, so the transaction checks the condition again.
         if (!one || !idleOne.get({ before, stale, id: one.conversationId })) continue;
         remove.run(one.conversationId);
         removed.push(one);
@@ -386,7 +381,7 @@ async function pruneRows(
     });
     conversations.push(...gone);
   }
-  // The merge removes words of deleted texts from the index; otherwise they would stay until a later merge.
+  // Without this merge, words of deleted texts would stay in the index until a later merge.
   if (conversations.length > 0) {
     await transactions.write(() => db.exec("INSERT INTO search (search) VALUES ('optimize')"));
   }
@@ -471,8 +466,7 @@ function conversations(db: DatabaseSync): DatabaseStats["conversations"] {
   }));
 }
 
-/** Each content that iterations, variables and extension states of a conversation refer to counts once, with pieces and
- * bases. */
+/** A content that several rows name counts once, with its pieces or its base. */
 const BYTES = `WITH steps (id) AS (
   SELECT i.id FROM conversation_state b JOIN query_soul q ON q.conversation_state_id = b.id
   JOIN query_state r ON r.query_soul_id = q.id JOIN iteration i ON i.query_state_id = r.id

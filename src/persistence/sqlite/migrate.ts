@@ -23,7 +23,7 @@ interface MigrateOptions {
   readonly now: () => number;
 }
 
-/** Version 0 is an empty database. */
+/** Version 0 is an empty database. `former` means a database from before V1. */
 export interface FoundSchema {
   readonly version: number;
   readonly former: boolean;
@@ -34,9 +34,8 @@ interface Known {
   readonly path: string;
 }
 
-/** Brings a database to the newest schema: each file in its own transaction, in order, recorded with its checksum. If a
- * file fails, the database stays at the version before it. Before a change of a database with data, Vis saves a copy in
- * the same folder as `<path>.before-V<n>`. Throws `StoreError`, or an error of SQLite, such as for a busy database. */
+/** Applies each file in its own transaction; a failed file leaves the version before it. Saves a copy of a database
+ * with data as `<path>.before-V<n>`. Throws `StoreError`, or an error of SQLite. */
 export async function migrate(
   db: DatabaseSync,
   files: readonly MigrationFile[],
@@ -48,7 +47,7 @@ export async function migrate(
     if (isDone(foundSchema(db, { files, path }), file)) continue;
     db.exec("BEGIN IMMEDIATE");
     try {
-      // The schema is checked again under the lock, because another process may have been faster.
+      // Another process may have been faster, so Vis checks the schema again under the lock.
       const found = foundSchema(db, { files, path });
       if (!isDone(found, file)) await apply(db, file, { ...options, found });
       db.exec("COMMIT");
@@ -65,7 +64,7 @@ export async function migrate(
   }
 }
 
-/** The first file makes the schema. A database from before V1 is upgraded to the same schema. */
+/** The upgrade of a database from before V1 leads to the schema of the first file. */
 async function apply(
   db: DatabaseSync,
   file: MigrationFile,
@@ -78,7 +77,7 @@ async function apply(
     .run(file.version, file.name, checksumOf(file), now());
 }
 
-/** Refuses a database that is not from Vis, too old, newer, or made by changed files. */
+/** Throws `StoreError` for a database that is not from Vis, too old, newer, or made by changed files. */
 export function foundSchema(db: DatabaseSync, { files, path }: Known): FoundSchema {
   const tables = db.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all().map((row) => row.name);
   if (tables.length === 0) return { version: 0, former: false };
@@ -120,7 +119,7 @@ function refused(path: string, why: string): StoreError {
   return new StoreError(`Cannot use database ${path}: ${why}`, "unavailable");
 }
 
-/** Returns a check that throws `StoreError` once a newer Vis has migrated the database while it is open here. */
+/** Returns a check that throws `StoreError` once a newer Vis has migrated the open database. */
 export function refuseNewer(db: DatabaseSync, { files, path }: Known): () => void {
   const newest = db.prepare("SELECT max(version) AS version FROM schema_migration");
   return () => {
@@ -148,8 +147,7 @@ function holdsData(db: DatabaseSync): boolean {
   return db.prepare("SELECT 1 FROM conversation_soul LIMIT 1").get() !== undefined;
 }
 
-/** Reads through a second connection while this connection holds the write lock, so that no process can write in
- * between. */
+/** A second connection reads while this connection holds the write lock, so other processes cannot write in between. */
 async function keepCopy(path: string, version: number): Promise<void> {
   const target = `${path}.before-V${version}`;
   const partial = `${target}.partial`;
@@ -174,7 +172,7 @@ function checksumOf(file: MigrationFile | undefined): string {
   return file === undefined ? "" : createHash("sha256").update(file.sql).digest("hex");
 }
 
-/** For a schema from before V1, only the digest is known, so the description names no object. */
+/** For a schema from before V1, Vis knows only the digest, so the problem names no object. */
 export function schemaProblems(db: DatabaseSync, { version, former }: FoundSchema): readonly string[] {
   const expected = former ? FORMER_SCHEMAS.get(version) : migrations[version - 1]?.schema;
   if (schemaDigest(db) === expected) return [];
@@ -188,10 +186,10 @@ export function schemaProblems(db: DatabaseSync, { version, former }: FoundSchem
   });
 }
 
-/** Upgrades databases from before V1. The first versions of Vis had migrations V1 to V12, which were folded into one
- * V1. Vis upgrades a database of V10 to V12 to V1 when it opens the database, and refuses an older database. */
+/** The first versions of Vis had migrations V1 to V12, which are now folded into one V1. Vis upgrades a database of V10
+ * to V12, and refuses an older database. */
 
-/** Every database from before V1 has recorded this checksum of the first of the folded migrations. */
+/** A database from before V1 has recorded this checksum of the first folded migration. */
 export const FORMER_FIRST = "8e8841d5fd0e39a8ec6fe4e629882c7dbbfff0bfdf59d0e8dd748241183cfa56";
 
 const FORMER_SCHEMAS: ReadonlyMap<number, number> = new Map([
@@ -213,7 +211,7 @@ CREATE TABLE claim (
 CREATE INDEX idx_claim_reference ON claim (reference);
 `;
 
-/** Rows had checksums, and sums of the rows below them. */
+/** Before V12, rows had checksums, and sums of the rows below them. */
 const PLAIN_ROWS = `
 DROP TRIGGER tally_conversation_insert;
 DROP TRIGGER tally_conversation_update;
@@ -261,8 +259,8 @@ function upgradeToV1(from: number): string {
   );
 }
 
-/** Skips the objects that SQLite and FTS5 create themselves, and the table of applied migrations. Comments and spaces
- * do not count, because a column that is added later is not on its own line. */
+/** Skips the objects that SQLite and FTS5 create themselves, and the table of applied migrations. Ignores comments and
+ * spaces, because a column that a migration adds is not on its own line. */
 export function schemaObjects(db: DatabaseSync): ReadonlyMap<string, string> {
   const rows = db.prepare(
     `SELECT type, name, tbl_name AS "on", sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'

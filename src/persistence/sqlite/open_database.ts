@@ -23,12 +23,12 @@ export async function openDatabase(path: string, now: () => number): Promise<Ope
     await prepareDatabaseFile(path);
     await refuseDamagedFile(path);
   }
-  // The last connection that closes removes the log.
+  // The last connection removes the log when it closes, so a log means that a process uses the database or was killed.
   const isLeft = path !== ":memory:" && await stat(`${path}-wal`).then(({ size }) => size > 0, () => false);
   const files = path === ":memory:" ? null : new OpenFiles(path);
   const db = new DatabaseSync(path, { timeout: BUSY_MS });
   try {
-    // Until the file is known to be an undamaged Vis database, its mode and its journal stay unchanged.
+    // Vis must not change the mode or the journal of a file before it knows that the file is a sound Vis database.
     refuseOther(db, path);
     if (path !== ":memory:") {
       await protectDatabaseFile(path);
@@ -47,7 +47,7 @@ export async function openDatabase(path: string, now: () => number): Promise<Ope
   }
 }
 
-/** Reads one snapshot, because another process may be about to migrate the database to a newer schema. */
+/** Another process may be migrating the database, so the check reads one snapshot. */
 function refuseOther(db: DatabaseSync, path: string): void {
   db.exec("BEGIN");
   try {
@@ -58,7 +58,7 @@ function refuseOther(db: DatabaseSync, path: string): void {
 }
 
 /** Checks the pages of a database that its last process did not close. While another process uses the database, SQLite
- * cannot leave WAL mode, and that process has checked the pages. */
+ * cannot leave WAL mode; that process has checked the pages. */
 function checkLeft(db: DatabaseSync, path: string): void {
   try {
     db.exec("PRAGMA busy_timeout = 0");
@@ -80,8 +80,8 @@ interface ExistingDatabase {
   readonly schema: FoundSchema;
 }
 
-/** Connects to an existing Vis database without creating, migrating or switching it. `action` begins the message of the
- * `UsageError` for a missing database. Throws `StoreError` for a foreign or newer database. */
+/** Neither creates nor migrates the database. Throws `UsageError`, which names `action`, for a missing or empty
+ * database, and `StoreError` for a foreign or newer one. */
 export async function openExisting(path: string, action: string): Promise<ExistingDatabase> {
   if (path === ":memory:") {
     throw new UsageError(`Cannot ${action} a database in memory: it has no file; name a file with --db`);
@@ -108,8 +108,8 @@ export async function openExisting(path: string, action: string): Promise<Existi
 
 const MODE = 0o600;
 
-/** Creates the file (0600) and its folder (0700) if missing. Refuses a file that cannot be a Vis database before SQLite
- * opens it. */
+/** Creates a missing file with mode 0600, and its folder. Throws `StoreError` for a path that cannot be a Vis
+ * database. */
 async function prepareDatabaseFile(path: string): Promise<void> {
   await ensureFolder(dirname(path));
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
@@ -138,15 +138,15 @@ async function prepareDatabaseFile(path: string): Promise<void> {
   }
 }
 
-/** Removes the permissions of other users once the file is known to be a Vis database. A file of another owner keeps
- * its mode; the first write shows whether it is writable. */
+/** Removes the permissions of other users. A file of another owner keeps its mode, and the first write shows whether it
+ * is writable. */
 async function protectDatabaseFile(path: string): Promise<void> {
   const { mode } = await stat(path);
   if ((mode & 0o077) !== 0) await chmod(path, MODE).catch(() => undefined);
 }
 
-/** Throws `StoreError` for a Vis database with wrong first bytes or a gap in its log, before SQLite reads them. This
- * process must have no connection to the database yet, because closing a file releases its locks. */
+/** Throws `StoreError` for a Vis database with wrong first bytes or a gap in its log. This process must have no
+ * connection to the database, because closing a file releases its locks. */
 async function refuseDamagedFile(path: string): Promise<void> {
   const what = await headerDamage(path) ?? await logDamage(path);
   if (what !== null) throw damaged(path, { what });
@@ -160,9 +160,8 @@ function refuseOtherSchema(
   if (what !== undefined) throw damaged(path, { what });
 }
 
-/** Opens a database that no other connection has open, with its log written back into the file; null while another
- * connection has it open. Foreign keys are off. Leaving WAL mode requires exclusive access, so SQLite itself detects
- * other connections. */
+/** Writes the log back into the file. Returns null while another connection has the database open, which SQLite detects
+ * when it leaves WAL mode. Foreign keys are off. */
 export function openAlone(path: string): DatabaseSync | null {
   const db = new DatabaseSync(path, { timeout: 0, enableForeignKeyConstraints: false });
   try {
@@ -182,8 +181,7 @@ export function notAlone(action: string, path: string): StoreError {
   );
 }
 
-/** Returns a function that closes a database at its first call. On Windows, the callers call the function before they
- * replace the file; elsewhere, afterwards. */
+/** Further calls of the returned function do nothing. */
 export function closeOnce(db: DatabaseSync): () => void {
   const open = new Set([db]);
   return () => {
@@ -193,20 +191,20 @@ export function closeOnce(db: DatabaseSync): () => void {
 
 const LOGS = ["-wal", "-shm"] as const;
 
-/** Watches whether the files at the path of an open database are still the files that are open. SQLite keeps writing to
- * files that were removed or renamed, and later readers of the path do not see those writes. */
+/** Notices that somebody removed or replaced the files of an open database. SQLite would keep writing to files that
+ * later readers do not see. */
 export class OpenFiles {
   readonly #path: string;
   readonly #database: string;
   #logs: readonly (readonly [path: string, identity: string])[] = [];
 
-  /** Identifies the file before it is opened, to detect a replacement during opening too. */
+  /** The caller creates it before it opens the file, so that it notices a replacement during the opening. */
   constructor(path: string) {
     this.#path = path;
     this.#database = identityOf(path);
   }
 
-  /** The log files exist when this method is called, next to the file that a link leads to. */
+  /** SQLite has created the log files by now, next to the file that a link leads to. */
   opened(): void {
     const real = Deno.realPathSync(this.#path);
     this.#logs = LOGS.map((suffix) => [`${real}${suffix}`, identityOf(`${real}${suffix}`)]);
@@ -243,7 +241,7 @@ function identityOf(path: string): string {
 }
 
 const HEADER_BYTES = 100;
-/** Vis searches this many bytes for the name of a table that only its own databases have. */
+/** Vis searches this many first bytes for the name of a table of its own databases. */
 const BEGIN_BYTES = 64 * 1024;
 const MAGIC = "SQLite format 3\0";
 
@@ -252,8 +250,8 @@ interface Begin {
   readonly header: Buffer;
 }
 
-/** Describes damage in the first bytes that would make SQLite misread a Vis database: as a foreign file, as read-only,
- * or in another encoding. Returns null without such damage, and for other files. */
+/** Describes damage that would make SQLite misread a Vis database: as a foreign file, as read-only, or in another
+ * encoding. Returns null for a sound header, and for other files. */
 export async function headerDamage(path: string): Promise<string | null> {
   const file = await open(path, "r");
   try {
@@ -262,7 +260,7 @@ export async function headerDamage(path: string): Promise<string | null> {
       if (read.header.length < HEADER_BYTES) return null;
       const what = damageOf(read.header) ?? (await isLogged(path) ? null : lengthDamage(read));
       if (what === null || !(await readBytes(file, { from: 0, length: BEGIN_BYTES })).includes(OUR_TABLE)) return null;
-      // Another process may have written in the meantime, for example the first tables of a new database.
+      // Another process may have written in between, such as the first tables of a new database.
       const again = await readBegin(file);
       if (again.size !== read.size || !again.header.equals(read.header)) continue;
       return `the header of the file is damaged: ${what}`;
@@ -276,8 +274,7 @@ async function readBegin(file: FileHandle): Promise<Begin> {
   return { size: (await file.stat()).size, header: await readBytes(file, { from: 0, length: HEADER_BYTES }) };
 }
 
-/** Checks the header fields (https://www.sqlite.org/fileformat.html) for the values that they have in every database
- * that Vis makes. */
+/** Databases of Vis have the same values in these fields of the header (https://www.sqlite.org/fileformat.html). */
 function damageOf(header: Buffer): string | null {
   if (header.toString("latin1", 0, MAGIC.length) !== MAGIC) return "it does not begin like a database";
   if (header.readUInt16BE(16) !== 4096) return "its pages have another size";
@@ -286,12 +283,13 @@ function damageOf(header: Buffer): string | null {
   if (header.readUInt32BE(20) !== 0x00402020) return "its pages have another layout";
   if (header.readUInt32BE(44) !== 4) return "its schema has another format";
   if (header.readUInt32BE(56) !== 1) return "its texts have another encoding";
-  // These bytes are auto-vacuum, user version, application id, and the bytes reserved for expansion.
+  // These bytes are auto-vacuum, user version, application id, and the bytes reserved for expansion, which Vis leaves
+  // at 0.
   const empty = [...header.subarray(52, 56), ...header.subarray(60, 92)].every((byte) => byte === 0);
   return empty ? null : "it has settings that no database of Vis has";
 }
 
-/** If the log is empty, the file has as many pages as its header states. */
+/** With an empty log, the file has as many pages as its header states. */
 function lengthDamage({ header, size }: Begin): string | null {
   const counted = header.readUInt32BE(24) === header.readUInt32BE(92);
   return counted && header.readUInt32BE(28) * 4096 !== size ? "its length differs from the length in its header" : null;
@@ -304,12 +302,12 @@ async function isLogged(path: string): Promise<boolean> {
 }
 
 interface Gap {
-  /** Frames are counted from 0; -1 is the header. */
+  /** Frames count from 0; -1 is the header. */
   readonly frame: number;
   readonly bytes: Buffer;
 }
 
-/** The sizes of both headers are from https://www.sqlite.org/walformat.html. */
+/** https://www.sqlite.org/walformat.html defines both sizes. */
 const LOG_HEADER_BYTES = 32, FRAME_BYTES = 24;
 const FRAMES_AT_ONCE = 256;
 
@@ -321,9 +319,9 @@ interface Header {
 
 type Checksum = readonly [number, number];
 
-/** Returns the position of damage in the write-ahead log next to a database; null if the log is sound or missing.
- * SQLite takes a frame with a wrong checksum for the end of the log, so it would silently drop all later data. Damage
- * in the last frame of the last transaction is ignored, since a write cut off by a power failure looks the same. */
+/** Returns the position of damage in the write-ahead log; null if the log is sound or missing. SQLite takes a frame
+ * with a wrong checksum for the end of the log, and would drop later data. Ignores damage in the last frame of the last
+ * transaction, because a write that a power failure cut off looks the same. */
 async function logDamage(path: string): Promise<string | null> {
   const file = await open(`${path}-wal`, "r").catch(() => null);
   if (file === null) return null;
@@ -333,8 +331,7 @@ async function logDamage(path: string): Promise<string | null> {
       if (header === null) return null;
       const gap = isWhole(header) ? await firstGap(file, header) : { frame: -1, bytes: header.bytes };
       if (gap === null) return null;
-      // Another process may have written in the meantime: a log that it has restarted or not yet finished is not
-      // damaged.
+      // Another process may have restarted or not yet finished the log, so Vis reads the place again.
       if (!await isStill(file, { header, gap })) continue;
       const what = gap.frame < 0
         ? "its header is not valid"
@@ -367,7 +364,7 @@ function isWhole({ bytes, bigEndian, pageBytes }: Header): boolean {
   return one === bytes.readUInt32BE(24) && two === bytes.readUInt32BE(28) && pageBytes >= 512 && pageBytes <= 65536;
 }
 
-/** Finds the frame with a wrong checksum that is followed by the end of a transaction of the same log. */
+/** Returns the first frame with a wrong checksum, if the end of a transaction of the same log follows it. */
 async function firstGap(file: FileHandle, { bytes: header, bigEndian, pageBytes }: Header): Promise<Gap | null> {
   const size = FRAME_BYTES + pageBytes;
   const salts = header.subarray(16, 24);

@@ -94,7 +94,7 @@ export class SqliteDatabase extends Database {
     this.#connection.close();
   }
 
-  /** SQLite allows one writer at a time, so a lock is not needed. */
+  /** SQLite allows one writer at a time, so a named lock is superfluous. */
   override lock(): Promise<void> {
     return Promise.resolve();
   }
@@ -105,7 +105,7 @@ export class SqliteDatabase extends Database {
   }
 }
 
-/** Queries use camel case for tables and columns, the database snake case. */
+/** Queries name tables and columns in camel case, and the database names them in snake case. */
 function sqliteDialect(driver: Driver): Dialect {
   return {
     createDriver: () => driver,
@@ -115,7 +115,7 @@ function sqliteDialect(driver: Driver): Dialect {
   };
 }
 
-/** The driver itself queues access to the one connection. */
+/** `OwnDriver` queues access to the connection itself. */
 class OwnAdapter extends SqliteAdapter {
   override get supportsMultipleConnections(): boolean {
     return true;
@@ -123,10 +123,10 @@ class OwnAdapter extends SqliteAdapter {
 }
 
 class SnakeCaseCompiler extends SqliteQueryCompiler {
-  /** A row needs no lock, since SQLite allows one writer at a time. */
+  /** SQLite allows one writer at a time, so a row needs no lock. */
   protected override visitSelectModifier(): void {}
 
-  /** Writes the number into the text. With a bound limit, SQLite would compile the statement again each time. */
+  /** With a bound limit, SQLite would compile the statement again, so the text contains the number. */
   protected override visitLimit({ limit }: LimitNode): void {
     this.append("limit ");
     const isNumber = ValueNode.is(limit) && typeof limit.value === "number";
@@ -182,7 +182,7 @@ const SQLITE: DatabaseDialect = {
     },
   },
 
-  // Equality would make SQLite find and sort all rows of the tenant, although an index has them in order.
+  // With equality, SQLite would find and sort the rows of the tenant, although an index has them in order.
   isTenant: (expression, tenant) => sql<boolean>`(${sql.raw(expression)} = ${tenant}) IS TRUE`,
   wholeText,
   jsonText: (cell, key) => sql<string | null>`json_extract(${wholeText(cell)}, ${`$.${key}`})`,
@@ -201,7 +201,7 @@ const SQLITE: DatabaseDialect = {
   mentionsContent: (column) => `length(${column}) > 71 AND instr(${column}, 'sha256:') > 0`,
   externalId: (conversation) => SQLITE.jsonText(`${conversation}.metadata`, "externalId"),
   largeCell: (reference) => reference,
-  // From the rows of a group, SQLite returns the row with the highest version.
+  // From a group, SQLite returns the row with the highest version.
   newestVersions: ({ by, columns, from }) =>
     sql`SELECT ${sql.raw(columns)}, max(e.version) AS version FROM ${from} GROUP BY ${sql.raw(by)}`,
 
@@ -242,8 +242,8 @@ async function nextActivity(tx: Database): Promise<number> {
   return (newest ?? 0) + 1;
 }
 
-/** Overwrites deleted data. By default, SQLite leaves the bytes of deleted rows in its pages, and their words in the
- * search index until a merge. */
+/** By default, SQLite leaves the bytes of deleted rows in its pages, and their words in the search index until a
+ * merge. */
 async function leavingNothing<T>(tx: Database, work: () => Promise<T>): Promise<T> {
   const set = (on: 0 | 1) => tx.run(`INSERT INTO search (search, rank) VALUES ('secure-delete', ${on})`, []);
   await tx.run("PRAGMA secure_delete = ON", []);
@@ -257,7 +257,7 @@ async function leavingNothing<T>(tx: Database, work: () => Promise<T>): Promise<
   }
 }
 
-/** The lowest code point of the scripts without spaces, and the highest code point of Unicode. */
+/** `FIRST_UNSPACED` is the lowest code point of scripts without spaces; `LAST` is the highest of Unicode. */
 const FIRST_UNSPACED = "\u0e00", LAST = "\u{10ffff}";
 
 function searchOfFile(): SearchDialect {
@@ -271,8 +271,8 @@ function searchOfFile(): SearchDialect {
   };
 }
 
-/** Reads all terms if a term begins with a character from `FIRST_UNSPACED` on, else the terms that begin with the
- * token. */
+/** If a term begins with `FIRST_UNSPACED` or a later character, a token may be inside a term, so SQLite reads all
+ * terms. */
 async function termReader(db: Database): Promise<(token: string) => Promise<readonly string[]>> {
   await db.run("CREATE VIRTUAL TABLE IF NOT EXISTS temp.search_term USING fts5vocab(main, search, instance)", []);
   await db.run("CREATE VIRTUAL TABLE IF NOT EXISTS temp.search_word USING fts5vocab(main, search, row)", []);

@@ -39,7 +39,7 @@ const READONLY: Rule = [
   "it is read-only; make the file and its folder writable, or choose another file with --db",
 ];
 
-/** Rules for failures that SQLite reports without a cause and that no system error explains. */
+/** SQLite reports these failures without a cause, so a system error explains them better. */
 const VAGUE: readonly Rule[] = [
   READONLY,
   [/unable to open/, "unavailable", "the file does not open; choose another file with --db"],
@@ -73,13 +73,12 @@ const RULES: readonly Rule[] = [
   [/not open|already been destroyed/, "unavailable", "this process has already closed it"],
 ];
 
-/** Damage is reported by SQLite, by JSON in a metadata cell, or by Kysely for a row that must exist. Damage can also
- * cause a number out of range, or a missing table or column. A foreign key mismatch means that the key leads to a
- * missing table or column. */
+/** Damage can cause these errors: in SQLite, in JSON of a metadata cell, in Kysely for a row that must exist, or for a
+ * number out of range. */
 const DAMAGED =
   /malformed|corrupt|fts5: |SyntaxError|NoResultError|ERR_OUT_OF_RANGE|no such (table|column|index|function)|foreign key mismatch/;
 
-/** The messages of these errors may repeat user input. */
+/** The message of such an error may repeat user input, which must not match a pattern. */
 const OURS = [StoreError, UsageError, BusyError] as const;
 
 export function toStoreError(error: unknown, location: string): unknown {
@@ -91,7 +90,7 @@ export function toStoreError(error: unknown, location: string): unknown {
   if (system) return system;
   const text = textOf(error);
   if (DAMAGED.test(text) || isCorrupt(error)) {
-    // Other messages may repeat stored data.
+    // Messages of other errors may repeat stored data.
     const what = codeOf(error) === "ERR_SQLITE_ERROR" ? error.message : "Vis cannot read a row";
     return damaged(location, { what, cause: error });
   }
@@ -108,7 +107,8 @@ export function toStoreError(error: unknown, location: string): unknown {
   return /^E[A-Z]+$/.test(code) ? say("unavailable", "the file does not open; choose another file with --db") : error;
 }
 
-/** Checks SQLite's own codes, including extended ones, because a virtual table reports damage in other words. */
+/** The message does not suffice, because a virtual table reports damage in other words. Extended codes count like their
+ * first byte. */
 function isCorrupt(error: Error): boolean {
   const CORRUPT = 11;
   return ((numberOf(error) ?? 0) & 0xff) === CORRUPT;
@@ -126,8 +126,8 @@ export function damaged(
   return new StoreError(`Cannot use database ${location}: it is damaged (${what}); ${advice}`, "corrupt", { cause });
 }
 
-/** Returns the error as `StoreError` if the system is the cause, such as a disk, a limit or permissions. Returns null
- * for all other errors. With `isBackup`, the location is the path of a new backup. */
+/** Returns null if the system is not the cause, such as a disk, a limit or permissions. With `isBackup`, `location` is
+ * the path of a new backup. */
 export function systemError(error: Error, location: string, { isBackup = false } = {}): StoreError | null {
   const text = textOf(error);
   const vague = find(VAGUE, text);
@@ -170,12 +170,12 @@ export function isNoDatabase(error: unknown): boolean {
   return says(error, /is not a database/);
 }
 
-/** Triggers name the table. */
+/** The messages of triggers begin with the table. */
 export function breaksRule(error: unknown): error is Error {
   return says(error, /constraint failed|^expression_(state|dependency|soul):/);
 }
 
-/** Matches the message, because `node:sqlite` gives an error number only for statements, not for `exec` and opening. */
+/** `node:sqlite` gives no error number for `exec` and for opening, so this function reads the message. */
 function says(error: unknown, words: RegExp): boolean {
   // deno-lint-ignore vis/no-message-parsing -- SQLite gives exec and opening no number
   return error instanceof Error && words.test(error.message);
@@ -184,12 +184,12 @@ function says(error: unknown, words: RegExp): boolean {
 /** SQLite may need this space at once for the file, its log, and the log's index. */
 const WRITTEN_BYTES = 256 * 1024;
 const OPEN_FILES = 4;
-/** Some disks do not support sparse files. On such disks, writing at a later offset fills the space before it. */
+/** On a disk without sparse files, a write at a later offset fills the space before it. */
 const FURTHEST_BYTES = 64 * 1024 * 1024;
 
-/** Returns the system's message for the fault that prevents writing in the folder of a database, or "". SQLite reports
- * only that it could not open, read or write, so this function tries the same operations on another file. Closing a
- * second descriptor of the database itself would release the process's locks. */
+/** SQLite reports only that it could not open, read or write, so this function tries the same on another file in the
+ * folder. It must not open the database, because closing it would release the locks of the process. Returns "" without
+ * a fault. */
 export function systemFault(path: string): string {
   const probe = `${path}.probe-${crypto.randomUUID().slice(0, 8)}`;
   const open: number[] = [];
