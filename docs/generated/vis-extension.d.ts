@@ -1,95 +1,94 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 8697b65a5a11820e4dd30c5968a1f331017edca976ca21d4331a1263451bfdad
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: e21e5ccdd53377ea56d62b0f0a3f20b516a8e78685fd011b476d3768b71f0573
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
   readonly [key: string]: JsonValue;
 };
-/** Limits for untrusted JSON. Many values need many times the memory of their text; deep nesting overflows the stack of
- * recursive functions. */
+/** Untrusted JSON needs limits: many values take a multiple of the memory of their text, and deep nesting overflows the
+ * stack of recursive functions. */
 export interface JsonLimits {
   readonly values: number;
   readonly depth: number;
 }
-/** JSON exceeds a limit; `what` names the limit. */
+/** `what` names the exceeded limit. */
 export declare class JsonTooLarge extends RangeError {
   readonly limit: "values" | "depth";
   readonly what: string;
   readonly name = "JsonTooLarge";
   constructor(limit: "values" | "depth", what: string);
 }
-/** Counts the values and levels of JSON that arrives in pieces, before it is parsed. Accepts invalid JSON. */
+/** Counts the values and levels of JSON that arrives in pieces, before a parser builds them. Accepts invalid JSON. */
 export declare class JsonMeter {
   #private;
   constructor(limits?: JsonLimits);
   restart(): void;
-  /** Throws JsonTooLarge above a limit. */
+  /** Throws `JsonTooLarge` above a limit. */
   push(text: string): void;
 }
-/** Throws JsonTooLarge before building any value, and the SyntaxError of `JSON.parse`. */
+/** Throws `JsonTooLarge` before it builds a value, and the SyntaxError of `JSON.parse`. */
 export declare function readForeignJson(text: string, limits?: JsonLimits): unknown;
-/** Returns `read`, the parsed text, with a BigInt for each integer that a number cannot hold exactly. */
+/** Returns `read`, the parsed text, with a BigInt for each integer that a number cannot hold. */
 export declare function exactJson(text: string, read: unknown): unknown;
 export interface ApprovalRequest {
-  /** The phrase after "Allow Vis to", such as "run npm ci with network". */
+  /** `what` follows "Allow Vis to", such as "run npm ci with network". */
   readonly what: string;
-  /** The reason why Vis asks; "" if `what` is sufficient. */
+  /** `why` is the reason for the question; "" if `what` suffices. */
   readonly why: string;
-  /** The permission of a lasting approval, such as "network for commands". */
+  /** `scope` is the permission of a lasting approval, such as "network for commands". */
   readonly scope: string;
-  /** The names of the rules that a lasting approval keeps. If absent, `scope` is the only name. If each name has a
-   * rule, Vis allows the call without asking; otherwise the user decides about the missing rules. */
+  /** A lasting approval keeps one rule for each of these names, or for `scope` if they are absent. If each name has a
+   * rule, Vis allows the call without a question. */
   readonly scopes?: readonly string[] | undefined;
-  /** False if the user can allow the call only once; true if absent. */
+  /** If false, the user can allow the call only once. The default is true. */
   readonly lasting?: boolean | undefined;
-  /** "request" if a yes for once allows the action until the request ends; otherwise the yes is for the call. */
+  /** With "request", a yes for once allows the action until the request ends instead of for one call. */
   readonly once?: "request" | undefined;
 }
 export interface Approval {
   readonly allowed: boolean;
-  /** Why the call was refused, for the model; "" if the call is allowed. */
+  /** `reason` tells the model why Vis or the user refused the call; "" for an allowed call. */
   readonly reason: string;
   readonly byUser?: boolean;
 }
-/** Returns the names of commands without the path of their program, unless two names differ only in that path. */
+/** Omits the path of a program, unless two names differ only in that path. */
 export declare function plainScopes(scopes: readonly string[]): readonly string[];
 export interface CallOutcome {
-  /** A few words for readers, such as "12 passed" or "exit code 1". */
+  /** A few words for readers, such as "12 passed" or "exit code 1", describe the outcome. */
   readonly text: string;
-  /** False if the call failed in its purpose; true if absent. */
+  /** False means that the call failed in its purpose. The default is true. */
   readonly ok?: boolean;
-  /** True if the call failed because the user refused it. */
+  /** If true, the call failed because the user refused it. */
   readonly refusedByUser?: boolean;
-  /** The call's output, or several outputs. If the call failed, Vis shows the lines that name a failure, and the last
-   * lines. */
+  /** If the call failed, Vis shows the lines of this output that name a failure, and the last lines. */
   readonly output?: string | readonly string[];
-  /** Lines that tell how the failed call could succeed, for people and the model. */
+  /** The hint tells people and the model how the failed call could succeed. */
   readonly hint?: string;
-  /** The variable that has all of a long output, for the model. */
+  /** The model finds the whole of a long output in this variable. */
   readonly kept?: string;
-  /** The exit code of a command; null if the command has none. */
+  /** The call ran a command with this exit code; null if the command has none. */
   readonly exitCode?: number | null;
-  /** The object of the call, if the arguments do not name the object. */
+  /** `subject` names the object of the call if the arguments do not. */
   readonly subject?: string;
-  /** True if a later call must finish the work, such as a merge with conflicts. False if the call finishes such work of
-   * its namespace. */
+  /** If true, a later call must finish the work, such as a merge with conflicts. False means that the call finishes
+   * such work of its namespace. */
   readonly unfinished?: boolean;
 }
-/** Words that show the calls of a function to people, such as "reading src/app.ts" and "read 3 files". */
+/** Channels show people these words, such as "reading src/app.ts" and "read 3 files". */
 export interface CallAction {
-  /** A verb for a running call, such as "reading". */
+  /** `doing` is a verb for a running call, such as "reading". */
   readonly doing: string;
-  /** A verb for an ended call, such as "read". */
+  /** `done` is a verb for an ended call, such as "read". */
   readonly done: string;
-  /** The unit in which calls are counted, such as "files". */
+  /** `things` is the unit in which channels count calls, such as "files". */
   readonly things: string;
-  /** The number of arguments that name the call's object; 1 if absent. */
+  /** This number of first arguments names the object of the call. The default is 1. */
   readonly named?: number;
 }
 export interface StateVersion {
-  /** 1-based; increases with each change, including deletions. */
+  /** The number is 1-based, and increases with each change, deletions included. */
   readonly version: number;
   readonly value: JsonValue | undefined;
-  /** Milliseconds since the epoch. */
+  /** The time is in milliseconds since the epoch. */
   readonly at: number;
 }
 export interface StateEntry {
@@ -99,14 +98,14 @@ export interface StateEntry {
 }
 export interface FoundState extends StateEntry {
   readonly value: JsonValue;
-  /** Null for global state. */
+  /** The id is null for global state. */
   readonly conversationId: string | null;
 }
 export interface SentMessage {
   readonly role: "system" | "user";
   readonly text: string;
 }
-/** A variable and another variable that its defining blocks have read. */
+/** The blocks that define `name` have read `reads`. */
 export interface Dependency {
   readonly name: string;
   readonly reads: string;
@@ -128,7 +127,7 @@ export interface PastQuery {
 }
 export interface PastIteration {
   readonly id: string;
-  /** 1-based. */
+  /** The number is 1-based. */
   readonly number: number;
   readonly status: string;
   readonly thinking: string;
@@ -151,72 +150,72 @@ export interface PastVariable {
   readonly createdAt: number;
 }
 export interface PastVersion {
-  /** 1-based. */
+  /** The version is 1-based. */
   readonly version: number;
   readonly type: string;
   readonly summary: string;
-  /** The block that made the version. */
+  /** The block with this code made the version. */
   readonly code: string;
   readonly createdAt: number;
 }
-/** Read access for extensions to stored conversations and to the log. An id, or its first 8 or more characters, names a
- * conversation or branch. Methods reject with `UsageError` for an unknown conversation or branch. The id of a
- * conversation also names its last used branch, or in the running conversation the running branch. */
+/** A conversation or branch is named by its id, or by the first 8 or more characters of the id. Methods reject with
+ * `UsageError` for an unknown one. The id of a conversation names its last used branch, or the running branch in the
+ * running conversation. */
 export interface HistoryReader {
   search(text: string, filter: SearchFilter): Promise<readonly SearchHit[]>;
-  /** Lists conversations; the conversation with the newest query comes first. */
+  /** The conversation with the newest query comes first. */
   conversations(options: {
     readonly limit: number;
   }): Promise<readonly PastConversation[]>;
-  /** Lists queries, the oldest first. Reading only the newest queries takes no longer in a long conversation. */
+  /** The oldest query comes first. With `newest`, the call takes no longer in a long conversation. */
   queries(conversationId: string, options?: NewestQueries): Promise<readonly PastQuery[]>;
   iterations(queryId: string): Promise<readonly PastIteration[]>;
-  /** Returns the messages sent for an iteration (1-based), or null. */
+  /** Returns the messages of the model call of an iteration (1-based), or null without such an iteration. */
   sent(queryId: string, iteration: number): Promise<readonly SentMessage[] | null>;
-  /** Lists variables, the most recently defined first. */
+  /** The most recently defined variable comes first. */
   variables(conversationId: string): Promise<readonly PastVariable[]>;
-  /** Lists versions, the oldest first. The list is empty if the variable does not exist. */
+  /** The oldest version comes first. Returns an empty list for an unknown variable. */
   versions(conversationId: string, name: string): Promise<readonly PastVersion[]>;
-  /** Returns, for each variable, the variables that were read by the blocks which made it. */
+  /** A pair names a variable and a variable that a block read to make it. */
   dependencies(conversationId: string): Promise<readonly Dependency[]>;
-  /** Returns the newest entries of Vis's log, at most `limit`, oldest first. */
+  /** Returns the newest `limit` entries of Vis's log, oldest first. */
   logs(filter: LogFilter): Promise<readonly LogRow[]>;
-  /** Returns the value of a version (1-based), by default of the newest version. Returns data as data, a function or
-   * class as its source, and null for a value that could not be kept. Rejects with `UsageError` for an unknown
-   * version. */
+  /** `version` is 1-based; the default is the newest. Returns a function or class as its source, and null for a value
+   * that Vis could not keep. Rejects with `UsageError` for an unknown version. */
   variable(conversationId: string, options: {
     readonly name: string;
     readonly version?: number | undefined;
   }): Promise<unknown>;
 }
 export interface NewestQueries {
-  /** If absent, the list has all queries. */
+  /** Without it, the list has all queries. */
   readonly newest?: number | undefined;
 }
 export type SearchKind = "request" | "code" | "answer";
 export interface SearchFilter {
   readonly limit: number;
   readonly conversationId?: string | undefined;
-  /** Limits the list to the queries that this branch shows: its own, and its ancestors' up to the forks. */
+  /** With a branch, the search covers the queries that it shows: its own, and queries of its ancestors up to the
+   * forks. */
   readonly branchId?: string | undefined;
   readonly kind?: SearchKind | undefined;
-  /** Milliseconds since the epoch; includes `since`, excludes `until`. */
+  /** The times are in milliseconds since the epoch. `since` is inclusive, and `until` is exclusive. */
   readonly since?: number | undefined;
   readonly until?: number | undefined;
 }
-/** A place that contains all searched words. */
+/** A hit contains all searched words. */
 export interface SearchHit {
   readonly kind: SearchKind;
-  /** The text around the words, which `[` and `]` mark. */
+  /** In the text around the words, `[` and `]` mark the words. */
   readonly snippet: string;
   readonly conversationId: string;
   readonly branchId: string;
   readonly title: string;
   readonly queryId: string;
-  /** Set for code: its iteration and its 0-based position there. */
+  /** For code, these fields are the iteration and its 0-based position. */
   readonly iterationId: string | null;
   readonly position: number | null;
-  /** The name of a function or class. */
+  /** The name belongs to a function or class. */
   readonly variable: string | null;
   readonly at: number;
   readonly ownerTable: string;
@@ -224,14 +223,14 @@ export interface SearchHit {
   readonly field: string;
 }
 export interface LogFilter {
-  /** The maximum number of rows: the newest rows or, with `after`, the oldest. */
+  /** The list has at most this many rows: the newest or, with `after`, the oldest. */
   readonly limit: number;
-  /** Limits the list to this level and more severe ones. */
+  /** The list has entries of this level and of more severe levels. */
   readonly level?: LogEntry["level"] | undefined;
   readonly conversationId?: string | undefined;
   readonly queryId?: string | undefined;
   readonly since?: number | undefined;
-  /** Limits the list to rows written after the row with this number. */
+  /** The list has rows after the row with this number. */
   readonly after?: number | undefined;
 }
 export interface LogRow extends LogEntry {
@@ -253,9 +252,9 @@ export interface LogEntry {
   readonly conversationId?: string;
   readonly queryId?: string;
   readonly iterationId?: string;
-  /** The 0-based block within the iteration. An entry cannot refer to a block that is not stored yet. */
+  /** The 0-based block is within the iteration. An entry cannot refer to a block that is not stored yet. */
   readonly block?: number;
-  /** Milliseconds since the epoch; by default, the time at which the entry is stored. */
+  /** The time is in milliseconds since the epoch. The default is the time at which the store gets the entry. */
   readonly at?: number;
 }
 /** Options of `env.spawn`. */
@@ -869,45 +868,43 @@ export interface NormalExtension extends Extension {
 /** Validates the parts of an extension that do not depend on other extensions, and fills in its optional keys. Throws
  * TypeError that names the key and the extension. */
 export declare function defineExtension(spec: Extension): NormalExtension;
-/** Runs tasks in the order of their requests while the sum of their amounts is at most `limit`. An amount is 1 by
- * default, so that a limit of 1 makes a mutex. Amounts may also be bytes. */
+/** Runs tasks in the order of their requests while the sum of their amounts is at most `limit`. With the defaults, it
+ * is a mutex. */
 export declare class Semaphore {
   #private;
   constructor(limit?: number, cancelled?: () => Error);
   get open(): number;
-  /** Runs the work as soon as it fits. If the signal is aborted before that, rejects without running the work. */
+  /** Rejects without running the work if the signal aborts first. */
   run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
-  /** Runs the work as `run` does, with another amount. An amount above the limit counts as the limit, so that the work
-   * runs alone. */
+  /** An amount above the limit counts as the limit, so that the work runs alone. */
   runAmount<T>(amount: number, { work, signal }: {
     readonly work: () => Promise<T>;
     readonly signal: AbortSignal | undefined;
   }): Promise<T>;
-  /** Resolves when the caller has the amount; `release` returns the amount. */
+  /** Resolves when the caller has the amount, which `release` returns. */
   acquire(signal?: AbortSignal, amount?: number): Promise<void>;
   release(amount?: number): void;
 }
 /** Settles like the work, or rejects with the signal's reason if the signal aborts first. The work itself continues. */
 export declare function abortable<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T>;
-/** Keeps long synchronous work from blocking the process: the work checks `due` often and rests when it is true. */
+/** Long synchronous work must not block the process, so it checks `due` often and rests when `due` is true. */
 export declare class Pace {
   #private;
   constructor(signal?: AbortSignal);
   get due(): boolean;
-  /** Lets other work run first. Throws the signal's reason once it is aborted. */
+  /** Throws the signal's reason once the signal has aborted. */
   rest(): Promise<void>;
 }
-/** Resolves with whether the work settled before the time was up. */
+/** Resolves with false if the time is up first. A rejection of the work counts as settled. */
 export declare function settledWithin(work: Promise<unknown>, ms: number): Promise<boolean>;
-/** A map that drops the oldest entry once it has more than `most` entries. Reading does not change the order, so
- * reading is safe while iterating. Set an entry again to keep it. */
+/** The map drops the oldest entry once it has more than `most` entries. `get` does not change the order; `set` makes an
+ * entry the newest. */
 export declare class BoundedMap<K, V> extends Map<K, V> {
   #private;
   constructor(most: number);
   set(key: K, value: V): this;
 }
-/** A buffer for bytes that arrive in pieces. A full buffer at least doubles, so that many small pieces cause few
- * copies. */
+/** A full buffer at least doubles, so that many small pieces cause few copies. */
 export declare class ByteBuffer {
   #private;
   get length(): number;
@@ -918,46 +915,43 @@ export declare class ByteBuffer {
   clear(): void;
 }
 export interface TextFormat {
-  /** The name that `TextDecoder` uses. */
+  /** `TextDecoder` knows this name. */
   readonly encoding: string;
-  /** Says whether the bytes begin with a byte order mark, which the text does not contain. */
+  /** If true, the bytes begin with a byte order mark, which the text does not contain. */
   readonly hasMark: boolean;
   readonly isGuess: boolean;
 }
 export interface DecodedText extends TextFormat {
   readonly text: string;
-  /** The number of characters that replace invalid bytes. Writing the text back would lose those bytes. */
+  /** This many characters replace invalid bytes, which would be lost if Vis wrote the text back. */
   readonly replaced: number;
 }
-/** Decodes bytes from outside: in the given encoding, or by their byte order mark, as UTF-8, or by a guess. Without
- * `encoding`, returns null for binary bytes. */
+/** Without `encoding`, returns null for binary bytes, and may guess the encoding of others. */
 export declare function decodeText(bytes: Uint8Array, encoding?: string): DecodedText | null;
-/** A setting of git, with section and key in lower case. */
+/** The section and the key are in lower case. */
 export interface GitSetting {
   readonly section: string;
   readonly subsection: string | null;
   readonly key: string;
   readonly value: string;
 }
-/** Parses the settings of a file as git does, in order: headers and keys may share a line. Skips invalid syntax up to
- * the end of its line. */
+/** Parses as git does: headers and keys may share a line. Skips invalid syntax up to the end of its line. */
 export declare function parseGitConfig(text: string): readonly GitSetting[];
-/** Returns whether the hashes of a repository with these settings have 32 bytes, not 20. */
+/** Returns whether the hashes of the repository have 32 bytes instead of 20. */
 export declare function isSha256(settings: readonly GitSetting[]): boolean;
-/** Returns the settings in git's files of the user, and in the files that they include. */
+/** Reads git's files of the user, and the files that they include. Returns no settings without a home. */
 export declare function userGitSettings({ home, gitDir }: {
   readonly home: string | null;
   readonly gitDir: string;
 }): Promise<readonly GitSetting[]>;
-/** Returns the real path of the folder that `.git` is or names. If that folder does not exist, returns its absolute
- * path. Returns null without a `.git`, or if `.git` is a file that names no folder. Throws Error for a name that is not
- * UTF-8. */
+/** Returns the real path of the folder that `.git` is or names, or its absolute path if it does not exist. Returns null
+ * if `.git` is missing or names no folder. Throws Error for a name that is not UTF-8. */
 export declare function gitFolderOf(top: string): Promise<string | null>;
-/** Returns the folder that all worktrees of a repository share: `gitDir` itself, unless its file `commondir` names
+/** Returns the folder that the worktrees of a repository share: `gitDir` itself, unless its file `commondir` names
  * another. Throws Error for a name that is not UTF-8. */
 export declare function commonFolderOf(gitDir: string): Promise<string>;
 /** Returns whether a repository in another folder names `top` as its working tree, as worktrees and submodules do. A
- * command that can write only in `top` cannot forge that name. All paths must be real paths. */
+ * command that can write only in `top` cannot forge that name. The arguments must be real paths. */
 export declare function namesTop({ top, gitDir, commonDir }: Readonly<Record<"top" | "gitDir" | "commonDir", string>>): Promise<boolean>;
 declare class GitIndexEntry {
   #private;
@@ -973,90 +967,83 @@ declare class GitIndexEntry {
   get isSubmodule(): boolean;
   get isConflict(): boolean;
 }
-/** The file `index` of a repository, in version 2 to 4. An index of another version has no entries. */
+/** The index has version 2, 3 or 4. An index of another version has no entries. */
 export declare class GitIndex {
   #private;
   constructor(bytes: Uint8Array<ArrayBuffer>, { sha256 }: {
     readonly sha256: boolean;
   });
   entries(): Generator<GitIndexEntry>;
-  /** The name of the file with the other entries of a split index; null for a whole index. Read all entries first. */
+  /** Names the file with the other entries of a split index; null for a whole index. The caller must read all entries
+   * first. */
   get shared(): string | null;
 }
-/** Returns whether the address uses https or names this machine. Otherwise, another machine could pretend to be the
- * server. */
+/** Without https, another machine could pretend to be the server, unless the address names this machine. */
 export declare function isSecureUrl(text: string): boolean;
-/** Replaces a file as a whole: readers see the old or the new text, and after an error the old one. Without `mode`,
- * only the owner of the file can read it. The folder must exist. */
+/** Readers see the old or the new text, and after an error the old one. Without `mode`, only the owner of the file can
+ * read it. The folder must exist. */
 export declare function replaceFile(path: string, text: string, { mode }?: {
   mode?: number | undefined;
 }): Promise<void>;
-/** Creates an empty file if it is missing, with an owner as in `inheritOwner`. */
+/** Leaves an existing file unchanged. A new file of root gets the owner of the folder. */
 export declare function ensureFile(path: string, { mode }?: {
   mode?: number | undefined;
 }): Promise<void>;
-/** Creates a folder and its missing parents, with owners as in `inheritOwner`. By default, only the owner of a folder
+/** Creates missing parents. New folders of root get the owner of their parent. By default, only the owner of a folder
  * can enter it. */
 export declare function ensureFolder(path: string, { mode }?: {
   mode?: number | undefined;
 }): Promise<void>;
-/** Returns whether an entry has the kind and mode of a placeholder. The caller checks that the entry is empty. */
+/** The caller must check that the entry is empty. */
 export declare function hasPlaceholderMode(mode: number): boolean;
-/** Returns whether a path is a folder or inside it, by the rules of the system. Both paths must be absolute. */
+/** Returns whether a path is a folder or inside it. Both paths must be absolute. */
 export declare function isWithin(path: string, folder: string, { relative, isAbsolute, sep }?: any): boolean;
-/** Returns whether a path is inside a folder. Both paths must be absolute. */
+/** Both paths must be absolute. Returns false for the folder itself. */
 export declare function isBelow(path: string, folder: string): boolean;
 export interface ReadOptions {
   readonly links?: boolean;
   readonly most?: number;
-  /** Says whether writing the text again must give the same bytes. If so, the text keeps its byte order mark, and a
-   * file in another encoding is refused. */
+  /** If true, the text keeps its byte order mark and another encoding is an error, so that writing the text gives the
+   * same bytes. */
   readonly exact?: boolean;
 }
-/** Reads a plain file. In a workspace, a link may lead to a device, a pipe or an endless file, which would block the
- * process or exhaust its memory. Throws `NotPlainFile` for other kinds of files and for more than `most` bytes. Also
- * throws the system's errors. */
+/** In a workspace, a link may lead to a device, a pipe or an endless file, which could block the process or fill its
+ * memory. Throws `NotPlainFile` for another kind of file and for more than `most` bytes, and the system's errors. */
 export declare function plainFile(path: string, { links, most }?: Pick<ReadOptions, "links" | "most">): Promise<Uint8Array<ArrayBuffer>>;
-/** Opens a plain file for reading. Returns null for a missing or unreadable file, and for a link or another kind of
- * file. */
+/** Returns null for a missing or unreadable file, and for a link or another kind of file. The caller closes the
+ * descriptor. */
 export declare function openPlainFile(path: string): number | null;
-/** Returns the first bytes of a file that `openPlainFile` opens; null if that function opens no file. */
+/** Returns up to `most` first bytes. Returns null for a link, and for a file that Vis cannot read. */
 export declare function firstBytes(path: string, most: number): Uint8Array<ArrayBuffer> | null;
-/** Returns the text of a small file. Returns null if the file is missing, unreadable, not a regular file, or larger
- * than `most` bytes. With `links`, follows links, which in a repository may lead anywhere. */
+/** Returns null if the file is missing, unreadable, not a regular file, or larger than `most` bytes. Without `links`, a
+ * link gives null, because it may lead out of a repository. */
 export declare function smallTextFile(path: string, { links, most }?: ReadOptions): Promise<string | null>;
 export interface FirstEntries {
   readonly entries: readonly Deno.DirEntry[];
   readonly hasMore: boolean;
 }
-/** Lists at most `most` entries of a folder. On Linux, reads the entries in pieces and stops after `most`.
- * `Deno.readDir` reads the whole folder first, which needs much memory for a large folder. Throws the system's
- * errors. */
+/** Lists at most `most` entries of a folder. `Deno.readDir` reads a whole folder first, which needs much memory, so
+ * this function uses the C library on Linux. Throws the system's errors. */
 export declare function firstEntries(path: string, { most, os }: {
   readonly most: number;
   readonly os?: string;
 }): Promise<FirstEntries>;
-/** Returns whether a text matches a pattern in which `*` matches any text. Matching never backtracks, so a pattern
- * cannot take long. */
+/** In the pattern, `*` matches any text. Matching does not backtrack, so a hostile pattern cannot take long. */
 export declare function matchesWildcard(pattern: string, text: string): boolean;
-/** Returns the most similar name if at most one letter, or a third of the letters, differs. Otherwise returns null. */
+/** Returns null unless at most one letter, or a third of the letters, differs from the nearest name. */
 export declare function nearestName(asked: string, names: readonly string[]): string | null;
-/** Returns up to three names that are most similar to an unknown one, nearest first. Two names count as close if one
- * contains the other. */
+/** Returns up to three names, nearest first. Two names count as close if one contains the other. */
 export declare function nearestNames(asked: string, names: readonly string[]): readonly string[];
 /** Returns the number of letters to insert, remove, replace or swap with their neighbour (optimal string alignment).
- * Letters after the first `MAX_LENGTH` do not count. */
+ * Ignores letters after the first `MAX_LENGTH`. */
 export declare function editDistance(one: string, other: string): number;
-/** Returns whether a path relative to the workspace names a secret file; upper and lower case are equal. The last
- * matching pattern decides; `!` before a pattern makes an exception. A pattern without `/` matches the last part of the
- * path. */
+/** `path` is relative to the workspace, and letter case does not count. The last matching pattern decides; `!` makes an
+ * exception. A pattern without `/` matches the last part of the path. */
 export declare function isSecretFile(path: string, patterns: readonly string[]): boolean;
-/** Returns the message of an error, or any other thrown value as text. */
 export declare function messageOf(error: unknown): string;
-/** Returns the message with a small first letter, for use after a colon. "Vis" and words with other capitals, such as
- * HTTP, keep the letter. */
+/** The first letter becomes small, for use after a colon, except in "Vis" and in words with other capitals. */
 export declare function reasonOf(error: unknown): string;
-/** Returns a command as an approval shows it: its folder, its variables and its input, then every word. */
+/** An approval shows a command in this form, in which the folder, the variables and the input precede the words. */
 export declare function commandText(command: string | readonly string[], { cwd, env, input }: {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
