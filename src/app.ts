@@ -1,15 +1,5 @@
-/** The program from its first line to its exit code. Only this file reads the environment. `main` passes the command
- * line to `channels/cli/` with `services`, the services that a channel may use. Each service loads its code when it is
- * first used, so that `vis --version` loads only a parser. Below `app/`, each folder begins with the file named here:
- *
- * - `session/open_session.ts` builds a session part by part, and closes it in reverse.
- * - `settings/settings.ts` turns flags, environment, files and extensions into settings. `config_admin.ts` is
- *   `vis config`.
- * - `providers/choose_providers.ts` chooses the provider and the key, or writes the sentence that names the
- *   missing part.
- * - `extensions/extension_source.ts` finds the extensions of a session. `extension_admin.ts` is `vis extensions`.
- * - `doctor/doctor.ts` makes the checks of `vis doctor`. `services/serve.ts` runs `vis serve` and other services.
- * - `terminal/deno_io.ts` is the terminal, `update/update.ts` is `vis update`, and `otel/telemetry.ts` sends traces. */
+/** Only this file reads the environment. The services import their code on demand, because `vis --version` must start
+ * without a database, a provider or a sandbox. */
 import { fileURLToPath } from "node:url";
 import type { SessionParts } from "./app/session/open_session.ts";
 import { PROCESS_LIMITS } from "./app/session/process_limits.ts";
@@ -48,7 +38,6 @@ export async function main(args: readonly string[], extensions: Extensions): Pro
   Deno.exit(io.exitCode(await written(code, io)));
 }
 
-/** Builds the services of a channel on demand: `vis version` loads no database, provider or sandbox. */
 function services(extensions: Extensions, io: DenoIo): Services {
   return {
     version: ownVersion(),
@@ -94,7 +83,7 @@ function services(extensions: Extensions, io: DenoIo): Services {
       return await update(request, { version: ownVersion(), config, program: Deno.execPath(), container });
     },
     respawn: async (args, env) => {
-      await io.drained(); // The output so far must come before the output of the new process.
+      await io.drained(); // The new process must not write before the output of this process is complete.
       return await respawn(args, env);
     },
   };
@@ -210,8 +199,7 @@ async function written(code: number, io: DenoIo): Promise<number> {
   }
 }
 
-/** Runs the program as a sandbox process. The main process reads the standard error of this process, and expects one
- * sentence there. */
+/** The main process quotes the standard error of this process, so this function writes an error without its stack. */
 async function sandboxChild(): Promise<void> {
   const { childMain } = await import("./sandbox/child/main.ts");
   try {
@@ -222,7 +210,6 @@ async function sandboxChild(): Promise<void> {
   }
 }
 
-/** Writes one sentence for the user to stderr, and the stack if VIS_LOG is set. Returns the exit code. */
 function defect(
   error: unknown,
   { io, env }: { readonly io: DenoIo; readonly env: Readonly<Record<string, string>> },
@@ -233,13 +220,10 @@ function defect(
   return 1;
 }
 
-/** Returns values for the proxy variables, so that the runtime's `fetch` reads them as other programs do. Returns {}
- * without a proxy, or if no value must change. The caller sets the values before the first HTTP request.
- *
- * The runtime compares hosts with NO_PROXY only in lower case. The runtime also ignores ports, `*.` and brackets there,
- * and lets `*` match names but no addresses. This function therefore adds the missing entries, and removes none. The
- * runtime also uses `http_proxy` for https addresses, which HTTP_PROXY prevents, and ignores a proxy whose login has no
- * password. */
+/** Returns new values for proxy variables, because the runtime's `fetch` reads these variables differently from other
+ * programs. The runtime compares hosts with NO_PROXY in lower case, ignores ports, `*.` and brackets there, and lets
+ * `*` match names but no addresses. The runtime uses `http_proxy` for https addresses unless HTTP_PROXY is set, and
+ * ignores a proxy whose login has no password. */
 export function proxyVariables(env: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> {
   const isSet = (name: string): boolean => (env[name] ?? env[name.toLowerCase()] ?? "") !== "";
   if (!PROXIES.some(isSet)) return {};

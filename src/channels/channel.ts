@@ -32,22 +32,21 @@ export interface OpenRequest extends ConfigFlags {
   readonly shell?: UnwalledMode | undefined;
   readonly root?: boolean | undefined;
   readonly reasoning?: "quick" | "balanced" | "deep" | undefined;
-  /** Folders of extensions. `open` rejects if Vis cannot load one of these folders. */
+  /** `open` rejects if Vis cannot load one of these folders. */
   readonly extension?: readonly string[] | undefined;
-  /** The locked profile. Vis then requires every wall, and allows no commands, no project settings and only listed
+  /** With the locked profile, Vis requires every wall, and allows no commands, no project settings and only listed
    * extensions. With `writable`, extensions may write into the workspace. */
   readonly locked?: { readonly writable: boolean } | undefined;
-  /** The servers that a client offers, by name. If the user configured a server under the same name, the settings of
-   * the user take precedence. */
+  /** If the user configured a server under the same name, the settings of the user take precedence. */
   readonly mcpServers?: Readonly<Record<string, object>> | undefined;
-  /** Whether the caller closes the session after one request. Programs that the request started then end with it. */
+  /** If true, programs that the request started end with the request, because the caller closes the session. */
   readonly oneRequest?: boolean;
-  /** Whether the session shares its queries with other processes, if the database is PostgreSQL. */
+  /** If true and the database is PostgreSQL, the session shares its queries with other processes. */
   readonly node?: boolean;
-  /** Whether the session never calls a model, so that it needs no provider. */
+  /** A session for browsing calls no model, so it needs no provider. */
   readonly browse?: boolean;
   readonly playback?: Playback;
-  /** The folder that extensions see as Vis's own, if it differs from the real folder. */
+  /** Extensions see this folder instead of Vis's own folder. */
   readonly extensionHome?: string | null | undefined;
 }
 
@@ -58,7 +57,7 @@ export interface Session {
   readonly model: string;
   readonly database: string;
   readonly notes?: readonly string[];
-  /** Selects the model that serves from the next call on, even within a running query. Rejects with `ConfigError`. */
+  /** The model serves from the next model call on, even within a running query. Rejects with `ConfigError`. */
   useModel?(model: Pick<Session, "provider" | "model">): Promise<Pick<Session, "provider" | "model">>;
   close(): Promise<void>;
 }
@@ -76,10 +75,10 @@ export interface ServeRequest extends ServiceRequest {
   readonly tokens?: string | undefined;
 }
 
-/** The server has its own session. The caller that started the server closes the server. */
+/** The server has its own session. The caller of `serve` closes the server. */
 export interface RunningServer {
   readonly url: string;
-  /** The token; null if the server uses a list of tokens. */
+  /** The token is null if the server uses a list of tokens. */
   readonly token: string | null;
   readonly tokenFrom: string;
   readonly provider: string;
@@ -91,7 +90,7 @@ export interface RunningServer {
 
 export interface TelegramRequest extends ServiceRequest {
   readonly tokenFile?: string | undefined;
-  /** Whether to delete the bot's webhook, because Telegram allows no polling while the bot has one. */
+  /** Telegram allows no polling while the bot has a webhook. */
   readonly deleteWebhook?: boolean | undefined;
   readonly onNote: (text: string) => void;
   readonly signal: AbortSignal;
@@ -102,14 +101,14 @@ export interface RunningBot {
   readonly provider: string;
   readonly model: string;
   readonly notes: readonly string[];
-  /** Rejects if the bot cannot continue: with `ConfigError` if Telegram refuses the token or another program polls. */
+  /** Rejects with `ConfigError` if Telegram refuses the token or another program polls. */
   readonly ended: Promise<void>;
   close(): Promise<void>;
 }
 
 export interface SpeakRequest extends OpenRequest {
   readonly protocol: "mcp" | "acp";
-  /** Receives the reason why Vis cannot start. The first call over the protocol also gets this reason. */
+  /** Receives the reason if the first MCP session does not open. */
   readonly onNote: (text: string) => void;
 }
 
@@ -141,15 +140,15 @@ export interface ProviderAdmin {
   loginNames(): readonly string[];
   /** Lists the servers that Vis detected on this machine before the providers. */
   loginChoices(): Promise<readonly LoginChoice[]>;
-  /** Verifies the key with the service without saving the key. Resolves with null for a key that belongs to no model.
-   * Rejects with `UsageError` for an invalid key. */
+  /** Sends the key to its service, and does not save it. Resolves with null for a key that belongs to no model. Rejects
+   * with `UsageError` for an invalid key. */
   tryKey(provider: string, key: string, signal: AbortSignal): Promise<KeyTrial | null>;
   loginKind(provider: string): Promise<"key" | "device-login">;
   keyPage(provider: string): string;
-  /** Lists the models of a server without saving the server. `addServer` saves a server and resolves with its name. */
+  /** Does not save the server. `addServer` saves a server and resolves with its name. */
   tryServer(server: Pick<NewServer, "baseUrl" | "key">, signal: AbortSignal): Promise<ServerTrial>;
   addServer(server: NewServer): Promise<string>;
-  /** Saves a key and resolves with its file. Rejects with `UsageError` for an invalid key. */
+  /** Resolves with the path of the file that contains the key. Rejects with `UsageError` for an invalid key. */
   saveKey(provider: string, key: string): Promise<string>;
   /** Passes a code to `onCode` and waits until the user has entered it. Rejects with `ProviderError` and
    * `Cancelled`. */
@@ -164,13 +163,13 @@ export interface ProviderAdmin {
 /** Methods that need all settings reject with `ConfigError` if a file is unusable. For an unknown key or an invalid
  * value, methods reject with `UsageError`. */
 export interface ConfigAdmin {
-  /** Returns the file that `set` writes. The file may not exist yet. */
+  /** Returns the file that `set` writes, which may not exist. */
   path(options: { readonly project: boolean }): string;
   list(options: { readonly all: boolean }): Promise<readonly SettingFacts[]>;
   explain(key: string): Promise<SettingFacts>;
   schema(): Promise<object>;
   keys(): Promise<readonly { readonly key: string; readonly doc: string; readonly choices: readonly unknown[] }[]>;
-  /** Returns the settings key for offers of clients, such as `mcpServers`. Returns null if no extension accepts such
+  /** Returns the settings key for offers of clients, such as `mcpServers`, or null if no extension accepts such
    * offers. */
   offered(kind: string): string | null;
   /** With `write: false`, checks the change in the same way without changing the file. */
@@ -187,7 +186,6 @@ export interface ConfigAdmin {
   distrust(path: string): Promise<boolean>;
 }
 
-/** The services that a channel can request. `app.ts` builds the services. */
 export interface Services {
   readonly version: VersionFacts;
   /** Rejects with `ConfigError`, `UsageError` (for an invalid folder) or `StoreError`. */
@@ -205,7 +203,7 @@ export interface Services {
    * when the signal aborts. */
   telegram(request: TelegramRequest): Promise<RunningBot>;
   doctor(request: OpenRequest & { readonly signal?: AbortSignal | undefined }): Promise<readonly CheckResult[]>;
-  /** Resolves with a text for a fault report, without names, keys and paths of the user. Rejects like `doctor`. */
+  /** Rejects like `doctor`. The text omits the names, keys and paths that Vis recognizes as the user's. */
   doctorReport(request: OpenRequest & { readonly signal?: AbortSignal | undefined }): Promise<string>;
   providerAdmin(request: OpenRequest): Promise<ProviderAdmin>;
   extensionAdmin(request: OpenRequest): Promise<ExtensionAdmin>;

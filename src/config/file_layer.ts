@@ -7,11 +7,11 @@ import { type ConfigFile, type ConfigLayer, type ProjectFile, SettingsSections, 
 import { type Config, ConfigSchema } from "./schema.ts";
 import { keysAt } from "./setting_list.ts";
 
-/** Settings of earlier versions. A file with such a setting still loads. */
+/** A file with one of these settings of earlier versions still loads. */
 const RETIRED = ["title", "autoForget"];
 
-/** Rejects with `SettingError` that names the file and the key, for an invalid value and for a key that a project must
- * not set. */
+/** Rejects with `SettingError`, which names the file and the key, for an invalid value and for a key that a project
+ * must not set. */
 export async function fileLayer(
   layer: "user" | "project",
   file: ConfigFile | ProjectFile,
@@ -82,7 +82,7 @@ function unknownKey(key: string, path: readonly PropertyKey[], schema: z.ZodType
   return names.length === 0 ? "is not a setting" : `is not a setting; ${hint}`;
 }
 
-/** Returns the settings with defaults. Throws `SettingError` that names `source` and the key. */
+/** Returns the settings with defaults. Throws `SettingError`, which names `source` and the key. */
 export function checkConfig(
   values: unknown,
   source: string,
@@ -106,7 +106,7 @@ export function checkConfig(
   throw refused(issue?.path.join(".") || "the file", issue?.message ?? "is invalid");
 }
 
-/** Removes `$schema`, which tells an editor the type of the file and is not a setting. */
+/** `$schema` tells an editor the type of the file and is not a setting. */
 function withoutSchema(values: unknown): unknown {
   if (typeof values !== "object" || values === null || Array.isArray(values)) return values;
   const { $schema: _forEditors, ...rest } = { $schema: undefined, ...values };

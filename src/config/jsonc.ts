@@ -24,8 +24,8 @@ interface Place {
   readonly indent: string;
 }
 
-/** Sets a value. Comments, order and commas stay. The text must be blank or acceptable to `parseJsonc`. Throws
- * `RangeError` if the path leads into a value that is neither an object nor a list, or to a wrong index of a list. */
+/** Comments, order and commas stay. The text must be blank or acceptable to `parseJsonc`. Throws `RangeError` if the
+ * path leads into a value that is neither an object nor a list, or to a wrong index of a list. */
 export function setInJsonc(
   text: string,
   { path, value }: { readonly path: readonly string[]; readonly value: unknown },
@@ -45,7 +45,7 @@ export function setInJsonc(
   return insert(place, { key, value: nested(below, value) });
 }
 
-/** Removes a value, and a comment on the same line. Returns the same text if the path does not exist. */
+/** Removes a comment on the same line together with the value. Returns the same text if the path does not exist. */
 export function removeFromJsonc(text: string, path: readonly string[]): string {
   if (text.trim() === "" || path.length === 0) return text;
   const { place, rest } = deepest(text, path.slice(0, -1));
@@ -90,7 +90,7 @@ function insert(
   return last.comma === null ? splice(added, { start: last.value.end, end: last.value.end, with: "," }) : added;
 }
 
-/** Removes a member. For the last member without a trailing comma, also removes the comma before the member. */
+/** For the last member without a trailing comma, removes the comma before the member as well. */
 function cutOut(
   { text, node }: Place,
   { member, before }: { readonly member: JsoncMember; readonly before: JsoncMember | undefined },

@@ -9,24 +9,24 @@ export interface ConfigFile {
   readonly text: string;
 }
 
-/** The settings file of a workspace, which a repository can bring. */
+/** A repository can bring this settings file of a workspace. */
 export interface ProjectFile extends ConfigFile {
-  /** Resolves with true if the user trusted this exact text, so that it may also set keys that need this
-   * trust. Called only if the text sets such a key. */
+  /** Resolves with true if the user trusted this exact text. Vis calls the function only if the text sets a key that
+   * needs trust. */
   readonly trusted: () => Promise<boolean>;
-  /** The user's own file, to which refused keys belong. Null if the machine has no home folder. */
+  /** Refused keys belong in this file of the user. The value is null if the machine has no home folder. */
   readonly userPath: string | null;
 }
 
-/** The layers, in order. Each layer overrides the layers before it. */
+/** Each layer overrides the layers before it. */
 type LayerName = "default" | "user" | "project" | "environment" | "flags";
 
 export interface ConfigLayer {
   readonly layer: LayerName;
-  /** The keys that the layer sets, in the shape of `Config`. */
+  /** The values have the shape of `Config`, but only the keys that the layer sets. */
   readonly values: Readonly<Record<string, unknown>>;
   readonly where: (key: string) => string;
-  /** A sentence for each key that was a setting of an earlier version and has no effect. */
+  /** Each sentence names a key of an earlier version that has no effect. */
   readonly ignored?: readonly string[];
 }
 
@@ -77,8 +77,8 @@ function isObject(value: unknown): boolean {
 
 const PLACE = "extensions.config";
 
-/** The sections of extensions. Each section is in `extensions.config` under its namespace. Some sections also have a
- * name at the top level of the settings, their original place. */
+/** A section is in `extensions.config` under its namespace. Some sections have another name at the top level, which is
+ * their original place. */
 export class SettingsSections {
   readonly all: readonly SettingsSection[];
 
@@ -93,14 +93,14 @@ export class SettingsSections {
     return [...PROJECT_KEYS, ...own];
   }
 
-  /** The keys of extensions that even a trusted workspace's file must not set, in all their spellings. */
+  /** Even a trusted file of a workspace must not set these keys of extensions, whatever their spelling. */
   get ownKeys(): readonly string[] {
     return this.all.flatMap(({ namespace, own }) =>
       own.flatMap((key) => this.spellings(`${PLACE}.${namespace}.${key}`))
     );
   }
 
-  /** Splits a key into segments. The longest known namespace is one segment. */
+  /** The longest known namespace is one segment. */
   path(key: string): readonly string[] {
     const [own] = this.all.filter(({ namespace }) => isAtOrBelow(key, `${PLACE}.${namespace}`))
       .toSorted((a, b) => b.namespace.length - a.namespace.length);
@@ -129,8 +129,7 @@ export class SettingsSections {
     return [key];
   }
 
-  /** Merges the layers after moving every section to its common place. Within a layer, the top level takes
-   * precedence. */
+  /** Within a layer, a section at the top level takes precedence over `extensions.config`. */
   merged(layers: readonly ConfigLayer[]): Readonly<Record<string, unknown>> {
     const united = this.all.flatMap(({ namespace, project }) => project.map((key) => `${PLACE}.${namespace}.${key}`));
     return mergeLayers(layers.flatMap((layer) => this.#placed(layer)), united);

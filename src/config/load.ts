@@ -19,22 +19,22 @@ export interface ConfigFlags {
   readonly maxIterations?: number | undefined;
   readonly maxCostUsd?: number | undefined;
   readonly timeoutMs?: number | undefined;
-  /** Extensions that Vis excludes in addition to the extensions in `extensions.deny`. */
+  /** Vis excludes these extensions in addition to `extensions.deny`. */
   readonly noExtension?: readonly string[] | undefined;
 }
 
-/** The settings with their sources. The API key is separate, because Vis neither prints nor logs it. */
+/** The API key is separate from the settings, because Vis may print the settings. */
 export interface LoadedConfig {
   readonly config: Config;
   readonly layers: readonly ConfigLayer[];
-  /** The sections of extensions. Without a settings file, Vis reads no section. */
+  /** Without a settings file, Vis reads no section. */
   readonly sections: SettingsSections;
   readonly apiKey: string | null;
   /** Returns the value of a variable, which may be a key. Returns null if the variable is empty or not set. */
   readonly variable: (name: string) => string | null;
 }
 
-/** Rejects with `ConfigError` that names the key and the layer. */
+/** Rejects with `ConfigError`, which names the key and the layer. */
 export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> {
   const { env, flags, sections = new SettingsSections() } = sources;
   const variable = (name: string): string | null => nonEmpty(env[name]) ?? null;

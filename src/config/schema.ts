@@ -69,10 +69,8 @@ const network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]);
 const commands = z.array(z.string().min(1)).default([]);
 const name = z.string().trim().min(1);
 
-/** The settings of Vis. Extensions own further sections. `project` means that the file of a workspace may set the
- * setting. A repository can bring this file, so such a setting must not name a command, a host, a key or a grant. `env`
- * is the variable that sets the setting. `deno task gen` writes the defaults, these marks and the page of the
- * settings. */
+/** The file of a workspace may set a setting with `project`. A repository can bring this file, so such a setting must
+ * not name a command, a host, a key or a grant. `env` names the variable of a setting. */
 export const ConfigSchema = z.strictObject({
   model: name.nullable().default(null).describe("Default model, as model or provider/model")
     .meta({ project: true, env: "VIS_MODEL" }),

@@ -4,7 +4,7 @@ import type { SettingsSections } from "./layers.ts";
 import { ConfigSchema } from "./schema.ts";
 
 export interface ConfigSetting {
-  /** The key. If the key occurs in each entry of a list, `[]` replaces the index. */
+  /** If the key occurs in each entry of a list, `[]` replaces the index. */
   readonly key: string;
   readonly type: string;
   readonly doc: string;
@@ -36,7 +36,6 @@ export function settingOf(path: readonly string[], schema: object): ConfigSettin
   return node === undefined ? null : settingFrom(node, path.join("."));
 }
 
-/** Returns the known keys of the object at a path. */
 export function keysAt(path: readonly PropertyKey[], schema: object): readonly string[] {
   const node = path.map(String).reduce<Node | undefined>(childOf, schema as Node);
   return [node, ...node?.anyOf ?? []].flatMap((one) => Object.keys(one?.properties ?? {}));

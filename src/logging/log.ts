@@ -19,7 +19,7 @@ export function createLog(name: string): Log {
       if (LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(sink.level)) continue;
       try {
         sink.write({ level, category, event, data });
-      } catch { /* Work must not end because its record cannot be written. */ }
+      } catch { /* A failed record must not end the work that it describes. */ }
     }
   };
   return {
@@ -48,7 +48,7 @@ interface LogRecord extends Pick<LogEntry, "level" | "event"> {
 
 interface LogSink {
   readonly level: LogEntry["level"];
-  /** Receives a record. The log ignores errors that `write` throws. */
+  /** The log ignores errors that `write` throws. */
   write(record: LogRecord): void;
   call?(call: FinishedCall): void;
 }
@@ -96,10 +96,10 @@ function store(queue: LogQueue, { level, category, event, data: all }: LogRecord
 }
 
 interface LogQueueOptions {
-  /** Stores a batch. The queue ignores a rejection. */
+  /** The queue ignores a rejection. */
   readonly write: (entries: readonly LogEntry[]) => Promise<void>;
   readonly limit?: number;
-  /** The milliseconds that the first entry of a batch waits for more. */
+  /** The first entry of a batch waits this many milliseconds for more entries. */
   readonly delayMs?: number;
   readonly now?: () => number;
 }
@@ -112,8 +112,8 @@ interface Calls {
 
 const BATCH = 256;
 
-/** The queue of entries for the log table. `add` returns immediately and never throws. The queue stores a batch later.
- * Calls of one function in one iteration form one entry of a batch, with their count and time. */
+/** `add` returns immediately and does not throw; the queue stores a batch later. Calls of one function in one iteration
+ * form one entry of a batch, with their count and time. */
 export class LogQueue {
   readonly #options: Required<LogQueueOptions>;
   readonly #waiting: LogEntry[] = [];

@@ -1,7 +1,6 @@
 const NAMES = ["comment", "string", "number", "value", "keyword", "call"] as const;
 
-/** A piece of code or of a diff. A `value` is a word such as true or null. A `call` is the name of a called
- * function. */
+/** The kind `value` means a word such as true or null, and `call` means the name of a called function. */
 export interface CodeSpan {
   readonly kind: typeof NAMES[number] | "added" | "removed" | "place" | "file" | "plain";
   readonly text: string;
@@ -83,8 +82,7 @@ function named(language: RegExp, names: string): readonly (readonly [string, Reg
   return names.split(" ").map((name) => [name, language]);
 }
 
-/** Splits code into spans for highlighting. Joined, the spans are the same text. `language` is the name after a
- * fence. */
+/** The joined spans are the same text. `language` is the name after a fence. */
 export function codeSpans(code: string, language: string): readonly CodeSpan[] {
   const name = language.toLowerCase();
   if (name === "diff" || name === "patch") return diffSpans(code);
@@ -102,11 +100,10 @@ export function codeSpans(code: string, language: string): readonly CodeSpan[] {
 
 const PLACE = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/;
 
-/** Splits a unified diff into its lines for highlighting, each with its line end. Joined, the lines are the same
- * text. */
+/** Each span is a line with its line end, and the joined spans are the same text. */
 export function diffSpans(diff: string): readonly CodeSpan[] {
   const lines = diff.match(/[^\n]*\n|[^\n]+$/g) ?? [];
-  // The header's counts of lines. Within these lines, "---" and "+++" are changes and name no files.
+  // Within the lines that a header counts, "---" and "+++" are changes and name no files.
   let [before, after] = [0, 0];
   return lines.map((text) => {
     const place = PLACE.exec(text);

@@ -4,13 +4,12 @@ export interface DiffFile {
   readonly path: string;
   readonly movedFrom: string | null;
   readonly state: "changed" | "new" | "deleted";
-  /** The count, including lines that the diff omits. */
+  /** The count includes lines that the diff omits. */
   readonly added: number;
   readonly removed: number;
   readonly lines: readonly DiffLine[];
 }
 
-/** A line of a file with its number, a gap between places of the file, or a remark of the program. */
 export type DiffLine =
   | { readonly kind: "added" | "removed" | "same"; readonly number: number; readonly spans: readonly DiffSpan[] }
   | { readonly kind: "gap" }
@@ -25,7 +24,7 @@ const PLACE = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/;
 const GIT_HEAD =
   /^(?:diff |index |Index:|={9}|(?:new|deleted) file mode |(?:old|new) mode |similarity |dissimilarity )/;
 
-/** Reads a unified diff of any number of files. Unknown lines become notes. */
+/** Lines that belong to no change become notes. */
 export function parseDiff(diff: string): readonly DiffFile[] {
   const files: FileReader[] = [];
   let current: FileReader | null = null;
@@ -77,7 +76,7 @@ class FileReader {
     return true;
   }
 
-  /** Whether this header line begins another file. */
+  /** Returns whether this header line begins another file. */
   isNamed(line: string): boolean {
     const isNamed = this.#before !== "" || this.#after !== "" || this.#lines.length > 0;
     return line.startsWith("--- ") ? isNamed && !(this.#git && this.#before === "") : isNamed || this.#git;
@@ -169,8 +168,7 @@ const MOST_WORDS = 300;
 /** If two versions of a line share less than this part of the shorter one, no word gets a mark. */
 const LEAST_SHARED = 0.4;
 
-/** Returns two lines with the words in which they differ. Returns null if the lines have too many words or too little
- * in common. */
+/** Returns null if the lines have too many words or too little in common. */
 function wordChanges(
   before: string,
   after: string,

@@ -17,12 +17,9 @@ interface Reading {
   at: number;
 }
 
-/** Parses CommonMark with GitHub's tables, strikethrough, task lists and bare addresses. HTML stays text, and only
- * http, https and mailto addresses become links. Depth and time are bounded for any text; deeper and later parts stay
- * text.
- *
- * `clean` is applied to every text in the tree after entities are decoded, and removes or escapes characters that the
- * target must not show, such as control characters. */
+/** HTML stays text, and only http, https and mailto addresses become links. Parts below the limit of depth or after the
+ * limit of length stay text. The parser passes each text of the tree through `clean`, which removes or escapes
+ * characters that the target must not show. */
 export function parseMarkdown(
   text: string,
   { clean }: { readonly clean: (text: string) => string },
@@ -139,7 +136,6 @@ interface Open {
   readonly inlines: MarkdownInline[];
 }
 
-/** Returns the inlines of a paragraph. The texts of these inlines have passed `clean`. */
 function inlinesOf(tokens: readonly Token[], clean: Clean): readonly MarkdownInline[] {
   const open: Open[] = [{ token: null, inlines: [] }];
   let left = 0;
@@ -214,8 +210,7 @@ function isLink(target: string): boolean {
   return LINK.test(target) && URL.canParse(target);
 }
 
-/** Returns the target of a link that no channel can open, to show the target after the label. Examples: a file, an
- * anchor, an address that would run code. */
+/** No channel can open such a target, for example a file or an anchor, so the text shows the target after the label. */
 function shownTarget(target: string, label: string): readonly MarkdownInline[] {
   if (target === "" || target === label) return [];
   return [{ kind: "text", text: label === "" ? target : ` (${target})` }];
@@ -227,13 +222,12 @@ function otherHost(href: string, label: string): readonly MarkdownInline[] {
   return /\w\.\w/.test(label) && !label.includes(host) ? [{ kind: "text", text: ` (${host})` }] : [];
 }
 
-/** The depth to which Vis parses quotes and lists. Deeper quotes and lists stay as written. A list counts as two
- * levels. */
+/** Deeper quotes and lists stay as written. A list counts as two levels. */
 const MAX_LEVEL = 40;
 
 const parser = new MarkdownIt({ html: false, linkify: true });
 
-// Accepts every target, because a target that becomes no link stays text.
+// A target that becomes no link stays text, so the parser accepts every target.
 parser.validateLink = () => true;
 parser.linkify.add("ftp:", null).add("//", null).add("www.", {
   validate: (text, at, self) => /^[\w-]/.test(text.slice(at, at + 1)) ? hostAndPath(text, at, self) : 0,

@@ -1,4 +1,4 @@
-/** A Markdown text as a tree. The tree contains no markup, so HTML in the text stays text. */
+/** The tree contains no markup, so HTML in the text stays text. */
 export type MarkdownBlock =
   | { readonly kind: "paragraph"; readonly inlines: readonly MarkdownInline[] }
   | { readonly kind: "heading"; readonly level: number; readonly inlines: readonly MarkdownInline[] }
@@ -11,7 +11,7 @@ export type MarkdownBlock =
 export interface MarkdownList {
   readonly kind: "list";
   readonly start: number | null;
-  /** Whether empty lines separate the items. If so, each item consists of paragraphs. */
+  /** If true, empty lines separate the items, and each item consists of paragraphs. */
   readonly loose: boolean;
   readonly items: readonly MarkdownItem[];
 }
@@ -63,7 +63,7 @@ export function inlineText(inlines: readonly MarkdownInline[]): string {
 
 const MARKED = /^(#{1,6} |```|[-*] |\d+\. |\|)/m;
 
-/** Whether lines of a text begin with a heading, code, a list or a table of Markdown. */
+/** Returns whether lines of a text begin with a heading, code, a list or a table of Markdown. */
 export function hasMarkdown(text: string): boolean {
   return MARKED.test(text);
 }

@@ -1,15 +1,6 @@
-/* The web page, bundled for a browser. Read its files in this order:
- *
- *   app.tsx           the start: the token, the address, the keys of the whole page
- *   store/            the state, as signals: `thread.ts` is the open conversation, `turn.ts` one request
- *                     with its steps, `state.ts` the rest; `api.ts` has the calls of the server and their results
- *   views/page.tsx    the parts of the page; `thread_view.tsx` and `turn.tsx` draw the conversation, `composer.tsx`
- *                     is the input for requests, `sidebar.tsx` lists and searches conversations
- *   panels/           windows over the page: each file has a function that opens one with `view` of `dialogs.tsx`
- *   parts/            elements that several parts of the page use: buttons, texts
- *
- * Nothing imports this folder. The page's types of the API come from the schemas in
- * `src/channels/http/api/schemas.ts`. */
+/* Nothing imports this folder; a build bundles it for browsers. `store/` has the state as signals, `views/` draws the
+   state, and `panels/` has the windows over the page. The page's types of the API come from
+   `src/channels/http/api/schemas.ts`. */
 
 import { render } from "preact";
 import { cleanElements } from "./parts/texts.tsx";
@@ -40,8 +31,7 @@ async function enter(): Promise<void> {
   await serverFacts.loadModels().catch(() => {}); // If the list of models is missing, the server's own model serves.
 }
 
-/** Opens the conversation or branch of `#c=ID`, and shows the query `q` and its step `s`. `anew` also reloads the
- * open conversation. */
+/** `#c=ID` names a conversation or branch, `q` a query and `s` its step. With `anew`, reloads the open conversation. */
 async function route({ anew = false } = {}): Promise<void> {
   const at = new URLSearchParams(location.hash.slice(1));
   const id = at.get("c");

@@ -26,9 +26,8 @@ import { readSettings, type Settings } from "../settings/settings.ts";
 import { runtimeSince } from "../version.ts";
 import { diagnoseCommands, diagnoseSandbox } from "./walls.ts";
 
-/** Reports known faults as results. If the settings are unusable, runs the checks that need no settings. Rejects with
- * `UsageError` for an invalid workspace. When the signal aborts, ends the children, removes the folders and rejects
- * with `Cancelled`. */
+/** Rejects with `UsageError` for an invalid workspace, and with `Cancelled` after the signal aborts. For unusable
+ * settings, resolves with the checks that need no settings. */
 export async function doctor(
   { signal, ...request }: OpenRequest & { readonly signal?: AbortSignal | undefined },
   parts: SessionParts,
@@ -48,7 +47,7 @@ export async function doctor(
     diagnoseCommands(settings, { parts, signal }),
     diagnoseDatabase(settings),
     abortable(diagnoseProviders(settings), signal).catch((error: unknown) => {
-      if (signal?.aborted) return []; // After the signal, the check waits for no service.
+      if (signal?.aborted) return [];
       throw error;
     }),
     diagnoseExtensions(settings, parts),
@@ -63,7 +62,7 @@ export function checkRuntime(
   { deno, v8 }: Pick<typeof Deno.version, "deno" | "v8"> = Deno.version,
 ): CheckResult {
   const found = `deno ${deno}, v8 ${v8}${Deno.build.standalone ? ", compiled" : ""}`;
-  // Older runtimes have known bypasses of their permissions. The kernel wall also stops a process that uses a bypass.
+  // Runtimes before 2.8.1 have known permission bypasses. The kernel wall confines a process that uses such a bypass.
   if (runtimeSince("2.8.1", deno) || walls.some(({ name, state }) => name === "wall: kernel" && state === "ok")) {
     return { name: "runtime", state: "ok", found, fix: "" };
   }
@@ -166,7 +165,7 @@ const FIXES: Readonly<Record<StoreErrorCode, string>> = {
 
 const ROLE = "Connect as an ordinary role that owns the database: CREATE ROLE vis LOGIN, CREATE DATABASE vis OWNER vis";
 
-/** A missing database is not a fault. */
+/** A missing database file is not a fault, because Vis creates the file when a command needs it. */
 async function diagnoseDatabase(
   { database, databasePassword }: Pick<Settings, "database" | "databasePassword">,
 ): Promise<CheckResult> {
@@ -197,7 +196,7 @@ async function exists(path: string): Promise<boolean> {
 }
 
 const REACH_MS = 5_000;
-/** Prices count as old after this time, since services change their prices a few times a year. */
+/** A check warns about older prices, because services change their prices a few times a year. */
 const OLD_DAYS = 180;
 const NO_PROVIDER =
   "Log in with vis auth login, or set VIS_BASE_URL and VIS_MODEL for an OpenAI-compatible server; vis " +
@@ -215,7 +214,7 @@ async function diagnoseProviders(settings: Settings): Promise<readonly CheckResu
 async function pricesOf(settings: Settings): Promise<readonly CheckResult[]> {
   const name = "prices";
   const router = await buildRouter(settings).catch((error: unknown) => {
-    if (error instanceof ConfigError) return null; // The check of the provider reports this error.
+    if (error instanceof ConfigError) return null; // `rootOf` reports this error.
     throw error;
   });
   if (router === null) return [];
@@ -256,7 +255,7 @@ async function rootOf(settings: Settings): Promise<CheckResult> {
     }
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    // Without any provider, Vis still shows and replays stored conversations. A wrong provider is a fault.
+    // Vis can show and replay stored conversations without a provider, so a missing provider is a warning.
     if (error.code === "no_provider") return { name, state: "warn", found: error.problem, fix: NO_PROVIDER };
     const fix = error.advice || "Run vis providers for the state of each provider";
     return { name, state: "fail", found: error.problem, fix };

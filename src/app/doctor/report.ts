@@ -9,15 +9,15 @@ import { ownVersion } from "../version.ts";
 import { settingsFault } from "./doctor.ts";
 import { diagnoseCommands, diagnoseSandbox } from "./walls.ts";
 
-/** Folders of the system, whose paths reveal no fact about a user. */
+/** The report keeps paths below these folders, because such paths do not identify a user. */
 const SYSTEM = ["bin", "dev", "etc", "lib", "lib64", "nix", "opt", "proc", "run", "sbin", "sys", "usr", "System"];
 const SECRET_NAME = /(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIALS?)$/i;
-/** The least lengths that Vis removes, because shorter values occur in ordinary words. */
+/** The report keeps shorter values, because they occur in ordinary words. */
 const LEAST_SECRET = 6, LEAST_NAME = 3;
-/** Account names that many machines have. */
+/** The report keeps these account names, because many machines have the same names. */
 const COMMON_NAMES = ["root", "vis", "user", "admin"];
 
-/** Matches the rest of a path below a replaced folder. A space belongs to the path if a separator follows. */
+/** A path may contain spaces, so a space belongs to the path if a separator follows. */
 const BELOW = /<path>[\\/](?:[^\s"'`,;:()<>]|[^\S\n](?=[^\n"'`,;:()<>]*[\\/]))*/g;
 
 interface ReportFacts {
@@ -25,8 +25,7 @@ interface ReportFacts {
   readonly seatbelt: Pick<SeatbeltWalls, "reason" | "probe"> | null;
 }
 
-/** Resolves with a text without the names, keys and paths of the user. Rejects with `UsageError` for an invalid
- * workspace, and with `Cancelled` when the signal aborts. */
+/** Rejects with `UsageError` for an invalid workspace, and with `Cancelled` after the signal aborts. */
 export async function doctorReport(
   { signal, ...request }: OpenRequest & { readonly signal?: AbortSignal | undefined },
   parts: SessionParts,
@@ -85,7 +84,6 @@ export function reportText({ checks, seatbelt }: ReportFacts): string {
   return [...lines, "", `Seatbelt: ${seatbelt.reason || "every denial was seen"}`, ...tried, ""].join("\n");
 }
 
-/** Removes keys and names of the environment, host names and paths outside the system's folders. */
 export function anonymous(
   text: string,
   { env, host }: { readonly env: EnvironmentVariables; readonly host: string },

@@ -21,8 +21,7 @@ import {
   type ShippedParts,
 } from "../settings/settings.ts";
 
-/** Checks a sandbox with the configured settings, then each wall separately, behind the same launcher. `signal` ends
- * the children, and the results then have no meaning. */
+/** After the signal aborts, this function ends its processes early, so the caller discards the results. */
 export async function diagnoseSandbox(
   { config }: Pick<Settings, "config">,
   { signal }: { readonly signal?: AbortSignal | undefined } = {},
@@ -61,7 +60,6 @@ function shown(launcher: readonly string[]): string {
   return oneLine(launcher.join(" "), 60);
 }
 
-/** A missing optional wall is a warning, unless the settings require the wall. */
 export function wallChecks(
   probes: readonly WallProbe[],
   { require, os }: { readonly require: readonly WallName[]; readonly os: typeof Deno.build.os },
@@ -83,7 +81,6 @@ interface Options {
   readonly state?: () => Promise<WallState>;
 }
 
-/** Also runs the extensions' own checks. `signal` ends all children. */
 export async function diagnoseCommands(
   settings: Settings,
   { parts, signal, state }: Options,
@@ -230,7 +227,6 @@ function machineFacts(): MachineFacts {
   };
 }
 
-/** Returns the first missing step towards a complete wall, as a sentence. */
 export function wholeWallFix(
   facts: MachineFacts,
   { landlock, mode }: {
@@ -272,7 +268,7 @@ export function wholeWallFix(
   return "Run vis logs: the entry namespaces_given_up names what the kernel refused";
 }
 
-/** The profile lets only this executable create user namespaces. */
+/** The profile allows user namespaces for this executable, so that the system can deny them to other programs. */
 export function apparmorProfile(executable: string): string {
   return `abi <abi/4.0>,
 include <tunables/global>

@@ -33,7 +33,6 @@ interface Parts {
   readonly parts: ShippedParts;
 }
 
-/** Loads a folder like a session, runs the parts that a query would run, and makes the calls of its `checks.json`. */
 export async function checkExtensions(
   folder: FoundFolder,
   { settings, parts }: Parts,
@@ -105,7 +104,7 @@ async function sources(
       const fault = (found: string) => ({ what: `${alias}.${symbol.name}`, ok: false, found });
       if (!isType(symbol.returns, readModule)) return [fault(`returns is not a TypeScript type: ${symbol.returns}`)];
       const signature = `{${signatureOf(alias, symbol).slice(alias.length + 1)}}`;
-      // Parameters may describe their type in words.
+      // A signature is not valid TypeScript if a parameter describes its type in words.
       const text = isType(signature, readModule) ? signature : symbol.returns;
       return undefinedTypes(text).filter((name) =>
         !new RegExp(`\\b(?:type|interface|class|enum) ${name}\\b`).test(told)
@@ -161,7 +160,7 @@ function undefinedTypes(text: string): readonly string[] {
   return [...found].filter((name) => !declared.has(name));
 }
 
-/** Whether the list in `<>` around a token belongs to a function type such as `<T>(x: T) => T`. */
+/** Returns whether the list in `<>` around a token belongs to a function type such as `<T>(x: T) => T`. */
 function declaresTypes(tokens: readonly string[], at: number): boolean {
   let depth = 1;
   while (depth > 0 && at < tokens.length) depth += { "<": 1, ">": -1 }[tokens[++at] ?? ""] ?? 0;
@@ -229,7 +228,7 @@ async function calls(
   return done;
 }
 
-/** Runs the tests of a folder one after the other. Rejects with `UsageError` if the folder has no tests. */
+/** Rejects with `UsageError` if the folder is unreadable, has no test file, or is an untrusted folder of a project. */
 export async function testExtensions(
   { path, place }: FoundFolder,
   settings: Settings,
@@ -274,10 +273,9 @@ async function outcome(what: string, run: () => unknown): Promise<ExtensionCheck
   }
 }
 
-/** An editor loads the types of this version of zod; `z` of `@vis/extension` is the program's own. */
+/** Editors load the types of this version of zod. At run time, `z` comes from the program. */
 const ZOD = "npm:zod@4.6.7";
 
-/** `source` is the place of the types in this repository. */
 const TYPE_FILES = {
   "@vis/extension": {
     file: "vis-extension.d.ts",

@@ -61,10 +61,10 @@ export class AppExtensionAdmin implements ExtensionAdmin {
     ];
   }
 
-  /** Returns the sections of extensions in folders. If Vis cannot load an extension, its section may have any keys. */
+  /** Accepts any key in the section of an extension that Vis cannot load. */
   async settings(): Promise<readonly SettingsSection[]> {
     const { config } = this.#settings;
-    // Loads the extensions without their sections, because an invalid section would exclude its extension.
+    // An invalid section would exclude its extension, so this call loads the extensions without their sections.
     const settings = { ...this.#settings, config: { ...config, extensions: { ...config.extensions, config: {} } } };
     const { loaded, skipped, folders } = await buildRegistry(settings, this.#parts, {
       folders: await discoverFolders(settings),
@@ -388,8 +388,7 @@ const MAX_BYTES = 32 * 1024 * 1024;
 const TIMEOUT_MS = 60_000;
 const Version = z.object({ dist: z.object({ tarball: z.url(), integrity: z.string().regex(/\bsha512-/) }) });
 
-/** The files come from npm's registry (`npm:name@version`, the newest without a version), whose hash verifies them.
- * No dependency is fetched, and no code of the package runs. */
+/** Verifies the package with the registry's SHA-512 checksum. Fetches no dependency and runs no code of the package. */
 export async function fetchPackage(ref: string, env: EnvironmentVariables): Promise<ReadonlyMap<string, Uint8Array>> {
   const [, name, version = "latest"] = /^npm:((?:@[\w.-]+\/)?[\w.-]+)(?:@([\w.+-]+))?$/.exec(ref) ?? [];
   if (!name) {
@@ -464,8 +463,7 @@ interface Options {
   readonly parts: Pick<ShippedParts, "shipped"> & { readonly env: EnvironmentVariables };
 }
 
-/** Runs the command with this name. If several extensions have such a command, the first one runs. Returns null if no
- * extension has such a command. */
+/** Resolves with null if no extension has the command. If several extensions have it, the first one runs it. */
 async function runExtensionCommand(
   [name, ...words]: readonly string[],
   options: Options,
@@ -501,8 +499,8 @@ async function runExtensionCommand(
   return null;
 }
 
-/** Positional words are the required keys in order. `--key value` sets any key by its name. A boolean is a flag without
- * a value. */
+/** Assigns positional words to the required keys in the order of the schema. A boolean flag takes a value only after
+ * `=`. */
 function readArguments(command: CliCommand, words: readonly string[]): unknown {
   const shape = command.args?.shape ?? {};
   const { required } = commandShape(command);
@@ -576,7 +574,7 @@ function commandShape({ args }: CliCommand): CommandShape {
   };
 }
 
-/** Returns the kind of a type without defaults and other wrappers, such as "string" or "number". */
+/** Returns the kind of a type below its wrappers, such as "string". Returns "" for a type with ten wrappers or more. */
 function schemaKind(type: unknown): string {
   let inner = type;
   for (let depth = 0; depth < 10; depth++) {

@@ -16,8 +16,8 @@ type Wanted = Pick<Settings, "config" | "home" | "workspace"> & Partial<Pick<Set
   readonly offered?: SettingSources["offered"];
 };
 
-/** Rejects with `ConfigError` if Vis cannot load an extension of `paths`. Skips other faulty extensions, with the reason
- * in `notes`. */
+/** Rejects with `ConfigError` if Vis cannot load an extension of `paths`. Reports other faulty extensions in
+ * `notes`. */
 export async function extensionSource(
   settings: Wanted,
   parts: ShippedParts,
@@ -39,7 +39,7 @@ function homeOf({ home, extensionHome = home }: Wanted): string | null {
   return extensionHome;
 }
 
-/** With `off`, also loads extensions that are switched off. */
+/** With `off`, loads extensions even if the settings switch them off. */
 export async function buildRegistry(
   settings: Wanted,
   { shipped, realm = {} }: ShippedParts,
@@ -79,7 +79,6 @@ export async function buildRegistry(
   return { registry, loaded, skipped, folders: report.folders };
 }
 
-/** Resolves a name of `env.load`: a loaded namespace, or a folder that is the user's own or trusted. */
 async function loadOne(
   ref: string,
   { settings, options, loaded }: {
@@ -173,8 +172,8 @@ export async function checkLeftOut(
   if (unknown !== undefined) throw new UsageError(`Cannot leave out extension ${unknown}`);
 }
 
-/** Returns a hint for each unknown name: `wbe: no extension has this name; did you mean web?`. If Vis cannot read the
- * extensions of a folder, returns no hints. */
+/** If Vis cannot read the extensions of a folder, returns no hints, because an unknown name could belong to that
+ * folder. */
 export async function unknownExtensions(
   names: readonly string[],
   { settings, parts }: {

@@ -75,7 +75,8 @@ export function otelSettings(
   };
 }
 
-/** Returns the URL for traces. The variable for traces has the whole URL, and the general variable has its base. */
+/** By OTLP's specification, the variable for traces contains the whole URL, and the general variable contains a
+ * base. */
 function urlOf(env: EnvironmentVariables): string | null {
   const own = env["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"];
   const general = env["OTEL_EXPORTER_OTLP_ENDPOINT"];
@@ -109,7 +110,6 @@ interface TracerParts {
   readonly followsParent: boolean;
 }
 
-/** `span` returns the span below which new work begins. */
 export interface SpanParent {
   readonly span: () => SpanContext | null;
 }
@@ -126,7 +126,7 @@ export class Tracer {
     return this.#places.getStore()?.span() ?? null;
   }
 
-  /** Starts a span below the current span by default. With null, the span begins a trace. */
+  /** Without `parent`, the span begins below the current span. A null `parent` begins a new trace. */
   start(
     name: string,
     { kind = "internal", parent = this.current }: {
@@ -238,12 +238,12 @@ interface OtelSettings {
   readonly timeoutMs: number;
   readonly resource: Readonly<Record<string, string>>;
   readonly ratio: number;
-  /** Whether the caller's own decision overrides the ratio. */
+  /** If true, a span takes the decision of its parent instead of the ratio. */
   readonly followsParent: boolean;
   readonly queue: { readonly limit: number; readonly batch: number; readonly delayMs: number };
 }
 
-/** The status codes that OTLP defines as retryable. */
+/** OTLP defines these status codes as retryable. */
 const AGAIN: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 const TRIES = 3;
 const TOLD_EVERY_MS = 60_000;
@@ -253,12 +253,11 @@ interface ExporterParts {
   readonly version: string;
   readonly log: Pick<Log, "warn">;
   readonly now: () => number;
-  /** The pause after the first failure. Each further failure doubles the pause. */
+  /** This pause follows the first failure; each further failure doubles it. */
   readonly pauseMs?: number;
 }
 
-/** Sends spans in the background. The exporter drops and counts spans above the limit of its queue, and spans that the
- * collector does not accept in three attempts. */
+/** Drops and counts spans above the limit of the queue, and spans that the collector does not accept. */
 export class SpanExporter {
   readonly #parts: ExporterParts;
   readonly #waiting: FinishedSpan[] = [];
@@ -356,7 +355,7 @@ export class SpanExporter {
 const KINDS: Readonly<Record<SpanKind, number>> = { internal: 1, server: 2, client: 3 };
 const STATUS_ERROR = 2;
 
-/** Returns the JSON of OTLP, which has ids in hexadecimal, 64-bit numbers as strings, and enumerations as numbers. */
+/** OTLP's JSON has ids in hexadecimal, 64-bit numbers as strings, and enumerations as numbers. */
 function otlpBody(
   spans: readonly FinishedSpan[],
   { resource, version }: { readonly resource: Readonly<Record<string, string>>; readonly version: string },

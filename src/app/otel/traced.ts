@@ -5,7 +5,7 @@ import type { QueryEvent, QueryResult, Usage } from "../../domain/query/query_sc
 import type { ModelEvent, ModelRequest, Provider } from "../../providers/provider.ts";
 import type { Attribute, Span, SpanContext, SpanParent, Tracer } from "./telemetry.ts";
 
-/** The limit for spans of blocks and calls in one query. The span of the query counts the rest. */
+/** The span of the root query counts the blocks and calls above this limit. */
 const MAX_TOOL_SPANS = 1_000;
 
 type Around = NonNullable<ConversationParts["around"]>;
@@ -29,8 +29,6 @@ export function tracedConversations(parts: ConversationParts, tracer: Tracer): C
   return new Conversations({ ...parts, around });
 }
 
-/** Each query is a span `invoke_agent`. Each block and each call of an extension is a span `execute_tool`.
- * `tracedProvider` makes the spans of model calls. */
 class QuerySpans implements SpanParent {
   readonly #tracer: Tracer;
   readonly #outer: SpanContext | null;
@@ -58,7 +56,7 @@ class QuerySpans implements SpanParent {
     if (isEnd(event)) this.#ended(event, query);
   }
 
-  /** Ends the spans of a query that threw or never began. */
+  /** A query that throws sends no end event, so the caller ends its spans here. */
   close(error: unknown): void {
     for (const tool of this.#tools.values()) tool.end();
     for (const query of this.#queries.values()) {
@@ -101,7 +99,8 @@ class QuerySpans implements SpanParent {
       "gen_ai.tool.type": name === "typescript" ? "extension" : "function",
       "vis.iteration": iteration,
     });
-    this.#tools.get(key)?.end(); // Calls of the same name may overlap. A new call ends the span of the earlier call.
+    // Calls with the same key may overlap, so a new call ends the span of the earlier call.
+    this.#tools.get(key)?.end();
     this.#tools.set(key, span);
   }
 

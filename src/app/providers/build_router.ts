@@ -14,15 +14,14 @@ import type { Settings } from "../settings/settings.ts";
 import { chooseProviders, type ChosenProviders, type ResolvedProvider } from "./choose_providers.ts";
 
 const LIST_MS = 3_000;
-/** The limit for the time until a local model's first token. On a slow processor, the model may have to load and to
- * read the whole prompt. */
+/** A slow processor may have to load the model and read the whole prompt before the first token. */
 const LOCAL_FIRST_TOKEN_MS = 1_800_000;
-/** Stands for no limit, because a timer can wait for at most 24 days. */
+/** A timer can wait for at most 24 days, so this value means no limit. */
 const UNLIMITED_MS = 1_800_000_000;
 
 type Wrap = (provider: ModelRoute["provider"]) => ModelRoute["provider"];
 
-/** Rejects with `ConfigError` that names the setting. */
+/** Rejects with `ConfigError` for unusable settings. */
 export async function buildRouter(
   settings: Settings,
   options: { readonly addresses?: readonly LocalAddress[]; readonly wrap?: Wrap | undefined } = {},
@@ -95,8 +94,7 @@ function routeOf(
   return { provider, model, speed: own?.speed, intelligence: own?.intelligence, firstTokenMs, silenceMs };
 }
 
-/** If the provider is not a server on this machine, the user must name the model. The error suggests the first model
- * that the service offers. */
+/** Rejects with `ConfigError` for a remote service. The error suggests a model if the service lists its models. */
 async function firstServed(resolved: ResolvedProvider): Promise<string> {
   const { provider, knows } = await makeProvider(resolved, "");
   if (!resolved.local) {
@@ -129,8 +127,8 @@ function noModel({ name, plain }: ResolvedProvider, first: string | null): strin
     `(vis models${plain ? "" : ` --provider ${name}`} lists the models)`;
 }
 
-/** Returns null if the root model's price is known or no setting limits the cost. Otherwise Vis would refuse every
- * request, and the result has the reason and advice. With `serves`, the quota of tokens and users counts too. */
+/** Returns null if the price of the root model is known or no setting limits the cost. With `serves`, the daily quota
+ * counts as such a limit. */
 export function unpricedRoot(
   { routes: [root] }: Pick<Router, "routes">,
   { config: { budget, server } }: Pick<Settings, "config">,
@@ -164,7 +162,7 @@ type OwnModel = ResolvedProvider["models"][number];
 
 export const FREE_PRICE = { input: 0, output: 0, cached: 0 };
 
-/** Sends no HTTP request. Rejects with `ConfigError` if the settings make model calls impossible. */
+/** Rejects with `ConfigError` if the settings make model calls impossible. Sends no HTTP request. */
 export async function makeProvider(resolved: ResolvedProvider, defaultModel: string): Promise<MadeProvider> {
   const data = resolved.data === null ? null : await loadModelData(resolved.data, resolved.home);
   const capabilities = (model: string) => capabilitiesOf(model, { resolved, data });
@@ -173,7 +171,6 @@ export async function makeProvider(resolved: ResolvedProvider, defaultModel: str
   return { provider: await create(resolved, { defaultModel, capabilities, data }), knows };
 }
 
-/** The settings override the data. The data overrides the defaults for unknown models. */
 export function capabilitiesOf(
   model: string,
   { resolved, data }: { readonly resolved: ResolvedProvider; readonly data: ModelData | null },
@@ -206,7 +203,7 @@ async function create(
   },
 ): Promise<Provider> {
   const { name, baseUrl, key, headers } = resolved;
-  // The header already has the key.
+  // For a bearer key, `headers` already contains the key.
   const isBearer = resolved.preset !== null && PRESETS[resolved.preset]?.bearerName === key.from;
   const { createProvider } = await import("../../providers/wire/wire_provider.ts");
   if (resolved.need === "device-login") {

@@ -23,13 +23,12 @@ export interface ChosenProviders {
 
 interface ChooseParts extends ResolveParts {
   readonly settings: ResolveParts["settings"] & Pick<Settings, "apiKey"> & Partial<Pick<Settings, "layers">>;
-  /** The addresses at which Vis looks for model servers on this machine; by default their usual addresses. */
+  /** By default, Vis looks for model servers at their usual addresses. */
   readonly addresses?: readonly LocalAddress[] | undefined;
   readonly probeMs?: number | undefined;
 }
 
-/** The model in the workspace's settings is a preference. If no provider here serves this model, Vis uses the user's
- * own model, with a note. */
+/** If no provider here serves the model of the workspace's settings, Vis uses the user's own model, with a note. */
 export async function chooseProviders(parts: ChooseParts): Promise<ChosenProviders> {
   const preferred = preferredModel(parts.settings);
   if (preferred === null) return await choose(parts);
@@ -70,9 +69,7 @@ async function isOfAnother(model: string, { name, data, models, home }: Resolved
     await ownerOf(model, { providers: others, home }) !== null;
 }
 
-/** Chooses the first candidate that exists. The order is: a base URL or the named provider, "provider/model", the
- * providers of the settings, VIS_API_KEY, a preset with a key, a local server. Rejects with `ConfigError` that names
- * the setting. */
+/** Rejects with `ConfigError` if no provider is usable. */
 async function choose(parts: ChooseParts): Promise<ChosenProviders> {
   const { config, apiKey } = parts.settings;
   const { provider, baseUrl, model, providers } = config;
@@ -102,8 +99,6 @@ function hostOf(baseUrl: string | null): string | null {
   return baseUrl === null ? null : serverName(baseUrl);
 }
 
-/** Returns the server of VIS_BASE_URL and VIS_API_KEY, which speaks OpenAI's chat completions. Without an address, the
- * provider is OpenAI. */
 function plainProvider({ settings: { config, apiKey, variable, home = null } }: ChooseParts): ResolvedProvider {
   const { openai } = PRESETS;
   const given = environmentAddress(openai, variable);
@@ -144,13 +139,13 @@ function plainProvider({ settings: { config, apiKey, variable, home = null } }: 
   };
 }
 
-/** Vis sends the key of OpenAI's variable only to OpenAI's address and to this machine. */
+/** Vis sends the key of OPENAI_API_KEY only to the address in `usual` and to this machine. */
 function takesUsualKey(baseUrl: string, usual: string): boolean {
   const [url, own] = [URL.parse(baseUrl), URL.parse(usual)];
   return url !== null && (isLoopback(url.hostname) || url.origin === own?.origin);
 }
 
-/** Rejects if the root provider has no key. Skips any other provider without a key, with a note. */
+/** Rejects with `ConfigError` if the root provider lacks a key. Skips other providers without a key, with a note. */
 async function ordered(
   names: readonly string[],
   { parts, model }: { readonly parts: ChooseParts; readonly model: string | null },
@@ -167,8 +162,8 @@ async function ordered(
   return { providers: [root, ...others], model, notes };
 }
 
-/** Chooses the provider before the slash. Resellers and servers on this machine also use names of the form
- * "provider/model". If the provider has no key, such a service serves the model under its full name. */
+/** Resellers and servers on this machine use names of the form "provider/model". Without a key for the provider, such a
+ * service may serve the model under its full name. */
 async function byPrefix(
   prefix: string,
   { parts, model }: { readonly parts: ChooseParts; readonly model: string },
@@ -300,7 +295,7 @@ function ownName(model: string | null, { name, slashes }: ResolvedProvider): str
   return model !== null && !slashes && model.startsWith(`${name}/`) ? model.slice(name.length + 1) : model;
 }
 
-/** Providers without a service. Vis uses such a provider only if the settings name the provider. */
+/** Vis uses these providers only if the settings name them. */
 const WITHOUT_SERVICE: readonly string[] = ["demo", "files"];
 
 type ProviderEntry = Settings["config"]["providers"][number];
@@ -327,11 +322,11 @@ export interface ResolvedProvider {
   readonly data: ModelDataSet | null;
   readonly home: string | null;
   readonly rateLimit: ProviderEntry["rateLimit"] | null;
-  /** The limit for the time before the first text; null is the default. */
+  /** Null means the default limit. */
   readonly firstTokenMs: number | null;
-  /** The limit for the time after the first text; null is the default. */
+  /** Null means the default limit. */
   readonly silenceMs: number | null;
-  /** Whether the provider is on this machine, so that its models cost nothing. */
+  /** Models of a provider on this machine cost nothing. */
   readonly local: boolean;
   readonly plain: boolean;
 }
@@ -341,9 +336,8 @@ interface ResolveParts {
   readonly credentials: Credentials;
 }
 
-/** With `sole`, VIS_API_KEY and VIS_BASE_URL apply to the provider, because no other provider is requested. `typed` is
- * a key to use instead of any other. Rejects with `ConfigError` for an unknown provider and for a provider without a
- * usable address. A missing key is not an error. */
+/** With `sole`, VIS_API_KEY and VIS_BASE_URL apply to this provider. `typed` replaces other keys. Rejects with
+ * `ConfigError` for an unknown provider or a provider without a usable address, but not for a missing key. */
 export async function resolveProvider(
   name: string,
   { settings, credentials, sole, typed }: ResolveParts & { readonly sole: boolean; readonly typed?: string },
@@ -373,7 +367,7 @@ export async function resolveProvider(
   }
   const { baseUrl } = place;
   const moved = settled !== null || place.from !== "";
-  // A proxy may hold the key.
+  // A server at another address, such as a proxy, may hold the key.
   const need = preset === null ? (entry?.keyEnv ? "required" : "optional") : moved ? optional(preset.key) : preset.key;
   const isBearer = key.value !== null && key.from === preset?.bearerName;
   return {
@@ -435,8 +429,8 @@ function presetOf(
   });
 }
 
-/** Returns the address for a key, so that the key goes only where its owner intended. A variable with a key belongs to
- * the variable with the address. A saved key goes to its saved address. */
+/** A saved key goes to the address that the user saved with it, even if a variable names another address. Returns null
+ * without a preset. */
 function addressFor(
   keyFrom: string,
   { preset, credential, variable }: {

@@ -129,8 +129,7 @@ export class AppProviderAdmin implements ProviderAdmin {
     checkKey(key);
     if (provider === BOT_LOGIN) return await this.#tryBotToken(key, signal);
     if (this.#isToken(provider)) return null;
-    // VIS_BASE_URL is the provider's address only if the settings name the provider. Vis sends the key to no other
-    // server.
+    // VIS_BASE_URL is the address of this provider only if the settings name the provider.
     const sole = this.#settings.config.provider === provider;
     const resolved = await resolveProvider(provider, { ...this.#parts, sole, typed: key });
     try {
@@ -167,7 +166,7 @@ export class AppProviderAdmin implements ProviderAdmin {
     return need === "device-login" ? "device-login" : "key";
   }
 
-  /** Whether the name belongs to a secret of the settings, such as a token for an MCP server, instead of a provider. */
+  /** Returns whether the name belongs to a secret of the settings, such as a token for an MCP server. */
   #isToken(name: string): boolean {
     const { config } = this.#settings;
     return name === BOT_LOGIN || (!isProvider(name, config) && authReferences(config.extensions).has(name));
@@ -219,7 +218,7 @@ export class AppProviderAdmin implements ProviderAdmin {
     const { domain, signal, onCode } = options;
     const endpoints = (this.#endpointsOf ?? copilotEndpoints)(domain);
     const githubToken = await copilotDeviceLogin(endpoints, { signal, onCode });
-    // Rejects for an account without Copilot, so that Vis does not save the token.
+    // This call rejects for an account without Copilot, so Vis does not save its token.
     await new CopilotTokens(endpoints, { githubToken }).get(signal);
     await this.#credentials.set(provider, { type: "copilot", githubToken, domain });
     return this.#credentials.path ?? "";
@@ -327,8 +326,8 @@ function describeModel(
   return { name, contextTokens, price, reasoning, images, known, root: name === root };
 }
 
-/** Rejects with `ProviderError` if the service refuses the key. Some services list their models without a key, so the
- * list verifies no key. */
+/** Rejects with `ProviderError` if the service refuses the key, because some services list their models without a
+ * key. */
 async function checkedAlone(
   { name, baseUrl, preset }: ResolvedProvider,
   { key, signal }: { readonly key: string; readonly signal: AbortSignal },
@@ -383,7 +382,7 @@ async function served(
   }
 }
 
-/** Longer than at a start, because a person waits here and no query does. */
+/** A person waits for this probe, so it may take longer than the probe at the start of a session. */
 const PROBE_MS = 400;
 
 export async function loginChoices(
@@ -409,8 +408,7 @@ export async function loginChoices(
   return [...found, ...others, ...stopped];
 }
 
-/** Replaces a server of the same name. Comments and the order of the file stay. Resolves with the name of the
- * server. */
+/** Replaces a server of the same name. Keeps the comments and the order of the file. */
 export async function addServer(
   { baseUrl, model }: { readonly baseUrl: string; readonly model: string },
   { home }: Pick<Settings, "home">,

@@ -2,7 +2,7 @@ import type { ServeRequest } from "../../channels/channel.ts";
 import type { SessionParts } from "../session/open_session.ts";
 import { readSettings } from "../settings/settings.ts";
 
-/** Below the time limit of the image's health check. */
+/** This limit is below the time limit of the image's health check. */
 const WITHIN_MS = 5_000;
 
 export async function checkServer(
@@ -11,7 +11,7 @@ export async function checkServer(
 ): Promise<{ readonly url: string; readonly problem: string }> {
   const { config: { server } } = await readSettings(request, env, parts);
   const { host = server.host, port = server.port } = request;
-  // A server on all addresses is also on loopback, and accepts `localhost`.
+  // A server on all addresses listens on loopback, and accepts the name `localhost`.
   const reached = host === "0.0.0.0" || host === "::" ? "localhost" : host;
   const url = `http://${reached.includes(":") ? `[${reached}]` : reached}:${port}/`;
   try {

@@ -47,8 +47,7 @@ interface Service<R extends OpenRequest> {
 
 type ServiceParts = Pick<ShippedParts, "shipped"> & { readonly env: EnvironmentVariables };
 
-/** Reads the settings of a service. For the locked profile, tests every wall. Leaves no resource open. Rejects with
- * `ConfigError` and `UsageError`. */
+/** For the locked profile, rejects with `ConfigError` if a wall does not work. Leaves no resource open. */
 export async function readService<R extends ServiceRequest>(given: R, parts: ServiceParts): Promise<Service<R>> {
   const locked = lockedBy(given, parts.env);
   if (locked && given.root) {

@@ -3,14 +3,14 @@ import { dirname } from "node:path";
 import { fileFault, messageOf } from "../../domain/errors.ts";
 import { isPostgres } from "../../domain/kit/addresses.ts";
 
-/** The least free space. With less, a query could fail to store its work. */
+/** With less free space, a query could fail to store its work. */
 const MIN_FREE_BYTES = 64 * 1024 * 1024;
 const GOOD_MS = 300_000;
 const BAD_MS = 5_000;
 
 interface ReadinessParts {
   readonly database: string;
-  /** Starts a sandbox with the required walls. Rejects if the sandbox does not start. */
+  /** Rejects if the sandbox does not start or lacks a required wall. */
   readonly trySandbox: () => Promise<void>;
   readonly now: () => number;
   readonly fileFault: () => string | Promise<string>;
@@ -63,8 +63,7 @@ function codeOf(error: unknown): string {
 
 async function tryWriting(path: string): Promise<void> {
   await access(path, constants.W_OK);
-  // Permissions do not apply to root, and do not show a disk that became read-only. This check must not open the
-  // database file itself, because closing it would drop the locks of the database.
+  // This check must not open the database file, because closing the file would drop the locks of the database.
   const fault = folderFault(dirname(path));
   if (fault !== "") throw new Error(fault);
 }
@@ -80,8 +79,8 @@ export function folderFault(path: string): string {
   try {
     const folder = nearest(path);
     if (!Deno.statSync(folder).isDirectory) return `${folder} is not a folder`;
-    // Makes a folder and removes it, because permissions do not apply to root and do not show a read-only disk. Both
-    // calls are synchronous, so that no other work, such as an exit, comes between them.
+    // This function makes and removes a folder, because permissions do not apply to root and do not show a read-only disk. Both
+    // calls are synchronous, so an exit cannot come between them.
     Deno.removeSync(Deno.makeTempDirSync({ dir: folder, prefix: ".vis-doctor-" }));
     return "";
   } catch (error) {

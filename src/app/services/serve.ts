@@ -96,13 +96,13 @@ export async function serve(
   }
 }
 
-/** Rejects with `ConfigError` if a file of tokens is in a served folder, because any client that may send requests
- * could read the other tokens. In Vis's own folder, a file with `token` in its name is a secret file (`secretsIn`). */
+/** Rejects with `ConfigError` for a token file in a served folder, because requests could read the tokens of other
+ * clients. In Vis's own folder, `secretsIn` protects files with `token` in their names. */
 async function refuseExposed(
   path: string,
   { folders, home }: { readonly folders: readonly string[]; readonly home: string | null },
 ): Promise<void> {
-  if (!isAbsolute(path)) return; // A text that is no absolute path is the name of a flag or of a variable.
+  if (!isAbsolute(path)) return; // A `path` that is not absolute is the name of a flag or of a variable.
   const real = await Deno.realPath(path).catch(() => path);
   const own = home === null ? null : await Deno.realPath(home).catch(() => home);
   if (dirname(real) === own && basename(real).includes("token")) return;
@@ -172,11 +172,11 @@ async function realFolders(paths: readonly string[]): Promise<readonly string[]>
 
 function limitsOf({ requestsPerMinute: perMinute, burst, bodyMiB, shutdownMs }: Config["server"]) {
   const rate = { perMinute, burst };
-  const chunked = runtimeSince("2.8.0"); // Earlier versions of Deno hide a Content-Length after Transfer-Encoding.
+  const chunked = runtimeSince("2.8.0"); // Deno before 2.8.0 hides a Content-Length after Transfer-Encoding.
   return { ...LIMITS, chunked, perToken: rate, perAddress: rate, bodyBytes: bodyMiB * 1024 * 1024, shutdownMs };
 }
 
-/** The kernel's tables of connections. */
+/** The kernel lists connections in these files. */
 const TABLES = ["/proc/net/tcp", "/proc/net/tcp6"];
 
 /** Returns null on systems other than Linux. Since 2.8, Deno does not abort the signal of a request whose body

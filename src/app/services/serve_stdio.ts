@@ -7,7 +7,7 @@ import { readSettings } from "../settings/settings.ts";
 
 type Parts = SessionParts & { readonly version: VersionFacts };
 
-/** Rejects with `ConfigError`, `UsageError` and `StoreError`, and then leaves no session open. */
+/** Rejects with `ConfigError`, `UsageError` and `StoreError`. After a rejection, no session is open. */
 export async function speak(
   { protocol, onNote, ...request }: SpeakRequest,
   { version, ...parts }: Parts,
@@ -25,7 +25,7 @@ export async function speak(
   let opening: Promise<Session> | null = null;
   const session = (): Promise<Session> => {
     const current = opening ??= open({});
-    current.catch(() => opening = null); // The next call tries again.
+    current.catch(() => opening = null); // After a failure, the next call opens a new session.
     return current;
   };
   session().catch((error: unknown) => onNote(messageOf(error)));

@@ -15,8 +15,7 @@ interface ServerTokens {
   readonly notes: readonly string[];
 }
 
-/** Adds the tokens of the issuer in `server.jwt` to the list of `--tokens` or `server.tokensFile`, or else to the
- * single token of `serverToken`. Rejects with `ConfigError` for unusable tokens, and with `UsageError` if options
+/** Rejects with `ConfigError` for unusable tokens, and with `UsageError` for an invalid `--token` or options that
  * exclude each other. */
 export async function serverTokens(
   request: Pick<ServeRequest, "token" | "tokenFile" | "tokens">,
@@ -49,7 +48,6 @@ async function ownTokens(
   return { source: list, token: null, from: path, notes: [...open, ...unused] };
 }
 
-/** Loads the code that checks signatures only if the settings have an issuer. */
 async function withSigned(source: TokenSource, { jwt, quota }: Config["server"]): Promise<TokenSource> {
   const { issuer, audience } = jwt;
   if (issuer === null) return source;
@@ -70,9 +68,8 @@ interface ServerToken {
   readonly notes: readonly string[];
 }
 
-/** Returns the token of `--token`, `--token-file`, VIS_TOKEN or `server.tokenFile`, or else of
- * `$VIS_HOME/server-token`. If the file is missing, Vis writes a new token there, which only the owner can read. Rejects
- * with `UsageError` for an invalid `--token`, and with `ConfigError` for other faults. */
+/** If the token file is missing, Vis writes a new token into a file that only the owner can read. Rejects with
+ * `UsageError` for an invalid `--token`, and with `ConfigError` for other faults. */
 export async function serverToken(
   { token, tokenFile }: Pick<ServeRequest, "token" | "tokenFile">,
   { env, settings }: { readonly env: EnvironmentVariables; readonly settings: Pick<Settings, "home" | "config"> },

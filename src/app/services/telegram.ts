@@ -14,7 +14,7 @@ import { readService } from "./read_service.ts";
 const NO_TOKEN = "Cannot start the bot: no token is saved; create one with @BotFather of Telegram, and save it with " +
   "vis auth login telegram or in VIS_TELEGRAM_TOKEN";
 
-/** Rejects with `ConfigError`, `UsageError` and `StoreError`, and then leaves no session open. */
+/** Rejects with `ConfigError`, `UsageError` and `StoreError`. After a rejection, no session is open. */
 export async function telegram(given: TelegramRequest, parts: SessionParts): Promise<RunningBot> {
   const { tokenFile, deleteWebhook = false, onNote, signal, ...rest } = given;
   const { request, settings, notes: ofProfile } = await readService(rest, parts);
@@ -51,7 +51,7 @@ function inTheClear(apiUrl: string): readonly string[] {
   return [`telegram.apiUrl is not https: Vis sends the token to ${hostname} unencrypted`];
 }
 
-/** The start waits at most this long, since Telegram may be unreachable. */
+/** The start waits at most this long, because Telegram may be unreachable. */
 const FIRST_MS = 3_000;
 
 export interface TelegramHook {
@@ -60,8 +60,8 @@ export interface TelegramHook {
   close(): Promise<void>;
 }
 
-/** Resolves with null if `telegram.webhookUrl` is not set. The hook closes its sessions with other models, but not
- * `session`. Rejects with `ConfigError` if the token is missing, or if Telegram refuses the token within `FIRST_MS`. */
+/** Resolves with null if `telegram.webhookUrl` is not set. The caller owns `session` and closes it. Rejects with
+ * `ConfigError` if the token or the path is missing, or if Telegram refuses the token within `FIRST_MS`. */
 export async function telegramHook(
   request: OpenRequest,
   { settings, parts, session }: {
@@ -122,8 +122,8 @@ interface TelegramToken {
   readonly from: string;
 }
 
-/** Returns the token of the named file or of VIS_TELEGRAM_TOKEN, or the token that `vis auth login telegram` saved.
- * Rejects with `ConfigError` for an invalid token. The error does not contain the token. */
+/** Resolves with null without a token. Rejects with `ConfigError` for an invalid token, which the error does not
+ * contain. */
 export async function telegramToken(
   { tokenFile }: Pick<TelegramRequest, "tokenFile">,
   settings: Pick<Settings, "home" | "variable">,
@@ -152,7 +152,7 @@ async function ofFile(path: string): Promise<string> {
   }
 }
 
-/** The age from which Vis reads the list of allowed users again. */
+/** Vis reads the list of allowed users again if its copy is older. */
 const ALLOWED_MS = 1_000;
 
 interface BotParts {
@@ -176,8 +176,8 @@ function botSettings(
   };
 }
 
-/** Returns a function that reads the allowed users, so that changes of the settings apply without a restart. If the
- * settings are unreadable, the previous list stays in effect. */
+/** Changes of the settings apply without a restart. If the settings are unreadable, the previous list stays in
+ * effect. */
 function allowedOf(
   request: OpenRequest,
   { settings, parts }: BotParts,

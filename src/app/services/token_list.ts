@@ -43,8 +43,7 @@ interface TokenListOptions {
   readonly log: Log;
 }
 
-/** Reads the file of tokens again when its content or its permissions have changed. If the file becomes unusable, the
- * previous tokens stay in effect, and the log and `fault` report the reason. */
+/** If the file becomes unusable, the previous tokens stay in effect, and the log and `fault` report the reason. */
 export class TokenList implements TokenSource {
   readonly #path: string;
   readonly #options: TokenListOptions;
@@ -107,13 +106,13 @@ export class TokenList implements TokenSource {
 interface TokenFault {
   readonly isUnread: boolean;
   readonly why: string;
-  /** The reason without a path, for readers of `fault`. */
+  /** This text contains no path, because `fault` returns it. */
   readonly shown: string;
 }
 
 async function load(path: string, { quota }: TokenListOptions): Promise<Loaded> {
   try {
-    // Reads the stamp before the text, so that the next check notices a change in between.
+    // The stamp is older than the text, so the next check notices a change in between.
     const stamp = await stampOf(path);
     return { stamp, grants: grantsOf(path, { value: parse(path, await Deno.readTextFile(path)), quota }) };
   } catch (error) {
@@ -131,7 +130,7 @@ async function stampOf(path: string): Promise<string> {
   return `${mtime?.getTime()} ${size} ${ino} ${mode}`;
 }
 
-/** Errors name the position of a fault, so that they contain no token. */
+/** Errors name the position of a fault instead of its value, which could be a token. */
 function grantsOf(
   file: string,
   { value, quota }: { readonly value: unknown; readonly quota: Quota },

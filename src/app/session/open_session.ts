@@ -40,7 +40,6 @@ import { isAlive, ownSession } from "./process_owner.ts";
 
 export interface SessionParts extends ShippedParts {
   readonly env: EnvironmentVariables;
-  /** The traces of the session. The caller that opened the traces also closes the traces, after the session. */
   readonly telemetry?: Telemetry | null;
 }
 
@@ -111,8 +110,7 @@ export async function openSession(request: OpenRequest, { env, telemetry, ...par
   }
 }
 
-/** If `telemetry` is absent, the session has the traces that the environment requests. Vis sends queued spans when the
- * session closes or fails to open. */
+/** Closes the traces after the session, or if the session fails to open. */
 export async function openTraced(
   request: OpenRequest,
   { version, ...parts }: SessionParts & { readonly version: string },
@@ -137,14 +135,14 @@ export async function openTraced(
   }
 }
 
-/** Resolves with null if the environment requests no traces. Otherwise loads the exporter. */
+/** Resolves with null if the environment requests no traces. */
 export async function wantedTelemetry(env: EnvironmentVariables, version: string): Promise<Telemetry | null> {
   if (!Object.keys(env).some((name) => /^OTEL_EXPORTER_OTLP_(TRACES_)?ENDPOINT$/.test(name))) return null;
   const { openTelemetry } = await import("../otel/telemetry.ts");
   return openTelemetry(env, { version });
 }
 
-/** Returns a store whose log table receives the log entries. Closing the store stores pending entries. */
+/** Closing the store writes its pending log entries. */
 export async function openLoggedStore(options: OpenStoreOptions): Promise<Store> {
   const store = await openStore(options);
   const table = startLogTable({ write: (entries) => store.log(...entries) });
@@ -191,7 +189,6 @@ async function extensionsOf(
   return await extensionSource({ ...settings, extensionHome, offered }, parts, { paths });
 }
 
-/** Loads the code of nodes only if several nodes can exist. */
 async function nodeOf(
   { node = false }: OpenRequest,
   { store, ...parts }: Pick<ConversationParts, "owner" | "store"> & { readonly router: Router },
@@ -202,7 +199,6 @@ async function nodeOf(
   return await openNode(store, { ...parts, log: createLog("node") });
 }
 
-/** Loads the code of the user's own commands only if the settings have such commands. */
 async function hooksOf(
   { config: { hooks }, workspace }: Settings,
   { spawn }: Pick<ConversationParts, "spawn">,
@@ -212,7 +208,6 @@ async function hooksOf(
   return { around: userHooks({ hooks, workspace, spawn }) };
 }
 
-/** Loads the code of stored approvals with the first request for approval. */
 function approvalRules({ home }: Pick<Settings, "home">): { readonly approvalRules?: ApprovalRules } {
   if (home === null) return {};
   const load = async () => new (await import("./approval_folder.ts")).ApprovalFolder(home);
@@ -226,7 +221,6 @@ function approvalRules({ home }: Pick<Settings, "home">): { readonly approvalRul
   };
 }
 
-/** Loads the code of `env.obeyedPaths` with the first change of a file. */
 function obeyedPaths(
   env: EnvironmentVariables,
   settings: Pick<Settings, "home" | "database">,
@@ -237,7 +231,6 @@ function obeyedPaths(
   return async (workspace, paths, root) => await (await (obeyed ??= load())).of(workspace, paths, root);
 }
 
-/** Lists the file changes of a conversation that `vis undo` lists. Loads the code with the first list. */
 function fileChanges(
   settings: Settings,
   parts: ShippedParts & { readonly env: EnvironmentVariables },
@@ -283,7 +276,8 @@ function querySettings({ config, layers, workspace, locked }: Settings, env: Env
   };
 }
 
-/** A larger budget raises a ceiling that is only the default. A budget of a flag does not extend itself. */
+/** A budget above the default ceiling raises this ceiling. With a budget from a flag, the query does not extend its
+ * budget. */
 function budgetOf(
   { iterations, ceiling, layers }: Pick<Settings, "layers"> & {
     readonly iterations: number;
@@ -339,7 +333,7 @@ function limitsOf({ sandbox, context }: Settings["config"]): SandboxLimits {
   };
 }
 
-/** Starts and ends a sandbox. Rejects with `ConfigError` if a required wall does not work. */
+/** Rejects with `ConfigError` if a required wall does not work. */
 export async function tryWalls(
   settings: Parameters<typeof startSandbox>[1],
   { signal }: { readonly signal?: AbortSignal | undefined } = {},

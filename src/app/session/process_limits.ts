@@ -1,7 +1,7 @@
 import { ConfigError } from "../../domain/errors.ts";
 import { PROC } from "../../processes/proc_files.ts";
 
-/** Below these limits the runtime itself fails, at an unrelated place and with an unrelated message. */
+/** Below these limits, the runtime fails at an unrelated place and with an unrelated message. */
 const LEAST = [
   { name: "Max open files", flag: "-n", least: 64 },
   { name: "Max processes", flag: "-u", least: 32, notRoot: true },
@@ -10,9 +10,8 @@ const LEAST = [
 class ProcessLimits {
   #held: { readonly ignoresHangup: boolean } | null = null;
 
-  /** Checks the limits of the process once. The caller calls `hold` before it listens for signals, and before work that
-   * needs many files or writes large files. Throws `ConfigError` if a limit is too low. After the call, a write beyond
-   * the limit of the file size fails instead of ending the process. SIGHUP stays ignored if the process began so. */
+  /** Throws `ConfigError` if a limit of the process is too low. The caller calls `hold` before it listens for signals.
+   * After the call, a write beyond the limit of file sizes fails instead of ending the process. */
   hold(): { readonly ignoresHangup: boolean } {
     if (this.#held) return this.#held;
     const limits = ofSelf("limits");
@@ -32,8 +31,8 @@ class ProcessLimits {
 
 function ignoresHangup(): boolean {
   const ignored = /^SigIgn:\s*([0-9a-f]+)/m.exec(ofSelf("status"))?.[1];
-  if (ignored !== undefined) return (BigInt(`0x${ignored}`) & 1n) !== 0n; // Bit 0 is SIGHUP.
-  // The system does not report ignored signals, but nohup leaves no terminal to write to.
+  if (ignored !== undefined) return (BigInt(`0x${ignored}`) & 1n) !== 0n; // Bit 0 stands for SIGHUP.
+  // Systems without /proc do not report ignored signals, but nohup leaves no terminal to write to.
   return Deno.build.os !== "windows" && !Deno.stdout.isTerminal() && !Deno.stderr.isTerminal();
 }
 

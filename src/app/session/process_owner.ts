@@ -5,8 +5,8 @@ import { PROC } from "../../processes/proc_files.ts";
 import { MacProcesses } from "../../processes/seatbelt/process_tree.ts";
 
 interface ProcessFacts {
-  /** Returns a text for the boot of the machine and the namespace of its process ids. With another text, an id means
-   * another process, whatever the host names are. */
+  /** Returns a text for the boot and the namespace of process ids. Ids in different spaces belong to different
+   * processes. */
   space(): string;
   /** Returns "" for a state or a start time that the system does not provide. */
   statusOf(pid: number): { readonly state: string; readonly started: string };
@@ -38,7 +38,7 @@ export function macFacts(load: () => Pick<MacProcesses, "boot" | "started"> = ()
   };
 }
 
-/** On Windows the boot is unknown, so a process may have the id of a process from before the boot. */
+/** Vis does not know the boot of Windows, so a process id may belong to an owner from before the boot. */
 const WINDOWS: ProcessFacts = { space: () => `windows ${hostname()}`, statusOf: () => UNKNOWN };
 
 function factsOf(os: typeof Deno.build.os): ProcessFacts {
@@ -61,7 +61,7 @@ export class OwnProcess {
     return this.#known ??= { host: hostname(), space: this.#space(), pid, started: this.#started(), session: 0 };
   }
 
-  /** If the system has no data, returns a unique name, so that no other process can check this one. */
+  /** Without data of the system, the name is unique, so other processes cannot judge this process. */
   #space(): string {
     try {
       return this.#facts.space();
@@ -96,7 +96,7 @@ export class OwnProcess {
     try {
       return process.kill(owner.pid, 0);
     } catch (error) {
-      // The process exists, but this process must not signal it.
+      // EPERM means that the process exists, but that Vis may not signal it.
       return error instanceof Error && "code" in error && error.code === "EPERM";
     }
   }
@@ -108,14 +108,12 @@ export function thisProcess(): ProcessOwner {
   return SELF.owner;
 }
 
-/** Begins a part of this process that works on its own conversations. After `close`, the owner counts as gone, and other
- * processes may continue unfinished work of this part. */
+/** After `close`, the owner counts as gone, and other processes may continue its unfinished work. */
 export function ownSession(): { readonly owner: ProcessOwner; close(): void } {
   return SELF.begin();
 }
 
-/** Returns null if this process cannot know, as for another machine, another boot or another namespace. A process that
- * has ended but was not reaped does not count as running. */
+/** Returns null for a process on another machine, or in another boot or namespace. */
 export function isAlive(owner: ProcessOwner): boolean | null {
   return SELF.isAlive(owner);
 }

@@ -22,11 +22,11 @@ export interface ReplayPlaceParts {
 
 const LIMITS: CopyLimits = { bytes: 2 ** 30, entries: 200_000 };
 const FREE_BYTES = 64 * 2 ** 20;
-/** Folders of Vis that a replay does not need: code, and the data for undoing changes of workspaces. */
+/** A replay does not need these folders, which contain code and the data for `vis undo`. */
 const UNUSED = ["extensions", "checkpoints", join("cache", "extensions")];
 
-/** Returns the workspace itself, or a copy of the workspace and of the extensions' data in Vis's own folder. Rejects
- * with `UsageError` if Vis cannot copy the workspace, and with `Cancelled`, and then leaves no copy behind. */
+/** Rejects with `UsageError` if Vis cannot copy the workspace, and with `Cancelled` after an abort. A rejection leaves
+ * no copy behind. */
 export async function replayPlace(request: ReplayRequest, parts: ReplayPlaceParts): Promise<ReplayPlace> {
   const { cwd, recorded, inPlace, signal } = request;
   const workspace = await realFolder(cwd ?? Deno.cwd());
@@ -35,7 +35,7 @@ export async function replayPlace(request: ReplayRequest, parts: ReplayPlacePart
     return { workspace, home: parts.home, paths, copied: null, close: () => Promise.resolve() };
   }
   const { temporary = tmpdir() } = parts;
-  // The path has the length of the recorded path if possible, so that sizes of texts stay the same.
+  // If possible, the path has the length of the recorded path, so that the sizes of texts stay the same.
   const root = await makeCopyFolder(temporary, { length: dirname(recorded).length }).catch((error: unknown) => {
     throw refusal(workspace, { why: `Vis cannot write in ${temporary}, as ${fileFault(error)}`, advice: MOVE });
   });
@@ -87,7 +87,7 @@ async function fill(
   return { workspace: copy, home: home && ownCopy, paths, copied };
 }
 
-/** Files at the top level are Vis's own: database, settings, keys. */
+/** Files at the top level of the folder belong to Vis, and some contain keys. */
 function isOfExtensions({ path, info }: TreeEntry): boolean {
   return (path.includes(sep) || info.isDirectory) && !UNUSED.includes(path);
 }
@@ -119,8 +119,7 @@ const RANDOM = 10, LONGEST_NAME = 200;
 
 const DAY_MS = 86_400_000;
 
-/** Removes copies whose process is gone, and makes a folder that records this process as its owner. The path of a copy
- * has `length` characters if possible. */
+/** Removes copies of processes that are gone. If possible, the new path has `length` characters. */
 async function makeCopyFolder(folder: string, { length }: { readonly length: number }): Promise<string> {
   const parent = await Deno.realPath(folder);
   await removeAbandoned(parent);
@@ -161,8 +160,8 @@ interface TreeEntry {
   readonly info: Deno.FileInfo;
 }
 
-/** Lists each folder before its contents. `leftOut` counts sockets, devices and unreadable entries. `wanted` decides
- * whether to include an entry with everything below it, and may throw. */
+/** Lists a folder before its contents, and omits an unwanted folder with its contents. `leftOut` counts sockets,
+ * devices and unreadable entries. */
 async function listTree(
   folder: string,
   wanted: (entry: TreeEntry) => boolean,
@@ -182,7 +181,7 @@ async function listTree(
       else leftOut++;
     } catch (error) {
       if (isUnreadable(error)) leftOut++;
-      else if (!(error instanceof Deno.errors.NotFound)) throw error; // The entry was removed meanwhile.
+      else if (!(error instanceof Deno.errors.NotFound)) throw error; // Another process has removed the entry.
     }
   }
   return { entries, leftOut };
@@ -190,15 +189,15 @@ async function listTree(
 
 const AT_ONCE = 16;
 
-/** Copies contents, modes and times. A link into the original becomes a link into the copy. Other links keep their
- * target. Resolves with the number of unreadable files. */
+/** A link into the original becomes a link into the copy. Other links keep their target. Resolves with the number of
+ * unreadable files. */
 async function copyTree(
   entries: readonly TreeEntry[],
   { from, to, signal }: { readonly from: string; readonly to: string; readonly signal: AbortSignal },
 ): Promise<number> {
   let leftOut = 0;
   const folders = entries.filter(({ info }) => info.isDirectory);
-  // Creates writable folders first, since the modes of some folders forbid writing.
+  // Some modes forbid writing, so a folder gets its mode after its files.
   for (const { path } of folders) await Deno.mkdir(join(to, path), { recursive: true, mode: 0o700 });
   const queue = entries.filter(({ info }) => !info.isDirectory);
   const worker = async (): Promise<void> => {
@@ -212,7 +211,7 @@ async function copyTree(
       }
     }
   };
-  // The caller removes the folder after an error, so all copies must end before.
+  // The caller removes the folder after an error, so this function waits for the end of all copies.
   const ends = await Promise.allSettled(Array.from({ length: AT_ONCE }, worker));
   for (const end of ends) if (end.status === "rejected") throw end.reason;
   for (const { path, info } of folders.toReversed()) {

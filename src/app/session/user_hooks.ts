@@ -19,8 +19,6 @@ interface HookParts {
   readonly spawn: Spawn;
 }
 
-/** Runs the user's own commands when a request begins, after file changes, and at the end. Before the next model call,
- * the model gets the end of the commands' output. The user sees this output next to the answer. */
 export function userHooks(parts: HookParts): Around {
   return async (emit, run) => {
     const hooks = new QueryHooks(parts);
@@ -60,7 +58,7 @@ class QueryHooks {
     this.#queue("edit");
   }
 
-  /** Commands that run after file changes may change these files too, so the query waits for them. */
+  /** Commands that run after an edit may change the same files, so the query waits for these commands. */
   async between(signal: AbortSignal): Promise<readonly string[]> {
     if (this.#edits > 0) await abortable(this.#running, signal).catch(() => {});
     const notes = [...this.#forModel.values()];
@@ -80,7 +78,7 @@ class QueryHooks {
     this.#running = this.#running.then(async () => {
       const files = event === "edit" ? [...this.#changed] : [];
       if (event === "edit") this.#changed.clear();
-      // If no file is left, an earlier run has passed the files to the commands.
+      // If no changed file is left, an earlier run has passed the files to the commands.
       const commands = event === "edit" && files.length === 0 ? [] : this.#parts.hooks[event];
       for (const command of commands) await this.#run(command, { event, files });
       if (event === "edit") this.#edits--;
@@ -119,7 +117,7 @@ class QueryHooks {
   }
 }
 
-/** Keeps the end, because programs report errors at the end of their output. */
+/** Programs report errors at the end of their output, so this function keeps the end. */
 function tail(text: string, limit: number): string {
   return text.length <= limit ? text : `… ${text.slice(-limit).toWellFormed()}`;
 }

@@ -131,7 +131,7 @@ export class AppConfigAdmin implements ConfigAdmin {
     const file = await readConfigFile(path);
     const values = file === null ? {} : parseJsonc(file);
     const { path: place } = await this.#place(key, "unset");
-    // The user can also remove a value that belongs to no extension.
+    // The second path finds a value that belongs to no known extension, which the user can remove.
     const at = [place, key.split(".")].find((one) => valueAt(values, one) !== undefined);
     if (at === undefined) await this.#known(key, "unset");
     const before = file?.text ?? "";
@@ -238,7 +238,6 @@ export class AppConfigAdmin implements ConfigAdmin {
     );
   }
 
-  /** Suggests a key by the first wrong segment of an unknown key. */
   #hintFor(path: readonly string[], schema: object): string {
     const places = settingList(schema).map(({ key }) => this.#sections.path(key.replaceAll("[]", ".0")));
     const depth = path.findIndex((_, at) => settingOf(path.slice(0, at + 1), schema) === null);
@@ -282,8 +281,7 @@ export class AppConfigAdmin implements ConfigAdmin {
     return { key, value, layer: top?.layer ?? "default", where: top?.where ?? "", doc, type, project, layers: said };
   }
 
-  /** Takes the first reading of the words that the setting accepts. Rejects with `UsageError` if the setting accepts no
-   * reading. */
+  /** Rejects with `UsageError` if the setting accepts no reading of the words. */
   async #fitting(
     setting: ConfigSetting,
     { at, file, words, project }: {
@@ -321,7 +319,7 @@ export class AppConfigAdmin implements ConfigAdmin {
       : wrong.every((one, index) => at[index] === one)
       ? problem.code === "untrusted" ? "it " : `${problem.key} `
       : null;
-    // A change of the file ends the trust in it.
+    // Changing the project's file ends the user's trust in it.
     const advice = project && problem.code === "untrusted"
       ? "leave out --project to set it in your own file"
       : problem.advice;
@@ -362,14 +360,12 @@ function quotedPath(key: string, action: string): readonly string[] {
   return path;
 }
 
-/** Quotes an empty key and a key with blanks or line breaks, because the user could not see them in a sentence. */
+/** The user could not see an empty key or a blank in a sentence, so this function quotes such a key. */
 function shownKey(key: string): string {
   return /^[!-~]+$/.test(key) ? key : JSON.stringify(key);
 }
 
-/** Returns the possible values of words, the preferred value first. A single word that is a JSON list or object has only
- * this value. For a list, each word is an entry, and the single word `null` may also be null. For other settings, the
- * words are one text, and a single word may also be JSON. */
+/** Returns the possible values of the words in order of preference, because a single word may be JSON or text. */
 function readings({ isList }: ConfigSetting, words: readonly string[]): readonly unknown[] {
   const [word = ""] = words;
   const read = words.length > 1 ? undefined : jsonOrUndefined(word);

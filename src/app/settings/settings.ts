@@ -19,7 +19,7 @@ import { lstatSync, realpathSync } from "node:fs";
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
 export interface Settings extends LoadedConfig, ChosenDatabase {
-  /** Vis's own folder. If the machine has no home folder, `home` is null, and the user must name the database. */
+  /** If the machine has no home folder, `home` is null, and the user must name the database. */
   readonly home: string | null;
   readonly workspace: string;
   readonly tenant?: string;
@@ -27,9 +27,8 @@ export interface Settings extends LoadedConfig, ChosenDatabase {
 }
 
 interface ChosenDatabase {
-  /** A file, ":memory:", or the URL of a PostgreSQL database without its password. */
+  /** This is a file, ":memory:", or the URL of a PostgreSQL database without its password. */
   readonly database: string;
-  /** The password of a PostgreSQL database, which Vis does not print, store or log. */
   readonly databasePassword?: string;
 }
 
@@ -45,7 +44,7 @@ export async function readSettings(
     home === null ? null : readConfigFile(join(home, "config.jsonc")),
     request.locked ? null : findProjectConfig({ home, workspace }),
   ]);
-  // Only settings files have sections of extensions.
+  // Sections of extensions occur only in settings files.
   const sections = file === null && project === null ? undefined : await settingsSectionsOf(parts);
   const loaded = await loadConfig({ file, project, env, flags: request, sections });
   const database = await databaseOf({ flag: request.db, setting: loaded.config.database, env, home });
@@ -53,8 +52,8 @@ export async function readSettings(
   return request.locked ? await lockSettings(settings, parts) : settings;
 }
 
-/** Returns patterns of secret files. If Vis's own folder is in the workspace, as in a home folder, the patterns include
- * Vis's keys, tokens and databases. For a database in another folder, the patterns include its name. */
+/** If Vis's own folder is in the workspace, the patterns include Vis's keys, tokens and databases. For a database in
+ * another folder, the patterns include its name. */
 export function secretsIn(
   { config, home, database }: Pick<Settings, "config" | "home" | "database">,
   workspace: string,
@@ -144,11 +143,10 @@ async function passwordIn(path: string | undefined): Promise<string> {
   }
 }
 
-/** The quota of the locked profile for tokens without a quota of their own. */
+/** This quota applies to tokens of the locked profile without a quota of their own. */
 const QUOTA = { queriesPerDay: 1_000, costUsdPerDay: 20, concurrent: 4 } as const;
 
-/** Requires every wall, and loads only listed extensions. Excludes extensions with a setting `enabled`. Vis asks no
- * user for approval, and no setting can change this. */
+/** Excludes even a listed extension if it has the setting `enabled`. */
 export async function lockSettings<S extends Pick<Settings, "config">>(
   settings: S,
   parts: Pick<ShippedParts, "shipped">,
@@ -185,8 +183,8 @@ export interface ShippedParts {
   readonly realm?: RealmIndex;
 }
 
-/** Includes extensions that the settings exclude. Skips an extension that does not load, because the builder of the
- * registry reports it. */
+/** Includes extensions that the settings exclude. Skips an extension that does not load, because `buildRegistry`
+ * reports it. */
 export async function shippedExtensions(
   { shipped }: Pick<ShippedParts, "shipped">,
 ): Promise<ReadonlyMap<string, Extension>> {
@@ -240,7 +238,7 @@ export function programSettings(
   return { read, network: said("network").includes(true), unwalled };
 }
 
-/** `mode` overrides the settings. Loads the code of the wall with the first call. */
+/** `mode` overrides the mode of the settings. */
 export function programsOf(
   settings: Pick<Settings, "config" | "sections" | "home" | "database">,
   { env, shipped, mode }: Pick<ShippedParts, "shipped"> & {
@@ -272,8 +270,8 @@ export function programsOf(
 /** Matches `${GITHUB_TOKEN}` for the environment, and `${auth:github}` for the file that `vis auth login` writes. */
 const REFERENCE = /\$\{(auth:)?([\w.-]+)\}/g;
 
-/** Resolves with a function that replaces references to secrets. Unknown references stay unchanged. Resolves with
- * undefined if `values` contains no reference. Rejects with `ConfigError` if the key file is unusable. */
+/** Resolves with undefined if `values` contains no `${`. The function leaves unknown references unchanged. Rejects with
+ * `ConfigError` if the key file is unusable. */
 export async function settingSecrets(
   values: unknown,
   { home, variable = () => null }: Pick<Settings, "home"> & Partial<Pick<Settings, "variable">>,
@@ -294,12 +292,9 @@ export function authReferences(settings: unknown): ReadonlySet<string> {
 
 const BY_ANYONE = 0o002;
 
-/** Returns null if no repository is around the folder. The root may be the folder itself. `folder` is a real path.
- * `closed` names folders that no repository may open, such as the user's home.
- *
- * The user chose the folder, but not its parents. A `.git` in a parent would open this parent to the model. The search
- * therefore ends at another file system and at a folder of another user, as git's search does. The search also ends at
- * a folder that everybody may write, a folder that contains a closed folder, and a hidden folder in a closed folder. */
+/** Returns null if the folder, which must be a real path, is in no repository. The user did not choose the parents of
+ * the folder, and a `.git` in a parent would open this parent to the model. The search therefore ends at another file
+ * system, another user's folder, a folder that everybody may write, and a parent of a closed folder. */
 export function repositoryRoot(
   folder: string,
   { closed, user = Deno.build.os === "windows" ? null : Deno.uid() }: {
@@ -309,7 +304,7 @@ export function repositoryRoot(
 ): string | null {
   const start = factsOf(folder), kept = closed.flatMap(realPaths);
   if (start === null) return null;
-  // Root may work in the folder of a user, in a container for example.
+  // In a container, for example, root may work in the folder of a user.
   const owners = user === 0 ? [0, start.uid] : [user];
   const isOwn = (facts: NonNullable<ReturnType<typeof factsOf>>): boolean =>
     user === null || owners.includes(facts.uid) && (facts.mode & BY_ANYONE) === 0;

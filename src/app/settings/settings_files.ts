@@ -35,8 +35,8 @@ export async function findProjectConfig(
   };
 }
 
-/** Replaces the whole file, which keeps its permissions. Only the owner can read a new file. If `path` is a link,
- * `follow` decides whether to write to its target or to replace the link. Rejects with `ConfigError`. */
+/** Keeps the permissions of an existing file. Only the owner can read a new file. If `path` is a link, `follow` decides
+ * whether to write to its target or to replace the link. Rejects with `ConfigError`. */
 export async function writeConfigFile(
   path: string,
   { text, follow }: { readonly text: string; readonly follow: boolean },
@@ -51,8 +51,7 @@ export async function writeConfigFile(
   }
 }
 
-/** The files of project settings that the user trusts. The list has the hash of each file's text, so a changed file is
- * no longer trusted. */
+/** The list has the hash of each file's text, so a change of a file ends the user's trust in it. */
 export class ConfigTrust {
   readonly #path: string | null;
   #opened: Promise<TrustList> | null = null;
@@ -61,7 +60,7 @@ export class ConfigTrust {
     this.#path = home === null ? null : join(home, "trusted-configs.json");
   }
 
-  /** Loads the list on demand, because its code has a schema and most starts do not need the list. */
+  /** Most starts do not need the list, so this method loads its code on demand. */
   #list(): Promise<TrustList> | null {
     const path = this.#path;
     if (path === null) return null;

@@ -7,7 +7,7 @@ import { unrefTimer } from "../../domain/kit/concurrency.ts";
 import { PROCESS_LIMITS } from "../session/process_limits.ts";
 
 const MAX_STDIN_BYTES = 16 << 20;
-/** The exit code that shells report for a program whose output has lost its reader. */
+/** Shells report this exit code for a program whose output lost its reader. */
 const PIPE_EXIT = 141;
 const LAST_WORDS_MS = 1_000;
 const CANCELLED_EXIT = 130;
@@ -16,15 +16,14 @@ const DESCRIPTORS = { stdout: 1, stderr: 2 } as const;
 
 type Target = keyof typeof DESCRIPTORS;
 
-/** Returns the reason why the terminal can show only plain lines; null if it can do more. Windows sets no `TERM`. */
+/** Returns null if the terminal can do more than print plain lines. Windows sets no `TERM`. */
 export function dumbTerminal({ TERM = "" }: Readonly<Record<string, string | undefined>>): string | null {
   if (TERM === "dumb") return "TERM is dumb";
   return TERM === "" && Deno.build.os !== "windows" ? "TERM is not set" : null;
 }
 
-/** If the reader of stdout leaves (`vis run … | head`), interrupts running work as Ctrl-C does, and writes no more
- * output. If the reader of stderr leaves, the work continues. Writes text for a terminal at once, and all other text in
- * the background, so `drained` must resolve before the process ends. */
+/** If the reader of stdout leaves, Vis interrupts running work as Ctrl-C does. Vis writes to files and pipes in the
+ * background, so `drained` must resolve before the process ends. */
 export class DenoIo implements Io {
   readonly args: readonly string[];
   readonly stdinIsTerminal = Deno.stdin.isTerminal();
@@ -42,7 +41,7 @@ export class DenoIo implements Io {
   #unheard = false;
   #signals = 0;
 
-  /** With `dumb`, the terminal cannot erase a line, so Vis shows no temporary lines on it. */
+  /** A dumb terminal cannot erase a line, so Vis shows no temporary lines on it. */
   constructor(args: readonly string[], options: { readonly noColor: boolean; readonly dumb?: boolean }) {
     this.args = args;
     this.stderrIsTerminal = Deno.stderr.isTerminal() && options.dumb !== true;
@@ -57,8 +56,8 @@ export class DenoIo implements Io {
   readonly columns = (): number => consoleSize().columns;
   readonly rows = (): number => consoleSize().rows;
 
-  /** Prints a note about a guessed encoding and about replaced characters. Rejects with `UsageError` for a text that is
-   * too long for a request. */
+  /** Prints a note on stderr about a guessed encoding and about replaced characters. Rejects with `UsageError` above
+   * `MAX_STDIN_BYTES`. */
   async readStdin(): Promise<string> {
     const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
     const { Utf8Pieces } = await import("../../domain/kit/bytes.ts");
@@ -113,8 +112,9 @@ export class DenoIo implements Io {
     return () => void this.#handlers.delete(run);
   }
 
-  /** Resolves when Vis has written all text, or the reader has left. After a signal that interrupted no work, ends the
-   * process if a reader stalls for `LAST_WORDS_MS`. Rejects with `OutputError` if Vis could not write text to stdout. */
+  /** Resolves when Vis has written all text or the reader has left. Rejects with `OutputError` if Vis could not write
+   * text to stdout. After a signal that interrupted no work, ends the process if a reader stalls for
+   * `LAST_WORDS_MS`. */
   async drained(): Promise<void> {
     const { stdout, stderr } = this.#queues;
     this.#draining = true;
@@ -140,8 +140,7 @@ export class DenoIo implements Io {
 
   #signalled(signal: Deno.Signal): void {
     const isFirst = this.#signals++ === 0;
-    // A second signal ends the process at once. A closed terminal may send SIGHUP more than once, so a second SIGHUP
-    // does not count.
+    // A closed terminal may send SIGHUP more than once, so another SIGHUP does not end the process while work runs.
     if (!isFirst && (this.#draining || signal !== "SIGHUP")) Deno.exit(CANCELLED_EXIT);
     if (!isFirst) return;
     // All work has ended and only a stalled reader delays the end, so Vis cancels no query.
@@ -200,13 +199,13 @@ function encodingLines({ encoding, isGuess, replaced }: Utf8Pieces): readonly st
   ];
 }
 
-/** If stdout and stderr are the same pipe or file (`2>&1`), output to both must keep its order. */
+/** If stdout and stderr are the same pipe or file, as with `2>&1`, output to both must keep its order. */
 function isOneFile(): boolean {
   const [out, err] = [fstatSync(DESCRIPTORS.stdout), fstatSync(DESCRIPTORS.stderr)];
   return out.dev === err.dev && out.ino === err.ino;
 }
 
-/** Writes texts in order without blocking the program, so that a stalled reader does not stop signal handlers. */
+/** A stalled reader must not stop the handlers of signals, so the queue does not block the program. */
 export class OutputQueue<T> {
   readonly #write: (target: T, bytes: Uint8Array<ArrayBuffer>) => Promise<number>;
   readonly #failed: (target: T, error: unknown) => void;
@@ -214,7 +213,7 @@ export class OutputQueue<T> {
   #waiting: { readonly target: T; readonly texts: string[] }[] = [];
   #writing: Promise<void> | null = null;
 
-  /** If a target accepts no more, the queue calls `failed` and drops the rest of the text. */
+  /** After a failed write, the queue calls `failed` and drops the rest of the text. */
   constructor({ write, failed }: {
     readonly write: (target: T, bytes: Uint8Array<ArrayBuffer>) => Promise<number>;
     readonly failed: (target: T, error: unknown) => void;

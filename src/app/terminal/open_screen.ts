@@ -115,8 +115,8 @@ function startEditor(program: string, args: readonly string[]): Deno.ChildProces
   }
 }
 
-/** Resolves with the branch, and a star for uncommitted changes; "" outside of a repository and after a failure. Git
- * runs behind a complete wall, may change no file, and runs no hook and no file system monitor of the repository. */
+/** Resolves with "" outside a repository and after a failure. Git runs behind a complete wall, because the repository
+ * may be hostile. */
 async function gitState(
   { root, spawn }: { readonly root: string | null } & Pick<ReturnType<typeof programsOf>, "spawn">,
 ): Promise<string> {
@@ -133,7 +133,7 @@ async function gitState(
   return `${branch.startsWith("HEAD (") ? "no branch" : branch}${changes.length > 0 ? "*" : ""}`;
 }
 
-/** The processes of a command have this time to end after SIGTERM. */
+/** After SIGTERM, the processes of a command have this time to end. */
 const KILLED_MS = 2_000;
 
 export async function runUserCommand(
@@ -144,7 +144,7 @@ export async function runUserCommand(
   const [program = "", ...args] = shell;
   const child = new Deno.Command(program, {
     ...{ args, cwd, stdin: "null", stdout: "piped", stderr: "null" },
-    detached: true, // The command has a group of its own, which ends as a whole.
+    detached: true, // The command gets its own process group, so that Vis can end its processes together.
   }).spawn();
   const killed = new AbortController();
   const send = (by: Deno.Signal): void => {
@@ -165,7 +165,7 @@ export async function runUserCommand(
   try {
     const output = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
     for (;;) {
-      // A process that left the group may hold the output open.
+      // A process that left the group may keep the output open.
       const read = await abortable(output.read(), killed.signal).catch((error) => {
         if (killed.signal.aborted) return null;
         throw error;

@@ -22,7 +22,7 @@ export async function readLine(question: string, { stdin, write, onInterrupt }: 
   }
 }
 
-/** Ignores a line without the code, which the user could not type before the prompt. */
+/** The user cannot know the code before the prompt appears, so a line that begins with the code is new. */
 export async function readFreshLine(
   question: string,
   { code, ...terminal }: LineTerminal & { readonly code: string },
@@ -87,8 +87,8 @@ async function typedLine(stdin: SecretTerminal["stdin"]): Promise<string> {
 }
 
 function textOf(bytes: readonly number[]): string {
-  // Terminals with bracketed paste send these codes around pasted text. The loop has removed the escape character
-  // itself.
+  // Terminals with bracketed paste send these codes around pasted text. The loop above has removed the escape
+  // character.
   return new TextDecoder().decode(Uint8Array.from(bytes)).replace(/^\[200~|\[201~$/g, "").trim();
 }
 
@@ -105,9 +105,8 @@ interface Console {
   readonly FlushConsoleInputBuffer: (handle: Deno.PointerValue) => number;
 }
 
-/** Drops lines that the user typed on the terminal and Vis has not read. An unfinished line stays in the editor of the
- * terminal, where the user sees it. Returns false if this terminal cannot drop lines, so that the next line may be an
- * old one. */
+/** Drops lines that the user typed and Vis has not read. Returns false if this terminal cannot drop lines, so that the
+ * next line may be old. An unfinished line stays visible in the terminal. */
 export function dropTyped(
   { os = Deno.build.os, device = "/dev/tty", console = windowsConsole }: Options = {},
 ): boolean {

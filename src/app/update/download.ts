@@ -10,9 +10,8 @@ interface DownloadOptions {
   readonly timeoutMs?: number;
 }
 
-/** Downloads over https, or over http from this machine. Rejects with the reason if the file does not arrive or is
- * larger than `maxBytes`. Also rejects for a redirect to an address that is neither https nor on this machine. The
- * caller checks `url`. */
+/** Follows redirects only to https addresses and to this machine; the caller checks `url`. Rejects if the file is
+ * larger than `maxBytes`. */
 export async function download(
   url: string,
   { maxBytes, signal, timeoutMs = TIMEOUT_MS }: DownloadOptions,

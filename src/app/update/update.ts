@@ -36,9 +36,8 @@ interface UpdateParts {
   readonly release?: ReleaseSource;
 }
 
-/** Verifies the signatures and the checksum of the release before it replaces the program. Resolves with null if
- * `request.check` is set, or if the executable is current and `force` is not set. After a rejection with `ConfigError`,
- * `UsageError` or `Cancelled`, no file has changed. */
+/** Verifies the signatures and the checksum of the release before it replaces the program. Resolves with null if it
+ * installs nothing. */
 export async function update(request: UpdateRequest, parts: UpdateParts): Promise<InstalledRelease | null> {
   const { version, program } = parts;
   const { place, key } = sourceOf(request, parts);
@@ -158,8 +157,7 @@ function installedBy(
 
 const IS_WINDOWS = Deno.build.os === "windows";
 
-/** Replaces the executable after the new one has printed its version. The old executable stays, with `.old` at the end
- * of its name. Rejects with `UsageError`. */
+/** The old executable stays beside the new one, with `.old` at the end of its name. Rejects with `UsageError`. */
 async function replaceProgram(
   link: string,
   bytes: Uint8Array,
@@ -201,7 +199,7 @@ async function tryOut(path: string, version: string): Promise<void> {
   }
 }
 
-/** On Windows, renames the running program first, because Windows cannot replace a running program. */
+/** Windows cannot replace a running program, so this function renames it first there. */
 async function swap(
   { path, fresh, kept }: { readonly path: string; readonly fresh: string; readonly kept: string },
 ): Promise<void> {
@@ -264,10 +262,11 @@ class ReleasePlace {
   }
 }
 
-/** The DER of a public Ed25519 key (RFC 8410) up to its 32 bytes. */
+/** These bytes precede the 32 bytes of a public Ed25519 key in DER (RFC 8410). */
 const SPKI = Buffer.from("302a300506032b6570032100", "hex");
 
-/** A public key in minisign's format (https://jedisct1.github.io/minisign/). */
+/** Reads minisign's format (https://jedisct1.github.io/minisign/). The constructor throws `ConfigError` for any other
+ * text. */
 class VerifyingKey {
   readonly #id: string;
   readonly #key: ReturnType<typeof createPublicKey>;
@@ -302,7 +301,7 @@ class VerifyingKey {
   }
 }
 
-/** Returns the id of a key as minisign prints it. In the file, the last byte of the id comes first. */
+/** The file contains the id in little-endian order, and minisign prints it in big-endian order. */
 function idOf(bytes: Buffer): string {
   return Buffer.from(bytes.subarray(2, 10)).reverse().toString("hex").toUpperCase();
 }

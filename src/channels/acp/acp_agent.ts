@@ -44,8 +44,7 @@ import { EditorSessions, type OpenSession, UNTITLED } from "./sessions.ts";
 const LISTED = 100;
 const MORE = "more";
 
-/** The reasons of an end that the editor receives as a stop reason. For any other reason, the editor receives an error
- * with the answer as its message. */
+/** For a reason that is not listed, the editor receives an error with the answer as its message. */
 const STOPS: Partial<Readonly<Record<QueryReason, StopReason>>> = {
   answered: "end_turn",
   cancelled: "cancelled",
@@ -109,7 +108,6 @@ function tell(client: AgentContext, sessionId: string): Send {
   return (update) => client.notify(methods.client.session.update, { sessionId, update });
 }
 
-/** Busy and usage errors become protocol errors with the same message. */
 async function asked<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -220,7 +218,7 @@ function userChunk(text: string): SessionUpdate {
   return { sessionUpdate: "user_message_chunk", content: { type: "text", text } };
 }
 
-/** Lists sessions, most recently used first. A cursor is the place of the last listed session. */
+/** A cursor is the place of the last listed session. */
 async function list(sessions: EditorSessions, { cwd, cursor }: ListSessionsRequest): Promise<ListSessionsResponse> {
   if (cursor && !/^\d{1,15}$/.test(cursor)) {
     throw RequestError.invalidParams(
@@ -316,7 +314,7 @@ const KINDS: Readonly<Record<Decision, PermissionOptionKind>> = {
   no: "reject_once",
 };
 
-/** Returns a function that rejects if the editor does not support permission requests. Vis then refuses the call. */
+/** The returned function rejects if the editor does not support permission requests, and Vis refuses the call. */
 function askPermission(client: AgentContext, sessionId: string): Approve {
   return async (question, signal) => {
     const choices = approvalChoices(question);
@@ -332,7 +330,7 @@ function askPermission(client: AgentContext, sessionId: string): Approve {
       toolCall: { toolCallId: question.id, title, status: "pending", content },
       options: choices.map(({ decision, text }) => ({ optionId: decision, name: text, kind: KINDS[decision] })),
     });
-    // The request may also fail after the signal has aborted, when `abortable` no longer waits for it.
+    // The request may fail after the signal has aborted, when `abortable` no longer waits for it.
     asking.catch(() => {});
     const { outcome } = await abortable(asking, signal);
     const chosen = outcome.outcome === "selected" ? outcome.optionId : "no";

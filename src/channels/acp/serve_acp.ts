@@ -23,9 +23,9 @@ export function serveAcp(
 
 type Id = string | number | null;
 
-/** Returns a stream whose input ends only after every received request has its response, or after a failed write. A
- * program that closes its end right after its requests therefore still gets the responses. When the client has closed
- * its end, the stream refuses the agent's requests to the client with an error. */
+/** The input ends only when each received request has its response, or after a failed write. A program that closes its
+ * end early therefore gets its responses. After the client has closed its end, the stream refuses the agent's requests
+ * with an error. */
 function answeredStream({ readable, writable }: Stream): Stream {
   const open = new Set<Id>(), asked = new Set<Id>();
   const answers = Promise.withResolvers<void>();
@@ -70,7 +70,8 @@ function answeredStream({ readable, writable }: Stream): Stream {
   return { readable: readable.pipeThrough(incoming), writable: outgoing };
 }
 
-/** Whether the message gets a response under its own id. The agent refuses a malformed request under the id null. */
+/** Returns whether the message gets a response under its own id. The agent refuses a malformed request under the id
+ * null. */
 function isRequest(message: AnyMessage): message is Extract<AnyMessage, { readonly method: string }> & { id: Id } {
   return message.jsonrpc === "2.0" && "method" in message && typeof message.method === "string" &&
     "id" in message && (message.id === null || typeof message.id === "string" || typeof message.id === "number");

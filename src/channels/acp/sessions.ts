@@ -5,7 +5,7 @@ import type { OpenRequest, Session } from "../channel.ts";
 
 export const UNTITLED = "New session";
 
-/** After this time, a new session in the folder deletes a session without a request, unless the editor has it open. */
+/** A new session deletes older sessions of its folder without a request, unless the editor has them open. */
 const EMPTY_MS = 7 * 86_400_000;
 const SWEPT = 100;
 
@@ -24,8 +24,8 @@ interface SessionRequest {
 
 export type Open = (place: Pick<OpenRequest, "cwd" | "mcpServers">) => Promise<Session>;
 
-/** Opens each folder once for the same servers. `close` leaves sessions without a request in the store, because another
- * connection may load them. */
+/** Sessions with the same folder and servers share one opened folder. `close` leaves sessions without a request in the
+ * store, because another connection may load them. */
 export class EditorSessions {
   readonly #open: Open;
   readonly #now: () => number;
@@ -99,8 +99,8 @@ export class EditorSessions {
     return entry;
   }
 
-  /** Deletes old sessions without a request, because editors make a session for each window. Reads only the `SWEPT`
-   * newest sessions of the folder. */
+  /** Editors make a session for each window, so many sessions stay without a request. Reads only the `SWEPT` newest
+   * sessions of the folder. */
   async #sweep({ conversations, workspace }: Session): Promise<void> {
     const found = await conversations.list({ channel: "acp", workspace, limit: SWEPT });
     for (const one of found) {
@@ -128,8 +128,8 @@ export class EditorSessions {
 
 type Servers = Readonly<Record<string, object>>;
 
-/** Gives programs network and workspace access, because the user configured these programs in the editor. The programs
- * still run behind the command wall. Throws `UsageError` for a type that Vis does not support. */
+/** The user configured these programs in the editor, so they get network and workspace access behind the command wall.
+ * Throws `UsageError` for a type that Vis does not support. */
 function offeredServers(offered: readonly McpServer[]): Servers {
   const servers = new Map<string, object>();
   for (const server of offered) servers.set(freeName(server.name, servers), settingsOf(server));

@@ -11,15 +11,8 @@ import { REVIEW } from "./program/review.ts";
 import { SERVE } from "./program/serve.ts";
 import { SET_UP } from "./program/set_up.ts";
 
-/* The command line. `runCli` reads the words of the user, runs one command and resolves with its exit code.
- *
- * - `buildProgram` combines the commands. Help, completions and manual come from the combined program.
- * - `program/` declares the commands: their flags, their help and the code that runs each of them. Each heading of the
- *   help has a file; `command.ts` has the common parts of these files.
- * - `commands/` runs the commands. Vis loads the file of a topic only when a command of the topic runs.
- * - `query_command.ts` shows a query while the query runs, and prints the answer.
- * - `output.ts` prints results and has the exit codes; `output_schemas.ts` describes the JSON output.
- * - `completion.ts` and `manual.ts` write completions and the manual from the program. */
+/* `buildProgram` combines the commands of `program/`, which declares their flags and their help. `commands/` has the
+   code of the commands; Vis loads the file of a topic only when a command of the topic runs. */
 
 const DEFAULTS: Readonly<Record<string, string>> = {
   conversations: "list",
@@ -74,7 +67,7 @@ export async function runCli(services: Services, io: Io): Promise<number> {
   }
 }
 
-/** Returns null if no extension has the command. Any unknown word may be such a command, also after `help`. */
+/** Resolves with null if no extension has the command. */
 async function extensionCommand(
   args: readonly string[],
   { program, services, io }: { readonly program: Command; readonly services: Services; readonly io: Io },
@@ -125,11 +118,11 @@ const ALIASES: Readonly<Record<string, readonly string[]>> = {
   exec: ["run"],
 };
 
-/** Both words open the latest conversation, or the one with the id after the word. */
+/** Both words open the latest conversation, or the conversation whose id follows the word. */
 const RESUME: readonly string[] = ["resume", "continue"];
 const OTHER_WORDS: readonly string[] = [...Object.keys(ALIASES), ...RESUME];
 
-/** Commands of git and of similar programs, with those of Vis that do the same. */
+/** An error about one of these words names the command of Vis that does the same. */
 export const FAMILIAR_WORDS: Readonly<Record<string, string>> = {
   ...same("vis undo", ["revert", "rollback", "reset", "restore", "checkpoint", "checkpoints"]),
   redo: "vis undo --redo",
@@ -192,14 +185,15 @@ const BELOW: readonly string[] = [
   "rm",
 ];
 
-/** Also matches invalid ids, such as short ones. The lookup of an invalid id fails without a model call. */
+/** The pattern matches invalid ids, such as short ones, because the lookup of an invalid id fails without a model
+ * call. */
 const ID = /^(?=.*\d)[0-9a-f-]{4,}$/i;
 const PRINT: readonly string[] = ["-p", "--print"];
 
 export function spelled(args: readonly string[], commands: readonly string[]): readonly string[] {
   const [first = "", ...rest] = args;
   if (commands.includes(first)) return args;
-  // More words after continue are a request, such as "continue with the tests".
+  // Words other than an id after "continue" are a request, such as "continue with the tests".
   if (RESUME.includes(first) && (first === "resume" || rest.length < 2 && rest.every((word) => ID.test(word)))) {
     const [id = "", ...more] = rest;
     return ID.test(id) ? ["--conversation", id, ...more] : ["-c", ...rest];
@@ -211,8 +205,8 @@ export function spelled(args: readonly string[], commands: readonly string[]): r
   return ["run", ...args.filter((arg, at) => at >= end || !PRINT.includes(arg))];
 }
 
-/** Whether arguments that begin with no command are a request in plain words. A text with spaces is a request. Several
- * words are a request if the first word is not close to a command. Vis reports a single word as an unknown command. */
+/** Returns whether arguments that begin with no command are a request. Vis reports a single word as an unknown
+ * command. */
 function isRequest(args: readonly string[], commands: readonly string[]): boolean {
   const [first = ""] = args;
   if (/\s/.test(first.trim())) return true;

@@ -19,13 +19,13 @@ interface Spot {
   readonly command: Command;
   readonly operands: readonly string[];
   readonly option: Option | null;
-  /** Whether the word follows "--". After "--", no word is a flag. */
+  /** No word after "--" is a flag. */
   readonly plain: boolean;
   readonly flags: { readonly db?: string; readonly cwd?: string };
 }
 
-/** Completes the last of `words`, which may be empty. Never rejects, because an error would disturb the user's command
- * line. */
+/** Completes the last of `words`, which may be an empty string. Faults of services give no candidates, because an error
+ * would disturb the user's command line. */
 export async function complete(
   words: readonly string[],
   { program, services }: { readonly program: Command; readonly services: Services },
@@ -152,7 +152,7 @@ interface Wanted {
 const NONE: Completions = { items: [], paths: "none" };
 const LISTED = 50;
 
-/** If a service of the provider does not list its models within this time, Vis completes no models. */
+/** If a provider does not list its models within this time, Vis does not complete them. */
 const WAIT_MS = 1_500;
 
 const FOLDERS = ["--cwd", "--extension"];
@@ -186,12 +186,11 @@ async function conversations(services: Services, flags: Wanted["flags"]): Promis
   return found.map(({ conversationId, title }) => ({ value: conversationId, about: oneLine(title, 60) }));
 }
 
-/** Completes names of models. Once the user has typed a part of the provider's name, also offers the names with the
- * provider in front. */
+/** Offers names with the provider in front once the user has typed a part of the provider's name. */
 async function models(services: Services, start: string): Promise<readonly Item[]> {
   const admin = await services.providerAdmin({});
   const list = (provider: string | null) => admin.models({ provider, signal: AbortSignal.timeout(WAIT_MS) });
-  const used = await list(null).catch(() => []); // The user may have no provider in use.
+  const used = await list(null).catch(() => []); // This call rejects if the user has no provider.
   const [prefix = "", ...rest] = start.split("/");
   const isOther = rest.length > 0 && !used.some(({ provider }) => provider === prefix);
   const lists = isOther ? [...used, ...await list(prefix).catch(() => [])] : used;

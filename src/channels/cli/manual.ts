@@ -63,8 +63,8 @@ function wrapped(text: string): readonly string[] {
   return lines;
 }
 
-/** Escapes text so that no line begins a roff request. Escapes each dash, so that a dash copied from the manual stays a
- * dash. */
+/** A dot or an apostrophe at the beginning would start a roff request. Without an escape, roff would print a dash as
+ * another character. */
 function escaped(text: string): string {
   const plain = text.replaceAll("\\", "\\e").replaceAll("-", "\\-").replaceAll("…", "...");
   return /^[.']/.test(plain) ? `\\&${plain}` : plain;

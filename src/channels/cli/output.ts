@@ -4,7 +4,7 @@ import type { VersionFacts } from "../../domain/admin_reports.ts";
 import type { QueryResult } from "../../domain/query/query_schemas.ts";
 import type { Io } from "../channel.ts";
 
-/** Prints the lines with escaped control characters, or the value as JSON. Returns the exit code 0. */
+/** Escapes control characters of the lines. Returns the exit code 0. */
 export function printReport(
   value: unknown,
   lines: readonly string[],
@@ -18,7 +18,7 @@ export function printReport(
   return 0;
 }
 
-/** Writes invisible characters and terminal controls as JSON escapes. */
+/** Returns JSON in which invisible characters and terminal controls are escapes. */
 export function jsonText(value: unknown, { indent = 0 }: { readonly indent?: number } = {}): string {
   return `${visibleText(JSON.stringify(value, null, indent))}\n`;
 }
@@ -29,8 +29,7 @@ export function interrupt(io: Pick<Io, "onInterrupt">): Disposable & { readonly 
   return { signal: controller.signal, [Symbol.dispose]: stop };
 }
 
-/** The texts for each exit code in the manual and on the page of the command line. The help of `vis run` has shorter
- * texts. */
+/** The manual and the page of the command line show these texts. */
 export const EXIT_CODES: readonly { readonly term: string; readonly about: string }[] = [
   { term: "0", about: "success: there is an answer, or the command did its work" },
   {
@@ -58,8 +57,6 @@ const OF_FAULTS: Readonly<Record<FaultKind, number>> = {
   cancelled: 130,
 };
 
-/** Returns 0 for an answered query, 3 if Vis could not store the end of the query, 130 after a cancellation, and
- * otherwise 1. */
 export function exitCodeOf(result: QueryResult): number {
   if (result.status === "done") return 0;
   if (result.reason === "unstored") return 3;

@@ -39,8 +39,7 @@ interface QueryCommand {
   readonly traceOf?: (result: QueryResult) => Promise<object | null>;
 }
 
-/** Prints progress to stderr, and the answer, the result or the events to stdout. Ctrl-C cancels the query. Resolves
- * with the exit code. */
+/** Ctrl-C cancels the query. Resolves with the exit code. */
 export async function runQueryCommand({ io, flags, schema, begin, traceOf }: QueryCommand): Promise<number> {
   const isWatched = flags.output === "text" && !flags.quiet && io.stdoutIsTerminal && io.stderrIsTerminal;
   const progress = new Progress(io, {
@@ -130,7 +129,7 @@ export async function questionText(question: ApprovalQuestion, width: number): P
   ].join("\n");
 }
 
-/** A line that is not one of the choices is a refusal with the line as its reason. An empty line is a refusal too. */
+/** A line that matches no choice is a refusal with this line as its reason. */
 export function answerOf(line: string, question: Pick<ApprovalQuestion, "scope" | "lasting">): ApprovalAnswer {
   const typed = line.trim().toLowerCase();
   const word = { yes: "y", always: "a", conversation: "c", no: "n" }[typed] ?? typed;
@@ -192,7 +191,7 @@ const MAX_MARKDOWN = 100_000;
 const MIN_WIDTH = 24;
 const MAX_WIDTH = 120;
 
-/** Draws Markdown on a terminal. A pipe gets the unchanged answer. The returned text ends with a line break. */
+/** Without a terminal, returns the answer unchanged except for a final line break. */
 export async function printedAnswer(
   { answer, answerType }: Pick<QueryResult, "answer" | "answerType">,
   { stdoutIsTerminal, stdoutColor, columns }: Pick<Io, "stdoutIsTerminal" | "stdoutColor" | "columns">,
@@ -269,8 +268,8 @@ export class Progress {
   #thought: number | null = null;
   #tasks = "";
   readonly #meanwhile: QueryEvent[] = [];
-  /** The reason why the last iteration failed. Vis prints the reason only if the query continues, because otherwise the
-   * answer repeats the reason. */
+  /** `Progress` prints this reason only if the query continues, because the answer of a failed query repeats the
+   * reason. */
   #held: { readonly at: string; readonly reason: string } | null = null;
 
   constructor(io: Io, options: ProgressOptions) {
@@ -349,8 +348,7 @@ export class Progress {
     if (event.type !== "usage") this.#status(at, `${task}${more}`);
   }
 
-  /** On a terminal, the notice stays until the next event. Elsewhere the notice is a line of output, since a long
-   * silence would look like the end. */
+  /** Without a terminal, the notice is a line of output, because a long silence would look like the end. */
   #late(at: string, event: Delay): void {
     const text = `${at}${delayLine(event)}`;
     if (this.#io.stderrIsTerminal) return this.#live.show(text, this.#above);
@@ -382,8 +380,6 @@ export class Progress {
     if (this.#io.stderrIsTerminal) this.#live.show(`${at}${text}…`, this.#above);
   }
 
-  /** Returns the lines of the draft until Vis accepts or refuses the draft. Without a draft, returns the newest output
-   * of a running call. */
   get #above(): readonly string[] {
     const { draft, step, block } = this.#progress;
     if (draft !== "") return this.#draft;
@@ -445,8 +441,6 @@ export class Progress {
     for (const diff of shown.diffs) this.#diff(diff);
   }
 
-  /** Prints the whole list if its tasks have changed. Otherwise prints the number of finished tasks and the current
-   * task. */
   #plan(items: readonly PlanItem[]): void {
     if (items.length === 0) return;
     const room = this.#width() - 8, tasks = items.map(({ text }) => text).join("\n");
@@ -573,7 +567,7 @@ export class LiveLines {
   }
 }
 
-/** Returns the sequence that moves up by this many lines, and erases all lines from there. */
+/** Returns the terminal sequence that erases the current line and this many lines above it. */
 function startOf(lines: number): string {
   return lines === 0 ? "\r\x1b[2K" : `\r\x1b[${lines}A\x1b[J`;
 }

@@ -17,7 +17,6 @@ export function admission(
   const counts = "requests with an invalid token";
   const wrongTokens = rateLimiter(limits.wrongTokens, { what: "address", counts, now });
   return {
-    /** Sets `address`, and refuses inadmissible requests before the routes get them. */
     admitted: createMiddleware<Env>(async (c, next) => {
       const address = addressOf(c.req.raw.headers, c.env.remote);
       c.set("address", address);
@@ -25,8 +24,7 @@ export function admission(
       perAddress(address);
       await next();
     }),
-    /** Sets `caller`. The request can then reach only conversations that the caller may see. Invalid tokens from the
-     * same address do not count against a valid token. */
+    /** Invalid tokens from an address do not count against a valid token from the same address. */
     authenticated: createMiddleware<Env>(async (c, next) => {
       const given = c.req.header("authorization");
       const caller = await checkToken(given ?? null, { tokens, now }).catch((error: unknown) => {
@@ -47,9 +45,8 @@ const LENGTH_REQUIRED = { kind: "bad-request", status: 411 } as const;
 
 type GuardLimits = Pick<HttpLimits, "chunked" | "headerBytes" | "urlBytes" | "bodyBytes">;
 
-/** Throws `Problem` for a request with an unclear body length, with too many bytes, with an unknown host, or from a
- * page of another origin. The check of the Host header prevents DNS rebinding, where a foreign name resolves to this
- * machine. `hosts` are `name` or `name:port` in lower case. If an entry has no port, any port matches. */
+/** Throws `Problem` for an inadmissible request. The check of the Host header prevents DNS rebinding, where a foreign
+ * name resolves to this machine. An entry of `hosts` is in lower case; without a port, it matches any port. */
 export function guard(request: Request, limits: GuardLimits, hosts: ReadonlySet<string>): void {
   checkFraming(request, limits);
   checkSizes(request, limits);
@@ -80,7 +77,7 @@ export function guard(request: Request, limits: GuardLimits, hosts: ReadonlySet<
   }
 }
 
-/** Refuses a request if two servers could disagree about the end of its body. */
+/** A proxy and this server could disagree about the end of such a body, so one request could hide another. */
 function checkFraming({ headers }: Request, { chunked }: GuardLimits): void {
   const coding = headers.get("transfer-encoding")?.toLowerCase();
   if (coding === undefined) return;
@@ -143,9 +140,8 @@ function isSameOrigin(origin: string, host: string): boolean {
   return url.host === host || `${url.host}${standard}` === host;
 }
 
-/** Returns a function that reads the client address: the address that a known proxy reports, else the connected peer.
- * Addresses of one IPv6 network (/64) count as one address, since a client usually controls the whole network.
- * `proxies` are addresses and networks such as `10.0.0.0/8`. */
+/** Addresses of one IPv6 network (/64) count as one address, because a client usually controls the whole network.
+ * `proxies` contains addresses and networks such as `10.0.0.0/8`. */
 export function addressReader(proxies: readonly string[]): (headers: Headers, remote: string) => string {
   const known = new BlockList();
   for (const proxy of proxies) {
@@ -183,13 +179,10 @@ function network(address: string): string {
   return `${[...before, ...zeros, ...after].slice(0, 4).join(":")}::/64`;
 }
 
-/** The number of keys with a bucket. Beyond this number, Vis drops the least recently used keys, since their buckets
- * are usually full. */
+/** Beyond this number, Vis drops the least recently used keys, because their buckets are usually full. */
 const KEPT_BUCKETS = 10_000;
 
-/** Returns a function that takes one token from the bucket of a key. If the bucket is empty, the function throws
- * `Problem` (429) with the seconds to wait. The message has `what`, the kind of key, and `counts`, the kind of
- * request. */
+/** The returned function throws `Problem` (429) with the seconds to wait if the bucket of the key is empty. */
 export function rateLimiter(
   { perMinute, burst }: Rate,
   { what, counts, now }: { readonly what: string; readonly counts: string; readonly now: () => number },

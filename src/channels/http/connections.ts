@@ -7,13 +7,14 @@ interface ListenerOptions {
   readonly host: string;
   readonly port: number;
   readonly answer: Deno.ServeHandler<Deno.NetAddr>;
-  /** Receives the reason of the system when the server can accept no connection. The listener then tries again. */
+  /** Receives the system's reason when the server cannot accept connections. The listener tries again after this
+   * call. */
   readonly failed: (why: string) => void;
 }
 
-/** If the process runs out of file descriptors, the listener drops connections that have not sent a complete request,
- * serves the others, and listens again. `Deno.serve` alone would end. Deno 2.6 reports this end only after all
- * connections have closed. */
+/** If the process runs out of file descriptors, the listener drops connections without a complete request, serves the
+ * others, and listens again. `Deno.serve` alone would end. Deno 2.6 reports this end only after all connections have
+ * closed. */
 export class Listener {
   readonly #options: ListenerOptions;
   readonly port: number;
@@ -83,7 +84,7 @@ function whyNot(error: unknown, port: number): string {
   return messageOf(error);
 }
 
-/** The kernel's numbers of two states. In `CLOSE_WAIT`, the client has closed its end. */
+/** The kernel's table contains these numbers. In `CLOSE_WAIT`, the client has closed its end. */
 const ESTABLISHED = "01", CLOSE_WAIT = "08";
 const LEFT_MS = 500, IDLE_MS = 10_000;
 
@@ -98,7 +99,7 @@ export interface OwnConnections {
 }
 
 export interface IdleLimits {
-  /** The milliseconds within which the head of a connection's first request must arrive. */
+  /** The head of a connection's first request must arrive within this time. */
   readonly headMs: number;
   readonly idleMs: number;
 }
@@ -118,9 +119,8 @@ interface Watched {
   readonly gone: () => void;
 }
 
-/** The system's table of connections has facts that the runtime's server lacks. `Connections` finds clients that closed
- * their end while they wait for a response, and ends connections that have had no complete request for too long.
- * The client's port identifies a connection. If two machines use the same port, a fact about one machine counts for
+/** This class reads the system's table of connections, because the runtime does not report every client that left. The
+ * client's port identifies a connection. If two machines use the same port, a fact about one machine counts for
  * both. */
 export class Connections {
   readonly #port: number;
@@ -133,7 +133,7 @@ export class Connections {
   #idleTimer: ReturnType<typeof setInterval> | undefined;
   #leftTimer: ReturnType<typeof setInterval> | undefined;
 
-  /** `port` is the port of the server. `now` must be monotonic. */
+  /** `now` must be monotonic. */
   constructor(
     port: number,
     { own, limits, now = () => performance.now() }: {
@@ -158,7 +158,7 @@ export class Connections {
     clearInterval(this.#idleTimer);
   }
 
-  /** Counts a request. The caller calls the returned function when the response is sent. */
+  /** The caller calls the returned function after it has sent the response. */
   begin(client: number): () => void {
     this.#running.set(client, (this.#running.get(client) ?? 0) + 1);
     return () => {
@@ -190,8 +190,7 @@ export class Connections {
     return () => this.#forget(watched);
   }
 
-  /** Looks for clients that left and for idle connections. A missing entry or an unreadable table does not prove that a
-   * client has left. */
+  /** A missing entry or an unreadable table does not prove that a client has left. */
   async look(): Promise<void> {
     const text = await this.#own?.read().catch(() => null) ?? null;
     if (text === null) return;

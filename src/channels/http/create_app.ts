@@ -22,10 +22,10 @@ import { responses } from "./openai/responses.ts";
 import { pageFiles } from "./page/files.ts";
 import { Problem, problemOf } from "./problem.ts";
 
-/** The methods that may be a label of metrics. Other methods would let callers choose labels. */
+/** Callers can choose any method, so metrics count other methods under the label `other`. */
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"]);
 
-/** After Vis has noticed the loss of the database, a request waits this long for the database. */
+/** After Vis has noticed the loss of the database, a request waits for the database for this time. */
 const PATIENCE_MS = 4_000;
 const CONVERSATION = "/api/v1/conversations/:id";
 
@@ -46,7 +46,7 @@ export function createApp(parts: HttpParts, hosts: ReadonlySet<string>): Hono<En
   }
   const open = app.routes.filter(({ method }) => method !== "ALL").map(({ path }) => path);
   app.use(except(open, authenticated));
-  // A request waits only briefly for the database, since clients can use other servers.
+  // Clients can use other servers, so a request waits only briefly for the database.
   app.use((_, next) => withPatience(PATIENCE_MS, next));
   app.route("/", metricsRoute);
   app.route("/api/v1", server);
@@ -123,7 +123,7 @@ const observed: MiddlewareHandler<Env> = async (c, next) => {
     if (isStream) void c.env.sent.then(counted.stream());
     counted.request({ method: METHODS.has(method) ? method : "other", route, status, ms });
   }
-  // An open page repeatedly sends GET requests.
+  // An open page repeatedly sends GET requests, which would fill the log.
   const isRoutine = (method === "GET" || method === "HEAD") && status < 400;
   // The log has only the path, because a query string may contain secrets.
   parts.log[isRoutine ? "debug" : "info"]("request", {

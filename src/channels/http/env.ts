@@ -15,7 +15,7 @@ import type { TokenGrant, TokenSource } from "./tokens.ts";
 /** The caller that provides these parts closes them after the server. */
 export interface HttpParts {
   readonly conversations: Conversations;
-  /** The real path of the workspace for new conversations that do not name another one. */
+  /** This is the real path. A new conversation that names no workspace uses this workspace. */
   readonly workspace: string;
   readonly workspaces?: readonly string[];
   readonly budget?: { readonly iterations: number; readonly costUsd: number | null; readonly wallMs: number | null };
@@ -32,7 +32,8 @@ export interface HttpParts {
       workspace: string,
     ): Promise<readonly { readonly name: string; readonly detail: string; readonly text: string }[]>;
   };
-  /** Absent if the server may not change files. `changes` has the ids of changes, separated by commas. */
+  /** The function is absent if the server may not change files. `changes` has the ids of changes, separated by
+   * commas. */
   readonly undo?: (
     conversation: Conversation,
     options: {
@@ -48,19 +49,19 @@ export interface HttpParts {
     request: Request,
     work: (routed: (route: string) => void) => Promise<Response>,
   ) => Promise<Response>;
-  /** Resolves with the fault of each requirement of a query besides the database. A working requirement has the fault
-   * "". Never rejects. */
+  /** Resolves with the faults of the requirements other than the database. A working requirement has the fault "". Must
+   * not reject. */
   readonly ready?: () => Promise<Readonly<Record<string, string>>>;
   /** Except on the paths of `hooks`, every request that reaches a conversation must carry one of these tokens. */
   readonly tokens: TokenSource;
   readonly usedToday?: readonly LabelUse[];
   readonly hosts: readonly string[];
-  /** The addresses and networks of reverse proxies. Vis trusts the X-Forwarded-For of these proxies. */
+  /** Vis trusts the X-Forwarded-For of these proxies. */
   readonly proxies: readonly string[];
   readonly limits: HttpLimits;
   readonly ownConnections?: OwnConnections | null;
-  /** Other code handles POST requests to these paths. These requests carry their own credentials, so they need no token
-   * of Vis. The handler limits the bytes that it reads. */
+  /** Requests to these paths carry their own credentials, so they need no token of Vis. The handler limits the bytes
+   * that it reads. */
   readonly hooks?: Readonly<Record<string, (request: Request) => Promise<Response>>>;
 }
 
@@ -69,7 +70,7 @@ export interface HttpLimits {
   readonly idle: IdleLimits;
   readonly bodyMs: number;
   readonly headerBytes: number;
-  /** Whether requests may use the chunked coding. False if the runtime hides a Content-Length after the coding. */
+  /** This is false if the runtime hides a Content-Length after the chunked coding. */
   readonly chunked: boolean;
   readonly urlBytes: number;
   readonly shutdownMs: number;
@@ -96,7 +97,7 @@ export interface Env {
     readonly models: ListedModels;
     readonly remote: string;
     readonly routed: (route: string) => void;
-    /** Resolves when the response is sent or the client is gone. */
+    /** Resolves when the server has sent the response or the client has left. */
     readonly sent: Promise<void>;
     readonly leaving: Leaving;
     readonly noticeLeft: () => Promise<void>;

@@ -9,12 +9,11 @@ import type { HttpParts } from "./env.ts";
 import { Problem } from "./problem.ts";
 import type { LiveRun, Runs } from "./runs.ts";
 
-/** The header that names the branch of a query in responses. Clients of OpenAI's APIs send this header in requests
- * too. */
+/** Responses name the branch of a query in this header. Clients of OpenAI's APIs may send the header with a request. */
 export const CONVERSATION_HEADER = "x-vis-conversation";
 
 export interface FollowedEvent {
-  /** The number of an event in its run, from 1. Events that Vis rebuilds from rows have `r1`, `r2` … */
+  /** Events of a run have numbers from 1. Events that Vis rebuilds from rows have ids such as `r1`. */
   readonly id: string;
   readonly event: QueryEvent;
   readonly omitted: number;
@@ -31,8 +30,8 @@ interface Found {
   readonly leaving: AbortController;
 }
 
-/** A query that any process runs or ran. `FollowedQuery` yields the events of the run that this process or another node
- * keeps. If no process keeps these events, yields events from the rows. */
+/** Another process may run the query. If no process keeps the events of the run, `events` yields events from the
+ * rows. */
 export class FollowedQuery {
   readonly #found: Found;
 
@@ -54,7 +53,7 @@ export class FollowedQuery {
     throw new Problem(`Cannot find query ${queryId.slice(0, 100)}: no query has this id`, { kind: "not-found" });
   }
 
-  /** The run; null if this process does not run the query, or has forgotten the run. */
+  /** Returns null if this process does not run the query or has forgotten the run. */
   get run(): LiveRun | null {
     return this.#found.run;
   }
@@ -73,8 +72,8 @@ export class FollowedQuery {
     this.#found.leaving.abort();
   }
 
-  /** Resolves after the query has ended. Rejects like the run of the query. If another process runs the query, also
-   * rejects when the client leaves first. */
+  /** Rejects like the run of the query. If another process runs the query, also rejects when the client leaves
+   * first. */
   async result(): Promise<QueryResult> {
     const { run, shared } = this.#found;
     if (run) return await run.ended;
@@ -125,8 +124,7 @@ export class FollowedQuery {
 
 type StoredIteration = Awaited<ReturnType<Conversations["iterations"]>>[number];
 
-/** Makes events of a query that another process runs: of its newest question, its waiting messages and its running
- * iteration. */
+/** Another process runs the query, so this class makes its live events from rows. */
 class StoredLive {
   readonly #emitter: Emitter;
   #events: QueryEvent[] = [];

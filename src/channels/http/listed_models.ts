@@ -4,8 +4,8 @@ import type { ProviderAdmin } from "../channel.ts";
 import { Problem } from "./problem.ts";
 
 const LIST_MS = 20_000;
-/** The times for which a list of models counts as current. For an unknown name, MOMENT_MS applies, because a service
- * may have added the model. */
+/** A list of models counts as current for `CURRENT_MS`. For an unknown name, `MOMENT_MS` applies, because a service may
+ * have added the model. */
 const CURRENT_MS = 300_000;
 const MOMENT_MS = 10_000;
 

@@ -24,7 +24,7 @@ const KINDS = {
 
 export type ProblemKind = keyof typeof KINDS;
 
-/** An error that becomes problem details (RFC 9457) in the response. `message` is for the caller and contains no
+/** The server turns this error into problem details (RFC 9457). `message` goes to the caller, so it must not contain a
  * secret. */
 export class Problem extends Error {
   override readonly name = "Problem";

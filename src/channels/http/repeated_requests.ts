@@ -8,7 +8,7 @@ import { Problem } from "./problem.ts";
 const KEPT_MS = 24 * 3_600_000;
 const KEPT_KEYS = 10_000;
 
-/** Null if a running query received the message. The type has no run, because keys outlive runs. */
+/** The value is null if a running query received the message. The type has no run, because keys outlive runs. */
 export type StartedQuery = { readonly queryId: string } | null;
 
 interface Known {
@@ -22,13 +22,13 @@ export interface OnceOptions {
   readonly body: string;
   readonly stored: (key: string) => Promise<{ readonly queryId: string; readonly fingerprint: string } | null>;
   readonly work: (key: RequestKey | undefined) => Promise<StartedQuery>;
-  /** Continues the earlier query of a key. Resolves with the query to which the key then refers. Absent if Vis cannot
-   * continue the query. */
+  /** Continues the earlier query of a key, and resolves with the query to which the key refers from now on. The
+   * function is absent if Vis cannot continue queries. */
   readonly resume?: ((sent: StartedQuery, key: RequestKey) => Promise<StartedQuery>) | undefined;
 }
 
-/** The database keeps the queries that keys began. Memory keeps simultaneous requests, and unstored queries for a day.
- * Changes of the system clock do not matter. */
+/** The database keeps the queries that keys began. Memory keeps simultaneous requests, and unstored queries for a
+ * day. */
 export class Idempotency {
   readonly #kept = new BoundedMap<string, Known & { readonly at: number }>(KEPT_KEYS);
   readonly #pending = new Map<string, Promise<Known>>();

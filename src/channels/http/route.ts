@@ -21,7 +21,7 @@ type Json = Readonly<Record<string, unknown>>;
 type Content = string | z.ZodType;
 
 interface Described {
-  /** The scope that the token needs, by default `read`. A route with null needs no token. */
+  /** By default, the token needs the scope `read`. A route with null needs no token. */
   readonly scope?: TokenScope | null;
   readonly headers?: Readonly<Record<string, string>>;
   readonly errors?: readonly (keyof typeof ERRORS)[];
@@ -40,7 +40,7 @@ const ERRORS = {
   422: "The idempotency key was used with another body",
   429: "Too many requests, or the quota of the token is exhausted; Retry-After gives the seconds to wait",
 };
-/** The scopes, narrowest first. */
+/** Each scope includes the scopes before it. */
 const SCOPES: readonly TokenScope[] = ["read", "write", "admin"];
 export const EVENT_STREAM = "text/event-stream";
 const EVENTS = {
@@ -108,8 +108,8 @@ export function schemaOf(schema: z.ZodType, io: "input" | "output"): Json {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
     ...{ io, unrepresentable: "any" },
     override: ({ jsonSchema }) => {
-      // Each integer has these bounds, so they carry no information. Responses may gain fields, so the schema allows
-      // more properties.
+      // Zod adds these bounds to each integer, so they carry no information. Responses may gain fields, so the schema
+      // allows more properties.
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
       if (io === "output" && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;

@@ -20,8 +20,8 @@ export class Runs {
   readonly #onEvent: OnEvent;
   #closing = false;
 
-  /** `shared` has the queries of all nodes if the database is shared, else null. `elsewhere` reaches the queries of
-   * other processes. `onEvent` receives each event of a run with its token, before the followers of the run. */
+  /** `shared` is null without a shared database. `elsewhere` reaches the queries of other processes. `onEvent` receives
+   * each event before the followers of the run. */
   constructor(
     quotas: Quotas,
     { shared, elsewhere, onEvent }: Pick<Conversations, "shared" | "elsewhere"> & { readonly onEvent: OnEvent },
@@ -44,9 +44,8 @@ export class Runs {
     return this.#quotas.used(caller);
   }
 
-  /** Charges the run to the caller's quota. `leaving` cancels the run. Resolves at the first event of the run. Rejects
-   * like `Conversations.ask` if no query began. Rejects with `Problem` if the caller's quota is used up (429) or the
-   * server shuts down (503). */
+  /** Charges the run to the caller's quota. Resolves at the first event of the run. Rejects like `Conversations.ask`,
+   * and with `Problem` for a used-up quota (429) or during the shutdown of the server (503). */
   async begin(
     ask: Ask,
     { caller, leaving = null }: { readonly caller: TokenGrant; readonly leaving?: Leaving | null },
@@ -130,9 +129,9 @@ export class Runs {
 }
 
 const KEPT_EVENTS = 1000;
-/** The number of characters of events that a run keeps. Clients that need older events read rows. */
+/** A run keeps events up to this many characters. Clients that need older events read rows. */
 const KEPT_CHARS = 500_000;
-/** The number of characters of events that a run keeps after its end. */
+/** A run that has ended keeps events up to this many characters. */
 const KEPT_AFTER_CHARS = 200_000;
 
 type Ask = (
@@ -150,7 +149,7 @@ interface Numbered {
   readonly event: QueryEvent;
 }
 
-/** Keeps the newest events of a query, whatever the speed of its clients. */
+/** Keeps a bounded number of events, so that a slow client cannot fill the memory. */
 export class LiveRun {
   readonly questions = new WaitingQuestions();
   readonly #kept: Numbered[] = [];

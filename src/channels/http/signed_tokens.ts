@@ -10,7 +10,7 @@ import type { Log } from "../../logging/log.ts";
 import { Problem, unauthorized } from "./problem.ts";
 import type { Quota, TokenGrant, TokenScope } from "./tokens.ts";
 
-/** The signature algorithms with public keys. With a shared secret, every verifier could also make tokens. */
+/** With a shared secret, every verifier could make tokens, so this list has only algorithms with public keys. */
 const ALGORITHMS = [
   ...["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"],
   ...["ES256", "ES384", "ES512", "EdDSA", "Ed25519"],
@@ -21,9 +21,9 @@ const SUBJECT = /^[^\p{Cc}]{1,255}$/u;
 
 export interface SignedTokensOptions extends KeySetOptions {
   readonly audience: string;
-  /** The claim with the scopes `vis:read`, `vis:write` or `vis:admin`, in a list or separated by spaces. */
+  /** This claim has the scopes `vis:read`, `vis:write` or `vis:admin`, in a list or separated by spaces. */
   readonly scopeClaim: string;
-  /** The claim with the tenant, which every token must have. With null, all tokens belong to the default tenant. */
+  /** A token must have this claim with its tenant. With null, tokens belong to the default tenant. */
   readonly tenantClaim: string | null;
   readonly quota: Quota;
 }
@@ -96,7 +96,7 @@ function faultOf(error: errors.JOSEError): string {
 }
 
 const FRESH_MS = 600_000;
-/** If the server cannot read the keys again, it uses the last keys for this long. */
+/** If the server cannot read the keys again, it uses the last keys for this time. */
 const HELD_MS = 24 * 3_600_000;
 const PAUSE_MS = 10_000;
 const TIMEOUT_MS = 5_000;
@@ -108,15 +108,15 @@ const Discovery = z.object({ issuer: z.string(), jwks_uri: z.string() });
 
 interface KeySetOptions {
   readonly issuer: string;
-  /** The address of the keys. If null, the discovery document of the issuer names the address. */
+  /** If null, the discovery document of the issuer names the address of the keys. */
   readonly jwks: string | null;
   readonly now: () => number;
   readonly log: Log;
 }
 
-/** Returns a function that finds a key in the issuer's key set (RFC 7517). For an unknown key, the server reads the set
- * again, at most every ten seconds. A removed key counts for about ten more minutes, or for up to a day if the server
- * cannot read the set. Rejects with `Problem` (503) if the server has no current keys. */
+/** For an unknown key, the server reads the issuer's key set (RFC 7517) again, at most every ten seconds. A removed key
+ * counts for about ten more minutes, or for up to a day if the server cannot read the set. Rejects with `Problem` (503)
+ * if the server has no current keys. */
 function keySet(options: KeySetOptions): JWTVerifyGetKey {
   const { issuer, now, log } = options;
   let kept: { readonly find: JWTVerifyGetKey | null; readonly at: number } = { find: null, at: 0 };
@@ -134,7 +134,7 @@ function keySet(options: KeySetOptions): JWTVerifyGetKey {
   const readNow = async (): Promise<void> => {
     try {
       const { keys } = Keys.parse(await readJson(options.jwks ?? await discovered(issuer)));
-      // Ignores a secret key in this public document, which is a mistake of the issuer.
+      // A secret key in this public document is a mistake of the issuer, so the server ignores the key.
       const open = keys.filter(({ kty }) => kty !== "oct");
       kept = { find: createLocalJWKSet({ keys: open }), at: now() };
       log.info("token_keys_read", { issuer, keys: open.length });

@@ -1,16 +1,5 @@
-/* The server: the API, OpenAI's API and the web page. Read its files in this order:
- *
- *   start_http.ts    `startHttp`: listens, answers, closes; this file and `tokens.ts` are the entrance of the folder
- *   env.ts           the parts of the server, and the variables of every route
- *   create_app.ts    all steps between a request and its response, and the list of routes
- *   route.ts         the parts of a route: its description, its scope, its body and query string, its conversation
- *   api/             the routes of the API by topic, and `schemas.ts` with their inputs and outputs
- *   openai/          the routes of OpenAI's API: `chat.ts` and `responses.ts`; `ask.ts` has the common parts
- *   runs.ts          the running queries; `followed_query.ts` yields the events of one query to a client
- *
- * `admission.ts` admits a request before the route gets the request; `tokens.ts` has tokens and their quotas. `docs/`
- * describes the routes for people and programs. `page/` has the files of the web page; the build makes its scripts from
- * `src/page/`. */
+/* `start_http.ts` and `tokens.ts` are the entrance of this folder. A request passes `create_app.ts`, `admission.ts` and
+   a route in `api/` or `openai/`. The build makes the scripts of `page/` from `src/page/`. */
 
 import { isLoopback } from "../../domain/kit/addresses.ts";
 import { DEFAULT_TENANT } from "../../domain/kit/ids.ts";

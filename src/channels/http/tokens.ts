@@ -9,8 +9,8 @@ import { Problem, unauthorized } from "./problem.ts";
 /** `write` includes `read`. `admin` includes `write` and `read`. */
 export type TokenScope = "read" | "write" | "admin";
 
-/** The value null means no limit. A day begins at midnight UTC. A running query may exceed the daily cost. After that,
- * the token cannot begin another query on that day. The cost follows the prices of the providers. */
+/** Null means no limit. A day begins at midnight UTC. A running query may exceed the daily cost, but the token cannot
+ * begin another query on that day. */
 export type Quota = Readonly<Config["server"]["quota"]>;
 
 export interface TokenGrant {
@@ -24,12 +24,13 @@ export interface TokenGrant {
 }
 
 export interface TokenSource {
-  /** Resolves with the current tokens for each request, so that the list can change while the server runs. Never
-   * rejects. */
+  /** The server calls this method for each request, so that the list can change while the server runs. Must not
+   * reject. */
   grants(): Promise<readonly TokenGrant[]>;
-  /** Resolves with a fault of the token list if the tokens stay valid despite the fault, or with "". Never rejects. */
+  /** Resolves with "", or with a fault that leaves the tokens valid. Must not reject. */
   fault?(): Promise<string>;
-  /** Checks a JSON Web Token. Rejects with `Problem`. Absent if the server does not accept such tokens. */
+  /** Rejects with `Problem` for an invalid JSON Web Token. The method is absent if the server does not accept such
+   * tokens. */
   signed?(token: string): Promise<TokenGrant>;
 }
 
@@ -55,9 +56,8 @@ interface CheckOptions {
   readonly equal?: (a: Uint8Array, b: Uint8Array) => boolean;
 }
 
-/** The duration does not depend on a match. All digests have the same length, and the function compares each digest in
- * constant time, even after a match. Rejects with `Problem`: 401 for a missing, unknown or expired
- * token, otherwise like `TokenSource.signed`. */
+/** Compares the digest with each grant in constant time, even after a match, so that the duration of the comparison
+ * does not reveal a match. Rejects with `Problem` (401) for a missing, unknown or expired token. */
 export async function checkToken(
   authorization: string | null,
   { tokens, now, equal = timingSafeEqual }: CheckOptions,

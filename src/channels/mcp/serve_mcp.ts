@@ -48,12 +48,11 @@ export function mcpServer({ version, ...parts }: McpParts & { readonly version: 
 
 const LISTED = 50;
 const MEDIA_TYPE = "text/markdown";
-/** The limit of a resource, which is one message in the memory of Vis and of the client. */
+/** A resource is one message in the memory of Vis and of the client, so this limit bounds its text. */
 const MOST_CHARS = 8_000_000;
 
 const addressOf = (id: string): string => `vis://conversations/${id}`;
 
-/** Offers the requests, code, results and answers of a conversation as a resource that users of a client can attach. */
 function addConversationResources(server: McpServer, parts: McpParts): void {
   const template = new ResourceTemplate(addressOf("{id}"), {
     list: async () => {
@@ -94,7 +93,7 @@ function addConversationResources(server: McpServer, parts: McpParts): void {
 
 const NEWLINE = 10;
 
-/** Each piece ends with a line, so that readers do not join a long line again for each piece. */
+/** A piece ends with a line break, because readers would join a long line again for each smaller piece. */
 function joinLines(): TransformStream<Uint8Array, Uint8Array> {
   let begun: Uint8Array[] = [];
   return new TransformStream({

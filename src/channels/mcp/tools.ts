@@ -284,7 +284,7 @@ async function conversationOf(
   throw new UsageError(`Cannot find a conversation in ${workspace}: it has none yet; begin one with the tool ask`);
 }
 
-/** The text repeats the facts, for clients that read only text. */
+/** Some clients read only text, so the default text repeats the facts. */
 function toolText(facts: Record<string, unknown>, text: string = JSON.stringify(facts)): CallToolResult {
   return { content: [{ type: "text", text }], structuredContent: facts };
 }

@@ -42,7 +42,7 @@ export class AnswerMessages {
     this.#shown = text;
   }
 
-  /** Does nothing if the limits of Telegram do not allow a change now. */
+  /** Skips the change if the limits of Telegram do not allow it now. */
   async progress(text: string): Promise<void> {
     const messageId = this.#first;
     if (messageId === undefined || text === this.#shown) return;
@@ -56,9 +56,8 @@ export class AnswerMessages {
     if (messageId !== undefined) await messenger.edit(place, { messageId, message: { text, entities: [] } });
   }
 
-  /** Writes the answer into the progress message. With `anew`, writes new messages, which notify devices, and removes
-   * the progress message. Only the first new message makes a sound. Rejects with `TelegramError` if the chat accepts no
-   * message, and with `Cancelled` if the program ends first. */
+  /** With `anew`, writes new messages, because edits notify no device, and removes the progress message. Rejects with
+   * `TelegramError` if the chat accepts no message, and with `Cancelled` if the program ends first. */
   async finish(
     whole: RichText,
     { anew = false, buttons = [] }: { readonly anew?: boolean; readonly buttons?: readonly MessageButton[] } = {},
@@ -119,8 +118,8 @@ function leftOut(count: number): string {
   return `(${count} more part${count === 1 ? " is" : "s are"} not shown; see vis conversations show)`;
 }
 
-/** Returns the first text of a message, which a notification shows. The bot then edits the message to the whole
- * answer. */
+/** A notification shows the first text of a message, so the bot sends the beginning of the answer and edits the message
+ * afterwards. */
 function teaser({ text }: RichMessage): RichMessage {
   return { text: `${oneLine(text, TEASER_CHARS)} …`, entities: [] };
 }
@@ -188,7 +187,8 @@ function doingOf({ phase, doing, question, step, block }: QueryProgress): string
   if (phase === "delayed" || question !== null) return doing;
   if (!["running", "calling", "child"].includes(phase)) return "";
   const { code = "", calling = "" } = step?.blocks[block] ?? {};
-  if (/^(?:await )?answer\(/.test(code.trimStart())) return ""; // The answer follows.
+  // The answer comes next, so no line describes this call.
+  if (/^(?:await )?answer\(/.test(code.trimStart())) return "";
   return calling === "" ? firstLine(code) : oneLine(harmlessText(calling), 120);
 }
 

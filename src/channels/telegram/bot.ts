@@ -1,15 +1,5 @@
-/* The Telegram bot. Read its files in this order:
- *
- *   bot.ts              `openTelegram`: connects, takes updates into the inbox and from there to the chats; this file
- *                       is the entrance of the folder
- *   updates.ts          how updates come in, by polling or by a webhook; `read_update.ts` reads one update for the bot
- *   inbox.ts            messages without an answer, in the database; after a restart, each gets one answer
- *   chat_worker.ts      the messages of one chat in order: `chat_commands.ts` runs a command, `chat_query.ts` a request
- *   answer_messages.ts  the view of a query in a chat: its progress, then the answer as messages of `rich_text.ts`
- *   messenger.ts        writes into chats within the limits of Telegram; `bot_api.ts` is the wire below it
- *
- * `bot_parts.ts` has the parts that the chats share: who may use the bot, the sessions of the chosen models, open
- * questions. */
+/* `openTelegram` in this file is the entrance of the folder. An update passes `updates.ts`, `inbox.ts` and
+   `chat_worker.ts`, which runs a command or a query. `messenger.ts` writes into chats within the limits of Telegram. */
 
 import { Cancelled, ConfigError } from "../../domain/errors.ts";
 import { BoundedMap } from "../../domain/kit/bounded_map.ts";
@@ -42,9 +32,10 @@ export interface OpenTelegramOptions extends Pick<BotParts, "clock" | "log" | "q
   readonly token: string;
   readonly apiUrl: string;
   readonly deleteWebhook: boolean;
-  /** The URL to which Telegram sends updates. With null, the bot polls. */
+  /** Telegram sends updates to this URL. With null, the bot polls. */
   readonly webhookUrl: string | null;
-  /** The bot calls this function for each message and button, so that a change of the list applies at once. */
+  /** The bot calls this function for each message and button, so that a change of the list applies without a
+   * restart. */
   readonly allowed: () => Promise<readonly number[]>;
   readonly open: (model: string | null) => Promise<Session>;
   readonly shutdownMs: number;
@@ -125,11 +116,10 @@ interface TelegramBotOptions {
   readonly abort: { readonly closing: AbortController; readonly outbox: AbortController };
 }
 
-/** The caller that starts the bot closes it. */
 class TelegramBot {
   readonly #options: TelegramBotOptions;
   readonly #workers = new Map<string, ChatWorker>();
-  /** The first message of each album to which photos may still be added. */
+  /** Photos of an album arrive in separate updates, so the bot adds them to the first message. */
   readonly #albums = new BoundedMap<string, number>(100);
   readonly #polling = new AbortController();
   readonly #failed = Promise.withResolvers<never>();
@@ -141,7 +131,7 @@ class TelegramBot {
     this.#failed.promise.catch(() => {});
   }
 
-  /** Rejects if the bot cannot continue: with `ConfigError` if Telegram refuses the token or another program polls. */
+  /** Rejects with `ConfigError` if Telegram refuses the token or another program polls. */
   get ended(): Promise<void> {
     if (this.#ended !== null) return this.#ended;
     const ended = Promise.race([this.#run(), this.#failed.promise]).catch((error: unknown) => {
@@ -200,7 +190,7 @@ class TelegramBot {
     const ids = updates.map(({ update_id: id }) => id);
     const known = await inbox.known(ids);
     for (const update of updates) {
-      if (known.includes(update.update_id)) continue; // Telegram repeats updates that were not confirmed.
+      if (known.includes(update.update_id)) continue; // Telegram repeats updates that the bot has not confirmed.
       const entry = await this.#sorted(this.#read(update, me), taken);
       if (entry) taken.set(entry.message.updateId, entry);
     }
@@ -208,7 +198,7 @@ class TelegramBot {
     for (const entry of taken.values()) this.#dispatch(entry);
   }
 
-  /** Skips an unreadable update, which Telegram would otherwise send again and again. */
+  /** Telegram would send an unreadable update again and again, so the bot skips it. */
   #read(update: Update, me: Me): ReadUpdate {
     try {
       return readUpdate(update, me);
@@ -244,8 +234,7 @@ class TelegramBot {
     return null;
   }
 
-  /** Handles a press of a button, which asks for more steps or answers an approval. The bot does not store the answer,
-   * because an interrupted query asks again. */
+  /** The bot does not store the answer to an approval, because an interrupted query asks again. */
   async #press({ place, userId, pressId, data, name, ...press }: Press): Promise<PendingMessage | null> {
     const { access, questions, messenger, closing } = this.#options.parts;
     const allowed = await access.allows(userId, place);

@@ -10,7 +10,7 @@ const DOWNLOAD_MS = 120_000;
 
 interface BotApiOptions {
   readonly token: string;
-  /** The root of the Bot API server, without "/" at the end. */
+  /** This URL of the Bot API server has no "/" at its end. */
   readonly root: string;
 }
 
@@ -31,11 +31,11 @@ export class BotApi {
   constructor({ token, root }: BotApiOptions) {
     this.#token = token;
     this.#root = root;
-    // The library's time limit, in seconds, is longer than every limit of Vis.
+    // The library's time limit, in seconds, must be longer than the limits of Vis.
     this.#wire = new Api(token, { apiRoot: root, timeoutSeconds: 500, sensitiveLogs: false }).raw;
   }
 
-  /** The id of the bot. This part of the token is not secret. */
+  /** This part of the token is not secret. */
   get botId(): string {
     return this.#token.split(":")[0] ?? "";
   }
@@ -46,15 +46,15 @@ export class BotApi {
   ): Promise<T> {
     const both = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
     try {
-      // The library's types name a package's signal; its web build uses the platform's own.
+      // The library's types name the signal of a package, but its web build accepts the platform's signal.
       return await run(this.#wire, both as unknown as WireSignal);
     } catch (error) {
       throw this.#told(error, signal);
     }
   }
 
-  /** A Bot API server in local mode returns a path on its own disk, below a folder named by the token. If the
-   * server is on this machine and the file exists, Vis reads it there. Otherwise Vis reads the file from the server. */
+  /** A Bot API server in local mode returns a path on its own disk, below a folder with the token as its name. If the
+   * server is on this machine and the file exists, Vis reads the file directly. */
   async download(
     path: string,
     { name, signal, maxBytes, tooLarge }: {
@@ -123,14 +123,12 @@ export class BotApi {
   }
 }
 
-/** `token`: Telegram refuses the token. `conflict`: another program polls for the bot, or a webhook is set. `flood`:
- * Vis must wait. `refused`: Telegram refuses the call itself, and would refuse it again. `network`: any temporary
- * failure. */
+/** `conflict` means that another program polls for the bot, or that a webhook is set. `flood` means that Vis must wait.
+ * After `refused`, Telegram would refuse the call again; `network` covers temporary failures. */
 type TelegramErrorCode = "token" | "conflict" | "flood" | "refused" | "network";
 
-/** The cases that Telegram distinguishes only by its message. `gone`: the message no longer exists, or the bot may no
- * longer edit it. `unchanged`: the message already has this text. `webhook`: a webhook is set, so polling is
- * impossible. */
+/** Telegram distinguishes these cases only by its message. `gone` means that the message no longer exists, or that the
+ * bot may no longer edit it. */
 type TelegramErrorDetail = "gone" | "unchanged" | "webhook" | null;
 
 const DETAILS: readonly (readonly [words: RegExp, detail: TelegramErrorDetail])[] = [
@@ -144,7 +142,7 @@ export class TelegramError extends Error {
   override readonly name = "TelegramError";
   readonly code: TelegramErrorCode;
   readonly detail: TelegramErrorDetail;
-  /** The time that Telegram asks to wait; 0 if Telegram names no time. */
+  /** The value is 0 if Telegram names no time. */
   readonly retryAfterMs: number;
 
   constructor(

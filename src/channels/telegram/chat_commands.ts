@@ -39,8 +39,8 @@ const COMMANDS: Readonly<Record<string, (given: Given) => Promise<Told> | Told>>
   usage,
 };
 
-/** Resolves with the reply. Resolves with null without a command, or if a group's command may be for another bot.
- * Rejects with `UsageError`, `ConfigError` and `StoreError`. */
+/** Resolves with null without a command, or if a group's command may be for another bot. Rejects with `UsageError`,
+ * `ConfigError` and `StoreError`. */
 export async function chatCommand(
   message: Incoming,
   rest: Omit<Given, "message">,
@@ -52,7 +52,7 @@ export async function chatCommand(
     const told = await run({ message, ...rest });
     return typeof told === "string" ? new RichText().add(told) : told;
   }
-  if (chat.group) return null; // The command may be meant for another bot.
+  if (chat.group) return null; // Another bot of the group may handle the command.
   const near = nearestName(command, Object.keys(COMMANDS));
   const meant = near === null ? "/help lists the commands" : `did you mean /${near}? /help lists the commands`;
   return new RichText().add(`Unknown command /${command}: ${meant}`);
@@ -174,7 +174,7 @@ function chosen(asked: string, names: readonly string[]): string | null {
   );
 }
 
-/** Lists names as code, so that a tap copies one. */
+/** A tap on code copies it, so the names of the models are code. */
 async function listed(model: string | null, { sessions, models }: BotParts): Promise<RichText> {
   const present = await sessions.use(model, (session) => Promise.resolve(session)).catch((error: unknown) => {
     if (error instanceof ConfigError) return error; // The user can still choose another model.
@@ -199,8 +199,8 @@ function named({ model, provider }: Pick<Session, "model" | "provider">): string
 
 type Parts = Pick<BotParts, "api" | "inbox" | "sessions">;
 
-/** Returns the chosen conversation of a chat. If the chat has none, or the conversation was deleted, returns the chat's
- * first conversation, which Vis creates if necessary. */
+/** If the chat has no chosen conversation, or the conversation no longer exists, resolves with the chat's first
+ * conversation, which Vis creates if necessary. */
 export async function chatConversation(place: ChatPlace, parts: Parts): Promise<Conversation> {
   const { conversations } = await parts.sessions.main();
   const { branchId } = await parts.inbox.chat(chatKey(place));
@@ -209,11 +209,12 @@ export async function chatConversation(place: ChatPlace, parts: Parts): Promise<
     return await conversations.byId(branchId);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    return await choose(place, { parts, suffix: "" }); // The conversation was deleted, so the chat gets its first one.
+    // The conversation no longer exists, so the chat gets its first conversation.
+    return await choose(place, { parts, suffix: "" });
   }
 }
 
-/** For the same update, returns the same conversation. */
+/** Resolves with the same conversation for a repeated update. */
 async function newChatConversation(
   place: ChatPlace,
   { parts, updateId }: { readonly parts: Parts; readonly updateId: number },

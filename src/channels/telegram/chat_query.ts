@@ -18,13 +18,13 @@ import type { Incoming, IncomingFile } from "./read_update.ts";
 import { RichText } from "./rich_text.ts";
 
 const PRIVATE_MS = 1_500, GROUP_MS = 4_000, TYPING_MS = 4_500;
-/** If the end of the program interrupted a query this often, the bot does not run the query again. The query may be the
- * cause. */
+/** After this many interrupted attempts, the bot does not run the query again, because the query may be the cause. */
 const MAX_ATTEMPTS = 3;
 const LOOK_AGAIN_MS = 2_000;
 const SUSPENDED = "⏸ The bot is restarting. This request continues when it is back";
 
-/** `kept` means that the program ends before the bot has written the answer. The message stays in the inbox. */
+/** `kept` means that the program ends before the bot has written the answer, and that the message stays in the
+ * inbox. */
 export type ChatQueryEnd = "answered" | "kept";
 
 export class ChatQuery {

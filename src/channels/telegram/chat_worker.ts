@@ -12,8 +12,8 @@ const ALBUM_MS = 700;
 const MAX_WAITING = 50;
 const EDITED = "I have already answered this message and do not read edits of it: send it as a new message";
 
-/** The messages of one chat. Commands except /more run at once. A text during a query goes into this query. Other
- * messages run one after the other. */
+/** Commands except /more run at once, and a text during a query goes into this query. Other messages run one after the
+ * other. */
 export class ChatWorker {
   readonly #parts: BotParts;
   readonly #onFailed: (error: unknown) => void;
@@ -78,8 +78,8 @@ export class ChatWorker {
     this.#enqueue(placed);
   }
 
-  /** Puts an edited text into its waiting message, or passes the text to the running query that has the message. An
-   * answered message stays unchanged. */
+  /** An edit changes a waiting message and steers the query of a running message. An edit does not change an answered
+   * message. */
   async #edited(entry: PendingMessage): Promise<void> {
     const { message } = entry;
     const { inbox, access } = this.#parts;
@@ -139,14 +139,13 @@ export class ChatWorker {
       });
       await Promise.all(this.#steers.splice(0));
       if (end === "kept") return;
-      // Removes the parts first: while the message itself exists, the bot does not process its parts again.
+      // While the message exists, the bot does not process its parts again, so the bot removes the parts first.
       for (const part of this.#steered.splice(0)) await inbox.remove(part);
       await inbox.remove(entry);
     }
   }
 
-  /** Passes the message to the running query. If the query ends before a step shows the message, the message waits for
-   * its turn. */
+  /** If the query ends before a step shows the message, the message waits for its turn. */
   #steer(entry: PendingMessage, query: ChatQuery): void {
     const { message } = entry;
     const { inbox } = this.#parts;

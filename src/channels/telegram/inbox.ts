@@ -2,26 +2,24 @@ import type { JsonValue } from "../../domain/kit/json.ts";
 import type { StatePlace, StateStore } from "../../domain/records/extension_state.ts";
 import type { Incoming } from "./read_update.ts";
 
-/** A message without an answer. The bot stores this message before each action that must not happen twice. */
+/** The bot stores this message before each action that must not happen twice. */
 export interface PendingMessage {
   readonly message: Incoming;
   readonly branchId?: string;
   readonly model?: string | null;
-  /** The number of attempts, with an attempt that is about to begin. */
+  /** The number includes an attempt that is about to begin. */
   readonly attempts?: number;
   readonly queryId?: string;
   readonly steered?: string;
-  /** Whether the end of the program, not the user, interrupted the query. */
+  /** If true, the end of the program interrupted the query, and the user did not cancel it. */
   readonly suspended?: boolean;
-  /** The ids of the messages for the answer, in order. The bot fills existing messages, so that it does not send them
-   * twice. */
+  /** The bot fills existing messages of the answer in this order, so that it does not send them twice. */
   readonly replies?: readonly number[];
-  /** The id of the progress message if new messages show the answer. Null if the answer replaces the progress message.
-   * The bot chooses once, before it writes the answer. */
+  /** The value is null if the answer replaces the progress message. The bot chooses once, before it writes the
+   * answer. */
   readonly progress?: number | null;
   readonly startedAt?: number;
-  /** Whether the bot is about to send a short reply, or has sent it. The bot does not send the reply again, even if its
-   * arrival is unknown. */
+  /** If true, the bot does not send its short reply again, even if the arrival of the reply is unknown. */
   readonly replied?: boolean;
 }
 
@@ -39,9 +37,9 @@ interface ChatSettings {
 interface Mark {
   readonly updateId: number;
   readonly at: number;
-  /** The most recently accepted updates. A webhook may deliver updates in any order and repeatedly. */
+  /** A webhook may deliver updates in any order and repeatedly, so the mark keeps recently accepted updates. */
   readonly recent: readonly number[];
-  /** The messages of the last accepted batch. `accept` copies each message to its own row. */
+  /** `accept` copies each message of the last batch to its own row. */
   readonly entries: readonly PendingMessage[];
 }
 
@@ -92,8 +90,7 @@ export class Inbox {
     await this.#states.delete(this.#place, keyOf(entry));
   }
 
-  /** Returns the entries, oldest first. The entries include messages that a kill left between the two steps of
-   * `accept`. */
+  /** Resolves with the oldest entry first, including messages that a kill left between the two steps of `accept`. */
   async entries(): Promise<readonly PendingMessage[]> {
     const mark = await this.#get<Mark>("mark");
     if (mark !== null) await this.#spread(mark);

@@ -7,13 +7,13 @@ type SentText = Parameters<BotMethods["sendMessage"]>[0];
 
 export interface MessageButton {
   readonly text: string;
-  /** The text of at most 64 bytes that Telegram sends back when a user presses the button. */
+  /** Telegram sends this text of at most 64 bytes back when a user presses the button. */
   readonly callback_data: string;
 }
 
 const NO_PREVIEW = { link_preview_options: { is_disabled: true } } as const;
 
-/** Writes messages. If Telegram refuses the formatting of a message, the bot sends the text as plain text. */
+/** If Telegram refuses the formatting of a message, the bot sends the text as plain text. */
 export class Messenger {
   readonly #api: BotApi;
   readonly #outbox: Outbox;
@@ -23,8 +23,7 @@ export class Messenger {
     this.#outbox = outbox;
   }
 
-  /** Resolves with the id of the new message. With `silent`, the message makes no sound. Rejects with `TelegramError`
-   * if the chat accepts no message. */
+  /** Resolves with the id of the new message. Rejects with `TelegramError` if the chat accepts no message. */
   async send(
     place: ChatPlace,
     message: RichMessage,
@@ -69,7 +68,7 @@ export class Messenger {
     }
   }
 
-  /** Resolves with false if Telegram does not allow the removal, as after two days. */
+  /** Resolves with false if Telegram does not allow the removal, for example after two days. */
   async remove({ id }: ChatPlace, messageId: number): Promise<boolean> {
     const payload = { chat_id: id, message_id: messageId };
     try {
@@ -156,24 +155,22 @@ const PRIVATE_MS = 1_000, GROUP_MS = 3_000;
 const KEPT_CHATS = 1_000;
 
 interface Lane {
-  /** The end of the last call. The calls of a chat run in sequence, so that a late progress update does not overwrite
-   * an answer. */
+  /** The calls of a chat run in sequence, so that a late progress update does not overwrite an answer. */
   tail: Promise<unknown>;
   waiting: number;
-  /** The time until which the chat gets no optional message. */
+  /** Before this time, the chat gets no optional message. */
   freeAt: number;
-  /** The time until which Telegram accepts no calls. */
+  /** Before this time, Telegram refuses calls for the chat. */
   floodUntil: number;
 }
 
-/** Makes calls that write into a chat: in order, within Telegram's limits, and through flood limits and connection
- * losses. */
+/** Makes the calls of a chat in order and within Telegram's limits. */
 export class Outbox {
   readonly #clock: BotClock;
   readonly #signal: AbortSignal;
   readonly #lanes = new Map<number, Lane>();
 
-  /** After `signal`, waiting calls reject with `Cancelled`. */
+  /** After `signal` aborts, waiting calls reject with `Cancelled`. */
   constructor({ clock, signal }: { readonly clock: BotClock; readonly signal: AbortSignal }) {
     this.#clock = clock;
     this.#signal = signal;

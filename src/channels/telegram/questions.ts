@@ -27,9 +27,8 @@ interface Waiting {
   readonly messages: number[];
 }
 
-/** A user answers an approval by pressing a button, which has the approval's secret, or by replying to its message. An
- * answer counts only in the chat of the approval. Telegram identifies the sender; the caller checks whether the sender
- * may use the bot. */
+/** An answer counts only in the chat of the approval. Telegram identifies the sender; the caller checks whether the
+ * sender may use the bot. */
 export class ChatQuestions {
   readonly #messenger: Messenger;
   readonly #log: Log;
@@ -40,7 +39,7 @@ export class ChatQuestions {
     this.#log = log;
   }
 
-  /** Asks like `Approve`. Also rejects with `TelegramError` if the chat accepts no message. */
+  /** Rejects like `Approve`, and with `TelegramError` if the chat accepts no message. */
   async ask(
     question: ApprovalQuestion,
     { place, replyTo, signal }: {

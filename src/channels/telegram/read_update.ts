@@ -15,8 +15,7 @@ export interface IncomingFile {
 }
 
 export interface Incoming {
-  /** The number of the update. For an album, which has several updates, this is the number of the update with the first
-   * message. */
+  /** An album has several updates; this number belongs to the update with its first message. */
   readonly updateId: number;
   readonly chat: ChatPlace;
   readonly messageId: number;
@@ -25,7 +24,7 @@ export interface Incoming {
   readonly command: string | null;
   readonly files: readonly IncomingFile[];
   readonly album: string | null;
-  /** Whether the text replaces the text of an earlier message with the same number. */
+  /** If true, the text replaces the text of an earlier message with the same `messageId`. */
   readonly edited?: boolean;
 }
 
@@ -79,7 +78,7 @@ const UNFIT: Readonly<Record<string, string>> = {
   checklist: "checklists",
 };
 
-/** Reads an update, of which any field may be missing. In groups, only messages addressed to the bot count. */
+/** Any field of `update` may be missing. In a group, the bot ignores messages that do not address it. */
 export function readUpdate(update: Update, me: Me): ReadUpdate {
   if (update.callback_query) return pressOf(update.callback_query, update.update_id);
   const message = update.message ?? update.edited_message;

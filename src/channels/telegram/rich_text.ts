@@ -29,7 +29,7 @@ export interface RichMessage {
 /** Telegram ignores entities beyond this number. */
 const MAX_ENTITIES = 100;
 
-/** Styles are separate from the text. The text therefore needs no escapes, and Telegram reads no marks in it. */
+/** Styles are separate from the text, so the text needs no escapes. */
 export class RichText {
   readonly #runs: StyledText[] = [];
 
@@ -41,7 +41,7 @@ export class RichText {
     return this.#runs.reduce((sum, { text }) => sum + text.length, 0);
   }
 
-  /** For code, keeps only a surrounding quote, since Telegram combines code with no other style. */
+  /** Telegram combines code with no style except a quote, so this method drops other styles of code. */
   add(text: string, spans: readonly TextStyle[] = []): this {
     if (text === "") return this;
     const code = spans.find(({ type }) => type === "code" || type === "pre");
@@ -102,7 +102,7 @@ function addBlocks(blocks: readonly MarkdownBlock[], place: Place): void {
   }
 }
 
-/** Whether two blocks need no blank line between them. Telegram itself sets code and quotes apart. */
+/** Returns whether two blocks need no blank line between them. Telegram itself sets code and quotes apart. */
 function isApart(one: MarkdownBlock, other: MarkdownBlock): boolean {
   const isSet = ({ kind }: MarkdownBlock): boolean => kind === "code" || kind === "quote";
   return isSet(one) || isSet(other) || (one.kind === "list" && other.kind === "list");

@@ -2,8 +2,8 @@ import type { Conversation } from "../../conversation/conversations.ts";
 import type { Log } from "../../logging/log.ts";
 import type { Session } from "../channel.ts";
 
-/** The number of sessions that stay open besides the session of the configured model. Each session has its own database
- * connection and child processes. */
+/** Each session has its own database connection and child processes, so Vis keeps only this many open besides the main
+ * session. */
 const KEPT = 4;
 
 interface Slot {
@@ -16,8 +16,8 @@ interface SessionsOptions {
   readonly log: Log;
 }
 
-/** Keeps a few sessions open. If more are open, closes the least recently used session that is not in use. A
- * branch is open in only one session at a time. */
+/** Closes the least recently used session if more than `KEPT` are open and the session is not in use. A branch is open
+ * in only one session at a time. */
 export class ModelSessions {
   readonly #options: SessionsOptions;
   readonly #slots = new Map<string | null, Slot>();
@@ -32,7 +32,7 @@ export class ModelSessions {
     return await this.use(null, (session) => Promise.resolve(session));
   }
 
-  /** Runs `work` with an open session. Rejects with `ConfigError` for an unusable model, and like `work`. */
+  /** Rejects with `ConfigError` for an unusable model, and like `work`. */
   async use<T>(model: string | null, work: (session: Session) => Promise<T>): Promise<T> {
     while (this.#closing.has(model)) await this.#closing.get(model);
     const slot = this.#slots.get(model) ?? this.#begin(model);
@@ -99,7 +99,7 @@ export class ModelSessions {
     }
   }
 
-  /** Closes a session. Callers that need the model meanwhile wait for the end and open the model again. */
+  /** Callers that need the model during the closing wait for its end and open the model again. */
   #end(model: string | null, { opened }: Slot): void {
     this.#slots.delete(model);
     const closed = async (): Promise<void> => {

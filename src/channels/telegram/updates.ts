@@ -8,12 +8,11 @@ import { type BotApi, TelegramError, untilReached, type Update, type Waiting } f
 const UPDATE_KINDS = ["message", "edited_message", "callback_query"] as const;
 
 const POLL_SECONDS = 50;
-/** The number of updates in a batch. A batch of the longest messages fits one row of the inbox. */
+/** A batch of this many of the longest messages fits one row of the inbox. */
 const BATCH = 50;
 
-/** `mark` resolves with the highest update accepted before; null if unknown. Vis confirms updates to Telegram only
- * after `accept` resolves. Rejects with `TelegramError` if polling again is useless, and with the errors of
- * `accept`. */
+/** `mark` resolves with the highest accepted update, or null if it is unknown. Vis confirms updates to Telegram only
+ * after `accept` resolves. Rejects with `TelegramError` if polling again is useless, and like `accept`. */
 export async function pollUpdates(
   { api, mark, accept, ...waiting }: Waiting & {
     readonly api: BotApi;
@@ -113,7 +112,8 @@ async function updateOf(request: Request): Promise<Update | null> {
   return isUpdate(value) ? value : null;
 }
 
-/** Derives the secret from the token, so that Vis need not store it. Telegram must send the secret with each update. */
+/** Derives the secret from the token, so that Vis need not store the secret. Telegram must send the secret with each
+ * update. */
 export function webhookSecret(token: string): string {
   return createHmac("sha256", token).update("vis webhook").digest("hex");
 }

@@ -25,19 +25,19 @@ const CHANNEL = "tui";
 const RUNG_MS = 10_000;
 const FOLDED = 40;
 
-/** A message that the user sent while a query runs. Vis adds the message to the next model call of the query, or makes
- * the message the next request. */
+/** Vis adds a waiting message to the next model call of the query, or makes it the next request. */
 interface Waiting {
   readonly outgoing: Outgoing;
-  /** Aborting withdraws the message from the running query. Null if the message waits for the end of this query. */
+  /** Aborting withdraws the message from the running query. The value is null if the message waits for the end of this
+   * query. */
   steering: AbortController | null;
 }
 
 export interface WaitingMessage {
   readonly text: string;
-  /** Whether the message waits for the next step, not for the end of the query. */
+  /** If true, the message waits for the next step instead of the end of the query. */
   readonly steers: boolean;
-  /** Whether the user typed the message in this window. */
+  /** If true, the user typed the message in this window. */
   readonly isOwn: boolean;
 }
 
@@ -45,7 +45,7 @@ interface Elsewhere {
   readonly queryId: string;
   readonly since: number;
   readonly phase: string;
-  /** The id of the open question; null if there is none. */
+  /** The id is null if no question is open. */
   readonly question: string | null;
   readonly asking: AbortController;
 }
@@ -78,24 +78,23 @@ export interface SessionSpend {
 
 const NEW_SESSION: SessionSpend = { ...NOTHING_SPENT, steps: 0, walls: null, sentBytes: null };
 
-/** Runs one query of a conversation at a time. Text that the user types meanwhile steers the query or waits for its
- * end. The transcript shows errors. */
+/** Runs one query at a time. Text that the user types during a query steers this query or waits for its end. The
+ * transcript shows errors. */
 export class ChatController {
   readonly #parts: ChatParts;
   #branch: Branch | null = null;
   #spent: SessionSpend = NEW_SESSION;
   #running: { readonly turn: RunningTurn; readonly controller: AbortController; readonly since: number } | null = null;
   #waiting: Waiting[] = [];
-  /** The messages of all windows that wait for the next step of the running query. */
+  /** These messages of all windows wait for the next step of the running query. */
   #steering: readonly string[] = [];
   #lastAnswer = "";
   #ended: Promise<void> = Promise.resolve();
   #last: RunningTurn | null = null;
   #plan: readonly PlanItem[] = [];
   #asked: TranscriptEntry | null = null;
-  /** A query that another process runs in the branch on the screen. The user can answer, steer and cancel it here. */
+  /** Another process runs this query in the branch on the screen. The user can answer, steer and cancel it here. */
   #elsewhere: Elsewhere | null = null;
-  /** The shown state of each query, by its id. */
   #known: ReadonlyMap<string, string> = new Map();
   budget: RequestBudget = { steps: null, costUsd: null, reasoning: null };
 
@@ -111,7 +110,7 @@ export class ChatController {
     return this.#spent;
   }
 
-  /** Whether another process runs a query in the branch on the screen. */
+  /** Returns whether another process runs a query in the branch on the screen. */
   get isElsewhere(): boolean {
     return this.#elsewhere !== null;
   }
@@ -152,7 +151,8 @@ export class ChatController {
     return this.#plan;
   }
 
-  /** Returns the changes of the running request, or of the newest request that changed files. */
+  /** Resolves with the changes of the running request. If it has none, resolves with the changes of the newest request
+   * that changed files. */
   async changes(): Promise<{ readonly title: string; readonly diffs: readonly string[] }> {
     const running = this.#running?.turn.changes ?? [];
     if (running.length > 0) return { title: "Changes of the running request", diffs: running };
@@ -180,7 +180,7 @@ export class ChatController {
     this.#parts.changed();
   }
 
-  /** Shows another conversation. The caller makes sure that no query runs. */
+  /** The caller makes sure that no query runs. */
   show(branch: Branch | null, opened: OpenedBranch | null): void {
     const { spent = NEW_SESSION, lastAnswer = "", asked = null, turns = [], plan = [] } = opened ?? {};
     for (let back = this.takeBack(); back !== null; back = this.takeBack()) this.#parts.giveBack(back);
@@ -195,7 +195,7 @@ export class ChatController {
     this.#meet(turns.at(-1) ?? null);
   }
 
-  /** Shows requests that another process added or ended. `open` reads all requests. Rejects with `StoreError`. */
+  /** Shows requests that another process added or ended. Rejects with `StoreError`. */
   async follow(open: (branch: Branch) => Promise<OpenedBranch>): Promise<void> {
     const branch = this.#branch;
     if (branch === null || this.#running !== null) return;
@@ -228,7 +228,6 @@ export class ChatController {
     this.#parts.changed();
   }
 
-  /** Shows that another process runs the query, and asks its question. */
   #meet(turn: OpenedBranch["turns"][number] | null): void {
     const branch = this.#branch;
     const before = this.#elsewhere;
@@ -500,7 +499,7 @@ function given(variables: Outgoing["variables"]): NonNullable<AskOptions["variab
 interface OpenedBranch {
   readonly turns: readonly {
     readonly query: StoredQuery;
-    /** The number of stored steps, a running one included. */
+    /** The count includes a running step. */
     readonly count: number;
     readonly entries: readonly TranscriptEntry[];
   }[];

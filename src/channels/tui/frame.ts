@@ -108,7 +108,6 @@ function planLines(
   return [theme.dim(line(`  Tasks: ${planLine(items).replace(/ · .*/, "")}`)), ...shown];
 }
 
-/** A running command of the user, or a command in the background. */
 export interface RunningJob {
   readonly title: string;
   readonly ms: number;
@@ -184,7 +183,7 @@ function leftOf(
   if (told !== "") return theme.warn(cut(told));
   if (phase === "") return title === "" ? "" : theme.dim(cut(`Conversation: ${title}`));
   const end = ` · ${runningText(ms)} · ${asks ? "Ctrl-C" : "Esc"} cancels`;
-  // A long command leaves room for the end.
+  // The phase may contain a long command, so the line leaves room for its end.
   const text = `${cut(phase, Math.max(LEAST_PHASE, room - 2 - end.length))}${end}`;
   return `${theme.accent(spinner(ms))} ${theme.dim(cut(text, room - 2))}`;
 }
@@ -270,8 +269,8 @@ function border(
   return `${theme.accent(`${left}─`)}${theme.bold(told)}${theme.accent(`${rest}${right}`)}`;
 }
 
-/** The least time between two frames of streaming content. After a slow frame, the painter waits for at least `SPARE`
- * times its cost. */
+/** Frames of streaming content are at least `FRAME_MS` apart. After a slow frame, the painter waits for at least
+ * `SPARE` times its cost. */
 const FRAME_MS = 33;
 const SPARE = 4;
 const TICK_MS = 250;

@@ -9,14 +9,13 @@ export interface Prefs {
   readonly thinking: boolean;
   readonly iterations: boolean;
   readonly theme: typeof THEMES[number];
-  /** Whether Vis handles wheel and clicks. The user then holds Shift to select text in the terminal. */
+  /** If true, Vis handles wheel and clicks, and the user holds Shift to select text in the terminal. */
   readonly mouse: boolean;
-  /** Whether the input has vi keys. Another form of this setting is `"keys": "vim"`. */
+  /** The file may write this setting as `"keys": "vim"`. */
   readonly vim: boolean;
-  /** Whether Vis rings the bell and notifies the desktop when a long request ends or an approval waits. */
+  /** If true, Vis rings the bell and notifies the desktop when a long request ends or an approval waits. */
   readonly bell: boolean;
-  /** Keys by action of the screen, such as `{"retry": "ctrl+r"}`. The screen has no command for keys, so the user edits
-   * the file. */
+  /** The screen has no command for keys, so the user edits the file, for example with `{"retry": "ctrl+r"}`. */
   readonly keys: Readonly<Record<string, string>>;
 }
 
@@ -60,8 +59,8 @@ export class PrefsFile implements PrefsKeeper {
     this.#prefs = prefs;
   }
 
-  /** Never rejects. For an unusable file, resolves with the defaults and a note for the user. Otherwise the note is
-   * "". */
+  /** Does not reject. For an unusable file, resolves with the defaults and a note for the user; for a usable file, the
+   * note is "". */
   static async open(path: string): Promise<{ readonly prefs: PrefsFile; readonly note: string }> {
     try {
       return { prefs: new PrefsFile(path, prefsOf(await read(path))), note: "" };
@@ -83,7 +82,7 @@ export class PrefsFile implements PrefsKeeper {
     return written;
   }
 
-  /** Merges changes with the file, because another process may have written changes meanwhile. */
+  /** Another process may have written changes, so this method merges its changes with the file. */
   async #write(): Promise<void> {
     const change = this.#unkept;
     const before = await read(this.#path).catch((): Kept => ({ ...this.#prefs }));

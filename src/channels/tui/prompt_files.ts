@@ -18,9 +18,8 @@ interface PromptFiles {
   readonly notes: readonly string[];
 }
 
-/** Returns the prompts of these files: `.vis/prompts/*.md` and `.claude/commands/*.md` of the workspace, then
- * `prompts/*.md` of Vis's own folder and `.claude/commands/*.md` of the user's home folder. The first file of a name
- * counts. Vis follows no links, because a repository must not send a file from elsewhere. */
+/** The first file of a name counts, and files of the workspace come before files of the user. Vis follows no links,
+ * because a repository must not send a file from elsewhere. */
 export async function promptFiles(
   { workspace, home, userHome = null }: {
     readonly workspace: string;

@@ -1,27 +1,17 @@
-/* The screen of a terminal. Read its files in this order:
- *
- *   run_screen.ts   `runScreen`: shows the screen until the user quits; this file is the entrance of the folder
- *   screen.ts       the whole screen, which has the parts below, and runs the actions of panels and commands
- *   chat.ts         the conversation on the screen: one query at a time, and waiting messages
- *   entries/        the parts of a conversation; `transcript.ts` draws the visible rows, `turn.ts` a running query
- *   input/          the text of the user: `input_box.ts` with pastes and images, completions, history, prompt files
- *   commands.ts     all actions with a name; `keyboard.ts` has their keys
- *   panels/         views over the messages: `panel.ts` is their base, `widgets.ts` and `reader.ts` their parts
- *
- * `frame.ts` combines the rows and decides when to draw them. `text/` has colours, wrapping and short forms. */
+/* `runScreen` in this file is the entrance of the folder. `screen.ts` runs the actions of panels and commands,
+   `chat.ts` runs queries, and `entries/` draws the conversation. */
 
 import { type Conversation as Branch, nothingToContinue } from "../../conversation/conversations.ts";
 import type { Io, ScreenRequest, Session } from "../channel.ts";
 import { Screen, type ScreenParts } from "./screen.ts";
 import { watchEnd } from "./terminal.ts";
 
-/** Restores the terminal for the shell if something interrupts the normal exit: mouse, bracketed paste, line wrapping,
- * screen, title and cursor. */
+/** These sequences restore the terminal for the shell if the program ends without its normal exit. */
 const RESTORE =
   "\x1b[23;0t\x1b[?1006l\x1b[?1004l\x1b[?1003l\x1b[?1002l\x1b[?1000l\x1b[?2004l\x1b[?7h\x1b[?1049l\x1b[0m\x1b[?25h";
 
 /** Resolves with the exit code when the user quits. Rejects with `UsageError` if the conversation does not exist, and
- * with internal errors. Vis restores the terminal first. */
+ * with internal errors. Vis restores the terminal before the promise settles. */
 export async function runScreen(
   parts: Omit<ScreenParts, "terminal"> & {
     readonly terminal: (gone: () => void) => ScreenParts["terminal"];
@@ -53,7 +43,7 @@ export async function runScreen(
       await screen.ended();
       await screen.session.close();
     } finally {
-      unwatch(); // Until the store is closed, a second SIGHUP must not end the process.
+      unwatch(); // A second SIGHUP must not end the process before the store is closed.
     }
   }
   return code.value;
@@ -70,7 +60,7 @@ async function branchOf(
 async function farewell({ conversations }: Session, branch: Branch | null): Promise<string> {
   if (branch === null) return "";
   const { conversationId, branchId } = branch;
-  // The id of the conversation means the branch that was used last.
+  // The id of a conversation means its last used branch.
   const lastUsed = await conversations.byId(conversationId).catch(() => branch);
   return `Resume with: vis --conversation ${lastUsed.branchId === branchId ? conversationId.slice(0, 13) : branchId}\n`;
 }

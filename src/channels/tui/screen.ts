@@ -67,7 +67,7 @@ function hasModel({ model }: Session): boolean {
   return model !== "";
 }
 
-/** Reads the input before the package does, because the package keeps the focus of the terminal private. */
+/** The package keeps the focus of the terminal private, so this function reads the input before the package does. */
 function watched(terminal: Terminal, onFocus: (isIn: boolean) => void): Terminal {
   const start = terminal.start.bind(terminal);
   terminal.start = (onInput, onResize) =>
@@ -79,9 +79,9 @@ function watched(terminal: Terminal, onFocus: (isIn: boolean) => void): Terminal
 }
 
 const LOOK_MS = 1_000;
-/** Keys that work at once, even while earlier keys wait. */
+/** These keys work at once, even while earlier keys wait. */
 const LEAVING: readonly KeyId[] = ["escape", "ctrl+c"];
-/** The limit for the bytes of a copied text, because many terminals accept no longer clipboard sequence. */
+/** Many terminals accept no clipboard sequence with a longer text. */
 const COPIED_BYTES = 1_000_000;
 
 /** The actions of panels and commands do not throw. The caller that opened the session closes it after `ended`. */
@@ -98,7 +98,7 @@ export class Screen implements PanelActions {
   readonly #userCommands: UserCommands;
   readonly #frame: ScreenFrame;
   #prompts: readonly PromptFile[] = [];
-  /** Requests that extensions offer, such as skills. */
+  /** Extensions offer these requests, such as skills. */
   #offered: readonly PromptFile[] = [];
   #added: readonly ExtensionCommandFacts[] = [];
   #commands: readonly PaletteCommand[] = [];
@@ -110,7 +110,7 @@ export class Screen implements PanelActions {
   #isPlanOpen = false;
   #told = "";
   #history: InputHistory | null = null;
-  /** The commands in the background of the branch `#programsOf`. */
+  /** These commands run in the background of the branch `#programsOf`. */
   #programs: readonly BackgroundProgram[] = [];
   #programsOf = "";
   #git = "";
@@ -120,9 +120,9 @@ export class Screen implements PanelActions {
   #on = false;
   readonly #left = new AbortController();
   #following: Promise<void> = Promise.resolve();
-  /** Keys that arrived before the screen was complete; null afterwards. */
+  /** These keys arrived before the screen was complete. The value is null after the screen has typed them. */
   #early: string[] | null = [];
-  /** The lines that wait for the files of prompts. */
+  /** Submitted lines wait for the files of prompts until this promise resolves. */
   #submitting: Promise<void> | null = null;
 
   constructor(parts: ScreenParts, session: Session) {
@@ -175,7 +175,7 @@ export class Screen implements PanelActions {
     this.#painter = new Painter({ draw, cost: () => this.#frame.cost });
   }
 
-  /** The current session. A change of the model replaces the session. */
+  /** A change of the model replaces the session. */
   get session(): Session {
     return this.#session;
   }
@@ -262,7 +262,7 @@ export class Screen implements PanelActions {
     this.#painter.soon();
   }
 
-  /** While work runs, requests redraws, because the screen shows the time of the work. */
+  /** The screen shows the time of running work, so it redraws while work runs. */
   #tick(): void {
     const runs = this.chat.status.phase !== "" || this.#userCommands.running !== null || this.#programs.length > 0;
     this.#painter.tick(runs);
@@ -350,7 +350,7 @@ export class Screen implements PanelActions {
     }
   }
 
-  /** Uses the terminal's own clipboard sequence, which also works over a remote connection. */
+  /** The clipboard sequence of the terminal works over a remote connection. */
   copy(text: string): void {
     if (text === "") return this.tell("There is nothing to copy");
     const bytes = Buffer.from(text);
@@ -469,7 +469,7 @@ export class Screen implements PanelActions {
     this.#title = "";
     this.#parts.terminal.write(TERMINAL_CODES.keepTitle);
     this.#tui.start();
-    // Requests a render again, because the terminal drops a render that was requested before a stop.
+    // The terminal package drops a render that the screen requested before a stop, so the screen requests it again.
     this.#tui.requestRender(true);
     if (!this.#prefs.get().mouse) this.#parts.terminal.write(TERMINAL_CODES.mouseOff);
   }
@@ -595,7 +595,7 @@ export class Screen implements PanelActions {
     };
     const fresh = isOfFile(text, this.#commands) ? [this.#freshCommands(), this.#addCommands()] : [];
     if (fresh.length === 0 && this.#submitting === null) return submit();
-    // Later lines wait for earlier ones.
+    // Earlier lines must reach the chat first, so a later line waits for them.
     const submitting = Promise.all([this.#submitting, ...fresh]).catch(() => {}).then(submit).finally(() => {
       if (this.#submitting === submitting) this.#submitting = null;
     });
@@ -609,7 +609,7 @@ export class Screen implements PanelActions {
     return runs ? "Add to the running request" : "Ask anything";
   }
 
-  /** Adds the commands of extensions after the start. To find these commands, Vis has to load some extensions. */
+  /** Vis has to load some extensions to find their commands, so the screen adds them after its start. */
   async #addCommands(): Promise<void> {
     try {
       const admin = await this.#parts.extensions();

@@ -54,7 +54,7 @@ export class UserCommands {
   #running: RunningCommand | null = null;
   #ended: Promise<unknown> = Promise.resolve();
   #count = 0;
-  /** The commands of the shown conversation whose output no request has read. */
+  /** No request has read the output of these commands of the shown conversation. */
   #here: readonly TypedCommand[] = [];
   readonly #elsewhere = new Map<string, readonly TypedCommand[]>();
 

@@ -7,7 +7,7 @@ const MOST_FILES = 10_000, MOST_FOLDERS = 4_000, MOST_NAMES = 40_000;
 const FRESH_MS = 10_000;
 const MOST_FOUND = 50;
 
-/** Folders of tools and results, which requests rarely name. */
+/** Requests rarely name files in these folders of tools and results. */
 const LEFT_OUT: ReadonlySet<string> = new Set([
   ...["node_modules", "target", "dist", "build", "out", "coverage", "vendor", "venv", "__pycache__"],
 ]);

@@ -10,7 +10,7 @@ import {
 import type { TerminalPaint } from "./paint.ts";
 import { cutRuns, type Run, textColumns, type Wrapping, wrapRuns } from "./wrap.ts";
 
-/** The limit for code with colours. */
+/** Longer code has no colours. */
 const COLOURED_CHARS = 20_000;
 /** If an indent would leave less than this width, lists and quotes have no indent. */
 const LEAST_WIDTH = 10;
@@ -21,8 +21,7 @@ interface TerminalPlace {
   readonly columns: (text: string) => number;
 }
 
-/** Draws Markdown as the lines of a terminal of this width. The texts of the tree must be clean of control sequences.
- * `columns` measures a text. */
+/** The texts of the tree must be clean of control sequences. `columns` measures the width of a text. */
 export function markdownLines(
   blocks: readonly MarkdownBlock[],
   { width, paint, columns = textColumns }: Omit<TerminalPlace, "columns"> & Partial<TerminalPlace>,
@@ -148,7 +147,8 @@ interface Drawing extends Wrapping {
 const GAP = 3;
 const LEAST_COLUMN = 4;
 
-/** Draws a table. If the table is wider than the terminal, wraps its cells, or else draws them one below the other. */
+/** If the table is wider than the terminal, wraps its cells. If the columns do not fit, draws the cells one below the
+ * other. */
 function tableLines({ sides, head, rows }: MarkdownTable, drawing: Drawing): readonly string[] {
   const { width, columns, paint, runsOf } = drawing;
   const bold = (runs: readonly Run[]): readonly Run[] =>
@@ -176,8 +176,7 @@ function widthOf(cell: readonly Run[], columns: (text: string) => number): numbe
   return Math.max(...lines.map(columns));
 }
 
-/** Returns widths that fit, by narrowing the widest columns. Returns null if there is not enough room for all
- * columns. */
+/** Narrows the widest columns. Returns null if the room does not suffice for all columns. */
 function fitted(natural: readonly number[], room: number): readonly number[] | null {
   const sum = (most: number): number => natural.reduce((all, one) => all + Math.min(one, most), 0);
   if (sum(Infinity) <= room) return natural;

@@ -12,7 +12,7 @@ export interface TerminalPaint {
   readonly mark: Paint;
   readonly spans: Readonly<Record<CodeSpan["kind"], Paint>>;
   readonly changed: Readonly<Record<"added" | "removed", Paint>>;
-  /** Makes a text open an address. Null for terminals without links, where the address is visible instead. */
+  /** The value is null for terminals without links, where the text shows the address. */
   readonly open: ((text: string, href: string) => string) | null;
 }
 

@@ -13,7 +13,7 @@ export interface Wrapping {
 const GRAPHEMES = new Intl.Segmenter();
 const ASCII = /^[\x20-\x7e]*$/;
 
-/** Breaks runs into painted lines between words, and words that are wider than a line between characters. */
+/** Breaks lines between words. Breaks a word that is wider than a line between characters. */
 export function wrapRuns(runs: readonly Run[], { width, columns }: Wrapping): readonly string[] {
   const lines: Line[] = [new Line()];
   const top = (): Line => lines[lines.length - 1] as Line;
@@ -25,7 +25,7 @@ export function wrapRuns(runs: readonly Run[], { width, columns }: Wrapping): re
     const wide = word.reduce((sum, { text }) => sum + columns(text), 0);
     if (top().columns + wide <= width) top().add(word, wide);
     else if (isBlank(word)) {
-      if (top().columns > 0) lines.push(new Line()); // Drops a blank at the end of a line.
+      if (top().columns > 0) lines.push(new Line()); // A blank at the end of a line disappears.
     } else {
       if (top().columns > 0 && !top().isIndent) lines.push(new Line());
       for (const piece of wide <= width - top().columns ? word : word.flatMap(broken)) {
@@ -38,7 +38,7 @@ export function wrapRuns(runs: readonly Run[], { width, columns }: Wrapping): re
   return lines.map((line) => line.painted());
 }
 
-/** Breaks runs into painted lines between characters only, as code requires. */
+/** Code requires breaks between characters, so this function does not look for words. */
 export function cutRuns(runs: readonly Run[], { width, columns }: Wrapping): readonly string[] {
   const lines: Line[] = [new Line()];
   const top = (): Line => lines[lines.length - 1] as Line;
@@ -106,7 +106,7 @@ function broken({ text, paint }: Run): readonly Run[] {
 }
 
 const EMOJI = /^(?:\p{Emoji_Presentation}|\p{Emoji}\ufe0f|\p{Regional_Indicator}{2})/u;
-/** Matches halfwidth marks of a letter, which take a column of their own. */
+/** Halfwidth marks of a letter take a column of their own. */
 const MARKS = /(?<=[^])[\uff9e\uff9f]/g;
 const NOTHING = /^[\p{Mn}\p{Me}\p{Cf}\p{Cc}]+$/u;
 

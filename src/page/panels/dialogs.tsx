@@ -1,4 +1,4 @@
-/** The two windows over the page: `view` shows content, `ask` asks for a text or a confirmation. */
+/** `view` shows content over the page, and `ask` asks for a text or a confirmation. */
 import { signal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
@@ -25,7 +25,7 @@ interface Viewed {
   readonly busy: boolean;
   readonly content: ComponentChildren;
   readonly fault: string;
-  /** The number of views so far. With this number, a view that loads late recognizes that a newer view is open. */
+  /** With this number, a view that loads late recognizes that a newer view is open. */
   readonly count: number;
 }
 
@@ -63,8 +63,8 @@ export function Viewer(): JSX.Element {
   );
 }
 
-/** Prompts for text, or for a confirmation if `value` is null. `isFinal` marks an action that nothing reverts. Resolves with the text ("" for a confirmation), or with
- * null when dismissed. */
+/** Resolves with the text, with "" for a confirmation, or with null if the user cancels. A null `value` asks for a
+ * confirmation without a text. `isFinal` marks an action that nothing reverts. */
 export async function ask(
   question: string,
   { value = null, verb, isFinal = false }: {

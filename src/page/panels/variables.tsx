@@ -136,8 +136,8 @@ function Version(
   );
 }
 
-/** If an object has texts of several lines, such as a command's result, shows its keys with their texts. JSON would
- * hide the line breaks. */
+/** JSON would hide the line breaks of texts, such as the output of a command, so the page shows the keys with their
+ * texts. */
 function Value({ text }: { readonly text: string }): JSX.Element {
   const facts = useMemo(() => objectIn(text), [text]);
   const isLong = (value: unknown): value is string => typeof value === "string" && value.includes("\n");

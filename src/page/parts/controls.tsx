@@ -17,7 +17,7 @@ interface MenuProps {
   readonly children: ComponentChildren;
 }
 
-/** A box that opens over the page. Escape, a click elsewhere, and a button of the box close it. */
+/** Escape, a click elsewhere, and a button of the box close the menu. */
 export function Menu({ summary, children, ...given }: MenuProps): JSX.Element {
   const menu = useRef<HTMLDetailsElement>(null);
   const close = (): void => {

@@ -15,7 +15,7 @@ export function clean(text: string): string {
   });
 }
 
-/** Passes the texts of elements through `clean`, in all components. */
+/** After this call, the texts of elements pass `clean` before Preact draws them. */
 export function cleanElements(): void {
   const { vnode: before } = options;
   options.vnode = (vnode) => {
@@ -32,17 +32,16 @@ function cleaned(children: ComponentChildren): ComponentChildren {
   return Array.isArray(children) ? children.map(cleaned) : children;
 }
 
-/** Returns the number, in the form of the user's locale, and the word. */
 export function plural(count: number, word: string): string {
   return counted(count, word, count.toLocaleString());
 }
 
 const SHOWN_CHARS = 20_000;
 
-/** The limit for code with colours. */
+/** Longer code has no colours. */
 const COLOURED_CHARS = 20_000;
 
-/** Shows a text that may be very long: its beginning, and a button for more. `show` turns text into elements. */
+/** A text may be very long, so the page shows its beginning and a button for more. */
 export function LongText(
   { text, show = unchanged }: {
     readonly text: string;
@@ -65,7 +64,7 @@ function unchanged(part: string): string {
   return part;
 }
 
-/** Shows a text with its line breaks. The keyboard can reach the text, since a long text scrolls. */
+/** A long text scrolls, so the keyboard must be able to reach the text. */
 export function Pre({ label, text, show, ...given }: {
   readonly label: string;
   readonly text: string;
@@ -145,7 +144,7 @@ function Line({ line }: { readonly line: DiffLine }): JSX.Element {
   );
 }
 
-/** Shows a comparison of two versions of a variable. A line that begins with ~ has changed. */
+/** In a comparison of two versions, a line that begins with ~ has changed. */
 export function ShownDiff({ label, text }: { readonly label: string; readonly text: string }): JSX.Element {
   return <Pre class="diff" label={label} text={text.trimEnd()} show={diffLines} />;
 }
@@ -167,7 +166,7 @@ export function coloured(code: string, language = "ts"): ComponentChildren {
   );
 }
 
-/** Shows a Markdown text as elements. The tree has no markup, so HTML in the text stays text. */
+/** The tree has no markup, so HTML in the text stays text. */
 export function Markdown({ blocks }: { readonly blocks: readonly MarkdownBlock[] }): JSX.Element {
   return <>{blocks.map((block) => <Block block={block} />)}</>;
 }
@@ -282,7 +281,6 @@ function link(href: string, children: ComponentChildren): JSX.Element {
   return <a href={href} title={href} rel="noopener noreferrer" target="_blank">{children}</a>;
 }
 
-/** Returns the time of day for a time of today, and the date for any other time. */
 export function shortTime(time: number): string {
   const date = new Date(time);
   const isToday = date.toDateString() === new Date().toDateString();

@@ -9,10 +9,10 @@ import type { MarkdownBlock } from "../../markdown/tree.ts";
 
 const KEY = "vis-token";
 
-/** The event that the window receives when the server refuses the token. */
+/** The window receives this event when the server refuses the token. */
 export const REFUSED = "vis-refused";
 
-/** The longest wait after a rate limit, in seconds. After a longer limit, the page shows the error at once. */
+/** If a rate limit lasts more seconds, the page shows the error at once. */
 const SOON_S = 10;
 
 interface RequestOptions {
@@ -22,14 +22,14 @@ interface RequestOptions {
   readonly signal?: AbortSignal;
 }
 
-/** An error response of the server: `status` and a sentence. */
 export class Refused extends Error {
   constructor(readonly status: number, message: string) {
     super(message);
     this.name = "Refused";
   }
 
-  /** Whether the same request may succeed later. While the server restarts, a proxy responds with such a status. */
+  /** Returns whether the same request may succeed later. While the server restarts, a proxy responds with such a
+   * status. */
   get isPassing(): boolean {
     return this.status >= 500 || this.status === 429;
   }
@@ -63,7 +63,7 @@ export function dropToken(): void {
   sessionStorage.removeItem(KEY);
 }
 
-/** Sends a request to the API. Rejects with `Refused`, or with another error if the server is unreachable. */
+/** Rejects with `Refused`, or with another error if the server is unreachable. */
 export async function request(path: string, options: RequestOptions = {}): Promise<Response> {
   const { method = "GET", body, headers = {}, signal = null } = options;
   const init = {
@@ -102,8 +102,7 @@ async function reach(path: string, init: RequestInit): Promise<Response> {
   }
 }
 
-/** Resolves with the data of the response. The caller chooses `T` to match the schema of the route; nothing checks
- * the match. */
+/** The caller chooses `T` to match the schema of the route; no code checks the match. */
 export async function json<T>(path: string, options?: RequestOptions): Promise<T> {
   return await (await request(path, options)).json();
 }
@@ -116,12 +115,12 @@ const PAUSES_MS = [250, 1000, 2000, 4000, 8000];
 
 interface Followed {
   readonly conversation: string;
-  /** The id of the query. If `response` begins the query, the first event has the id. */
+  /** If `response` begins the query, its first event has the id. */
   readonly queryId?: string;
   readonly response?: Response;
   /** Aborts when the page no longer shows the result. The connection then ends, but the query continues. */
   readonly signal: AbortSignal;
-  /** Reports with true that the connection is lost, and with false that it is restored. */
+  /** Receives true when the page has lost the connection, and false when the connection works again. */
   lost(is: boolean): void;
 }
 
@@ -131,8 +130,7 @@ interface Seen {
   over: boolean;
 }
 
-/** Yields the events of one query in groups as they arrive, from the response that began the query or from its address.
- * Reconnects after a lost connection, however long that takes, until the signal aborts. Throws if the server refuses,
+/** Reconnects after a lost connection, however long that takes, until the signal aborts. Throws if the server refuses,
  * or if the connection ended before the first event. */
 export async function* queryEvents(followed: Followed): AsyncGenerator<readonly QueryEvent[]> {
   const { signal, lost } = followed;
@@ -248,14 +246,14 @@ export interface TurnEnd extends Readonly<Pick<QueryRow, Ending>> {
   readonly usage: Pick<Usage, "input" | "output" | "estimated">;
   readonly notes: readonly string[];
   readonly work?: Pick<Work, "files" | "added" | "removed" | "text" | "did"> | undefined;
-  /** The tree of an answer in Markdown. Absent until the page has fetched the tree. */
+  /** The field is absent until the page has fetched the tree of an answer in Markdown. */
   readonly answerTree?: readonly MarkdownBlock[] | null;
 }
 
 export interface StepMetadata {
   readonly diffs?: readonly BlockDiff[];
   readonly outcome?: string;
-  /** The code of a running step's blocks. */
+  /** This field has the code of a running step's blocks. */
   readonly pendingBlocks?: readonly string[];
   readonly walls?: {
     readonly realm: boolean;

@@ -16,7 +16,7 @@ const NOTHING: Drawn = { finished: [], rest: [] };
 
 export class DraftAnswer {
   readonly text = signal("");
-  /** The drawn blocks. Null while the page draws the text without Markdown. */
+  /** The value is null while the page draws the text without Markdown. */
   readonly drawn = signal<Drawn | null>(null);
   readonly #parse: (texts: readonly string[]) => Promise<readonly Tree[]>;
   readonly #pause: () => Promise<void>;
@@ -24,7 +24,7 @@ export class DraftAnswer {
   #finished = 0;
   #follows = false;
 
-  /** `parse` returns the trees of texts. `pause` runs between two calls of `parse`. */
+  /** `pause` runs between two calls of `parse`. */
   constructor(parse: (texts: readonly string[]) => Promise<readonly Tree[]>, pause = pauseBetween) {
     this.#parse = parse;
     this.#pause = pause;
@@ -42,8 +42,7 @@ export class DraftAnswer {
     this.drawn.value = null;
   }
 
-  /** Reads the text until it grows no more. If a call fails, or too much text is new, the page draws the text without
-   * Markdown from then on. */
+  /** If a call fails, or too much text is new, the page draws the text without Markdown from then on. */
   async #follow(): Promise<void> {
     this.#follows = true;
     try {

@@ -10,7 +10,7 @@ import {
   Refused,
 } from "./api.ts";
 
-/** Whether the page is visible or asks for a token. If the page asks again, `why` has the reason. */
+/** If the page asks for a token again, `why` has the reason. */
 export const entry = signal<{ readonly shows: "nothing" | "token" | "page"; readonly why: string }>({
   shows: "nothing",
   why: "",
@@ -21,7 +21,7 @@ export function askToken(why = ""): void {
   void drawn().then(() => elements.token.current?.focus());
 }
 
-/** Shows an error to the user. `REFUSED` handles a refused token. */
+/** Shows an error to the user instead of rejecting. A listener of `REFUSED` handles a refused token. */
 export async function guarded<T>(work: () => T | Promise<T>): Promise<T | undefined> {
   try {
     return await work();
@@ -46,7 +46,7 @@ async function load(): Promise<void> {
   about.value = await json<ApiServer>("/api/v1");
 }
 
-/** Separate from `load`, because providers may take a while to list their models, and may fail. */
+/** Providers may take a while to list their models, and may fail, so this function is separate from `load`. */
 async function loadModels(): Promise<void> {
   const { items } = await json<ApiModelList>("/api/v1/models");
   models.value = items.flatMap(({ provider, models }) => models.map(({ name }) => `${provider}/${name}`));
@@ -58,7 +58,7 @@ const LIMITS = ["maxIterations", "maxCostUsd", "timeoutMs"] as const;
 
 export type LimitName = typeof LIMITS[number];
 
-/** The choices for the next requests. If a choice is "", the server chooses. */
+/** If a choice is "", the server chooses. */
 export const choices = {
   plan: signal(false),
   model: signal(""),
@@ -77,13 +77,13 @@ export function chosen(): Readonly<Record<string, unknown>> {
   };
 }
 
-/** Returns the workspace of a new conversation; null if the server has only one. */
+/** Returns null if the server has only one workspace. */
 export function chosenWorkspace(): string | null {
   const { workspaces = [] } = serverFacts.about.value ?? {};
   return workspaces.length > 1 ? choices.workspace.value || (workspaces[0] ?? null) : null;
 }
 
-/** Returns the folder of a new conversation; "" until the page has the server's facts. */
+/** Returns "" until the page has the facts of the server. */
 export function newFolder(): string {
   return chosenWorkspace() ?? serverFacts.about.value?.workspace ?? "";
 }
@@ -112,7 +112,7 @@ function showList(open: boolean): void {
   if (open) void drawn().then(() => elements.filter.current?.focus());
 }
 
-/** The list of the sidebar. `isOpen` has an effect only on a narrow screen. */
+/** `isOpen` has an effect only on a narrow screen. */
 export const conversationList = { items, next, isOpen, load: loadList, more, show: showList };
 
 const others = new BroadcastChannel("vis");
@@ -134,7 +134,7 @@ export const elements = {
   viewer: createRef<HTMLDialogElement>(),
 };
 
-/** Resolves when the document has earlier changes, because Preact draws components in a microtask. */
+/** Preact draws components in a microtask, so the document has earlier changes when this promise resolves. */
 export async function drawn(): Promise<void> {
   await Promise.resolve();
   await Promise.resolve();

@@ -35,7 +35,7 @@ interface Facts extends ApiConversation, Partial<Pick<ConversationDetail, "branc
 
 class Thread {
   readonly id = signal<string | null>(null);
-  /** The facts of the conversation. Null for a new conversation, and if the page could not fetch the facts. */
+  /** The facts are null for a new conversation, and if the page could not fetch them. */
   readonly facts = signal<Facts | null>(null);
   readonly title = signal("New conversation");
   readonly shows = signal<"nothing" | "loading" | "fault" | "turns">("nothing");
@@ -43,7 +43,7 @@ class Thread {
   readonly earlier = signal(0);
   readonly running = signal(false);
   scroller: { readonly node: HTMLElement; toEnd(): void; keepEnd(): void } | null = null;
-  /** Called when the user turns to another conversation or a new one. */
+  /** The thread calls this function when the user turns to another conversation or a new one. */
   turned: (from: string | null, to: string | null) => void = () => {};
   #shown = new AbortController();
   #newest: string | null = null;
@@ -65,7 +65,7 @@ class Thread {
     again();
   }
 
-  /** Reads the list, which shows whether another program has changed the open conversation. */
+  /** The list shows whether another program has changed the open conversation. */
   async #look(): Promise<void> {
     if (document.hidden || entry.value.shows !== "page") return;
     await conversationList.load();
@@ -91,7 +91,7 @@ class Thread {
     this.#opened("New conversation", null);
   }
 
-  /** Opens a conversation. If the user has opened something else meanwhile, shows nothing more. */
+  /** If the user opens another conversation during the loading, drops the result. */
   async open(id: string, placed: () => Promise<void> = async () => {}): Promise<void> {
     const shown = this.#forget("loading");
     this.#turnTo(id);
@@ -133,7 +133,7 @@ class Thread {
     if (node) node.scrollTop += node.scrollHeight - height;
   }
 
-  /** Sends a request. Calls `taken` when the server has accepted the request. */
+  /** Calls `taken` when the server has accepted the request. */
   async send(
     text: string,
     { images = [], only, taken = () => {} }: {
@@ -183,8 +183,8 @@ class Thread {
     this.#changed();
   }
 
-  /** Runs a request again. The previous run stays in the database. If the branch has inherited the request, the page
-   * makes and opens a new branch. */
+  /** The previous run stays in the database. If the branch has inherited the request, the server makes a new branch and
+   * the page opens it. */
   async again(turn: Turn): Promise<void> {
     while (!this.#isSettled()) await becomes(() => this.#isSettled());
     if (this.running.value) return;
@@ -199,7 +199,6 @@ class Thread {
     });
   }
 
-  /** Continues the last request, which stopped at its step limit. */
   async goOn(turn: Turn): Promise<void> {
     while (!this.#isSettled()) await becomes(() => this.#isSettled());
     if (this.running.value) return;
@@ -282,7 +281,7 @@ class Thread {
     return made.branchId;
   }
 
-  /** Follows the query that `ask` begins. If the page no longer shows `shown`, the query stays invisible. */
+  /** If the page no longer shows `shown`, the query stays invisible. */
   async #run(
     { text, only }: { readonly text: string; readonly only?: ReadingMode | undefined },
     shown: AbortController,
@@ -367,7 +366,8 @@ class Thread {
     this.scroller?.keepEnd();
   }
 
-  /** If no undo shows the changes of the newest turn, as after a commit, they come from its steps. */
+  /** If the server offers no undo of the newest changes, for example after a commit, the page reads the changes from
+   * the steps. */
   async #showChanges(conversation: string): Promise<void> {
     await changes.look(conversation);
     const turn = this.turns.value.at(-1);
@@ -382,7 +382,7 @@ class Thread {
 
 export const thread = new Thread();
 
-/** Returns the list of tasks of a query. Only the last query that changed the list has the tasks. */
+/** Only the last query that changed the list has the tasks. */
 function planOf(
   query: ApiQuery,
   [{ plan }, { items }]: readonly [ConversationDetail, QueryPage],
@@ -396,7 +396,7 @@ async function storedConversation(id: string): Promise<ConversationDetail> {
   return await json(inApi("conversations", id));
 }
 
-/** Returns the newest queries of a conversation, or the newest among its `before` oldest queries. */
+/** Resolves with the newest queries of a conversation, or with the newest among its `before` oldest queries. */
 async function storedQueries(
   id: string,
   { limit = PAGE, before = null }: { readonly limit?: number; readonly before?: number | null } = {},
@@ -411,13 +411,12 @@ async function load(conversation: string): Promise<UndoPreview> {
   return latest.value = await json<UndoPreview>(inApi("conversations", conversation, "undo"));
 }
 
-/** Fetches the latest file changes. If the fetch fails, as on a server that changes no files, the page shows no
- * changes. */
+/** If the fetch fails, for example on a server that changes no files, the page shows no changes. */
 async function look(conversation: string): Promise<void> {
   await load(conversation).catch(() => latest.value = null);
 }
 
-/** Returns the changes of a turn that can be undone; null unless they are the latest. */
+/** Returns null unless the latest changes belong to this turn and the user can undo them. */
 function of({ queryId }: Turn): UndoPreview | null {
   const { value } = latest;
   if (value === null || value.fault !== null || value.files.length + value.folders.length === 0) return null;

@@ -18,7 +18,7 @@ import { type ApiMarkdown, type ApiQuery, inApi, type Iteration, json, request, 
 import { DraftAnswer } from "./draft_answer.ts";
 
 const STEP_PX = 180;
-/** The number of steps that the page fetches at once for their file changes. */
+/** The page fetches the file changes of this many steps at once. */
 const DIFF_STEPS = 100;
 
 const made = { count: 0 };
@@ -34,12 +34,12 @@ export class Turn {
   readonly running = signal(false);
   readonly open = signal(false);
   readonly count = signal(0);
-  /** The number of the last step that the budget allows; 0 before the first step. */
+  /** The budget allows steps up to this number. The value is 0 before the first step. */
   readonly most = signal(0);
-  /** The number of tokens; 0 if the provider has not counted them. */
+  /** The value is 0 if the provider has not counted the tokens. */
   readonly tokens = signal(0);
   readonly doing = signal("");
-  /** The milliseconds since the query began, in whole seconds. */
+  /** The page updates these milliseconds since the beginning of the query once a second. */
   readonly elapsed = signal(0);
   readonly steered = signal<readonly SentMeanwhile[]>([]);
   readonly question = signal<ApprovalQuestion | null>(null);
@@ -47,12 +47,12 @@ export class Turn {
   readonly draft = new DraftAnswer(async (texts) => {
     return (await json<ApiMarkdown>(inApi("markdown"), { method: "POST", body: { texts } })).trees;
   });
-  /** False while the model writes the answer, because Vis may still refuse the answer. */
+  /** The value is false while the model writes the answer, because Vis may still refuse the answer. */
   readonly isAccepted = signal(false);
   readonly end = signal<TurnEnd | null>(null);
   readonly boxes = signal<readonly StepBox[]>([]);
   readonly live = signal<readonly LiveStep[]>([]);
-  /** The file changes of an ended query; null until the page has fetched them. */
+  /** The value is null until the page has fetched the file changes of an ended query. */
   readonly diffs = signal<readonly string[] | null>(null);
   readonly key = made.count++;
   node: HTMLElement | null = null;
@@ -61,10 +61,10 @@ export class Turn {
 
   queryId: string | null = null;
 
-  /** Whether another process runs the query. The events of the query then come from the database. */
+  /** If true, another process runs the query, and the events of the query come from the database. */
   readonly isElsewhere: boolean;
-  /** The kind of a request that changes nothing. Undefined for other requests, and for a running query of another
-   * process or of an earlier page load. */
+  /** The value is undefined for requests that may change files, and for a running query of another process or of an
+   * earlier page load. */
   readonly only: ReadingMode | undefined;
 
   constructor(
@@ -76,7 +76,7 @@ export class Turn {
     this.only = only;
   }
 
-  /** Makes the turn of an ended query. The page fetches the steps when the user opens the steps. */
+  /** The page fetches the steps of an ended query when the user opens the steps. */
   static ended(
     conversation: string,
     query: TurnEnd & Pick<ApiQuery, "text" | "queryId" | "steered" | "only">,
@@ -100,8 +100,8 @@ export class Turn {
     if (this.end.value !== null) this.end.value = { ...this.end.value, answerTree };
   }
 
-  /** Sends the query a message. Resolves with true when a step has read the message. If the query ends first, the
-   * message becomes a request, and the result is false. */
+  /** Resolves with true when a step has read the message. If the query ends first, the message becomes a request, and
+   * the result is false. */
   async tell(text: string): Promise<boolean> {
     this.steered.value = [...this.steered.value, { text, step: null }];
     let isRead = false;
@@ -114,7 +114,7 @@ export class Turn {
     return isRead;
   }
 
-  /** Handles an event. `started` clears the turn, because rows may repeat events after a lost connection. */
+  /** `started` clears the turn, because rows may repeat events after a lost connection. */
   take(event: QueryEvent): void {
     if (event.type === "started" && !isChild(event)) this.#restart(event.queryId);
     this.#progress.take(event);
@@ -134,7 +134,6 @@ export class Turn {
     if (isEnd(event)) this.#finish(event.result);
   }
 
-  /** Shows or hides the steps. The steps of an ended query are on the server. */
   showSteps(open: boolean): void {
     this.open.value = open;
     const { end, boxes } = this;
@@ -158,7 +157,7 @@ export class Turn {
     this.diffs.value = found;
   }
 
-  /** Removes the earliest live steps, which were drawn `height` pixels high, from the page. */
+  /** The box keeps the drawn `height` of the removed steps, so that the page does not move. */
   putAway(height: number): void {
     const [first] = this.live.value;
     if (first === undefined) return;
@@ -167,7 +166,7 @@ export class Turn {
     this.boxes.value = [...this.boxes.value, this.#box(from, height)];
   }
 
-  /** Marks the first unread message with this text as read. Another tab may have sent the message. */
+  /** Another tab may have sent the message, so this method adds a missing message. */
   #read(text: string, step: number | null): void {
     const all = this.steered.value;
     const at = all.findIndex((one) => one.step === null && one.text === text);
@@ -228,8 +227,7 @@ export class Turn {
   }
 }
 
-/** Returns the number of steps of an ended query that the database may have. If the process was lost, `iterations` does
- * not count the last step, but the database may have this step. */
+/** If the process was lost, `iterations` does not count the last step, but the database may have this step. */
 export function storedSteps({ iterations, reason }: Pick<TurnEnd, "iterations" | "reason">): number {
   return iterations + (reason === "process_lost" ? 1 : 0);
 }
@@ -247,11 +245,11 @@ export interface ShownStep {
     readonly diffs: readonly string[];
   }[];
   readonly children: readonly StepChild[];
-  /** Questions to the user during the step, with their answers. */
+  /** Each text is a question to the user with its answer. */
   readonly asked: readonly string[];
   readonly line: string;
   readonly reason: string | null;
-  /** Whether the query of the step runs. The page then shows only the end of long texts. */
+  /** If true, the query of the step runs, and the page shows only the end of long texts. */
   readonly live: boolean;
   readonly ended: boolean;
 }
@@ -284,11 +282,10 @@ const ENDS: Readonly<Record<string, string>> = {
   refused: "answer refused",
   empty: "empty reply",
 };
-/** The ends of a step without a block to draw. */
+/** A step without a block to draw shows its end with these words. */
 const BARE_ENDS: Readonly<Record<string, string>> = { final: "answered", failed: "no usable reply" };
 
-/** Returns the end of a step, or "" if its blocks show the end. A step in which only calls failed that the user refused
- * is no failure. */
+/** Returns "" if the blocks show the end. A step is no failure if only calls failed that the user refused. */
 function endOf(outcome: string, blocks: readonly Parameters<typeof blockLine>[0][]): string {
   if (blocks.every(onlyAnswers)) return BARE_ENDS[outcome] ?? ENDS[outcome] ?? "";
   const isRefused = outcome === "failed" && blocks.some(({ tally }) => tally.refused) &&
@@ -296,9 +293,8 @@ function endOf(outcome: string, blocks: readonly Parameters<typeof blockLine>[0]
   return isRefused ? "refused by you" : ENDS[outcome] ?? "";
 }
 
-/** A step of a running query: the facts from `QueryProgress`, and a line about its activity. */
 export class LiveStep {
-  /** The number of changes. Components read this number, because the step object itself stays the same. */
+  /** Components read this number, because the step object itself stays the same. */
   readonly changes = signal(0);
   readonly #step: Step;
   readonly #whole = new Set<number>();
@@ -338,8 +334,8 @@ export class LiveStep {
 
 export const BOX_STEPS = 20;
 
-/** Some steps of a query, fetched when they come near the viewport. Until then the steps are an empty box of their
- * height. */
+/** The page fetches the steps when they come near the viewport. Before that, an empty box has the height of the
+ * steps. */
 export class StepBox {
   readonly items = signal<readonly Iteration[] | null>(null);
   readonly fault = signal("");
@@ -374,7 +370,7 @@ export class StepBox {
   async #fetch(): Promise<void> {
     try {
       const items = await this.#load(this.from, BOX_STEPS);
-      if (this.#filling !== null) this.items.value = items; // If the box left the viewport meanwhile, it stays empty.
+      if (this.#filling !== null) this.items.value = items; // A box that has left the viewport stays empty.
     } catch (error) {
       this.#filling = null;
       this.fault.value = error instanceof Error ? error.message : String(error);

@@ -84,7 +84,7 @@ function lettersOf(question: ApprovalQuestion): string {
   return `${keys.slice(0, -1).join(", ")} or ${keys.at(-1)}`;
 }
 
-/** Shows the work of the running request next to the input, because the steps may be longer than the window. */
+/** The steps may be longer than the window, so the page shows the work next to the input. */
 function Activity(): JSX.Element | null {
   const turn = thread.turns.value.at(-1);
   if (!turn?.running.value) return null;
@@ -112,7 +112,7 @@ interface RequestDraft {
   readonly images: readonly AttachedImage[];
 }
 
-/** The unsent requests of conversations that are not open. The key null stands for a new conversation. */
+/** The map has the unsent requests of conversations that are not open. The key null stands for a new conversation. */
 const drafts = new Map<string | null, RequestDraft>();
 
 const opened = { turns: 0 };
@@ -151,7 +151,7 @@ function grow(): void {
   if (area.scrollHeight > 0) area.style.height = `${area.scrollHeight + area.offsetHeight - area.clientHeight}px`;
 }
 
-/** Attaches pasted or dropped images. The browser handles other content. */
+/** The browser handles content other than files. */
 function take(event: Event, from: DataTransfer | null): void {
   const files = [...from?.files ?? []];
   if (files.length === 0) return;
@@ -205,7 +205,7 @@ async function send(): Promise<void> {
   });
 }
 
-/** Puts a refused request back into the input of its conversation. A text that the user typed meanwhile stays. */
+/** A text that the user typed after the request stays in the input. */
 function giveBack({ text, images }: RequestDraft, { from, turns }: {
   readonly from: string | null;
   readonly turns: number;
@@ -264,8 +264,7 @@ interface AttachedImage {
 
 const attached = signal<readonly AttachedImage[]>([]);
 
-/** Attaches the images among the files, and reports an image that is too large. Returns false if no file is an
- * image. */
+/** Reports an image that is too large. Resolves with false if no file is an image. */
 async function attach(files: readonly File[]): Promise<boolean> {
   const images = files.filter(({ type }) => IMAGE_TYPES.split(",").includes(type));
   for (const image of images) {
@@ -310,7 +309,6 @@ const LIMITS: readonly (readonly [LimitName, string, number])[] = [
 
 const optionsShown = signal(false);
 
-/** On a narrow screen, shows and hides the options. The label names the chosen options. */
 function OptionsButton(): JSX.Element {
   const { plan, model, reasoning, limits } = choices;
   const set = Object.keys(limits.value).length;

@@ -83,7 +83,7 @@ function Branches(): JSX.Element {
   );
 }
 
-/** Names a branch by its last own request, since all branches of a conversation have one title. */
+/** All branches of a conversation have one title, so the last own request names a branch. */
 function branchText({ last, createdAt }: ConversationDetail["branches"][number]): string {
   return `${clean(last?.text ?? "no request yet")} · ${shortTime(last?.createdAt ?? createdAt)}`;
 }
@@ -113,7 +113,7 @@ function EntryView({ enter }: { readonly enter: (token: string) => void }): JSX.
 
 const FORMATS = { md: "Export as Markdown", html: "Export as HTML", json: "Export as archive" };
 
-/** The menu of the open conversation. `fresh` runs after a deletion. */
+/** `fresh` runs after a deletion. */
 function ActionsMenu({ fresh }: { readonly fresh: () => void }): JSX.Element {
   const does = (run: () => Promise<void>) => () => void guarded(run);
   return (

@@ -1,4 +1,3 @@
-/** Shows an approval, which the user answers by its buttons or letters. */
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import {
@@ -64,9 +63,8 @@ export function Question({ question, answer }: {
   );
 }
 
-/** Listens to the letters of an answer. A letter counts only if the question was visible before, and if no other key
- * follows within PAUSE_MS, because the letter may begin a text. If the question is out of sight, the page scrolls to
- * the question instead. */
+/** A letter counts only if the question was visible before, and if no other key follows within PAUSE_MS, because the
+ * letter may begin a text. If the question is out of sight, the page scrolls to the question instead. */
 function listenTo(letters: ReadonlyMap<string, Decision>, { signal, choose, node }: {
   readonly signal: AbortSignal;
   readonly choose: (decision: Decision) => void;
@@ -90,7 +88,7 @@ function listenTo(letters: ReadonlyMap<string, Decision>, { signal, choose, node
   signal.addEventListener("abort", () => clearTimeout(held.timer));
 }
 
-/** Whether a key belongs to no text and no command. */
+/** Returns whether a key belongs to no text and no command. */
 function isFree({ target, ctrlKey, metaKey, altKey, isComposing, repeat }: KeyboardEvent): boolean {
   if (ctrlKey || metaKey || altKey || isComposing || repeat || document.querySelector("dialog[open]")) return false;
   if (target === elements.request.current) return elements.request.current?.value === "";

@@ -144,7 +144,7 @@ function Hit({ item, words }: { readonly item: ApiSearchHit; readonly words: str
   );
 }
 
-/** Marks the matches, which are in brackets. Other brackets of the text stay. Other forms of a word match too. */
+/** The server puts matches in brackets, and matches other forms of a word. Brackets of the text itself stay. */
 function marked(snippet: string, words: string): ComponentChildren {
   const begins = unaccented(words).split(/[^\p{L}\p{N}_]+/u).filter(Boolean).map((word) => word.slice(0, 2));
   const isHit = (part: string): boolean =>
@@ -176,7 +176,7 @@ const KEYS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "Step details": { "← →": "previous or next step" },
 };
 
-/** Shows the keyboard shortcuts. On a Mac, ⌘ works like Ctrl. */
+/** On a Mac, ⌘ works like Ctrl. */
 export async function showKeys(): Promise<void> {
   await view("Keyboard shortcuts", () => Object.entries(KEYS).map(([place, keys]) => group(place, keys)));
 }

@@ -1,4 +1,3 @@
-/** Draws the steps of a request with one line for each block. A block opens to its code and result. */
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { durationText, oneLine } from "../../domain/kit/text.ts";
@@ -14,8 +13,7 @@ import { drawn, elements, guarded } from "../store/state.ts";
 import { thread } from "../store/thread.ts";
 import { BOX_STEPS, type LiveStep, type ShownStep, shownStored, type StepBox, type Turn } from "../store/turn.ts";
 
-/** Shows the steps of a query. Ended steps far from the viewport are empty boxes of their height. When a box comes near
- * the viewport, the page fetches its steps. */
+/** A request may have many steps, so ended steps far from the viewport are empty boxes. */
 export function Steps({ turn }: { readonly turn: Turn }): JSX.Element {
   const live = useRef<HTMLDivElement>(null);
   const count = turn.live.value.length;
@@ -32,7 +30,7 @@ export function Steps({ turn }: { readonly turn: Turn }): JSX.Element {
   );
 }
 
-/** Shows a live step. Draws the step again only after events of this step. */
+/** Reading `changes` makes Preact draw the step again after events of this step. */
 function Live({ live, turn }: { readonly live: LiveStep; readonly turn: Turn }): JSX.Element {
   void live.changes.value;
   return <StepView step={live.shown} turn={turn} />;
@@ -116,8 +114,7 @@ interface BlockProps {
   readonly turn: Turn;
 }
 
-/** Shows a block. While the block runs, its calls describe the work better than its code, so the page
- * folds the code. */
+/** While the block runs, its calls describe the work better than its code, so the page folds the code. */
 function Block({ number, block, turn }: BlockProps): JSX.Element | null {
   const { code, whole, result, calling, printing, tally, diffs } = block;
   const shownCode = (
@@ -157,8 +154,7 @@ interface EndedProps extends Pick<ShownStep["blocks"][number], "code" | "tally" 
   readonly shownCode: JSX.Element;
 }
 
-/** Shows an ended block on one line, which opens to its result, code and variables. After the end of the request, the
- * page draws all its changes in one place, and folds the changes of the block. */
+/** After the end of the request, the page draws all its changes in one place, and folds the changes of the block. */
 function Ended({ code, tally, diffs, result, turn, shownCode }: EndedProps): JSX.Element {
   const { text, isCode, ok, refused } = blockLine({ code, tally, result });
   const told = resultText(result, diffs.length > 0);
@@ -208,7 +204,7 @@ function Diffs({ diffs }: Pick<ShownStep["blocks"][number], "diffs">): JSX.Eleme
 
 const MOST_NAMES = 8;
 
-/** Lists the variables that a block defined. The variables have the complete values and outputs of the block. */
+/** These variables have the complete values and outputs of the block. */
 function Names({ names, turn: { conversation } }: {
   readonly names: readonly string[];
   readonly turn: Turn;
@@ -237,10 +233,10 @@ const DIFF = /(?:"""\n)?--- .*\n\+\+\+ .*\n(?:@@ .*(?:\n[ +\\-].*)*\n?)+(?:"""|)
 const QUOTED = /^"""\n([^]*)\n"""$/;
 /** Matches the result of an edit whose change the page draws. The other keys of the result repeat the change. */
 const ONLY_CHANGE = /^(?:[\s[\]{},]|path: "[^"\n]*"|bytes: [\d_]+|(?:diff: )?\(see the change\))*$/;
-/** Matches the result of a command. The model reads the whole object; the page shows only its output. */
+/** The model reads the whole object of a command's result, but the page shows only its output. */
 const OF_COMMAND = /^\{\s+code: (?:\d+|null),\s+signal: /;
 const OUTPUTS = /(?<=[\s{])std(?:out|err): (?:"""\n([^]*?)\n"""|("(?:[^"\\\n]|\\.)*"))/g;
-/** Matches a value that the page shows in the line of its block. */
+/** The page shows such a value in the line of its block. */
 const SHORT_VALUE = /^[^[{\n].{0,99}$/;
 
 /** With `drawn`, the page draws the changes, so the text only refers to them. */

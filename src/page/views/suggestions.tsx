@@ -15,12 +15,12 @@ interface Suggested {
 interface Shown {
   readonly items: readonly Suggested[];
   readonly at: number;
-  /** The position of the letters that a choice replaces. */
+  /** A choice replaces the letters from this position. */
   readonly from: number;
 }
 
 const shown = signal<Shown | null>(null);
-/** The user's own prompts. The page reads the prompts once for each typed name. */
+/** The page reads the user's prompts once for each typed name. */
 const opened: { prompts: Promise<readonly Prompt[]> | null } = { prompts: null };
 
 const COMMANDS: readonly Prompt[] = [
@@ -71,7 +71,7 @@ async function prompts(): Promise<readonly Prompt[]> {
   return (await json<ApiPromptList>(`${inApi("prompts")}?${place()}`)).items;
 }
 
-/** Handles a key while the page shows suggestions. Returns false for a key with another meaning. */
+/** Returns false for a key with another meaning. */
 export function suggestionKey({ key }: KeyboardEvent): boolean {
   const now = shown.value;
   if (now === null) return false;
@@ -100,12 +100,11 @@ function choose(at: number): void {
 
 interface TypedRequest {
   readonly text: string;
-  /** The purpose of a request that changes no files. */
+  /** A request with this purpose changes no files. */
   readonly only?: "plan" | "review";
 }
 
-/** Returns the typed request. `/name words` is the user's prompt of that name, `/plan words` asks for a plan, and
- * `/review target` asks for a review. */
+/** A prompt of the user takes precedence over `/plan` and `/review`. */
 export async function typedRequest(typed: string): Promise<TypedRequest> {
   const [, name = "", words = ""] = /^\/([a-z][a-z0-9-]*)(?:\s+([^]*))?$/.exec(typed.trim()) ?? [];
   if (name === "") return { text: typed };

@@ -64,7 +64,7 @@ export function Latest(): JSX.Element {
   );
 }
 
-/** Scrolls a query, or one of its steps, into view. Fetches up to `MAX_PAGES` pages of older queries to find it. */
+/** Fetches up to `MAX_PAGES` pages of older queries to find the query. */
 export async function reveal(queryId: string, step: number): Promise<void> {
   for (let pages = 0; pages < MAX_PAGES; pages++) {
     const turn = thread.turns.value.find((one) => one.queryId === queryId);
@@ -87,7 +87,7 @@ const IDEAS = [
   "Which dependencies are no longer used?",
 ];
 
-/** The content of an empty conversation. An idea that the user chooses becomes the text of the input. */
+/** An idea that the user chooses becomes the text of the input. */
 function Hello(): JSX.Element {
   return (
     <div class="hello">
@@ -105,7 +105,7 @@ function Hello(): JSX.Element {
 
 const NEAR = 80;
 
-/** Keeps the end of a scrolling element in view while the user is there, and offers a way back to the end. */
+/** Keeps the end of a scrolling element in view while the user is there. */
 class End {
   readonly away = signal(false);
   readonly node: HTMLElement;
@@ -137,7 +137,7 @@ class End {
     this.#isAt = true;
   }
 
-  /** Scrolls to the end if the user is there, at most once a frame. */
+  /** Scrolls at most once a frame, and only if the user is at the end. */
   keepEnd(): void {
     if (!this.#isAt || this.#asked) return;
     this.#asked = true;

@@ -18,8 +18,6 @@ import { storedSteps, type Turn } from "../store/turn.ts";
 import { Question } from "./question.tsx";
 import { revealStep, Steps } from "./steps.tsx";
 
-/** Shows a request and its result. The user can run the last request again, or continue it if it has not finished its
- * work. */
 export function TurnView({ turn, last }: { readonly turn: Turn; readonly last: boolean }): JSX.Element {
   const kinds = ["turn", turn.running.value && "running", last && "last"];
   return (
@@ -175,7 +173,7 @@ function Draft({ turn: { draft, isAccepted } }: { readonly turn: Turn }): JSX.El
   );
 }
 
-/** Draws finished blocks once, because they do not change. */
+/** Finished blocks do not change, so the page draws them once. */
 function Finished({ tree }: { readonly tree: readonly MarkdownBlock[] }): JSX.Element {
   return useMemo(() => <Markdown blocks={tree} />, [tree]);
 }
@@ -189,7 +187,7 @@ const MOST_NAMED = 8, REQUEST_CHARS = 60;
 /** The page folds a change with more lines. */
 const SHORT_LINES = 12;
 
-/** Shows the files that a query changed. If these changes are the latest, offers to undo them. */
+/** The page offers an undo only for the latest changes. */
 function Changes({ turn }: { readonly turn: Turn }): JSX.Element | null {
   const value = changes.of(turn);
   const diffs = value?.files.map(({ diff }) => diff) ?? turn.diffs.value;
@@ -238,7 +236,7 @@ function isUndone({ queryId }: Turn): boolean {
 
 async function undo(turn: Turn): Promise<void> {
   const { conversation } = turn;
-  // Loads the changes again, because other clients may have changed files meanwhile.
+  // Other clients may have changed files, so the page loads the changes again.
   const found = await changes.load(conversation);
   if (found.fault !== null) throw new Error(found.fault);
   const named = namedFiles([...found.files.map(({ path }) => path), ...found.folders.map((path) => `${path}/`)]);
@@ -250,7 +248,7 @@ async function undo(turn: Turn): Promise<void> {
   say([done, keptText(undone)].filter(Boolean).join(". "));
 }
 
-/** Names the request of a turn. Returns "" for the last turn. */
+/** Returns "" for the last turn. */
 function ofRequest(turn: Turn): string {
   const turns = thread.turns.value;
   const at = turns.indexOf(turn);
@@ -284,7 +282,7 @@ function namedFiles(paths: readonly string[]): string {
 /** Above this number of steps, the page has a field that finds a step by its number. */
 const MANY_STEPS = 40;
 
-/** The ends that an answer does not explain. */
+/** An answer does not explain these ends, so the page shows a reason. */
 const WHY: Readonly<Partial<Record<QueryReason, string>>> = {
   max_iterations: "step limit reached",
   error_budget: "too many errors",

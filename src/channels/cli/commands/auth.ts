@@ -135,8 +135,7 @@ async function askKey(
   }
 }
 
-/** Resolves with the reason why the service refused the key, or with "". Prints the outcome of any other check. Rejects
- * with `Cancelled` after Ctrl-C. */
+/** Resolves with "" unless the service refused the key. Rejects with `Cancelled` after Ctrl-C. */
 async function refusalOf(provider: string, key: string, { admin, io }: Pick<Login, "admin" | "io">): Promise<string> {
   using interrupted = interrupt(io);
   const trial = await admin.tryKey(provider, key, interrupted.signal);

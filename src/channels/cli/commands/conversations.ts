@@ -150,7 +150,6 @@ export async function deleteConversation(
   });
 }
 
-/** The number of characters of an id that Vis shows. */
 const ID_CHARS = 13;
 
 function conversationLine(
@@ -240,8 +239,7 @@ function placeOf({ fork }: BranchOfConversation, numbers: ReadonlyMap<string, nu
 
 const SHOWN_CHARS = 4_000;
 
-/** `first` is the number of the first query, and `branches` has lines about the branches. The caller escapes the text
- * for a terminal. */
+/** `first` is the number of the first query. The caller escapes the text for a terminal. */
 export function conversationText(
   recording: Recording,
   { first, branches = [] }: { readonly first: number; readonly branches?: readonly string[] },

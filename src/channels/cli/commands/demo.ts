@@ -55,7 +55,7 @@ const FILES: Readonly<Record<string, string>> = {
 interface DemoContext {
   readonly services: Services;
   readonly io: Io;
-  /** The folder of a demo whose first part has run; null for the first part. */
+  /** Null means the first part of the demo. */
   readonly resume: string | null;
 }
 
@@ -101,7 +101,7 @@ async function askAll(
   { session, branch, io }: { readonly session: Session; readonly branch: Conversation; readonly io: Io },
 ): Promise<number> {
   const color = pc.createColors(io.stdoutColor);
-  // Prints the work to stdout, because the demo shows it like an answer.
+  // The demo shows the work like an answer, so the work goes to stdout.
   const progress = new Progress({ ...io, stderr: io.stdout, stderrColor: io.stdoutColor, stderrIsTerminal: false }, {
     verbose: true,
   });

@@ -41,8 +41,8 @@ async function printPieces(pieces: AsyncIterable<Uint8Array>, { stdout }: Io): P
   for await (const piece of pieces) stdout(decoder.decode(piece, { stream: true }));
 }
 
-/** Writes a temporary file and renames it, so that `path` never has an incomplete export. If `path` is a link, replaces
- * its target. Writes the pieces directly into a pipe or a device. */
+/** Renames a temporary file, so that `path` gets no incomplete export. If `path` is a link, replaces its target. Writes
+ * the pieces directly into a pipe or a device. */
 async function writeWhole(path: string, pieces: AsyncIterable<Uint8Array>): Promise<void> {
   try {
     const goal = await realpath(path).catch(() => path);
@@ -104,7 +104,7 @@ export async function importCommand(
   });
 }
 
-/** Rejects unless the user trusts the code, by `--trust` or on the terminal. */
+/** Rejects with `UsageError` unless the user trusts the code, by `--trust` or on the terminal. */
 async function askTrust(
   { functions, classes }: ArchiveCode,
   { path, io, flags }: { readonly path: string; readonly io: Io; readonly flags: ImportFlags },

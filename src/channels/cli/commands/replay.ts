@@ -28,8 +28,7 @@ interface QueryReport {
   readonly differences: readonly RecordingDifference[];
 }
 
-/** Runs the replay in a scratch database and, unless `inPlace` is set, in a copy of the workspace. Resolves with 0 for
- * equal results, with 1 for a difference, and with 130 when cancelled. */
+/** Resolves with 0 for equal results, with 1 for a difference, and with 130 after a cancellation. */
 export async function replayCommand(
   id: string,
   { services, io, flags }: CommandInput<ReplayFlags>,
@@ -122,7 +121,7 @@ async function play(
       emit: () => {},
       images,
       only,
-      // An older record has no budget. Its number of iterations is then the budget.
+      // An older record has no budget, so its number of iterations serves as the budget.
       maxIterations: iterations[0]?.budget ?? Math.max(1, iterations.length),
       extendsTo: Math.max(1, ...iterations.map(({ budget }) => budget ?? iterations.length)),
       ...(answerSchema === null ? {} : { responseSchema: answerSchema }),

@@ -22,7 +22,7 @@ export interface RunFlags extends OpenRequest, QueryCommandFlags {
   readonly schema?: string | undefined;
   readonly context?: string | undefined;
   readonly plan?: boolean | undefined;
-  /** The purpose of a request that changes no files. Without `only`, `plan` sets the purpose "plan". */
+  /** If `only` is absent, `plan` sets the purpose "plan". */
   readonly only?: AskOptions["only"];
   readonly more?: boolean | undefined;
   readonly maxCost?: number | undefined;
@@ -125,7 +125,6 @@ async function traceOf({ queryId, conversationId }: QueryResult, { conversations
   return query ? (await import("./conversations.ts")).printableQuery(query) : null;
 }
 
-/** The number of characters of an id that Vis shows. */
 const ID_CHARS = 13;
 
 async function announce(
@@ -158,7 +157,7 @@ async function announce(
 }
 
 interface RetryFlags extends OpenRequest, QueryCommandFlags {
-  /** The number of the query, from 1. By default, the command retries the last query. */
+  /** Queries count from 1. Without a number, the command retries the last query. */
   readonly query?: number | undefined;
 }
 
@@ -191,8 +190,8 @@ export async function retryCommand(
   });
 }
 
-/** Opens the file of `--context` only when Vis reads the value. Rejects with `UsageError` if Vis cannot find the path,
- * or if the path is a folder. The signal ends the wait for a pipe without a writer. */
+/** Opens the file only when Vis reads the value. Rejects with `UsageError` if the path is missing or a folder. The
+ * signal ends the wait for a pipe without a writer. */
 export async function readContextArgument(
   path: string,
 ): Promise<(signal: AbortSignal | undefined) => NonNullable<AskOptions["context"]>> {
@@ -253,8 +252,8 @@ export async function readImageArgument(given: string): Promise<Image> {
 
 const PIECE = 1 << 20;
 
-/** Reads a file, which may be a pipe. Opening a pipe without a writer would block, and no signal could end the wait.
- * Vis therefore opens a pipe for writing too until its first bytes arrive. */
+/** Opening a pipe without a writer would block, and no signal could end this wait. Vis therefore keeps the pipe open
+ * for writing until its first bytes arrive. */
 async function* piecesOfInput(path: string): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const { isFifo } = await Deno.lstat(path);
   let writer = isFifo ? await Deno.open(path, { read: true, write: true }) : null;
@@ -271,7 +270,7 @@ async function* piecesOfInput(path: string): AsyncGenerator<Uint8Array<ArrayBuff
   }
 }
 
-/** An inherited stdin may never end. After this time, Vis tells the user that it waits for stdin. */
+/** An inherited stdin may stay open, so Vis tells the user after this time that it waits for stdin. */
 const PATIENCE_MS = 1_000;
 
 /** Appends the text on stdin to the words of the command line. The text must end within `timeout` milliseconds. */
@@ -396,7 +395,7 @@ function print(messages: readonly SentMessage[], { io, json }: { readonly io: Io
   io.stdout(`=== ${sized.length} messages: ${total.bytes} bytes, about ${total.tokens} tokens\n`);
 }
 
-/** Estimates four characters per token: no tokenizer fits all models. */
+/** No tokenizer fits all models, so this function estimates four characters per token. */
 function sizeOf(text: string): { readonly bytes: number; readonly tokens: number } {
   return { bytes: new TextEncoder().encode(text).length, tokens: Math.ceil(text.length / 4) };
 }

@@ -18,9 +18,8 @@ const SCREEN_FLAGS = [
   FLAGS.cwd,
 ] as const;
 
-/** On a terminal, `vis` without a command opens the screen. The words of the command line are the first request.
- * Without a terminal, `vis run` gets the words. Without a terminal and arguments, Vis prints an overview. Rejects with
- * `UsageError` for options alone without a terminal. */
+/** Without a terminal, passes words to `vis run`, prints an overview if there are no arguments, and rejects with
+ * `UsageError` for options alone. */
 export async function screenCommand(
   { services, io, args, help, run }: {
     readonly services: Services;

@@ -17,7 +17,7 @@ interface SearchFlags {
   readonly json: boolean;
 }
 
-/** Prints two lines per match, best first, and on a terminal by conversation. Resolves with 1 if no text matches. */
+/** Resolves with 1 if no text matches. */
 export async function searchCommand(
   words: readonly string[],
   { services, io, flags }: CommandInput<SearchFlags>,
@@ -95,8 +95,7 @@ const AT_ONCE = 500;
 const PAUSE_MS = 500;
 const DATA_CHARS = 1_000;
 
-/** Prints one line per entry, oldest first, and continues until Ctrl-C with `--follow`. `pause` waits between two
- * reads. */
+/** Prints entries oldest first, and with `--follow` continues until Ctrl-C. */
 export async function logsCommand(
   { services, io, flags, pause = (signal) => REAL_CLOCK.sleep(PAUSE_MS, signal).catch(() => {}) }:
     & CommandInput<LogsFlags>

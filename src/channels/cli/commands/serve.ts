@@ -6,7 +6,7 @@ import type { ServeRequest, SpeakRequest, TelegramRequest } from "../../channel.
 import { interrupt } from "../output.ts";
 import type { CommandInput } from "../program/command.ts";
 
-/** Prints the token only on a terminal. */
+/** Prints the token only on a terminal, because logs may keep other output. */
 export async function serveCommand(
   { services, io, flags: { check, ...flags } }: CommandInput<ServeRequest & { readonly check?: boolean }>,
 ): Promise<number> {

@@ -60,8 +60,8 @@ export async function undoCommand(
   return report.error === undefined && (report.kept ?? []).length === 0 ? 0 : 1;
 }
 
-/** Returns the branch whose changes count. An unknown id may belong to another database, because all databases share
- * one record of changes. */
+/** Accepts an unknown id, because all databases share one record of changes and the id may belong to another
+ * database. */
 async function ofBranch(
   id: string,
   { services, flags }: Pick<StoredCommand<UndoFlags>, "services" | "flags">,

@@ -30,7 +30,7 @@ interface Shown {
   readonly at: BranchPoint | undefined;
 }
 
-/** Vis decodes values without a sandbox and does not run code in them. */
+/** This command needs no sandbox, because Vis decodes the values and runs no code in them. */
 export async function varsCommand(
   names: readonly string[],
   { services, io, flags }: CommandInput<VarsFlags>,

@@ -146,7 +146,7 @@ function addLimits(run: Command): void {
     );
 }
 
-/** Sets `negate` to false, because commander would otherwise treat the flag as the negation of --extension. */
+/** Commander would treat the flag as the negation of --extension, so this function sets `negate` to false. */
 function withoutExtension(): Option {
   const option = new Option(
     "--no-extension <name>",

@@ -26,8 +26,6 @@ export interface CommandInput<Flags> {
 
 export type StoredCommand<Flags> = CommandInput<Flags & { readonly db?: string | undefined }>;
 
-/** Loads the code of a command when the command runs. The code receives the arguments, then the rest of its
- * input. */
 export function action<A extends readonly unknown[], F>(
   { services, io, finish }: Context,
   load: () => Promise<(...given: [...A, CommandInput<F>]) => Promise<number>>,
@@ -99,7 +97,6 @@ export function refuseEmpty(command: Command): void {
   });
 }
 
-/** Flags of similar programs, each with the equivalent flag of Vis. */
 const FAMILIAR: Readonly<Record<string, string>> = {
   "-m": "--model NAME",
   "-r": "-c for the latest conversation, or --conversation ID",
@@ -111,7 +108,7 @@ const FAMILIAR: Readonly<Record<string, string>> = {
   "--cd": "--cwd DIR",
 };
 
-/** Makes the error about a flag of a similar program name the equivalent flag of Vis. */
+/** After this call, the error about a flag of a similar program names the flag of Vis. */
 export function namesFamiliar(command: Command): void {
   // Commander has the method, but not its type.
   const own = command as Command & { unknownOption(flag: string): void };
@@ -123,7 +120,7 @@ export function namesFamiliar(command: Command): void {
   };
 }
 
-/** If a command has subcommands, reports an unknown word as an unknown command, as in groups without an action. */
+/** Commander would pass an unknown word to the action of a command with subcommands, so this hook reports the word. */
 export function refuseWords(command: Command): Command {
   return command.helpCommand(true).allowExcessArguments().hook("preAction", (_, acting) => {
     const [word] = command.args;

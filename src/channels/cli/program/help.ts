@@ -93,8 +93,7 @@ function nearCommand(word: string, at: Command): string | null {
   return nearestName(word, at.createHelp().visibleCommands(at).map((one) => one.name()));
 }
 
-/** If no page or section has this name, returns the section that fits the words best, with the names of the next
- * sections. Returns "" if no section fits. */
+/** Resolves with "" if no section fits. */
 async function inHandbook(asked: string): Promise<string> {
   const { foundByWords, Handbook } = await import("../../../domain/handbook.ts");
   const handbook = await Handbook.open();
@@ -107,8 +106,8 @@ async function inHandbook(asked: string): Promise<string> {
   return `${best.place}\n\n${best.doc}\n${more}`;
 }
 
-/** Lists the commands of extensions in the help of all commands. Omits a command of an extension that a command of Vis
- * runs: `vis mcp login` runs `mcp-login`. If Vis cannot read the extensions, the help omits all of their commands. */
+/** Omits a command of an extension that a command of Vis runs: `vis mcp login` runs `mcp-login`. If Vis cannot read the
+ * extensions, the help omits their commands. */
 async function addFromExtensions(program: Command, services: Context["services"]): Promise<void> {
   const found = await services.extensionAdmin({}).then((admin) => admin.commands()).catch(() => []);
   const own = program.commands;
@@ -117,8 +116,7 @@ async function addFromExtensions(program: Command, services: Context["services"]
   for (const { name, doc } of found) if (!known.has(name)) program.command(name).description(visibleText(doc));
 }
 
-/** Returns the commands that the words name, outermost first. Words after a command without subcommands are its
- * arguments. For an unknown word, throws CommanderError, with the nearest name if one is similar. */
+/** Throws CommanderError for an unknown word. Words after a command without subcommands are its arguments. */
 function named(words: readonly string[], program: Command): readonly Command[] {
   const path: Command[] = [];
   for (const word of words) {

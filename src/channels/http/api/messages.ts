@@ -219,8 +219,8 @@ async function begin(
   );
 }
 
-/** Whether a running query received the message. If a query is running and the message has more than a text, rejects
- * with `Problem`, because the rest would be lost. */
+/** Resolves with true if a running query received the message. Rejects with `Problem` if a query is running and the
+ * message has more than a text, because the rest would be lost. */
 async function steered(
   c: Context<Env>,
   { body, conversation }: { readonly body: Message; readonly conversation: Conversation },
@@ -243,8 +243,8 @@ const OF_A_QUERY = [
   ...Object.keys(schema.ChoicesSchema.shape) as (keyof typeof schema.ChoicesSchema.shape)[],
 ] as const;
 
-/** If a client only waits for the result, Vis cancels the query when the client leaves. With a key, the client can
- * request the result again. With a stream, the client can resume at the last event. */
+/** If a client waits for the result without a key, Vis cancels the query when the client leaves. A client with a stream
+ * can resume at the last event. */
 function leavingOf(c: Context<Env>): Leaving | null {
   return c.req.header("idempotency-key") !== undefined || wantsEvents(c) ? null : c.env.leaving;
 }
@@ -272,8 +272,7 @@ function chosen(
   return { reasoning, maxIterations, model, limits } satisfies Partial<AskOptions>;
 }
 
-/** Responds with the result or the events of a query. A header names the branch of the query, because a retry may have
- * made another branch. */
+/** A header names the branch of the query, because a retry may have made another branch. */
 async function answer(
   c: Context<Env>,
   { queryId, cancelOnDisconnect = false }: { readonly queryId: string; readonly cancelOnDisconnect?: boolean },
@@ -290,7 +289,7 @@ async function answer(
   }
   if (cancelOnDisconnect || (query.run === null && query.running)) {
     const result = query.result();
-    result.catch(() => {}); // If the client has left, nothing else handles a rejection.
+    result.catch(() => {}); // If the client has left, no other code handles a rejection.
     // The white space shows whether a client has disconnected.
     const body = textStream(resultText(result), { heartbeatMs, alive: " ", left });
     return c.body(body, 200, { ...headers, "content-type": "application/json; charset=utf-8" });
@@ -298,8 +297,7 @@ async function answer(
   return c.json(await query.result(), 200, headers);
 }
 
-/** Yields white space first, so that the headers are sent at once. When the query has ended, yields the result as
- * JSON. */
+/** The server sends the headers with the first text, so this function yields white space at once. */
 async function* resultText(ended: Promise<QueryResult>): AsyncGenerator<string> {
   yield " ";
   yield JSON.stringify(await ended);

@@ -46,8 +46,8 @@ export async function openAiTarget(
   return id ? await findConversation(conversations, String(id)) : { channel: "openai", workspace };
 }
 
-/** Without an idempotency key, the query ends when the client leaves. If the query has no answer, the response is a
- * `Problem`. */
+/** Without an idempotency key, Vis cancels the query when the client leaves. Without a stream, rejects with `Problem`
+ * if the query has no answer. */
 export async function openAiAsk(c: Context<Env>, asked: OpenAiAsked): Promise<Response> {
   const { parts, abandoned, noticeLeft } = c.env;
   const { body, known, target, askedAs } = asked;
@@ -326,7 +326,7 @@ const CODES: Partial<Record<ProblemKind, string>> = {
   quota: "insufficient_quota",
 };
 
-/** The reasons of an end after which a client may repeat the request. */
+/** After an end for one of these reasons, a client may repeat the request. */
 const PASSING: Partial<Record<QueryReason, ProblemKind>> = {
   configuration: "unavailable",
   process_lost: "unavailable",

@@ -43,7 +43,7 @@ export const ResponseSchema = z.object({
   work: QueryResultSchema.shape.work,
 }).loose();
 
-/** The fields of a request that a response repeats. Queries of other APIs lack these fields. */
+/** A response repeats these fields of its request. Queries of other APIs lack these fields. */
 const AskedSchema = z.object({
   model: z.string().catch("vis"),
   instructions: z.string().nullable().catch(null),
@@ -52,10 +52,10 @@ const AskedSchema = z.object({
   format: z.record(z.string(), z.unknown()).nullable().catch(null),
 });
 
-/** Clients send back the thinking of earlier responses. Vis ignores this thinking. */
+/** Clients send back the thinking of earlier responses, which Vis ignores. */
 const Reasoning = z.object({ type: z.literal("reasoning") });
 
-/** Refers to an earlier response by its id. Some clients omit the type. */
+/** Some clients omit the type of a reference. */
 const Reference = z.object({ type: z.literal("item_reference").nullish(), id: z.string() });
 
 const Item = z.union(

@@ -24,8 +24,8 @@ function pageFile(name: string): Response {
   return new Response(text, { headers: { "content-type": getMimeType(name) ?? "", "cache-control": "no-cache" } });
 }
 
-/** In an executable, the scripts are next to this file. Otherwise the scripts are built files, relative to this folder
- * or to a bundle of the program. */
+/** An executable has the scripts next to this file. A program from source has them in `build/page/`, and a bundle has
+ * them in a folder beside its own. */
 const FOLDERS = ["./page/", "../../../../build/page/", "../page/"];
 
 function builtScripts(): Readonly<Record<string, string>> {

@@ -25,8 +25,8 @@ import { brokenLine, cutWide, moreLines, wrapped } from "../text/wrapped.ts";
 import { type DisplayOptions, DrawnEntry, type TranscriptEntry } from "./entry.ts";
 import { requestLines } from "./message_entries.ts";
 
-/** The limits of each part: lines, and for thinking also the characters of one line. When the user shows all of a step,
- * WHOLE limits the lines instead. */
+/** `chars` limits one line of thinking, and the other values limit lines. When the user shows all of a step, WHOLE
+ * limits the lines instead. */
 const MOST = { thinking: 8, chars: 500, code: 16, failure: 4 } as const;
 const WHOLE = 2_000;
 const CODE_CHARS = 200_000;
@@ -158,8 +158,7 @@ function foldedBlock(
   ];
 }
 
-/** Returns lines about the ended calls of a running block, and about the running call. These lines describe the work
- * better than the code does. */
+/** Lines about calls describe the work of a running block better than its code does. */
 function workLines({ code, calling, tally }: StepBlock, width: number): readonly string[] {
   const line = (text: string): string => truncateToWidth(visibleText(text), width, "…");
   if (calling === "" && tally.text === "") return beginsWithPlan(code) ? ["▸ planning the tasks …"] : [];
@@ -311,7 +310,7 @@ export function storedStep(iteration: StoredIteration): Step {
   };
 }
 
-/** Keeps both ends: a long question begins with the action and ends with the answer. */
+/** A long question begins with the action and ends with the answer, so this function keeps both ends. */
 function shortened(text: string, limit: number): string {
   const half = Math.floor(limit / 2) - 1;
   return text.length <= limit ? text : `${text.slice(0, half)}…${text.slice(-half)}`.toWellFormed();

@@ -85,7 +85,7 @@ export class Transcript {
     return [...lines, ...Array<string>(Math.max(0, rows - lines.length)).fill("")];
   }
 
-  /** Corrects the position, since entries may have shrunk or been removed. */
+  /** Entries may have shrunk or disappeared, so this method corrects the position. */
   #settled({ index, line }: Place): Place | null {
     if (this.#entries.length === 0) return this.#top = null;
     const at = Math.min(index, this.#entries.length - 1);

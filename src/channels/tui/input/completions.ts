@@ -27,7 +27,7 @@ export function completions(
       const asPath = lines.map((line, at) =>
         at === row && options.force ? line.slice(0, column).replace(AT, "$1 ") + line.slice(column) : line
       );
-      // Only a single slash waits for the files. A late list would take the Enter of a complete command.
+      // A late list would take the Enter of a complete command, so only a single slash waits for the files.
       if (lines.length === 1 && lines[0] === "/") {
         const now = await fresh().catch(() => known);
         if (now !== known) [both, known] = [providerOf(now), now];

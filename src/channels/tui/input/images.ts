@@ -76,7 +76,7 @@ export interface AtWord {
 
 const AT = /(?<![^\s(])@/g;
 const SENTENCE = /[.,;:!?)\]]+$/;
-/** A text with more unclosed words counts as pasted, because Vis reads each unclosed word up to the length limit. */
+/** The search stops after this many unclosed words, because Vis reads each of them up to the length limit. */
 const MOST_OPEN = 100;
 
 export function atWords(text: string): readonly AtWord[] {
@@ -124,7 +124,7 @@ function words(text: string): readonly string[] {
 }
 
 const BLANK = /[ \t\n]/;
-/** Characters that a backslash escapes. Before any other character, the backslash is a part of the path. */
+/** A backslash escapes only these characters. Before other characters, the backslash is a part of the path. */
 const GUARDED = /[^\p{L}\p{N}_]/u;
 
 /** The search for the end of a quote stops here, because Linux accepts no longer paths. */

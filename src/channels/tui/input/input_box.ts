@@ -21,7 +21,7 @@ const NARROWEST = 12;
 
 const BACK: readonly KeyId[] = ["backspace", "ctrl+w", "alt+backspace"];
 
-/** Keys that delete several characters. After such a key, the editor would keep its list of completions open. */
+/** After one of these keys, which delete several characters, the editor would keep its list of completions open. */
 const CUTS: readonly KeyId[] = ["ctrl+w", "alt+backspace", "ctrl+u", "ctrl+k", "alt+d"];
 
 const COMMAND = /^\/[a-z]+(?:\s|$)/;
@@ -57,7 +57,7 @@ export class InputBox {
   readonly #pastes = new Pastes();
   readonly #vim = new VimKeys();
   #chips = new ImageChips();
-  /** Paths after an `@` that stay text, because the user pasted them or Vis refused them. */
+  /** These paths after an `@` stay text, because the user pasted them or Vis refused them. */
   readonly #left = new Set<string>();
   #reading: symbol | null = null;
   #keys: string[] = [];
@@ -268,7 +268,7 @@ export class InputBox {
     else read(outcome);
   }
 
-  /** Runs `work` while keys wait. `held` returns whether the input has kept its content meanwhile. */
+  /** Keys wait while `work` runs. `held` returns whether the input still waits for this work. */
   #wait(work: (held: () => boolean) => Promise<void>): void {
     const reading = Symbol("reading");
     this.#reading = reading;
@@ -293,8 +293,8 @@ export class InputBox {
     return text !== "";
   }
 
-  /** Inserts a pasted text. A text above `REQUEST_CHARS` becomes a variable. A text that the editor replaces with its
-   * own label stays unchanged behind the label. */
+  /** A text above `REQUEST_CHARS` becomes a variable. A text that the editor replaces with its own label stays
+   * unchanged behind the label. */
   #paste(pasted: string): void {
     const text = pasted.replace(/\r\n?/g, "\n");
     const label = this.#pastes.keep(text);
@@ -305,8 +305,8 @@ export class InputBox {
   }
 }
 
-/** Puts the exact text behind the editor's label. The editor would replace tabs with blanks, which breaks a
- * Makefile. */
+/** The editor would replace tabs with blanks, which breaks a Makefile, so this function puts the exact text behind the
+ * label. */
 function keepExact(editor: Editor, text: string): void {
   const pastes: unknown = Reflect.get(editor, "pastes");
   if (!(pastes instanceof Map)) return;
@@ -320,7 +320,7 @@ function withPlaceholder([above = "", line = "", below = ""]: readonly string[],
   return left < 0 ? [above, line, below] : [above, `${typed}${text}${" ".repeat(left)}`, below];
 }
 
-/** The length up to which a pasted text is a part of the request. A longer text becomes a variable. */
+/** A longer pasted text becomes a variable instead of a part of the request. */
 const REQUEST_CHARS = 20_000;
 
 class Pastes {
@@ -358,7 +358,7 @@ function sizeOf(chars: number): string {
   return chars < 1_000_000 ? `${Math.round(chars / 1_000)} kB` : `${(chars / 1_000_000).toFixed(1)} MB`;
 }
 
-/** The images of a message. Vis sends each image whose chip is intact. */
+/** Vis sends each image whose chip is intact. */
 class ImageChips {
   readonly #images = new Map<string, AttachedImage>();
 

@@ -5,8 +5,8 @@ const KEPT = 300;
 /** Vis does not store a longer text, which the user probably pasted. */
 const MOST_CHARS = 10_000;
 
-/** A file with one line of JSON per entry, which only its owner can read. Several processes append to the file. The
- * methods do not throw. An unreadable file counts as empty. */
+/** The file has one line of JSON per entry; several processes append to it, and only its owner can read it. The methods
+ * do not throw, and an unreadable file counts as empty. */
 export class InputHistory {
   readonly #path: string;
   #writing: Promise<void> = Promise.resolve();

@@ -113,7 +113,7 @@ export class Questions {
 }
 
 const CHOICE_LEFT = 5;
-/** Shorter choices, for a question whose scope is too long for a line. */
+/** The panel shows these shorter choices if a scope is too long for a line. */
 const SHORT: Readonly<Record<string, string>> = {
   c: "yes, and every such call in this conversation",
   a: "yes, and every such call in this workspace from now on",
@@ -144,8 +144,7 @@ export class ApprovalPanel extends BasePanel {
   #page = 1;
   #more = false;
   #follow = false;
-  /** The number of rows of the question that have been on the screen. `#asked` is the number of all rows of the
-   * question. */
+  /** `#seen` counts the rows of the question that have been on the screen, and `#asked` counts all of its rows. */
   #seen = 0;
   #asked = Infinity;
   #rows: readonly PanelRow[] = [];

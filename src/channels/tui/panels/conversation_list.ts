@@ -184,7 +184,7 @@ type ListedConversation = Awaited<ReturnType<Conversations["list"]>>[number];
 
 type FoundItem = ListedConversation | BranchItem | FoundConversation;
 
-/** The best match of a conversation, and the number of its matches. */
+/** The hit is the best match of the conversation, and `matches` counts its matches. */
 type FoundConversation = SearchHit & { readonly workspace: string; readonly matches: number };
 
 /** All branches of a conversation have the same title, so an item shows the last request of its branch. */
@@ -240,8 +240,8 @@ class ConversationSearch {
     this.#branches.delete(conversationId);
   }
 
-  /** Returns no matches until the search for these words has ended. If one search text extends the other, returns the
-   * matches of the previous search meanwhile. */
+  /** Until the search for these words has ended, returns the matches of the previous search if one search text extends
+   * the other. */
   hits(words: string, everywhere: boolean): readonly FoundItem[] {
     const { words: answered = "", items = [] } = this.#hits ?? {};
     if (answered === "" || !words.startsWith(answered) && !answered.startsWith(words)) return [];
@@ -260,7 +260,7 @@ class ConversationSearch {
     }
   }
 
-  /** Searches all workspaces. If the list shows only one workspace, reads more matches. */
+  /** The search has no filter for the workspace, so a list of one workspace needs more matches. */
   async search(
     words: string,
     { everywhere, signal }: { readonly everywhere: boolean; readonly signal: AbortSignal },

@@ -93,7 +93,6 @@ export class ModelPicker extends BasePanel {
     if (this.#list.press(line - 1)) this.#use();
   }
 
-  /** Adds the servers that Vis detects on this machine. */
   #look(admin: ProviderAdmin): void {
     this.load("servers on this machine", {
       work: () => admin.loginChoices(),

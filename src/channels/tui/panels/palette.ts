@@ -10,7 +10,7 @@ export interface PaletteCommand {
   readonly detail: string;
   readonly keys: string;
   readonly needsWords?: boolean;
-  /** Whether a file of the user may define the command. If so, Vis reads the file again before it runs the command. */
+  /** If true, Vis reads the files of prompts again before it runs the command. */
   readonly ofFile?: boolean;
   run(words: string, outgoing?: Outgoing): void | Promise<void>;
 }

@@ -34,7 +34,7 @@ export interface PanelActions {
   tell(text: string): void;
   show(branch: Branch | null): Promise<void>;
   fork(at: BranchPoint): Promise<void>;
-  /** Continues the branch from an earlier point. The request of this point returns to the input. */
+  /** The request of `what.to` returns to the input. */
   rewind(what: Rewinding): Promise<void>;
   /** Selects the model from the next call on, even in a running request, and saves the choice in the user's
    * settings. */
@@ -52,7 +52,7 @@ export interface Rewinding {
 }
 
 export interface PanelParts {
-  /** Returns the current session. `useModel` replaces the session, so panels call `session` before each use. */
+  /** `useModel` replaces the session, so panels call `session` before each use. */
   session(): Session;
   branch(): Branch | null;
   providers(): Promise<ProviderAdmin>;
@@ -72,7 +72,7 @@ export abstract class BasePanel implements Panel {
   readonly rows: number = MOST_ROWS;
   protected readonly parts: PanelParts;
   readonly #left = new AbortController();
-  /** The number of the newest work of each kind. The panel ignores results of older work. */
+  /** The panel ignores results of older work of the same kind. */
   readonly #newest = new Map<string, number>();
   #running = 0;
   #height = MOST_ROWS;
@@ -83,7 +83,7 @@ export abstract class BasePanel implements Panel {
     this.parts = parts;
   }
 
-  /** Returns the lines. The panel cuts excess lines and columns. */
+  /** The panel cuts excess lines and columns. */
   protected abstract draw(place: { readonly width: number; readonly height: number }): readonly string[];
   protected abstract key(data: string): void;
 
@@ -149,7 +149,6 @@ export abstract class BasePanel implements Panel {
     return "loading …";
   }
 
-  /** Returns the last error, else the notice of running work, else `otherwise`. An empty text shows nothing. */
   protected status(otherwise = ""): string {
     return this.problem || paint.dim(this.#running > 0 ? this.activity : otherwise);
   }
@@ -175,7 +174,8 @@ export abstract class BasePanel implements Panel {
     void Promise.resolve().then(work).catch((error: unknown) => tell(flat(messageOf(error))));
   }
 
-  /** Drops the result if the panel was closed or newer work of the same kind has begun. The panel shows errors. */
+  /** Drops the result if the user has closed the panel or newer work of the same kind has begun. The panel shows
+   * errors. */
   protected load<T>(
     kind: string,
     { work, then }: { readonly work: (signal: AbortSignal) => Promise<T>; readonly then: (found: T) => void },
@@ -185,7 +185,7 @@ export abstract class BasePanel implements Panel {
     this.#running++;
     const { signal } = this.#left;
     const current = (): boolean => !signal.aborted && this.#newest.get(kind) === number;
-    // The promise also turns a synchronous throw into a rejection.
+    // The promise turns a synchronous throw of `work` into a rejection.
     void new Promise<T>((resolve) => resolve(work(signal)))
       .finally(() => this.#running--)
       .then((found) => {

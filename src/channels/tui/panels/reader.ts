@@ -101,13 +101,13 @@ interface Line {
   readonly part: number;
 }
 
-/** Wraps longer lines in pieces, so that the width of a huge line is not measured as a whole. */
+/** Measuring a huge line as a whole is slow, so the view wraps longer lines in pieces. */
 const PIECE = 4_000;
 const KEPT_LINES = 2_000;
 const TABLE_COLUMN = 12;
 const NAMED = /^[\x20-\x7e]{12}/;
 
-/** Shows a text. The cost of drawing depends on the visible rows, not on the length of the text. */
+/** The cost of drawing depends on the visible rows, not on the length of the text. */
 export class TextView {
   readonly #theme: PanelParts["theme"];
   #lines: readonly Line[] = [];
@@ -116,7 +116,7 @@ export class TextView {
   #width = 0;
   readonly #rows = new Map<number, readonly string[]>();
   #needle = "";
-  /** Whether the user chose the top explicitly. Such a top stays even if rows at the end remain empty. */
+  /** If true, the user chose the top, which stays even if rows at the end remain empty. */
   #pinned = false;
 
   constructor(theme?: PanelParts["theme"]) {
@@ -134,8 +134,8 @@ export class TextView {
     this.#top = { line: 0, row: 0 };
   }
 
-  /** Shows a text that has grown. If the old end was visible, the new end is visible too. Otherwise the visible rows
-   * stay in place. */
+  /** If the old end was visible, the new end is visible. If the old end was not visible, the visible rows stay in
+   * place. */
   grow(parts: readonly TextPart[]): void {
     const [top, pinned] = [this.#top, this.#pinned];
     const atEnd = !pinned && !isBehind(this.#last(), top);

@@ -42,7 +42,7 @@ class RewindPanel extends BasePanel {
   readonly #reader: Reader;
   #changes: readonly string[] | null = null;
   #files = 0;
-  /** The choice that the user confirms with Enter, so that a letter typed for the input changes nothing. */
+  /** The user confirms this choice with Enter, so that a letter typed for the input changes nothing. */
   #chosen: Choice | null = null;
 
   constructor(parts: PanelParts, moment: Moment) {
@@ -120,7 +120,7 @@ async function changesSince(
   const admin = await parts.extensions();
   const conversation = branch.conversationId;
   const listed = await runUndo(admin, { list: true, conversation });
-  // The changes of a replaced run remain in the files, so they count too.
+  // The changes of a replaced run remain in the files, so they belong to the later changes.
   const replaced = position < 0 ? [query, ...later] : later;
   const runs = await Promise.all(replaced.map(({ queryId }) => conversations.attempts(queryId)));
   const after = new Set(runs.flat());

@@ -132,8 +132,8 @@ export class List<T> {
 
 const GAP = "  ";
 
-/** Returns a row: a mark if the row is selected, a name, and on the right as many of the first facts as fit. The caller
- * passes texts without styles and control characters. */
+/** The right side shows as many of the first facts as fit. The caller passes texts without styles and control
+ * characters. */
 export function row(
   name: string,
   { facts = [], detail = "", width, selected }: {

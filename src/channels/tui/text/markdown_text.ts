@@ -10,9 +10,8 @@ type Part = (width: number) => readonly string[];
 
 const LONG_LIST = 2_000;
 
-/** Draws all text before the last paragraph, or before the last item of a long list, only once. Appending to an answer
- * of many paragraphs therefore costs no more than to a short one. `whole` is for a complete text, and splits no list,
- * because the items may depend on each other. */
+/** Draws the text before the last paragraph, or before the last item of a long list, only once, so that appending stays
+ * cheap. `whole` is for a complete text, and splits no list, because the items may depend on each other. */
 export class MarkdownText {
   readonly #theme: Theme;
   readonly #options: { readonly whole: boolean; readonly look: (line: string) => string };
@@ -66,9 +65,8 @@ export class MarkdownText {
 const FENCE = /^ {0,3}(`{3,}|~{3,})/;
 const ITEM = /^(?:[-*+]|\d+[.)])(?:\s|$)/;
 
-/** Returns the places at which a text can be split, or 0. `paragraph` follows the first empty line that is outside of
- * fences, lists and indented text. A split there does not change the meaning. `item` is the last item of a list without
- * empty lines. */
+/** `paragraph` follows the first empty line outside of fences, lists and indented text, where a split does not change
+ * the meaning. `item` is the last item of a list without empty lines. A place is 0 if the text has none. */
 function boundaries(text: string): { readonly paragraph: number; readonly item: number } {
   let fence = "";
   let at = 0;

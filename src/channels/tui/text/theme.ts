@@ -30,7 +30,7 @@ const same: Paint = (text) => text;
 interface ThemeLook {
   readonly color: boolean;
   readonly dark: boolean | null;
-  /** Whether to avoid dim text, which some terminals show too faintly. */
+  /** If true, the theme avoids dim text, which some terminals show too faintly. */
   readonly contrast?: boolean;
 }
 

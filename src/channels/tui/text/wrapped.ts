@@ -2,10 +2,10 @@ import { visibleWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
 import { visibleText } from "../../../domain/kit/text.ts";
 
 const TAB = "    ";
-/** Vis does not count the lines after this many characters if it shows only a few lines. */
+/** If Vis shows only a few lines, it does not count the lines after this many characters. */
 const COUNTED = 20_000;
 
-/** Returns lines without control sequences. `most` is the limit for the lines. A note counts the omitted lines. */
+/** Returns lines without control sequences. If `most` cuts the lines, a note follows them. */
 export function wrapped(text: string, width: number, { most = Infinity }: { readonly most?: number } = {}): string[] {
   const room = Math.max(1, width);
   const bound = Math.max(COUNTED, most * room * 2);
@@ -60,7 +60,7 @@ export function cutWide(lines: readonly string[], width: number): readonly strin
   return lines.every(fits) ? lines : lines.flatMap((line) => fits(line) ? [line] : cut(line, width));
 }
 
-/** Colours and links continue on the lines that are cut off. */
+/** Colours and links continue on the later lines. */
 function cut(line: string, width: number): readonly string[] {
   const lines: string[] = [];
   const now = { style: "", text: "", columns: 0 };
