@@ -7,14 +7,15 @@ interface StoredItem {
   readonly path: string;
   readonly before: State;
   readonly after: State;
-  /** The id of a file with several names (hard links). A write to one name changes the file under all names. */
+  /** A write to one name of a file changes it under all names (hard links), which share this id. */
   readonly link?: string;
 }
 
 export interface Checkpoint {
   readonly id: string;
   readonly at: number;
-  /** The function that made the change, or "command". A change by "undo" or "redo" undoes the changes in `of`. */
+  /** This is the function that made the change, or "command". A change by "undo" or "redo" undoes the changes in
+   * `of`. */
   readonly change: string;
   readonly of: readonly string[];
   readonly kept?: readonly string[];
@@ -33,18 +34,17 @@ interface Limits {
 }
 
 const LIMITS: Limits = { bytes: 256 * 1024 * 1024, changes: 1_000, days: 30 };
-/** The age from which Vis removes a file that no change names. A younger file may belong to a change that another
- * process records. */
+/** Vis removes an object that no change names only at this age, because a younger one may belong to a change of another
+ * process. */
 const YOUNG_MS = 10 * 60_000;
 const PRUNE_EVERY = 50;
 const PRUNE_MS = 3_600_000;
 const STAMP = ".pruned";
 const DAY_MS = 86_400_000;
 
-/** Stores the state of files before each change, in one folder per workspace. Vis stores a change as unfinished, makes
- * it, and then stores it as finished. After a kill between these steps, the next process reverts the change. The file
- * of an unfinished change is locked, and the kernel releases the lock when the process ends. The lock works across
- * containers that share the folder, where process ids mislead. */
+/** Vis stores a change as unfinished, makes it, and finally stores it as finished; after a kill, the next process
+ * reverts it. The lock of an unfinished change ends with its process, and works across containers that share the
+ * folder. */
 export class Checkpoints {
   readonly #folder: string;
   readonly #all: string;
@@ -114,7 +114,7 @@ export class Checkpoints {
     return found.filter((one) => one !== null);
   }
 
-  /** Returns unfinished changes of ended processes, newest first. */
+  /** The processes of these unfinished changes have ended. The order is newest first. */
   async abandoned(): Promise<readonly Checkpoint[]> {
     const names = (await namesIn(this.#folder)).filter((name) => name.endsWith(".pending")).sort().reverse();
     const left = names.filter((name) => !this.#isBeingMade(name));
@@ -122,8 +122,8 @@ export class Checkpoints {
     return found.filter((one) => one !== null);
   }
 
-  /** Removes changes above the limits for age, number and bytes, oldest first. Also removes the data of workspaces
-   * without changes within the limit for age. */
+  /** The limits are age, number and bytes, and the oldest changes go first. The data of other workspaces goes if it has
+   * no changes within the limit for age. */
   async prune(now = Date.now()): Promise<void> {
     const oldest = now - this.#limits.days * DAY_MS;
     let bytes = 0;
@@ -146,8 +146,8 @@ export class Checkpoints {
     await Deno.writeTextFile(join(this.#folder, STAMP), "").catch(() => {});
   }
 
-  /** Prunes at the first change, unless a process did so within an hour, and then after every `PRUNE_EVERY` changes.
-   * Pruning reads all changes, which takes longer than one change. */
+  /** Pruning reads all changes, which takes longer than one change, so it happens only after every `PRUNE_EVERY`
+   * changes. */
   async #pruneSometimes(): Promise<void> {
     if (this.#added++ % PRUNE_EVERY !== 0) return;
     const { mtime } = await Deno.stat(join(this.#folder, STAMP)).catch(() => ({ mtime: null }));
@@ -169,8 +169,7 @@ export class Checkpoints {
     }
   }
 
-  /** Whether a running process is making the change. If the system has no file locks, a change that is younger than
-   * `YOUNG_MS` counts as running. */
+  /** If the system has no file locks, a change that is younger than `YOUNG_MS` counts as running. */
   #isBeingMade(name: string): boolean {
     const path = join(this.#folder, name);
     try {
@@ -206,7 +205,8 @@ async function read(path: string): Promise<Checkpoint | null> {
   }
 }
 
-/** Writes the whole file or none. Only the user can read the file, and the lock lasts until the file is closed. */
+/** A reader sees the whole file or none. Only the user can read the file, and the lock lasts until the caller closes
+ * it. */
 async function writeWhole(path: string, bytes: Uint8Array<ArrayBuffer>): Promise<Deno.FsFile> {
   const temporary = `${path}.${crypto.randomUUID()}.tmp`;
   const file = await Deno.open(temporary, { write: true, createNew: true, mode: 0o600 });
@@ -255,9 +255,9 @@ export interface ChangeItem {
   readonly path: string;
   readonly before: PathSnapshot;
   readonly after: PathSnapshot;
-  /** The entry at the time of the inspection. If the entry has changed afterwards, Vis refuses the change. */
+  /** If the entry differs from this earlier inspection, Vis refuses the change. */
   readonly seen?: Facts | null;
-  /** The path of another item. Vis renames the file of that item to this path, and then writes its contents. */
+  /** Vis renames the file of the item at this path, and writes its contents afterwards. */
   readonly from?: string | undefined;
 }
 
@@ -270,7 +270,7 @@ export async function stateOf(snapshot: PathSnapshot): Promise<State> {
   return attributes ? { ...state, attributes } : state;
 }
 
-/** Whether a reader sees the same in both states. Modes and attributes do not count. */
+/** Modes and attributes do not count. */
 export function isSameState(a: State, b: State): boolean {
   if (a === null || b === null) return a === b;
   if (a.kind === "file" && b.kind === "file") return a.hash === b.hash;

@@ -2,15 +2,15 @@ import { type Facts, nameBytes, nameText, type OpenFolder, type Tree } from "./t
 import { isWithin } from "@vis/extension";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 
-/** The limit for the names in a path, because Vis opens and checks each folder for each entry of a change. */
+/** Vis opens and checks each folder of a path for each entry of a change, so the number of names has a limit. */
 export const MAX_DEPTH = 200;
 const SHOWN_CHARS = 100;
 
 export interface WorkspacePath {
-  /** The path relative to the workspace, with `/` and without links; "." for the workspace itself. The path begins with
+  /** The path is relative to the workspace, with `/` and without links; "." is the workspace itself. It begins with
    * `..` only outside of the workspace. */
   readonly real: string;
-  /** The path in the caller's spelling, relative to the workspace with `/`. */
+  /** The path has the caller's spelling, relative to the workspace with `/`. */
   readonly path: string;
   readonly info: Facts | null;
 }
@@ -23,7 +23,7 @@ export interface Workspace {
 
 const MAX_NAMED = 20;
 
-/** The change is outside of the workspace, but inside the repository around it. The user may allow such a change. */
+/** The change is inside the repository around the workspace, so the user may allow it. */
 export class OutsideWorkspace extends RangeError {
   override readonly name = "OutsideWorkspace";
 
@@ -35,8 +35,8 @@ export class OutsideWorkspace extends RangeError {
   }
 }
 
-/** Resolves a path from the model. Throws TypeError for an invalid path. Throws RangeError for a path that leads out of
- * the workspace and the repository around it, also through links. */
+/** Throws TypeError for an invalid path, and RangeError for a path or link that leads out of the workspace and the
+ * repository around it. */
 export function confine(workspace: Workspace, path: string): WorkspacePath {
   const named = namedIn(workspace, path);
   const inside = slashed(named), info = workspace.tree.lookUnlinked(inside);
@@ -45,7 +45,7 @@ export function confine(workspace: Workspace, path: string): WorkspacePath {
   return placeAt(workspace, { named, path, absolute: rest === "" ? real : join(real, rest) });
 }
 
-/** Resolves a path like `confine`, but does not follow a link at the end. */
+/** A link at the end of the path is not followed. */
 function confineEntry(workspace: Workspace, path: string): WorkspacePath {
   const named = namedIn(workspace, path);
   if (named === "") throw new RangeError(`Cannot change ${path}: it is the workspace itself`);
@@ -53,8 +53,8 @@ function confineEntry(workspace: Workspace, path: string): WorkspacePath {
   return placeAt(workspace, { named, path, absolute: join(real, rest, named.slice(named.lastIndexOf(sep) + 1)) });
 }
 
-/** Resolves a path like `confine`, for a file that the caller will write. Also throws RangeError for guarded folders,
- * by name and by the target of links. `outsidePaths` judges the path when the change is complete. */
+/** Throws RangeError for guarded folders, by name and by the target of links. `outsidePaths` judges the path when the
+ * change is complete. */
 export function confineForWrite(workspace: Workspace, path: string): WorkspacePath {
   return refuseFixed(confine(workspace, path));
 }
@@ -86,8 +86,8 @@ function refuseFixed(place: WorkspacePath): WorkspacePath {
   return place;
 }
 
-/** Returns the paths outside of the workspace that the user must allow; none if the user allowed changes in the whole
- * repository. The paths are relative to the workspace, without links. */
+/** The user must allow these paths outside of the workspace. The result is empty if the user allowed changes in the
+ * whole repository. */
 export function outsidePaths(
   { isOpen = false }: Pick<Workspace, "isOpen">,
   paths: readonly string[],
@@ -97,7 +97,7 @@ export function outsidePaths(
 
 function namedIn({ root, tree }: Workspace, path: string): string {
   if (path.includes("\0")) throw new TypeError(`Cannot use the path ${shortened(path)}: it has a NUL character`);
-  // Each name has one text, because another text for its bytes could hide a guarded name.
+  // Another text for the bytes of a name could hide a guarded name, so each name has one text.
   const named = relative(root, resolve(root, nameText(nameBytes(path))));
   if (!isWithin(resolve(root, named), topOf({ root, tree }))) throw outside({ root, tree }, path);
   if (named.split(sep).length > MAX_DEPTH) {
@@ -167,17 +167,17 @@ function outside({ root, tree }: Workspace, path: string): RangeError {
   return new RangeError(`Cannot use ${path}: it is outside the workspace ${root}${around}`);
 }
 
-/** Folders that only their own tools may write to: repository internals, which can name commands, and Vis's
+/** Only their own tools may write to these folders: repository internals, which can name commands, and Vis's
  * settings. */
 const GUARDED = [".git", ".vis", "git~1", "vis~1"];
 const IGNORABLE = /[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g;
 
-/** Whether some file system could treat this name as a guarded name. */
+/** Some file system could treat this name as a guarded name. */
 export function isGuarded(name: string): boolean {
   return GUARDED.includes(plainName(name));
 }
 
-/** Removes the parts of a name that some file system ignores: case, trailing dots, streams, invisible characters. */
+/** Some file systems ignore case, trailing dots, streams and invisible characters. */
 function plainName(name: string): string {
   const [plain = ""] = name.normalize("NFKC").replace(IGNORABLE, "").toLowerCase().split(":");
   return plain.replace(/[. ]+$/, "");
@@ -185,13 +185,12 @@ function plainName(name: string): string {
 
 const NAMES = [".git", ".vis"];
 const MAX_KNOWN = 10_000;
-/** Entries of a repository. These entries decide which programs git runs and where git looks for files. */
+/** These entries of a repository decide which programs git runs and where git looks for files. */
 const OF_REPOSITORY: ReadonlySet<string> = new Set(
   "head commondir objects refs config config.worktree hooks info modules worktrees packed-refs index".split(" "),
 );
 
-/** Recognises guarded folders by their identity and contents instead of their names, which may change between a check
- * and a write. */
+/** Names may change between a check and a write, so identity and contents decide. */
 export class FolderGuard {
   readonly #known = new Set<string>();
 
@@ -213,15 +212,14 @@ export class FolderGuard {
   }
 
   /** In a workspace that is a repository's own folder, throws RangeError for paths that begin with a name in
-   * `OF_REPOSITORY`. Other paths there follow the usual rules. */
+   * `OF_REPOSITORY`. */
   checkRoot(tree: Tree, path: string): void {
     const [first = ""] = path.split("/");
     if (!OF_REPOSITORY.has(plainName(first)) || !isRepository((name) => tree.look(name) !== null)) return;
     throw new RangeError("The workspace is a repository's own folder, such as .git, whose parts Vis does not change");
   }
 
-  /** Throws RangeError if this entry would make the folder a repository. A repository's settings can name commands,
-   * which run when a user calls git in the folder. */
+  /** Throws RangeError if this entry would make the folder a repository, whose settings can name commands. */
   checkNew(folder: OpenFolder, name: string): void {
     const made = plainName(name);
     if (!OF_REPOSITORY.has(made)) return;
@@ -231,14 +229,12 @@ export class FolderGuard {
   }
 }
 
-/** Returns the path from the workspace to the root of the repository around it, such as "../../"; empty if both are the
- * same folder. */
+/** The path has the form "../../", and is empty if the workspace is the root. */
 export function upTo({ below }: Pick<Tree, "below">): string {
   return below === "" ? "" : "../".repeat(below.split("/").length);
 }
 
-/** Whether the entries make a folder a repository. Git recognises a repository by these names, whatever their contents
- * and kinds. */
+/** Git recognises a repository by these names, whatever their contents and kinds. */
 function isRepository(has: (name: string) => boolean): boolean {
   return has("HEAD") && (has("commondir") || (has("objects") && has("refs")));
 }

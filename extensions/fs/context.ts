@@ -16,9 +16,8 @@ export interface FsContext {
   readonly sourceFault: EnvironmentView["sourceFault"];
   readonly secrets: readonly string[];
   readonly approve: EnvironmentView["approve"];
-  /** The secret files that a change has read before Vis asked the user about them, by their real path. Until the user
-   * has answered, the model gets neither the result nor the error of the change. Absent in calls that change
-   * nothing. */
+  /** A change has read these secret files before Vis asked the user about them. Until the user has answered, the model
+   * gets neither the result nor the error. Calls that change nothing lack the map. */
   readonly unasked?: Map<string, SecretFile>;
   readonly obeyedPaths: EnvironmentView["obeyedPaths"];
   readonly changedFile: EnvironmentView["changedFile"];
@@ -30,7 +29,7 @@ export interface FsContext {
 export interface SecretFile {
   readonly place: { readonly path: string; readonly real: string };
   readonly action: string;
-  /** Whether the call changes the file, which needs an approval of its own. */
+  /** A change of a secret file needs an approval of its own. */
   readonly isChange?: boolean;
 }
 
@@ -38,17 +37,16 @@ interface Seen {
   readonly mtime: number;
   readonly size: number;
   readonly hash: Promise<string> | null;
-  /** Whether writing the text back would lose data, because it has other characters for some bytes of the file. */
+  /** Some bytes of the file became other characters, so writing the text back would lose data. */
   readonly lossy: boolean;
   readonly encoding: string | null;
-  /** Whether the conversation itself wrote the whole text, so that the text reveals nothing new. */
+  /** The conversation itself wrote the whole text, so the text reveals nothing new. */
   readonly isOwn: boolean;
 }
 
 interface Known extends Seen {
-  /** The SHA-256 of other states of the file that the conversation knows, newest first. An undo restores states from
-   * before the conversation's own changes, and commands make further states. An edit names the replaced text, so an
-   * edit of such a state needs no new reading. */
+  /** The conversation knows these other states of the file, newest first, by their SHA-256. An edit names the replaced
+   * text, so an edit of such a state needs no new reading. */
   readonly others: readonly Promise<string>[];
 }
 
@@ -56,8 +54,8 @@ const MAX_CONVERSATIONS = 64;
 const MAX_FILES = 5_000;
 const MAX_OTHERS = 50;
 
-/** Remembers the state of each file that the model of a conversation knows. Above the limits, the ledger drops the
- * oldest entries, and Vis then does not notice changes of their files. */
+/** The ledger has the state of each file that the model knows. Above the limits, it drops the oldest entries, and Vis
+ * does not notice changes of their files. */
 export class ReadLedger {
   readonly #seen = new BoundedMap<string, BoundedMap<string, Known>>(MAX_CONVERSATIONS);
 

@@ -7,7 +7,7 @@ import { editDistance, Pace } from "@vis/extension";
 import { dirname } from "node:path";
 
 export interface FindOptions {
-  /** The limit for returned paths. Without `limit`, more paths than the default limit are an error. */
+  /** Without `limit`, more paths than the default limit are an error. */
   readonly limit?: number | undefined;
   readonly all?: boolean | undefined;
 }
@@ -118,7 +118,7 @@ interface PathStat {
   readonly modified: string;
 }
 
-/** Follows links. Returns null for a path that does not exist. */
+/** Returns null for a path that does not exist. The facts are those of a link's target. */
 export function statPath(context: FsContext, path: string): PathStat | null {
   const place = confine(context, path);
   if (place.info === null) return null;
@@ -148,7 +148,8 @@ export async function missing(
   return new Error(`${base}; the nearest existing folder is ${folder === "." ? "the workspace" : folder}`);
 }
 
-/** Returns up to three paths: the same or almost the same name elsewhere, or a similar name in the same folder. */
+/** The paths have the same or almost the same name elsewhere, or a similar name in the same folder. There are at most
+ * three. */
 async function nearest(context: FsContext, path: string): Promise<string[]> {
   const name = path.slice(path.lastIndexOf("/") + 1);
   const parent = dirname(path);

@@ -15,9 +15,9 @@ interface Known {
   readonly tree: Tree;
   readonly checkpoints: Checkpoints | null;
   readonly queue: Semaphore;
-  /** Resolves once Vis has reverted unfinished changes of earlier processes. All calls wait for this promise. */
+  /** All calls wait until Vis has reverted unfinished changes of earlier processes. */
   readonly ready: Promise<unknown>;
-  /** The watch of the workspace. Null until a command begins. */
+  /** The value is null until a command begins. */
   watch: CommandChanges | null;
   wide: CommandChanges | null;
 }
@@ -77,10 +77,8 @@ export class FsPlaces {
     return { ...kept, root, conversationId, source, signal, ...asked };
   }
 
-  /** Changes files. Such calls run one at a time per workspace.
-   *
-   * Before the first change outside the workspace, Vis asks the user to approve changes of the whole repository, but
-   * only when the change is known to be possible. */
+  /** Changes run one at a time per workspace. Vis asks the user about changes outside the workspace only when it knows
+   * that the change is possible. */
   async change<Result>(env: View, make: (context: FsContext) => Promise<Result>): Promise<Result> {
     const context = await this.of(env), { queue } = this.#place(env);
     try {
@@ -92,7 +90,7 @@ export class FsPlaces {
     }
   }
 
-  /** Watches changes by programs, for one call. Looks and changes of `fs` run one at a time. */
+  /** Looks and changes of `fs` run one at a time. */
   watch(env: View & Pick<EnvironmentView, "spawn">, { all = false }: { readonly all?: boolean } = {}): FileWatcher {
     const place = this.#place(env), { queue, tree } = place, kind = all ? "wide" : "watch";
     // The report includes the changes of a command whose call has ended early.
@@ -131,15 +129,15 @@ export class FsPlaces {
   }
 }
 
-/** Opens the files of a workspace in the safest way that the system supports. `root` is the real path of the workspace,
- * and `top` the real path of the repository around it. */
+/** `root` is the real path of the workspace, and `top` the real path of the repository around it. Systems without
+ * openat2 get the less safe `PathTree`. */
 export function treeOf(root: string, top = root): Tree {
   const kernel = Kernel.shared(), below = relative(top, root).replaceAll(sep, "/");
   return kernel ? new KernelTree(kernel, top, { below }) : new PathTree(top, { below });
 }
 
-/** Makes a change. If the change reads secret files, Vis asks about these files and their new text together. An error
- * of the change may contain the text of such a file, so Vis asks the user before the model gets the error. */
+/** Vis asks about all secret files that the change reads, together with their new text. An error may contain the text
+ * of such a file, so Vis asks before the model gets the error. */
 async function askedFor<Result>(given: FsContext, make: (context: FsContext) => Promise<Result>): Promise<Result> {
   const context = { ...given, unasked: new Map<string, SecretFile>() };
   try {

@@ -15,7 +15,7 @@ import { defineExtension, type EnvironmentView, fn, z } from "@vis/extension";
 
 const places = new FsPlaces();
 
-/** The memory for 16 MB of text, as bytes and as a string. A change needs the text before and after. */
+/** A text of 16 MB needs this memory, as bytes and as a string. A change needs the text before and after. */
 const READ_ROOM = 32 << 20, CHANGE_ROOM = 96 << 20;
 
 const path = z.string().min(1).describe("path");
@@ -23,7 +23,7 @@ const line = z.number().int().min(1).optional();
 const flag = z.boolean().optional();
 const many = z.union([z.string(), z.array(z.string()).min(1)]);
 const encoding = z.string().min(1).optional();
-/** The result of a read does not name the encoding. If the encoding matters, a note names the encoding. */
+/** The result of a read does not name the encoding; a note names it if it matters. */
 const Read = z.strictObject({ from: line, to: line, numbers: flag, encoding })
   .meta({ tsType: "{from?, to?, numbers?, encoding?}" }).optional();
 const Write = z.strictObject({ encoding, eol: z.enum(["lf", "crlf"]).optional() })
@@ -379,7 +379,7 @@ const EDIT_KEYS: Readonly<Record<string, string>> = {
   filePath: "path",
 };
 
-/** Accepts the arguments of other tools: `fs.edit(path, {old_string, new_string})`, `fs.edit(path, old, new)`,
+/** Models write the arguments of other tools: `fs.edit(path, {old_string, new_string})`, `fs.edit(path, old, new)`,
  * `fs.edit({path, edits: […]})`. */
 function editArguments(args: readonly unknown[]): unknown[] {
   const [where, old, now, ...rest] = args;
@@ -398,8 +398,7 @@ function editArguments(args: readonly unknown[]): unknown[] {
   return args.length < 2 ? args.map(renamed) : [renamed(where), edits, ...args.slice(2)];
 }
 
-/** Renames the keys of an edit, or of a list of edits, to the keys of `fs.edit`. If two keys would then be equal,
- * renames none. */
+/** If two keys would become equal, the keys stay. */
 function renamed<Value>(value: Value): Value;
 function renamed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map((one: unknown) => renamed(one));
@@ -428,7 +427,7 @@ async function undo(at: FsContext, options: UndoOptions = {}) {
   return [...files, ...kept.map(({ path, reason }) => ({ path, kept: reason }))];
 }
 
-/** Loads the linear-time engine with the first search, because the engine is large. */
+/** The linear-time engine is large, so the first search loads it. */
 async function search(env: EnvironmentView, pattern: string, options?: GrepOptions): Promise<unknown> {
   const { grep } = await import("./search/grep.ts");
   return await grep(await places.of(env), pattern, options);
@@ -439,7 +438,7 @@ async function count(env: EnvironmentView, pattern: string, options?: CountOptio
   return await count(await places.of(env), pattern, options);
 }
 
-/** Accepts `fs.grep(/todo/i, "src", {glob: "*.ts"})`, and patterns as paths: `fs.grep("todo", "*.ts")`. */
+/** Models write `fs.grep(/todo/i, "src", {glob: "*.ts"})`, and patterns as paths: `fs.grep("todo", "*.ts")`. */
 function grepArguments(args: readonly unknown[]): unknown[] {
   const [pattern, where, more, ...rest] = args;
   const flags = pattern instanceof RegExp && pattern.ignoreCase ? { ignoreCase: true } : {};

@@ -4,16 +4,16 @@ export const UTF_8: TextFormat = { encoding: "utf-8", hasMark: false, isGuess: f
 const MARK = "\uFEFF";
 
 export interface FileFormat extends TextFormat {
-  /** The different sequences of bytes in the file that are not UTF-8. In the text, the first sequence is U+DC00, the
-   * next is U+DC01, and so on. UTF-8 text cannot contain these characters. */
+  /** In the text, U+DC00 stands for the first sequence of bytes that is not UTF-8, U+DC01 for the next, and so on.
+   * UTF-8 text cannot contain these characters. */
   readonly strays?: readonly Uint8Array[];
 }
 
 const FIRST_STRAY = 0xdc00, MAX_STRAYS = 0x400;
 const STRAYS = /[\udc00-\udfff]/u;
 
-/** Decodes UTF-8. Each sequence of invalid bytes becomes a lone surrogate, which stands for its entry in `strays`.
- * Returns null for more than MAX_STRAYS different sequences. */
+/** A lone surrogate stands for the entry of invalid bytes in `strays`. Returns null for more than MAX_STRAYS different
+ * sequences. */
 export function textWithStrays(
   bytes: Uint8Array,
 ): Required<Pick<FileFormat, "strays">> & { readonly text: string } | null {
@@ -49,8 +49,8 @@ function characterAt(bytes: Uint8Array, at: number): { readonly length: number; 
   return { length, isWhole: length === wanted };
 }
 
-/** Restores the bytes that are not UTF-8 in a text that replaces another text, in place of U+FFFD. Throws Error if a
- * U+FFFD could mean several of these bytes. */
+/** The new text has U+FFFD where the old text has bytes that are not UTF-8. Throws Error if a U+FFFD could mean several
+ * of these bytes. */
 export function withStraysOf(old: string, text: string, cannot: string): string {
   if (!text.includes("\uFFFD") || !STRAYS.test(old)) return text;
   const [stray, ...others] = new Set(old.match(/[\udc00-\udfff\ufffd]/gu));
@@ -95,7 +95,7 @@ export function isExact(bytes: Uint8Array, decoded: DecodedText): boolean {
   }
 }
 
-/** Returns the name of the encoding for a label such as "latin1". Throws RangeError for an unknown label. */
+/** A label is a name such as "latin1". Throws RangeError for an unknown label. */
 export function encodingNamed(label: string, cannot: string): string {
   try {
     return new TextDecoder(label).encoding;
@@ -126,8 +126,7 @@ function wideBytes(text: string, isLittle: boolean): Uint8Array<ArrayBuffer> {
 const TABLES = new Map<string, ReadonlyMap<string, number>>();
 const PAIRS = ["shift_jis", "euc-jp", "gbk", "gb18030", "big5", "euc-kr"];
 
-/** Returns the bytes of each character, as the runtime decodes them. If several byte sequences mean the same character,
- * returns the first. */
+/** If several byte sequences mean the same character, the table has the first. */
 function tableOf(encoding: string): ReadonlyMap<string, number> {
   const known = TABLES.get(encoding);
   if (known) return known;

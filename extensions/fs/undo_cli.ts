@@ -13,7 +13,7 @@ export const UNDO_ARGUMENTS = z.object({
   force: z.boolean().optional(),
   dryRun: z.boolean().optional(),
   changes: z.string().optional(),
-  /** Pairs of QUERY@MS, separated by commas. Only changes of a query before its time count. */
+  /** A cut has the form QUERY@MS, with commas between cuts. Only changes of a query before its time count. */
   cuts: z.string().optional(),
 });
 
@@ -24,8 +24,7 @@ interface Place {
   readonly home: string | null;
 }
 
-/** Undoes changes of any conversation in a workspace and prints the result as JSON. Resolves with 1 if an undo kept a
- * file, or if no change was undone. */
+/** The output is JSON. Resolves with 1 if an undo kept a file, or if it undid no change. */
 export async function undoCli(
   { list = false, scope = "request", changes: ids, cuts, ...options }: z.infer<typeof UNDO_ARGUMENTS>,
   { print, workspace, root, home, places }: Place & { readonly places: FsPlaces },
@@ -60,8 +59,8 @@ function cutOf(text: string): { readonly queryId: string; readonly at: number } 
   return { queryId, at: Number(at) };
 }
 
-/** Lists changes, newest first. `kept` has the files that the undo of a change left unchanged. `committed` has the
- * files that an undo would keep, because a git commit contains them. */
+/** The order is newest first. `kept` has the files that the undo of a change left unchanged. `committed` has the files
+ * that an undo would keep, because a git commit contains them. */
 async function listed(context: FsContext, { conversation = "" }: Pick<UndoOptions, "conversation">) {
   const all = await context.checkpoints?.list() ?? [];
   const open = new Map(openChanges(all).map((one) => [one.id, one]));
@@ -78,7 +77,7 @@ async function listed(context: FsContext, { conversation = "" }: Pick<UndoOption
 
 function factsOf({ id, at, change, conversationId, queryId, iterationId, items }: Checkpoint) {
   const files = items.filter(({ before, after }) => (after ?? before)?.kind !== "dir").map(({ path }) => path);
-  // Names the folders if the change has no files.
+  // A change without files has only folders, so their names stand for it.
   const paths = files.length > 0 ? files : items.map(({ path }) => `${path}/`);
   return { id, at, change, conversationId, queryId, iterationId, paths };
 }

@@ -5,14 +5,13 @@ const MOST_ENTRIES = 1_000;
 const SMALL_FOLDER = 64 * 1024;
 const MAX_BYTES = 64 * 1024;
 const MAX_NAMES = 24, MAX_CHARS = 160;
-/** Matches names without characters that could mislead a model. */
+/** Other characters in names could mislead a model. */
 const PLAIN = /^[\p{L}\p{N}_][\p{L}\p{N}_.@+-]{0,39}$/u;
 const UNTOLD = new Set(["node_modules", "__pycache__"]);
 
 type Read = (name: string) => Promise<string>;
 
-/** Files that identify the kind of a project, with its test command. The command is "" if the files do not show the
- * command. */
+/** These files identify the kind of a project. The command is "" if the files do not show it. */
 const PROJECTS:
   readonly (readonly [file: string, kind: string, test: (read: Read, has: Has) => Promise<string> | string])[] = [
     ["package.json", "Node", nodeTest],
@@ -38,8 +37,8 @@ const PROJECTS:
   ];
 type Has = (name: string) => boolean;
 
-/** Returns one line of facts: the names in the workspace, the kinds of project with their test commands, and the
- * environment of Python. Returns "" if the folder is unreadable. */
+/** The line has names in the workspace, kinds of project with test commands, and the environment of Python. Returns ""
+ * if the folder is unreadable. */
 export async function workspaceFacts(workspace: string): Promise<string> {
   const found = await entriesOf(workspace).catch(() => null);
   if (found === null) return "";
@@ -65,14 +64,14 @@ export async function workspaceFacts(workspace: string): Promise<string> {
   ].join(" ");
 }
 
-/** For a small folder, uses the system's own call, which is faster. */
+/** The system's own call is faster for a small folder. */
 async function entriesOf(folder: string): Promise<FirstEntries> {
   const { size } = await Deno.stat(folder);
   if (size > SMALL_FOLDER) return await firstEntries(folder, { most: MOST_ENTRIES });
   return { entries: await Array.fromAsync(Deno.readDir(folder)), hasMore: false };
 }
 
-/** Returns the empty folders that Vis makes while a command runs. */
+/** Vis makes these empty folders while a command runs. */
 async function placeholdersIn(workspace: string, { entries }: FirstEntries): Promise<ReadonlySet<string>> {
   const found = await Promise.all(
     entries.filter(({ isDirectory }) => isDirectory).map(async ({ name }) => {

@@ -12,8 +12,7 @@ interface SwitchOptions {
   readonly from?: string;
 }
 
-/** Implements `git.switch`, which checks out a branch, or a commit or tag without a branch. Git refuses to overwrite
- * uncommitted changes. */
+/** Git refuses to overwrite uncommitted changes. */
 export async function switchTo(env: EnvironmentView, to: string, options: SwitchOptions = {}): Promise<GitState> {
   const git = await Git.of(env, ["switch", to, options]);
   await goTo(git, { to, ...options });
@@ -56,8 +55,7 @@ async function isBranch(git: Git, name: string): Promise<boolean> {
   return (await git.run(["show-ref", "--verify", "--quiet", `refs/heads/${name}`])).code === 0;
 }
 
-/** Returns the remote branch of this name. Returns null if the name already means a commit, or if not exactly one
- * remote has such a branch. */
+/** Returns null if the name already means a commit, or if not exactly one remote has such a branch. */
 async function remoteBranch(git: Git, name: string): Promise<string | null> {
   if ((await git.run(["rev-parse", "--verify", "--quiet", "--end-of-options", `${name}^{commit}`])).code === 0) {
     return null;
@@ -71,7 +69,7 @@ export interface BranchOptions {
   readonly from?: string;
   readonly switch?: boolean;
   readonly delete?: boolean;
-  /** Whether `delete` may remove a branch that is not merged into its upstream or HEAD. */
+  /** If true, `delete` may remove a branch that is not merged into its upstream or HEAD. */
   readonly force?: boolean;
 }
 
@@ -107,8 +105,7 @@ export async function listBranches(env: EnvironmentView): Promise<Branches> {
   return await branchesOf(await Git.of(env));
 }
 
-/** Implements `git.branch(name, …)`, which creates, deletes, or switches to a branch. Returns the same as
- * `git.branch()`. */
+/** Returns the same as `git.branch()`. */
 export async function changeBranch(
   env: EnvironmentView,
   name: string,
@@ -204,8 +201,7 @@ interface Tags {
 const MAX_TAGS = 200;
 const TAG_FIELDS = ["refname:short", "objectname", "*objectname", "creatordate:unix", "contents:subject"];
 
-/** Implements `git.tag`. With a name, creates or deletes this tag first. Returns up to `MAX_TAGS` tags, newest first.
- */
+/** Returns up to `MAX_TAGS` tags, newest first. */
 export async function tag(env: EnvironmentView, name?: string, options: TagOptions = {}): Promise<Tags> {
   const { at = "HEAD", message, delete: remove = false } = options;
   if (name !== undefined) checkedRef(name);
@@ -282,8 +278,7 @@ export async function listWorktrees(env: EnvironmentView): Promise<readonly Work
   return await worktreesOf(await Git.of(env));
 }
 
-/** Implements `git.worktree(path, …)`, which creates a worktree in the workspace, or removes it. Returns the same as
- * `git.worktree()`. */
+/** Returns the same as `git.worktree()`. */
 export async function changeWorktree(
   env: EnvironmentView,
   path: string,

@@ -8,7 +8,7 @@ import { closestRepository } from "./repository.ts";
 import { SAFE_ENVIRONMENT, safeArguments } from "./safe_config.ts";
 import { type FileStatus, type GitState, halfRenames, readState, readStatus } from "./status.ts";
 
-/** Implements `git.init`, which makes a repository of the workspace, without hooks or other files of a template. */
+/** The repository gets no hooks or other files of a template. */
 export async function init(
   env: EnvironmentView,
   { branch = "main" }: { readonly branch?: string } = {},
@@ -53,7 +53,6 @@ const SHOWN = 500;
 const MOST = 100_000;
 const MOST_MOVED = 1_000;
 
-/** Implements `git.add`, which stages new, changed and removed files below the paths. */
 export async function add(env: EnvironmentView, paths: string | readonly string[]): Promise<Added> {
   const list = typeof paths === "string" ? [paths] : paths;
   const git = await Git.of(env, ["add", paths]);
@@ -86,8 +85,8 @@ export async function add(env: EnvironmentView, paths: string | readonly string[
   return { files: changed.slice(0, SHOWN).map(addedFile), left: Math.max(0, changed.length - SHOWN) };
 }
 
-/** Throws Error for files in another repository, because git would store the commit of that repository instead of the
- * files. Submodules that git already tracks are allowed. */
+/** Git would store the commit of another repository instead of its files, so this throws Error. Submodules that git
+ * already tracks are allowed. */
 function refuseRepositories(
   git: Git,
   { files, list, cannot }: {
@@ -124,8 +123,8 @@ async function addError(git: Git, stderr: string): Promise<Error> {
 
 export interface CommitOptions {
   readonly all?: boolean;
-  /** The files to commit in their current state, including new files. Vis does not commit other staged changes. The
-   * commit of a renamed file includes its old name. */
+  /** The commit has the current state of these files, including new ones, and no other staged changes. The commit of a
+   * renamed file includes its old name. */
   readonly paths?: string | readonly string[];
   readonly amend?: boolean;
   readonly allowEmpty?: boolean;
@@ -185,8 +184,7 @@ export async function commit(env: EnvironmentView, message: string, options: Com
   return await lastCommit(git);
 }
 
-/** Returns the old names of new files, under which git knows the same contents. The files of these names no longer
- * exist. */
+/** Git knows the contents of new files under these old names, whose files no longer exist. */
 async function movedFrom(
   git: Git,
   fresh: readonly string[],
@@ -222,8 +220,7 @@ async function lastCommit(git: Git): Promise<Made> {
   };
 }
 
-/** Returns the error of a failed commit. Git writes the message that no change is staged to standard output, and other
- * reasons to standard error. */
+/** Git writes the message that no change is staged to standard output, and other reasons to standard error. */
 async function commitError(
   git: Git,
   { stdout, stderr, paths }: {
@@ -256,8 +253,8 @@ async function commitError(
   return new Error(`Cannot commit: no file is staged; call git.add with the changed files (${named(names)})`);
 }
 
-/** Returns the files that may have keys and that the last commit lacks. The index does not count, because a command may
- * have added the files there, and git would show them without approval. */
+/** The last commit lacks these files, which may have keys. The index does not count, because a command may have added
+ * the files there, and git would show them without approval. */
 export async function newSecrets(
   git: Git,
   paths: readonly string[],
@@ -271,8 +268,8 @@ export async function newSecrets(
   return new Set(found.filter((path) => !committed.has(path)));
 }
 
-/** Rejects with Error if git would store a new file that may have keys, because git would later show the file without
- * approval. */
+/** Git would later show a stored file without approval, so this rejects with Error for a new file that may have
+ * keys. */
 export async function refuseNewSecrets(
   git: Git,
   paths: readonly string[],
@@ -285,8 +282,8 @@ export async function refuseNewSecrets(
   }
 }
 
-/** Rejects with Error if a file has a filter in its attributes. Vis runs no filters, because the repository chooses
- * their programs, so git would store the file unfiltered. */
+/** Rejects with Error if a file has a filter in its attributes. The repository chooses the programs of filters, so Vis
+ * runs none, and git would store the file unfiltered. */
 export async function refuseFiltered(git: Git, paths: readonly string[], cannot: string): Promise<void> {
   if (paths.length === 0) return;
   const { code, stdout, stderr } = await git.run(["check-attr", "filter", "--stdin"], {
@@ -315,7 +312,7 @@ export interface Commit {
   readonly short: string;
   readonly parents: readonly string[];
   readonly author: Person;
-  /** The committer; absent if the author is the committer. */
+  /** The key is absent if the author is the committer. */
   readonly committer?: Person;
   readonly refs?: readonly string[];
   readonly subject: string;

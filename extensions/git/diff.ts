@@ -43,7 +43,7 @@ export interface Diff {
 const MAX_CHARS = 400_000;
 const MAX_FILES = 300;
 
-/** Arguments that fix the format of patches, whatever a repository's settings are, and prevent external diff
+/** These arguments fix the format of patches, whatever a repository's settings are, and prevent external diff
  * programs. */
 export const PATCH_ARGUMENTS: readonly string[] = [
   "--patch",
@@ -101,7 +101,7 @@ async function withoutNewSecrets(git: Git, env: EnvironmentView, diff: Diff): Pr
   return { ...diff, files };
 }
 
-/** Reads a patch line by line, counts all lines, and keeps a bounded part. */
+/** The reader counts all lines, and keeps a bounded part. */
 export class PatchReader {
   readonly #limits: { readonly files: number; readonly chars: number };
   readonly #files: OpenFile[] = [];
@@ -109,8 +109,8 @@ export class PatchReader {
   #file: OpenFile | null = null;
   #hunk: OpenHunk | null = null;
   #chars = 0;
-  /** The numbers of lines that the open hunk still expects, for each old side and for the new side. While one of these
-   * numbers is above zero, a line that looks like a header is text. */
+  /** The open hunk still expects this number of lines, for each old side and for the new side. While a number is above
+   * zero, a line that looks like a header is text. */
   #old: number[] = [];
   #new = 0;
 
@@ -126,8 +126,8 @@ export class PatchReader {
     };
   }
 
-  /** Decodes lines that are not UTF-8, after all lines were read. Returns the paths of files with such lines, each with
-   * the guessed encoding. */
+  /** The caller calls this after it has read all lines. Returns the paths of files with lines that are not UTF-8, each
+   * with the guessed encoding. */
   decode(): readonly (readonly [path: string, guess: string])[] {
     return this.#files.flatMap(({ path, texts }) => {
       const guess = texts.decode();
@@ -259,8 +259,7 @@ const HEADERS: readonly (readonly [
   ['+++ "b/', (file, rest) => file.path = nameOf(`"${rest.replace(/\t$/, "")}`)],
 ];
 
-/** Returns the name in `a/name b/name`, or in the same form with both names quoted. If the names differ, the caller
- * finds them in other lines. */
+/** If the names differ, the caller finds them in other lines. */
 function sameName(pair: string): string {
   const half = (pair.length - 1) / 2;
   const second = Number.isInteger(half) ? pair.slice(half + 1) : pair;

@@ -18,22 +18,22 @@ const TIMEOUT_MS = 120_000;
 
 const MAX_BYTES = 4 << 20;
 
-/** Settings and programs of a repository, which the command wall keeps read-only. */
+/** The command wall keeps these settings and programs of a repository read-only. */
 const KEPT = ["config", "config.worktree", "commondir", "hooks", "info/attributes", "modules"];
 
-/** The paths that git may change in the shared folder of a worktree, if that folder is outside the workspace. */
+/** Git may change these paths in the shared folder of a worktree, if that folder is outside the workspace. */
 const CHANGED = ["objects", "refs", "logs", "worktrees"];
 
 const SHOWN_CALL = 2_000;
 
 export interface GitOptions {
   readonly input?: string;
-  /** The part that git may change. By default, git may change no part, so that programs started by git cannot change
-   * files either. */
+  /** Git may change this part. By default, git may change no part, so that programs started by git cannot change files
+   * either. */
   readonly changes?: "repository" | "workspace";
   readonly opens?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** Receives standard output as it arrives. The result then has only a part of a long output. */
+  /** With `take`, the result has only a part of a long output. */
   readonly take?: (chunk: Uint8Array) => void;
 }
 
@@ -45,7 +45,7 @@ export interface GitResult {
 
 export type Call = readonly [name: string, ...args: unknown[]];
 
-/** Runs git for one call, behind the command wall, without the programs that a repository names. */
+/** Git runs behind the command wall, without the programs that a repository names. */
 export class Git {
   readonly repository: Repository;
   readonly #env: EnvironmentView;
@@ -100,8 +100,8 @@ export class Git {
     return this.#env.config;
   }
 
-  /** Runs git. A failed run is a result. Rejects if Vis cannot start git, the user refuses, or git exceeds the time
-   * limit. If the signal aborts, rejects with its reason. */
+  /** A failed run is a result. Rejects if Vis cannot start git, the user refuses, or git exceeds the time limit. If the
+   * signal aborts, rejects with its reason. */
   async run(args: readonly string[], options: GitOptions = {}): Promise<GitResult> {
     const { input, take, changes, opens = [], env = {} } = options;
     const { gitDir, commonDir, workspace } = this.repository;
@@ -155,8 +155,7 @@ export class Git {
     }
   }
 
-  /** Returns the paths of these files that git or Vis run, or read as settings. The paths are relative to the
-   * workspace. */
+  /** Git or Vis run these files, or read them as settings. The paths are relative to the workspace. */
   async obeyedOf(names: readonly string[]): Promise<readonly string[]> {
     const { workspace, obeyedPaths } = this.#env, top = this.repository.workspace;
     const found = await obeyedPaths?.(names.map((name) => relative(workspace, join(top, name)))) ?? [];
@@ -194,7 +193,7 @@ export class Git {
     return [...new Set([gitDir, ...shared, ...(changes === "workspace" ? [workspace] : [])])];
   }
 
-  /** Reads the repository's settings and overrides settings that could start programs. */
+  /** Settings of the repository could start programs, so Vis overrides them. */
   async #readSettings(): Promise<void> {
     const { gitDir, commonDir } = this.repository;
     const paths = [
@@ -249,8 +248,8 @@ function settingOf(record: string): readonly GitSetting[] {
   return key === undefined ? [] : [{ section, subsection: sub ?? null, key, value: value.join("\n") }];
 }
 
-/** Asks the user if the wall is incomplete, unless a setting lets programs run. Rejects if the user refuses or cannot
- * be asked. */
+/** If the wall is incomplete, Vis asks the user, unless a setting lets programs run. Rejects if the user refuses or Vis
+ * cannot ask. */
 export async function askToChange(
   { programWalls, approve }: EnvironmentView,
   change: () => Readonly<Record<"name" | "what", string>>,
@@ -270,7 +269,7 @@ export async function askToChange(
   );
 }
 
-/** Returns the call as the model would write it: `git.commit("fixed", {"all":true})`. */
+/** The text has the form `git.commit("fixed", {"all":true})`, as the model would write it. */
 function callText([name, ...args]: Call): string {
   const isGiven = (arg: unknown): boolean =>
     arg !== undefined && (typeof arg !== "object" || arg === null || Object.keys(arg).length > 0);
@@ -315,7 +314,7 @@ function overwrittenPaths(stderr: string): readonly string[] {
   return listed.split("\n").map((line) => line.trim()).filter((line) => line !== "");
 }
 
-/** Returns the lines of git's output without advice and warnings. */
+/** Advice and warnings of git are omitted. */
 export function reasonLines(output: string): readonly string[] {
   const lines = output.trim().split("\n").filter((line) => !ADVICE.test(line));
   return lines.map((line) => line.replace(/^(fatal|error): /, "").trim().replace(/[.;]+$/, "")).filter((line) =>
@@ -329,8 +328,7 @@ export function plainReason(stderr: string): string {
   return plain.length > MAX_REASON ? `${plain.slice(0, MAX_REASON)}…` : plain.replace(/[.;]+$/, "");
 }
 
-/** Returns the error for a call that git refused. For conflicts, uncommitted changes and untracked files, the error has
- * the way out. */
+/** For conflicts, uncommitted changes and untracked files, the error has the way out. */
 export function gitRefusal({ stdout, stderr }: Pick<GitResult, "stdout" | "stderr">, cannot: string): Error {
   const said = stderr.trim() || stdout;
   const paths = overwrittenPaths(said);
@@ -360,8 +358,7 @@ export function named(names: readonly string[]): string {
   return `${names.slice(0, SHOWN_NAMES).join(", ")}${more}`;
 }
 
-/** The first version that reads settings from the environment. Older versions cannot override names in a repository's
- * settings. */
+/** Older versions of git cannot read settings from the environment, so nothing can override a repository's settings. */
 const OVERRIDES_FROM = [2, 31] as const;
 
 export async function checkGit({ spawn }: DoctorContext): Promise<readonly DoctorCheck[]> {

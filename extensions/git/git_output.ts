@@ -3,10 +3,10 @@ import { ByteBuffer, decodeText, type EnvironmentView } from "@vis/extension";
 
 const NEWLINE = 10;
 
-/** The limit in bytes for one record. The reader drops the rest, which bounds the memory. */
+/** The reader drops the rest of a longer record, which bounds the memory. */
 const MAX_RECORD = 256 << 10;
 
-/** Splits a byte stream into records and passes them on as text, in which bytes that are not UTF-8 are U+FFFD. */
+/** Bytes that are not UTF-8 become U+FFFD in the text. */
 export class RecordReader {
   readonly #take: (record: string, bytes: Uint8Array) => void;
   readonly #record = new ByteBuffer();
@@ -20,7 +20,7 @@ export class RecordReader {
     this.#separator = separator;
   }
 
-  /** Changes the separator for the bytes after the current record, even while `take` receives this record. */
+  /** The separator applies after the current record, even while `take` receives this record. */
   endWith(separator: number): void {
     this.#separator = separator;
   }
@@ -61,24 +61,24 @@ export interface KeptLine {
   readonly isCut: boolean;
 }
 
-/** Returns the text of a file, or of its beginning, in the detected encoding. Returns null for a binary file. */
+/** The bytes may be only the beginning of a file. Returns null for a binary file. */
 export function fileText(bytes: Uint8Array): { readonly text: string; readonly guess: string | null } | null {
   const decoded = decodeText(bytes);
   return decoded && { text: decoded.text, guess: decoded.isGuess ? decoded.encoding : null };
 }
 
-/** Returns the beginning up to the last byte below the digits, or else all bytes. In UTF-8 and in encodings of one or
- * two bytes such as Shift_JIS, such a byte is a whole character. */
+/** In UTF-8 and in encodings of one or two bytes such as Shift_JIS, a byte below the digits is a whole character.
+ * Returns all bytes without such a byte. */
 export function wholeCharacters(bytes: Uint8Array): Uint8Array {
   const last = bytes.findLastIndex((byte) => byte < ZERO);
   return last < 0 ? bytes : bytes.subarray(0, last + 1);
 }
 
-/** The lines of one file. All lines that are not UTF-8 together determine the encoding. */
+/** All lines of a file that are not UTF-8 together determine the encoding. */
 export class FileLines {
   readonly #raw: { readonly bytes: Uint8Array; readonly set: (line: KeptLine) => void; readonly isCut: boolean }[] = [];
 
-  /** Calls `set` with the kept part of the line. If `decode` guesses another encoding, it calls `set` again. */
+  /** If `decode` guesses another encoding, it calls `set` again. */
   add(line: Uint8Array, set: (line: KeptLine) => void): void {
     set(keptLine(new TextDecoder("utf-8", { ignoreBOM: true }).decode(line)));
     if (!isUtf8(line)) this.#raw.push({ bytes: line.slice(0, MOST_BYTES), set, isCut: line.length > MOST_BYTES });

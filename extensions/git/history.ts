@@ -50,7 +50,7 @@ export async function log(env: EnvironmentView, options: LogOptions = {}): Promi
 function filters({ author, grep, since, until, firstParent }: LogOptions): readonly string[] {
   const date = (time: string | Date): string => typeof time === "string" ? time : time.toISOString();
   return [
-    // Git treats the pattern as text, so that a costly pattern cannot keep the machine busy.
+    // A costly pattern could keep the machine busy, so git treats the pattern as text.
     "--fixed-strings",
     "--regexp-ignore-case",
     ...(author === undefined ? [] : [`--author=${author}`]),
@@ -99,7 +99,7 @@ interface Wanted {
 const MAX_CHARS = 400_000, MAX_FILES = 300, MAX_ENTRIES = 2_000;
 const NUL = 0, NEWLINE = 10;
 
-/** Implements `git.show`, which returns a commit with its changes, or the object of a name such as HEAD:src/app.ts. */
+/** A name such as HEAD:src/app.ts means an object instead of a commit. */
 export async function show(env: EnvironmentView, ref = "HEAD", options: ShowOptions = {}): Promise<GitObject> {
   const name = checkedRef(ref);
   const git = await Git.of(env);
@@ -272,7 +272,7 @@ class BlameReport {
     return { origins, left: this.#left };
   }
 
-  /** Decodes lines that are not UTF-8, after all lines were read. Returns the guessed encoding. */
+  /** The caller calls this after it has read all lines. Returns the guessed encoding. */
   decode(): string | null {
     return this.#texts.decode();
   }

@@ -16,7 +16,7 @@ interface Identity {
   readonly email: string;
 }
 
-/** Returns variables that name the author of commits. Rejects with Error if no author is set. */
+/** The variables name the author of commits. Rejects with Error if no author is set. */
 export async function committer(git: Git): Promise<Readonly<Record<string, string>>> {
   const { config, settings, repository: { gitDir } } = git;
   return committerVariables(await identityOf({ config, settings, gitDir }));
@@ -31,8 +31,8 @@ export function committerVariables({ name, email }: Identity): Readonly<Record<s
   };
 }
 
-/** Returns the author of commits from the extension's settings, the repository, or the user's own git settings, in this
- * order. If a name or an address is missing, rejects with Error that explains how to set it. */
+/** The order is the extension's settings, the repository, and the user's own git settings. If a name or an address is
+ * missing, rejects with Error that explains how to set it. */
 export async function identityOf(
   { config, settings, gitDir, home = homedir() }: {
     readonly config: unknown;

@@ -11,19 +11,18 @@ const OWN = ".vis";
 const NONE = "000000", SUBMODULE = "160000";
 
 export type IncomingNames =
-  /** The files of a commit, or the files at its `paths`, that the index lacks. With `carries`, the call keeps
-   * uncommitted changes. */
+  /** The index lacks these files of the commit, or the files at its `paths`. With `carries`, the call keeps uncommitted
+   * changes. */
   | { readonly commit: string; readonly carries?: boolean; readonly paths?: readonly string[] }
-  /** The files that changed from the first commit to the second. With `sinceFork`, the changes begin at the common
+  /** These files changed from the first commit to the second. With `sinceFork`, the changes begin at the common
    * ancestor of both commits. */
   | { readonly from: string; readonly to: string; readonly sinceFork?: boolean }
-  /** The files that each of these commits changes. With `reverted`, the files that the opposite of each commit changes.
-   */
+  /** Each of these commits changes these files. With `reverted`, the opposite of each commit changes them. */
   | { readonly each: readonly string[]; readonly reverted?: boolean };
 
-/** Rejects with Error for changes that would overwrite untracked files (also ignored files), change Vis's folder, or
- * bring a repository. Returns arguments for a merge. If a rename could lead to files that git or Vis run or read as
- * settings, the arguments turn renames off. */
+/** Rejects with Error for changes that would overwrite untracked or ignored files, change Vis's folder, or bring a
+ * repository. Returns arguments for a merge, which turn renames off if a rename could lead to files that git or Vis
+ * run or read as settings. */
 export async function refuseIncoming(
   git: Git,
   { incoming, base = "HEAD", cannot }: {
@@ -52,7 +51,7 @@ const NO_RENAMES = [
   ...["-c", "pull.twohead=recursive"],
 ];
 
-/** Whether a merge could follow a rename and apply these changes to files that git or Vis run or read as settings. */
+/** A merge could follow a rename and apply these changes to files that git or Vis run or read as settings. */
 async function mayRenameToObeyed(git: Git, changes: readonly Changes[], base: string): Promise<boolean> {
   const changed = changes.flatMap((one) => one.changed);
   if (changed.length === 0) return false;
@@ -64,8 +63,8 @@ async function mayRenameToObeyed(git: Git, changes: readonly Changes[], base: st
   return changed.some(isElsewhere) && (await git.obeyedOf(files)).length > 0;
 }
 
-/** Throws Error if a call would change one of these files in Vis's folder. Git would stop halfway, because the folder
- * is read-only. */
+/** Vis's folder is read-only, so git would stop halfway. Throws Error if a call would change one of these files
+ * there. */
 export function refuseOwn(names: readonly string[], cannot: string): void {
   const own = [...new Set(names.filter(isOwn))];
   if (own.length === 0) return;
@@ -135,7 +134,7 @@ async function namesOf(git: Git, args: readonly string[]): Promise<readonly stri
   return names;
 }
 
-/** Returns files and links on the disk that files of these names would replace, and that the index lacks. */
+/** Incoming files of these names would replace the files and links, which the index lacks. */
 async function untrackedAt(git: Git, names: readonly string[]): Promise<readonly string[]> {
   if (names.length === 0) return [];
   const tracked = new Set(await namesOf(git, ["ls-files", "-z"]));
@@ -176,8 +175,8 @@ const MOST_NAMES = 100_000;
 
 const ANY = /(?:^|\/)(?:head|commondir|objects|refs)(?:\/|$)/i;
 
-/** Rejects with Error if git or Vis would run files of a commit in a new worktree at `place`, or read them as settings.
- * An example is a folder of hooks. */
+/** Rejects with Error if git or Vis would run files of the commit at `place`, or read them as settings, such as a
+ * folder of hooks. */
 export async function refuseObeyed(
   git: Git,
   { commit, place, cannot }: Readonly<Record<"commit" | "place" | "cannot", string>>,
@@ -191,11 +190,9 @@ export async function refuseObeyed(
   );
 }
 
-/** Rejects with Error if incoming files would add or change a repository below `place`, whose settings can run commands
- * when git is called there. Also rejects if a submodule would replace a repository that can run commands.
- *
- * The incoming files are the files of the commit, and `names`. A repository that the workspace already has, and that
- * neither the commit nor `names` change, is allowed. */
+/** Settings of a repository can run commands. Rejects with Error if the commit or `names` would add or change one below
+ * `place`, or if a submodule would replace one. A repository that the workspace already has, and that they do not
+ * change, is allowed. */
 export async function refusePlanted(
   git: Git,
   { commit, names = [], modules = [], place, cannot }: {
@@ -229,7 +226,7 @@ export async function refusePlanted(
   }
 }
 
-/** Whether a folder is a repository in the workspace too, and the commit does not change it. */
+/** The folder is a repository in the workspace, and the commit does not change it. */
 async function isKnown(git: Git, commit: string, folder: string): Promise<boolean> {
   if (!isRepository(await partsOf(join(git.repository.workspace, folder)))) return false;
   const trees = ["HEAD", commit].map((one) => folder === "" ? `${one}^{tree}` : `${one}:${folder}`);
@@ -242,15 +239,14 @@ function isRepository(parts: ReadonlySet<string>): boolean {
   return parts.has("head") && (parts.has("commondir") || (parts.has("objects") && parts.has("refs")));
 }
 
-/** Whether HEAD has a submodule at this folder. */
 async function isSubmodule(git: Git, folder: string): Promise<boolean> {
   const { stdout } = await git.run(["ls-tree", "-z", "--full-tree", "HEAD", "--", folder]);
   return stdout.startsWith(SUBMODULE_ENTRY);
 }
 
-/** Whether git would run no program in a submodule at this folder. Git runs none if there is no repository, or if the
- * repository is in the workspace's `.git`, which commands cannot change. Git also runs none for a repository with plain
- * settings, no hooks and no repository inside, such as a switch leaves behind. */
+/** Git runs no program without a repository, or if the repository is in the workspace's `.git`, which commands cannot
+ * change. The same holds for a repository with plain settings, no hooks and no repository inside, such as a switch
+ * leaves behind. */
 async function runsNothing({ repository }: Git, folder: string): Promise<boolean> {
   const dot = join(folder, ".git"), info = lstatSync(dot, { throwIfNoEntry: false });
   if (info === undefined) return true;
@@ -284,8 +280,8 @@ function hasRepositories(top: string): boolean {
   return false;
 }
 
-/** Returns, for each folder of a commit, its entries that are parts of a repository, and the submodules. For an unknown
- * commit, the result has no entries and no submodules. */
+/** The sets have entries that are parts of a repository. For an unknown commit, the result has no entries and no
+ * submodules. */
 async function partsIn(
   git: Git,
   commit: string,

@@ -22,7 +22,7 @@ export interface MergeOptions extends Omit<Steps, "skip"> {
 
 export interface RebaseOptions extends Steps {
   readonly onto?: string;
-  /** The commit after which the rebase takes commits. By default, the rebase takes all commits that `onto` lacks. */
+  /** The rebase takes commits after this one. By default, it takes all commits that `onto` lacks. */
   readonly from?: string;
 }
 
@@ -32,8 +32,7 @@ export interface PickOptions extends Steps {
 }
 
 interface Sequenced extends GitState {
-  /** The commit of the branch before the whole operation. `git.reset({to: was})` moves the branch back to this commit.
-   */
+  /** The branch had this commit before the whole operation. `git.reset({to: was})` moves the branch back. */
   readonly was: string;
   readonly why?: string;
   readonly saved?: string;
@@ -46,8 +45,8 @@ const NAMES = { merge: "merge", rebase: "rebase", "cherry-pick": "cherryPick", r
 const MOST_COMMITS = 1000;
 const SHOWN_STEP = 100;
 
-/** Returns arguments that prevent strategy or signing programs of the repository. The arguments name the built-in
- * strategy, because otherwise a setting of the repository would choose the strategy. */
+/** A setting of the repository would choose the strategy, so the arguments name the built-in one. They also prevent
+ * signing programs. */
 function strategy(merging: readonly string[]): readonly string[] {
   // Before git 2.50, "ort" follows renames even if the settings turn them off.
   return [`--strategy=${merging.length > 0 ? "recursive" : "ort"}`, "--no-gpg-sign"];
@@ -164,8 +163,7 @@ async function run({ git, author }: Pick<Begun, "git" | "author">, args: readonl
   return await git.run(args, { changes: "workspace", env: author });
 }
 
-/** Returns the state after a step. Conflicts are a result. Rejects with Error if git failed before the operation
- * began. */
+/** Conflicts are a result. Rejects with Error if git failed before the operation began. */
 async function stateAfter(
   { git, was }: Pick<Begun, "git" | "was">,
   { result, cannot, next, saved }: {
@@ -229,9 +227,8 @@ async function goOn(env: EnvironmentView, during: During, step: keyof Steps): Pr
   return await stateAfter({ git, was }, { result, cannot, saved });
 }
 
-/** Returns the commits of the next steps of an unfinished operation. Any program of the user may have written the files
- * that list these commits. Rejects with Error if a step or a strategy could run a program, and if Vis cannot read the
- * steps. */
+/** The next steps of an unfinished operation take these commits, and any program of the user may have written the list.
+ * Rejects with Error if a step or a strategy could run a program, and if Vis cannot read the steps. */
 async function commitsLeft(git: Git, during: During, cannot: string): Promise<readonly string[]> {
   const { gitDir } = git.repository;
   const read = async (path: string): Promise<string> => {
@@ -271,8 +268,8 @@ async function commitsLeft(git: Git, during: During, cannot: string): Promise<re
   return commits;
 }
 
-/** Returns the commit to which an abort returns the branch. Returns null if no file names the commit; an abort then
- * returns to HEAD. */
+/** An abort returns the branch to this commit. Returns null if no file names the commit, and an abort returns to
+ * HEAD. */
 async function beginning(git: Git, during: During): Promise<string | null> {
   const paths = {
     merge: [],

@@ -1,11 +1,5 @@
-/** The extension `git`: the repository of a workspace, as data.
- *
- * Read `git.ts` first. Each call runs git behind the command wall, without programs that the repository names
- * (`safe_config.ts`), in the repository that `repository.ts` finds.
- *
- * Each topic has a file. `status.ts`, `diff.ts` and `history.ts` read. `commit.ts`, `branches.ts`, `merge_rebase.ts`
- * and `stash_reset.ts` change the repository. If a call brings files into the workspace, `incoming_files.ts` checks
- * them first. */
+/** Calls run git behind the command wall, without programs that the repository names. If a call brings files into the
+ * workspace, `incoming_files.ts` checks them first. */
 import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -31,7 +25,7 @@ import { merge, type MergeOptions, pickCommits, type PickOptions, rebase, type R
 import { stateOutcome, status, type StatusOptions, uncommittedWords } from "./status.ts";
 import { reset, type ResetOptions, restore, type RestoreOptions, stash, type StashOptions } from "./stash_reset.ts";
 
-/** The places in which Vis looks for git: the default folders of PATH, which the command wall allows. */
+/** These places are default folders of PATH, which the command wall allows. */
 const PROGRAMS = ["/usr/local/bin/git", "/usr/bin/git", "/bin/git"];
 
 const text = z.string().min(1);
@@ -55,7 +49,7 @@ const BRANCHES =
 const STATE =
   "{branch: string|null, commit, subject, uncommitted: number, during?, conflicts?: {path, conflict}[], next?}";
 
-/** Returns names that other tools use for parts of `key`, each with the name in this extension. */
+/** Other tools use these names for parts of `key`. */
 const under = (key: string, names: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(names).map(([name, instead]) => [`${key}.${name}`, instead]));
 const PATH_NAMES = { file: "path", filename: "path", name: "path" };
@@ -84,7 +78,7 @@ const PICK = z.tuple([
   z.strictObject(PICKED).optional(),
 ]);
 
-/** The facts of a function that lists things if its first argument is absent, and otherwise changes one of them. */
+/** The function lists things if its first argument is absent, and otherwise changes one of them. */
 const listsWithout = (things: string, one: string) => ({
   reads: (first?: unknown) => first === undefined,
   action: (first?: unknown) =>
@@ -419,12 +413,12 @@ export function hasGit(programs: readonly string[] = PROGRAMS): boolean {
   return programs.some((path) => existsSync(path));
 }
 
-/** The time that a request waits to learn whether the repository has changes. */
+/** A request waits for this time to learn whether the repository has changes. */
 const LOOK_MS = 500;
-/** The size of an index with about 20,000 files. For a larger index, git takes too long. */
+/** An index of this size has about 20,000 files. For a larger index, git takes too long. */
 const LOOK_BYTES = 2 << 20;
 
-/** Returns a text such as ", on branch main with 2 changed files", or "" if the branch is not clear. Reads the branch
+/** Examples are ", on branch main with 2 changed files" and "", if the branch is not clear. This reads the branch
  * without git. */
 async function headOf(path: string, env: EnvironmentView): Promise<string> {
   const folder = await gitFolderOf(dirname(path)).catch(() => null);
@@ -437,12 +431,12 @@ async function headOf(path: string, env: EnvironmentView): Promise<string> {
   return on + await uncommittedWords(env, AbortSignal.timeout(LOOK_MS));
 }
 
-/** Whether the path is a repository. While a command runs, an empty placeholder may be there. */
+/** An empty placeholder may be at the path while a command runs. */
 function isRepository(path: string): boolean {
   return existsSync(path) && (!Deno.statSync(path).isDirectory || existsSync(`${path}/HEAD`));
 }
 
-/** Accepts `git.log(2)` and `git.log("main..HEAD", 20)`. */
+/** Models write `git.log(2)` and `git.log("main..HEAD", 20)`. */
 function logArguments([first, second, ...rest]: readonly unknown[]): unknown[] {
   if (typeof first !== "number" && typeof first !== "string") {
     return [first, second, ...rest].slice(0, second === undefined ? 1 + rest.length : undefined);
@@ -452,7 +446,8 @@ function logArguments([first, second, ...rest]: readonly unknown[]): unknown[] {
   return [{ ...named, ...Object(more) }, ...rest];
 }
 
-/** Accepts `git.diff("HEAD~1")`, `git.diff("main", "HEAD")` and `git.diff("main..HEAD")`, as git itself does. */
+/** Models write `git.diff("HEAD~1")`, `git.diff("main", "HEAD")` and `git.diff("main..HEAD")`, as git itself
+ * accepts. */
 function diffArguments(args: readonly unknown[]): unknown[] {
   const refs = args.slice(0, args.findIndex((one) => typeof one !== "string") >>> 0).map(String);
   if (refs.length === 0) return [...args];

@@ -9,8 +9,8 @@ const ESCAPES: Readonly<Record<string, number>> = { a: 7, b: 8, t: 9, n: 10, v: 
 
 const MAX_REF_CHARS = 1000;
 
-/** Returns the name of a commit, branch or tag as an argument; with `range`, also a range. Throws TypeError for a name
- * that git would interpret as something else. */
+/** With `range`, the name may be a range. Throws TypeError for a name that git would interpret as an option or a
+ * special form. */
 export function checkedRef(ref: string, { range = false }: { readonly range?: boolean } = {}): string {
   const fault = refFault(ref) ?? (!range && ref.includes("..") ? 'it contains "..", as a range does' : null);
   if (fault === null) return ref;
@@ -26,7 +26,7 @@ function refFault(ref: string): string | null {
   return /[\x00-\x1f\x7f]/.test(ref) ? "it contains a control character" : null;
 }
 
-/** Returns the hash of a commit. Rejects with Error if the repository lacks the ref, or if the ref is no commit. */
+/** Rejects with Error if the repository lacks the ref, or if the ref is no commit. */
 export async function commitHash(git: Git, ref: string, cannot: string): Promise<string> {
   const { code, stdout } = await git.run(["rev-parse", "--verify", "--quiet", "--end-of-options", `${ref}^{commit}`]);
   const hash = stdout.trim().split("\n").at(-1) ?? "";
@@ -46,7 +46,7 @@ export class NoCommitError extends Error {
   override readonly name = "NoCommitError";
 }
 
-/** Returns the error for a branch or tag that is missing, with the nearest names of the same kind. */
+/** The error lists the nearest names of the same kind. */
 export async function missingRef(
   git: Git,
   { cannot, name, kind }: { readonly cannot: string; readonly name: string; readonly kind: "branch" | "tag" },
@@ -65,12 +65,12 @@ function nearest(name: string, known: readonly string[]): string {
   return names.length === 0 ? "" : `; the nearest ${names.length === 1 ? "is" : "are"} ${names.join(", ")}`;
 }
 
-/** Returns the error for a failed call. For an unknown name, the error lists the nearest names. */
+/** For an unknown name, the error lists the nearest names. */
 export async function refError(
   git: Git,
   { cannot, stderr, refs }: {
     readonly cannot: string;
-    /** The output of git. Null if Vis already knows that the name is invalid. */
+    /** Null means that Vis already knows that the name is invalid. */
     readonly stderr: string | null;
     readonly refs: readonly string[];
   },
@@ -98,8 +98,8 @@ async function isAmbiguous(git: Git, short: string): Promise<boolean> {
   return stdout.trim().includes("\n");
 }
 
-/** Returns paths as arguments after `--`. Adds `--` even without paths, so that git cannot read an earlier argument as
- * a path. Throws TypeError for an invalid path. */
+/** The arguments begin with `--` even without paths, so that git cannot read an earlier argument as a path. Throws
+ * TypeError for an invalid path. */
 export function pathArguments(paths: string | readonly string[] | undefined): readonly string[] {
   const list = paths === undefined ? [] : typeof paths === "string" ? [paths] : paths;
   for (const path of list) {
@@ -123,7 +123,7 @@ export async function missingFile(git: Git, path: string, cannot: string, commit
   return new Error(`${cannot}: there is no file ${path}${where}${nearest(path, known)}`);
 }
 
-/** Returns a file name that git printed. A name that is not UTF-8 keeps git's quoted form, which other calls accept. */
+/** A name that is not UTF-8 keeps git's quoted form, which other calls accept. */
 export function nameOf(printed: string): string {
   if (!printed.startsWith('"')) return printed;
   const bytes: number[] = [];
@@ -162,8 +162,8 @@ export function columns(line: string): readonly string[] {
   return line.split("\t");
 }
 
-/** Wraps a function of git so that its paths are relative to the workspace, even if the workspace is a folder inside
- * the repository. Git itself runs at the root of the repository. With `paths`, the first argument has paths. */
+/** Git runs at the root of the repository, but the paths of the returned function are relative to the workspace. With
+ * `paths`, the first argument has paths. */
 export function inFolder(run: HostFunction, { paths = false } = {}): HostFunction {
   return async (env, ...args) => {
     const { root = env.workspace, workspace } = env;
@@ -180,7 +180,7 @@ export function inFolder(run: HostFunction, { paths = false } = {}): HostFunctio
   };
 }
 
-/** Keys whose values are names of files, relative to the root of the repository, directly or under `path` and
+/** The values of these keys are names of files, relative to the root of the repository, directly or under `path` and
  * `from`. */
 const WITH_NAMES: readonly string[] = ["files", "conflicts", "origins", "lost"];
 

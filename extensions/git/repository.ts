@@ -2,16 +2,16 @@ import { lstatSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { commonFolderOf, gitFolderOf, isWithin, namesTop } from "@vis/extension";
 
-/** The location of a workspace's repository. All paths are real. */
+/** All paths are real. */
 export interface Repository {
   readonly workspace: string;
   readonly gitDir: string;
-  /** The folder of the repository to which a worktree belongs. Without a worktree, the same folder as `gitDir`. */
+  /** A worktree belongs to the repository of this folder. Without a worktree, it is the same folder as `gitDir`. */
   readonly commonDir: string;
 }
 
-/** Returns the repository whose root is the workspace, or null. Rejects with Error if `.git` is a link, or points to a
- * repository of another folder. Any program that writes in the workspace can create such a `.git`. */
+/** Returns null without a repository. Any program that writes in the workspace can create a `.git`, so this rejects
+ * with Error if `.git` is a link, or points to a repository of another folder. */
 export async function findRepository(workspace: string): Promise<Repository | null> {
   const dot = join(workspace, ".git");
   const info = await Deno.lstat(dot).catch(() => null);
@@ -34,8 +34,8 @@ export async function findRepository(workspace: string): Promise<Repository | nu
   return { workspace, gitDir, commonDir };
 }
 
-/** Returns the closest folder with a `.git`, at a workspace or above it, or null. Skips an empty `.git` folder, because
- * Vis makes such a folder while a command runs. */
+/** Vis makes an empty `.git` folder while a command runs, so such a folder does not count. Returns null if no folder
+ * has a `.git`. */
 export function closestRepository(workspace: string): string | null {
   for (let at = workspace;; at = dirname(at)) {
     const dot = join(at, ".git"), info = lstatSync(dot, { throwIfNoEntry: false });

@@ -1,5 +1,5 @@
-/** Settings that override the settings of the repository. Together with `overridesOf`, these settings keep git from
- * programs that the repository names, and from other machines. They also fix the output formats that Vis parses. */
+/** Together with `overridesOf`, these settings keep git from programs that the repository names, and from other
+ * machines. They fix the output formats that Vis parses. */
 const SETTINGS: readonly (readonly [name: string, value: string])[] = [
   ["core.fsmonitor", "false"],
   ["core.hooksPath", "/dev/null"],
@@ -96,7 +96,7 @@ export const SAFE_ENVIRONMENT: Readonly<Record<string, string>> = {
 
 const MERGE_TEXT = "git merge-file -q -L ours -L base -L theirs %A %O %B";
 
-/** Keys with which a subsection names a program that calls of this extension could start, with the overrides. */
+/** With these keys, a subsection names a program that calls of this extension could start. */
 const OVERRIDDEN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   filter: { clean: "", smudge: "", process: "", required: "false" },
   merge: { driver: MERGE_TEXT },
@@ -104,8 +104,7 @@ const OVERRIDDEN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   hook: { enabled: "false" },
 };
 
-/** Returns variables that override subsections, whatever their names are. Vis passes these variables in the
- * environment, since a name may contain `=`. */
+/** A name may contain `=`, so the overrides are variables of the environment instead of arguments. */
 export function overridesOf(names: readonly string[]): Readonly<Record<string, string>> {
   const overrides = names.flatMap((name): readonly (readonly [string, string])[] => {
     const [section = ""] = name.split(".", 1);
@@ -126,11 +125,11 @@ export function overridesOf(names: readonly string[]): Readonly<Record<string, s
   };
 }
 
-/** A setting that exists only if git reads settings from the environment (2.31 and later). */
+/** This setting exists only if git reads settings from the environment (2.31 and later). */
 export const MARK = "vis.mark";
 
-/** Sections whose subsections include no file, and name no program that calls of this extension could start. `SETTINGS`
- * overrides other keys of these sections that name programs. */
+/** Subsections of these sections include no file, and name no program that calls of this extension could start.
+ * `SETTINGS` overrides other keys of these sections that name programs. */
 const PLAIN_SECTIONS = new Set([
   "branch",
   "color",
@@ -150,8 +149,7 @@ const PLAIN_SECTIONS = new Set([
   "user",
 ]);
 
-/** Returns the name of the first section of git's settings that is not plain, or null. Every bracket counts, even a
- * bracket in a value. */
+/** Every bracket counts, even a bracket in a value. Returns null if all sections are plain. */
 export function specialSection(text: string): string | null {
   const names = [...text.matchAll(/\[\s*([^\s"\].]*)/g)].map(([, name = ""]) => name);
   return names.find((name) => !PLAIN_SECTIONS.has(name.toLowerCase())) ?? null;

@@ -10,12 +10,12 @@ import { type FileStatus, type GitState, halfRenames, readState, readStatus, ref
 export interface ResetOptions {
   readonly to?: string;
   readonly mode?: "soft" | "mixed" | "hard";
-  /** Whether a hard reset may discard uncommitted changes. Without `force`, a hard reset refuses to discard changes. */
+  /** Without `force`, a hard reset refuses to discard uncommitted changes. */
   readonly force?: boolean;
 }
 
 interface Reset extends GitState {
-  /** The earlier commit of the branch. `git.reset({to: was})` moves the branch back to this commit. */
+  /** `git.reset({to: was})` moves the branch back to this earlier commit. */
   readonly was: string;
   readonly undone: number;
   readonly lost: readonly string[];
@@ -68,7 +68,7 @@ export async function reset(
 }
 
 export interface RestoreOptions {
-  /** The commit from which git takes the files. The default is the index, or HEAD with `staged`. */
+  /** Git takes the files from this commit. The default is the index, or HEAD with `staged`. */
   readonly from?: string;
   readonly staged?: boolean;
 }
@@ -116,13 +116,13 @@ export async function restore(
   };
 }
 
-/** Returns the files of the index as a tree. During conflicts, git makes no tree, so the result is HEAD. */
+/** During conflicts, git makes no tree, so the result is HEAD. */
 async function indexTree(git: Git): Promise<string> {
   const { code, stdout } = await git.run(["write-tree"], { changes: "repository" });
   return code === 0 ? stdout.trim() : "HEAD";
 }
 
-/** Selects a stash: true for the latest, a number in the list, or a hash. */
+/** The value is true for the latest stash, a number in the list, or a hash. */
 type Which = boolean | number | string;
 
 export interface StashOptions {
@@ -137,12 +137,11 @@ export interface StashOptions {
 
 interface Stashes extends GitState {
   readonly stashes: readonly { readonly hash: string; readonly message: string; readonly date: Date }[];
-  /** The hash of a stash that is no longer in the list. `{apply: hash}` still restores the changes of this stash. */
+  /** The stash with this hash is no longer in the list, but `{apply: hash}` still restores its changes. */
   readonly dropped?: string;
 }
 
-/** The arguments for the whole workspace without Vis's folder. Git cannot remove this folder, and would report the
- * stash as failed. */
+/** Git cannot remove Vis's folder, and would report the stash as failed, so the arguments exclude it. */
 const EVERYTHING = ["--", ".", ":(exclude).vis"];
 
 const HOW = ["list", "pop", "apply", "drop"] as const;
@@ -251,8 +250,8 @@ async function takeStash(
   return hash;
 }
 
-/** Rejects with Error for a stash that would bring unsafe files. A stash has two or three parents: its base, the index,
- * and untracked files. */
+/** Rejects with Error if the stash would bring unsafe files. A stash has two or three parents: its base, the index, and
+ * untracked files. */
 async function refuseStash(git: Git, hash: string, cannot: string): Promise<void> {
   const { stdout } = await git.run(["rev-list", "--parents", "--max-count=1", hash, "--"]);
   const [, begin, index, untracked] = stdout.trim().split(" ");
@@ -281,7 +280,7 @@ async function stashesOf(git: Git): Promise<Stashes["stashes"]> {
 const SHOWN = 500;
 const MOST_STASHES = 200, MOST_FILES = 100_000;
 
-/** The author of commits that only keep work, if no author is set. */
+/** This author is for commits that only keep work, if no author is set. */
 const NOBODY = { name: "Vis", email: "vis@localhost" };
 
 export async function uncommitted(git: Git, paths?: string | readonly string[]): Promise<readonly FileStatus[]> {
@@ -289,9 +288,8 @@ export async function uncommitted(git: Git, paths?: string | readonly string[]):
   return files.filter(({ untracked }) => !untracked);
 }
 
-/** Keeps the uncommitted changes of tracked files in a commit without a branch, in the form of a stash. Returns the
- * hash of the commit, or undefined if there are no changes. Rejects with Error if git cannot keep the changes, or if a
- * new file may have keys. */
+/** The commit has no branch and the form of a stash. Returns undefined if there are no changes. Rejects with Error if
+ * git cannot keep the changes, or if a new file may have keys. */
 export async function saveWork(
   git: Git,
   files: readonly FileStatus[],

@@ -94,8 +94,8 @@ export async function readStatus(
   return { ...report.head, ...(during ? { during } : {}), ...report.files };
 }
 
-/** Returns a text such as " with 3 changed and 2 new files" or " without changes". Returns "" if git failed or did not
- * end before the signal. */
+/** Examples are " with 3 changed and 2 new files" and " without changes". Returns "" if git failed or did not end
+ * before the signal. */
 export async function uncommittedWords(env: EnvironmentView, signal: AbortSignal): Promise<string> {
   if (!env.spawn) return "";
   try {
@@ -111,8 +111,7 @@ export async function uncommittedWords(env: EnvironmentView, signal: AbortSignal
   }
 }
 
-/** Returns staged renames of which only one name is among these files. A status of some paths can contain such halves.
- */
+/** A status of some paths can contain only one name of a staged rename. */
 export async function halfRenames(git: Git, files: readonly FileStatus[], cannot: string): Promise<readonly Rename[]> {
   if (!files.some(({ staged }) => staged === "added" || staged === "deleted")) return [];
   const named = new Set(files.map(({ path }) => path));

@@ -7,8 +7,8 @@ const time = z.union([z.string(), z.number(), z.date()]).optional();
 
 const HINT = "Earlier conversations and their variables.";
 
-/** The readers that have found earlier conversations. The list of conversations takes long to read, and Vis builds the
- * prompt for every request. */
+/** The list of conversations takes long to read, and Vis builds the prompt for every request, so this remembers the
+ * readers that have found earlier conversations. */
 const FOUND = new WeakSet<object>();
 
 export default defineExtension({
@@ -22,7 +22,6 @@ export default defineExtension({
   readOnly: true,
   /** A sub-query has only its task, so it gets no history. */
   activate: ({ db, depth }: EnvironmentView): boolean => db !== undefined && depth === 0,
-  /** The prompt is empty unless earlier conversations exist. */
   prompt: async ({ db }: EnvironmentView): Promise<string> => {
     if (db === undefined) return "";
     if (!FOUND.has(db) && (await db.conversations({ limit: 2 })).length > 1) FOUND.add(db);

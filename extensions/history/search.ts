@@ -14,7 +14,7 @@ interface HistoryHit extends Omit<Hit, "at" | "branchId" | "position" | "ownerTa
   readonly at: Date;
 }
 
-/** Implements `history.search`. `more` is true if there are more hits than the limit. Rejects for an invalid time. */
+/** `more` is true if there are more hits than the limit. Rejects for an invalid time. */
 export async function searchHistory(
   env: EnvironmentView,
   text: string,

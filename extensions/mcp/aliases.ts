@@ -10,7 +10,7 @@ type CallByAlias = (
   call: { readonly tool: string; readonly args: Readonly<Record<string, unknown>>; readonly settings: unknown },
 ) => Promise<unknown>;
 
-/** Returns an alias for each server with cached tools, without starting a server. */
+/** The tools come from the cache, so this starts no server. */
 export async function aliases(env: EnvironmentView, callByAlias: CallByAlias): Promise<readonly Extension[]> {
   const cache = new ToolCache(env);
   const found: Extension[] = [];
@@ -68,7 +68,8 @@ function actionOf(server: string, tool: string): NonNullable<FunctionOptions["ac
   return { doing: `calling ${server} ${tool}`, done: `called ${server} ${tool}`, things: "times", named: 0 };
 }
 
-/** Accepts any object, since the server validates it. The type in the signature comes from the server's schema. */
+/** The server validates its arguments, so any object is valid here. The type in the signature comes from the server's
+ * schema. */
 function argumentsOf(tool: McpTool): z.ZodType {
   const text = argumentText(tool);
   const at = text.indexOf(": ");

@@ -12,7 +12,7 @@ import { enabledServers, type ServerConfig, ServerError } from "./settings.ts";
 import { leftOutText } from "./tools.ts";
 
 const CHECK_MS = 25_000;
-/** The limit for simultaneous servers, because programs take memory. */
+/** The programs of servers take memory, so only this many run at the same time. */
 const MOST_AT_A_TIME = 8;
 
 interface ServerState {
@@ -23,7 +23,7 @@ interface ServerState {
 
 type Place = Pick<CliContext, "config" | "workspace" | "home"> & { readonly spawn: DoctorContext["spawn"] };
 
-/** Starts all enabled servers, or the named server, and counts their tools. */
+/** Without a name, this starts all enabled servers. */
 async function checkServers(place: Place, name: string | null = null): Promise<readonly ServerState[]> {
   const wanted = [...enabledServers(place.config)].filter(([one]) => name === null || one === name);
   const starts = new Semaphore(MOST_AT_A_TIME);
@@ -57,15 +57,14 @@ async function checkServer(
   }
 }
 
-/** Runs `vis mcp-check`, which prints one line of JSON for each server. */
+/** The command prints one line of JSON for each server. */
 export async function checkCommand(name: string | undefined, context: CliContext): Promise<number> {
   const states = await checkServers({ ...context, spawn: context.spawn ?? null }, name ?? null);
   for (const one of states) context.print(`${JSON.stringify(one)}\n`);
   return states.every(({ state }) => state === "ok") ? 0 : 1;
 }
 
-/** Returns the lines of `vis doctor`: one for each server of the settings, and one for the repository's file, whose
- * servers Vis does not start. */
+/** Each server of the settings has one line, and the repository's file has one, whose servers Vis does not start. */
 export async function diagnoseServers({ spawnInWorkspace: spawn, ...context }: DoctorContext): Promise<DoctorCheck[]> {
   const brought = (await repositoryServers(context).then((found) => found && linesOf(found))) ?? [];
   const own = (await checkServers({ ...context, spawn })).map(({ name, state, found }): DoctorCheck => {

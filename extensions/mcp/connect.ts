@@ -10,9 +10,10 @@ export interface McpConnection {
   readonly client: Client;
   readonly why: string;
   readonly running: Set<Promise<unknown>>;
-  /** Whether a request failed because the server no longer has the session. The server did not run such a request. */
+  /** Returns whether a request failed because the server no longer has the session. The server did not run such a
+   * request. */
   hasLost(error: unknown): boolean;
-  /** Returns the result of a tool call as the server sent it, by the result that the client returned. */
+  /** The key is the result that the client returned. */
   readonly wholeResult: ServerMessages["whole"];
   close(): Promise<void>;
 }
@@ -29,19 +30,17 @@ interface ConnectOptions {
 
 type Validator = NonNullable<ClientOptions["jsonSchemaValidator"]>;
 
-/** Accepts all results. Vis compiles and runs no schema of a server, because the patterns of a schema could hang the
- * process. */
+/** The patterns of a server's schema could hang the process, so Vis compiles and runs none. */
 const UNCHECKED: Validator = {
   getValidator:
     (() => (data: unknown) => ({ valid: true, data, errorMessage: undefined })) as Validator["getValidator"],
 };
 const CLOSE_MS = 3_000;
-/** The time for the response to the first request. A server with only the older protocol may not respond to this
- * request. */
+/** A server with only the older protocol may not respond to the first request. */
 const PROBE_MS = 3_000;
 
-/** Starts a server and negotiates the protocol version. If the start fails, ends the program or the connection before
- * the promise rejects, and waits for this end at most `CLOSE_MS`. Rejects with LoginError if a login is missing. */
+/** If the start fails, the program or the connection ends before the promise rejects; Vis waits for this end at most
+ * `CLOSE_MS`. Rejects with LoginError if a login is missing. */
 export async function connect(env: EnvironmentView, options: ConnectOptions): Promise<McpConnection> {
   const { config, login, onToolsChanged, onEnd } = options;
   const client = new Client({ name: "vis", version: "1.0.0" }, {
@@ -92,9 +91,8 @@ export function httpStatusOf(error: unknown): number | null {
   return error instanceof SdkHttpError ? error.status ?? null : null;
 }
 
-/** Whether the error shows that the session has ended. The protocol requires status 404 after the end, but many servers
- * respond with 410 or 400. A status 400 with a JSON body that has a numeric `id` is instead an error about the request
- * with this id. */
+/** The protocol requires status 404 after the end of a session, but many servers respond with 410 or 400. A status 400
+ * with a numeric `id` in its JSON body is an error about the request with this id. */
 function isSessionFault(error: unknown): boolean {
   const status = httpStatusOf(error);
   if (status === 404 || status === 410) return true;
@@ -115,13 +113,13 @@ function stdioTransport(
   return new StdioTransport({ spawn, config, workspace, answers, onStderr });
 }
 
-/** Matches errors of a program that the command wall may have caused. */
+/** The command wall may have caused these errors of a program. */
 const STOPPED = /EACCES|EPERM|EROFS|permission denied|operation not permitted|read-only file system/i;
 const OFFLINE = /EAI_AGAIN|ENOTFOUND|ENETUNREACH|ECONNREFUSED|getaddrinfo|network is unreachable|resolve host/i;
 
 const NOT_FOUND = /ENOENT|no such file|cannot find module|module not found|no module named/i;
 
-/** Returns the setting that probably prevented the start of a program. Returns "" if the error indicates no setting. */
+/** Returns "" if the error indicates no setting. */
 export function programHint(
   said: string,
   { network, write, cwd }: Pick<StdioConfig, "network" | "write" | "cwd">,
@@ -135,7 +133,7 @@ export function programHint(
   return `its wall may have stopped it: allow more with the settings ${missing}`;
 }
 
-/** Returns the probable cause of a response with this status. Returns "" if the status indicates no cause. */
+/** Returns "" if the status indicates no cause. */
 export function addressHint(name: string, status: number, { headers }: Pick<HttpConfig, "headers">): string {
   if (status === 401 || status === 403) {
     return isSigned(headers)

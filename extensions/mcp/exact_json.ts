@@ -1,15 +1,15 @@
-/** Marks a JSON text, so that a message carries its numbers unchanged. */
+/** `rawJSON` makes a message carry the numbers of a text unchanged. */
 const { rawJSON } = JSON as unknown as { readonly rawJSON: (text: string) => unknown };
 
 const MAX_DEPTH = 500;
 
-/** Returns the JSON of a value that a server sent, with all digits of its integers. */
+/** The text has all digits of the server's integers. */
 export function exactText(value: unknown): string {
   return JSON.stringify(value, (_key, one: unknown) => typeof one === "bigint" ? rawJSON(String(one)) : one);
 }
 
-/** Returns the arguments of a call in the server's form. A Map becomes an object, a Set a list, a Date ISO text, and a
- * BigInt its digits. Throws TypeError with the path of a value that JSON cannot carry. */
+/** A Map becomes an object, a Set a list, a Date ISO text, and a BigInt its digits. Throws TypeError with the path of a
+ * value that JSON cannot carry. */
 export function jsonArguments(args: unknown): Readonly<Record<string, unknown>> {
   return asJson(args, { path: "args", depth: 0 }) as Readonly<Record<string, unknown>>;
 }

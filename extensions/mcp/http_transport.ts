@@ -6,8 +6,7 @@ import type { HttpConfig } from "./settings.ts";
 
 const MAX_ANSWER = 64 << 20;
 const EVENTS = "text/event-stream";
-/** Statuses that matter for a notification, because a login is missing or the session has ended. Vis ignores other
- * errors. */
+/** These statuses of a notification mean that a login is missing or the session has ended. Vis ignores other errors. */
 const KEPT_STATUSES: readonly number[] = [401, 403, 404, 410];
 
 interface Reading {
@@ -15,8 +14,8 @@ interface Reading {
   readonly id: unknown;
 }
 
-/** Connects to a server over streamable HTTP. `onStatus` receives the status of each response. A response has at most
- * `MAX_ANSWER` bytes, and redirects stay within the server's origin. */
+/** `onStatus` receives the status of each response. A response has at most `MAX_ANSWER` bytes, and redirects stay
+ * within the server's origin. */
 export function httpTransport(
   { url, headers }: Pick<HttpConfig, "url" | "headers">,
   { answers, login, onStatus }: {
@@ -52,8 +51,8 @@ export function httpTransport(
   });
 }
 
-/** Limits the size of a body, and ends the body when the signal aborts. `fetch` does not end the body of a
- * garbage-collected Response. */
+/** `fetch` does not end the body of a garbage-collected Response, so the signal ends it here. The size of the body has
+ * a limit. */
 function bounded(answer: Response, signal: AbortSignal | null | undefined): Response {
   if (!answer.body) return answer;
   let length = 0;
@@ -68,8 +67,7 @@ function bounded(answer: Response, signal: AbortSignal | null | undefined): Resp
   return withBody(answer, answer.body.pipeThrough(counter, signal ? { signal } : {}));
 }
 
-/** Returns a response whose messages the library reads. The body may be JSON or events, whatever its content type
- * is. */
+/** The body may be JSON or events, whatever its content type is. */
 async function readable(answer: Response, reading: Reading): Promise<Response> {
   if (!answer.body) return answer;
   if (isEvents(answer)) {
@@ -90,7 +88,7 @@ function isEvents({ headers }: Response): boolean {
   return /event-stream/i.test(headers.get("content-type") ?? "");
 }
 
-/** Returns the text of a body up to the end of its JSON, even if the server does not end the body. */
+/** The server need not end the body, so the text ends with its JSON. */
 async function wholeText(body: AsyncIterable<Uint8Array>): Promise<string> {
   const decoder = new TextDecoder();
   const pieces = new JsonPieces();
@@ -138,8 +136,8 @@ class JsonPieces {
   }
 }
 
-/** Yields readable events. If the stream ends without a response and the library cannot resume the stream, the last
- * event is an error for the request. */
+/** If the stream ends without a response and the library cannot resume it, the last event is an error for the
+ * request. */
 async function* readableEvents(
   body: AsyncIterable<Uint8Array>,
   reading: Reading,

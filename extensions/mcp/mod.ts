@@ -6,14 +6,14 @@ const text = z.string().min(1);
 const server = text.describe("server");
 const args = z.record(z.string(), z.unknown()).describe("args").meta({ tsType: "object" }).optional();
 
-/** Loads the code that needs the MCP library with the first call. */
+/** The MCP library loads with the first call that needs it. */
 const calls = () => import("./server_functions.ts");
 
 interface Servers {
   readonly servers?: Readonly<Record<string, { readonly disabled?: boolean }>>;
 }
 
-/** Returns the names of the servers. If no `.mcp.json` exists, all of them are in the settings. */
+/** Without a file `.mcp.json`, the settings have all servers. */
 async function names(env: EnvironmentView): Promise<readonly string[]> {
   const { servers = {} } = (env.config ?? {}) as Servers;
   const own = Object.entries(servers).flatMap(([name, { disabled }]) => disabled ? [] : [name]);
@@ -31,7 +31,7 @@ export default defineExtension({
   author: "Vis",
   license: "Apache-2.0",
   config: settings,
-  /** Inactive unless the user configured a server or the repository brings one. */
+  /** The extension is inactive unless the user configured a server or the repository brings one. */
   activate: async (env: EnvironmentView): Promise<boolean> => (await names(env)).length > 0,
   prompt: async (env: EnvironmentView): Promise<string> => {
     const listed = (await names(env)).join(", ");

@@ -6,7 +6,7 @@ import { lstat } from "node:fs/promises";
 
 export const FILE = ".mcp.json";
 const MAX_BYTES = 64 * 1024;
-/** The tenant of everything that this machine's user begins. */
+/** This machine's user works as this tenant. */
 const MAIN = "default";
 
 const Given = z.looseObject({
@@ -24,7 +24,7 @@ type Approval = Awaited<ReturnType<NonNullable<EnvironmentView["approve"]>>>;
 
 export interface RepositoryServers {
   readonly path: string;
-  /** The names of the servers in the file that the user's settings do not describe. */
+  /** The user's settings do not describe these servers of the file. */
   readonly names: readonly string[];
   readonly servers: ReadonlyMap<string, ServerConfig>;
   readonly faults: ReadonlyMap<string, string>;
@@ -33,8 +33,8 @@ export interface RepositoryServers {
 
 type Place = Pick<EnvironmentView, "workspace" | "root" | "config">;
 
-/** Whether a file of the repository describes servers that this environment may use. Other tenants have no user whom
- * Vis can ask, and the locked profile runs no programs. */
+/** Other tenants have no user whom Vis can ask, and the locked profile runs no programs, so neither may use such
+ * servers. */
 export function mayBringServers(env: EnvironmentView): boolean {
   return env.spawn !== undefined && (env.tenant ?? MAIN) === MAIN && fileOf(env) !== null;
 }
@@ -53,7 +53,7 @@ function fileOf({ workspace, root = workspace }: Pick<EnvironmentView, "workspac
   return [workspace, root].map((folder) => `${folder}/${FILE}`).find((path) => existsSync(path)) ?? null;
 }
 
-/** Reads the file of the workspace, or else of the repository around it. Resolves with null if neither exists. */
+/** The file of the workspace precedes that of the repository around it. Resolves with null if neither exists. */
 export async function repositoryServers({ config, ...place }: Place): Promise<RepositoryServers | null> {
   const path = fileOf(place);
   if (path === null) return null;
@@ -91,7 +91,7 @@ export async function repositoryServers({ config, ...place }: Place): Promise<Re
   return { path, names, servers, faults, question };
 }
 
-/** Reads the bytes once, so that the user approves the same bytes that Vis uses. */
+/** The user approves the same bytes that Vis uses, because this reads the file once. */
 async function contentOf(path: string): Promise<{ readonly text: string; readonly digest: string }> {
   const { size, isFile } = await lstat(path).then((info) => ({ size: info.size, isFile: info.isFile() }));
   if (!isFile) throw new Error("It is not a regular file");
@@ -132,13 +132,13 @@ function serverOf(
   return Stdio.parse({ command: filled(command), args: args.map(filled), env: all(env), cwd: ".", network: true });
 }
 
-/** Returns the error for a variable that the user has not named. The servers of a repository get no other variables. */
+/** The servers of a repository get no variables that the user has not named. */
 function unnamed(variable: string): string {
   return `it requires your variable ${variable}; allow it with vis config set ` +
     `extensions.config.vis.mcp.variables.${variable} '\${${variable}}'`;
 }
 
-/** Returns a server as in the file, with the names of its variables instead of their values. */
+/** Names of variables appear instead of their values. */
 function shown({ command = "", args, env, url, headers }: GivenServer): string {
   return url === undefined ? commandText([command, ...args], { env }) : commandText([url], { env: headers });
 }

@@ -120,8 +120,8 @@ function known(
 
 const METHOD_NOT_FOUND = -32601;
 
-/** Returns the items that a server lists. Reads only lists that the server offers, since the library prints a note
- * otherwise. A missing list counts as empty, because many servers have resources but no templates. */
+/** The library prints a note for a list that the server does not offer, so this returns an empty list instead. Many
+ * servers have resources but no templates, so a missing list counts as empty. */
 export async function listed<T>(
   client: Client,
   { of, list }: { readonly of: "resources" | "prompts"; readonly list: () => Promise<readonly T[]> },
@@ -188,8 +188,8 @@ function firstBigInt(value: unknown): bigint | null {
   return null;
 }
 
-/** Returns the result, or the server's reason why the arguments are wrong. After Vis has sent the call, an error says
- * that the tool may have run, unless the server refused the request. */
+/** `wrong` is the server's reason why the arguments are wrong. After Vis has sent the call, an error says that the tool
+ * may have run, unless the server refused the request. */
 async function request(
   env: EnvironmentView,
   { link, tool: { name }, args }: {
@@ -237,8 +237,8 @@ function isRefusal(error: unknown): boolean {
   return status !== null && status >= 300 && status < 500 && status !== REQUEST_TIMEOUT;
 }
 
-/** Asks the user to allow a tool that its server marks as destructive. Rejects if the user refuses or cannot be asked,
- * or if the arguments are too long to show. */
+/** The server marks the tool as destructive. Rejects if the user refuses or Vis cannot ask, or if the arguments are too
+ * long to show. */
 async function askUser(
   { approve }: EnvironmentView,
   { server, tool, args }: { readonly server: string; readonly tool: string; readonly args: unknown },
@@ -264,7 +264,7 @@ async function askUser(
   );
 }
 
-/** The number of time limits that one call may take, if its server reports progress. */
+/** One call may take this many time limits, if its server reports progress. */
 const MOST_EXTENSIONS = 10;
 const MAX_SHOWN = 3_000;
 const MAX_WHY = 4_000, INVALID_PARAMS = -32602, REQUEST_TIMEOUT = 408;

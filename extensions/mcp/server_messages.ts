@@ -13,14 +13,11 @@ const MOST_WAITING = 10_000, MOST_RESULTS = 1_000;
 const INVALID_REQUEST = -32600, METHOD_NOT_FOUND = -32601, INTERNAL_ERROR = -32603;
 const WHOLE = "whole";
 
-/** Makes the messages of a server readable for the library, which refuses a whole message for one null or one excess
- * key.
- *
- * The result of a tool call bypasses the checks of the library. The tool has run, and a refusal would make the model
- * call it again. `whole` returns that result. */
+/** The library refuses a whole message for one null or one excess key, so this makes messages readable. The result of a
+ * tool call bypasses the library's checks, because a refusal would make the model call the tool again. */
 export class ServerMessages {
   readonly #waiting = new BoundedMap<string, Asked>(MOST_WAITING);
-  /** The results of tool calls that the library has received, but its caller has not read. */
+  /** The library has received these results of tool calls, but its caller has not read them. */
   readonly #results = new BoundedMap<number, unknown>(MOST_RESULTS);
   #resultCount = 0;
   #hasNotified = false;
@@ -37,9 +34,8 @@ export class ServerMessages {
     return this.#waiting.has(String(id));
   }
 
-  /** Returns the message, or the list of messages, in the form that the library reads. Returns null for an error that
-   * answers no request. `only` is the id of the only request that the text can answer. Throws SyntaxError and
-   * JsonTooLarge. */
+  /** Returns null for an error that answers no request. `only` is the id of the only request that the text can answer.
+   * Throws SyntaxError and JsonTooLarge. */
   read(text: string, only?: unknown): unknown {
     const message = readForeignJson(text, MESSAGE_LIMITS);
     const exact = (): unknown => exactJson(text, message);
@@ -48,8 +44,7 @@ export class ServerMessages {
       .filter((one) => one !== null);
   }
 
-  /** Returns the result of a tool call as the server sent it, by the result that the library returned. A second call
-   * with the same result returns undefined. */
+  /** The result is as the server sent it. A second call with the same argument returns undefined. */
   whole({ structuredContent }: { readonly structuredContent?: unknown }): unknown {
     const key = Number(fieldsOf(structuredContent)[WHOLE]);
     const result = this.#results.get(key);
@@ -82,8 +77,7 @@ export class ServerMessages {
     return { jsonrpc: "2.0", id: asked.id, result: plainResult(result, asked.method) };
   }
 
-  /** Whether an error answers a request. A notification has no id, but some servers answer it with an error, which
-   * would fail the waiting request. */
+  /** A notification has no id, but some servers answer it with an error, which would fail the waiting request. */
   #isAnswer(id: unknown, error: unknown): boolean {
     if (id != null) return this.waits(id);
     const { code, message } = fieldsOf(error);
@@ -92,7 +86,7 @@ export class ServerMessages {
     return this.#waiting.size === 1 && !(this.#hasNotified && isOfNotification);
   }
 
-  /** Takes the request of a response. A response without an id belongs to the only waiting request. */
+  /** A response without an id belongs to the only waiting request. */
   #take(id: unknown): Asked {
     const [single] = this.#waiting.size === 1 ? this.#waiting.keys() : [];
     const key = id == null ? single : String(id);
@@ -117,7 +111,7 @@ function plainError(error: unknown): unknown {
   return data === undefined ? plain : { ...plain, data };
 }
 
-/** Removes nulls, which some servers write for an absent key. */
+/** Some servers write null for an absent key. */
 function noNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(noNulls);
   if (typeof value !== "object" || value === null) return value;
@@ -132,8 +126,8 @@ function fieldsOf(value: unknown): Fields {
   return typeof value === "object" && value !== null ? value as Fields : {};
 }
 
-/** A server's result as data. A part that is not text keeps its type: `{type: "image", mimeType, bytes}`. A part of an
- * unknown type, or with invalid base64, stays as the server sent it. */
+/** A part that is not text keeps its type: `{type: "image", mimeType, bytes}`. A part of an unknown type, or with
+ * invalid base64, stays as the server sent it. */
 type ToolResultPart =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "image" | "audio"; readonly mimeType: string; readonly bytes: Uint8Array }
@@ -149,9 +143,8 @@ type ToolResultPart =
 
 const PROTOCOL_KEYS = ["content", "structuredContent", "isError", "_meta", "resultType"];
 
-/** Returns the data of a result: `structuredContent`, else its text (parsed if it is JSON), else a list of its parts.
- * If the result has structured data and a part that is not text, returns both. Ignores an empty object next to text. If
- * the result has none of these parts, returns the server's own data. */
+/** The data is `structuredContent`, otherwise its text (parsed if it is JSON), otherwise a list of its parts. With
+ * structured data and a part that is not text, the result has both. An empty object next to text is ignored. */
 export function toolData(result: unknown): unknown {
   const { content, structuredContent, ...rest } = fields(result);
   const data = structuredContent ?? undefined;
@@ -163,7 +156,7 @@ export function toolData(result: unknown): unknown {
   return data === undefined || isEmpty && text !== "" ? parsed(text) : data;
 }
 
-/** Returns the data that a server sends next to the keys of the protocol, or instead of the whole result. */
+/** Some servers send data next to the keys of the protocol, or instead of the whole result. */
 function ownData(result: unknown, rest: Fields): unknown {
   if (typeof result === "string") return parsed(result);
   if (typeof result !== "object" || result === null || Array.isArray(result)) return result ?? null;
@@ -180,7 +173,7 @@ export function resultMessage(result: unknown): string {
   return isSame ? said : [said, more].filter((one) => one !== "").join("\n");
 }
 
-/** Returns the parts of a content. Some servers send one part, or a text, instead of a list. */
+/** Some servers send one part, or a text, instead of a list. */
 export function piecesOf(content: unknown): readonly ToolResultPart[] {
   const parts: readonly unknown[] = Array.isArray(content) ? content : [content];
   return parts.flatMap((part) => part == null ? [] : [pieceOf(part)]);
@@ -237,7 +230,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Decodes base64 of either alphabet, alone or in a data URL. Returns null for any other text. */
+/** The base64 may have either alphabet, alone or in a data URL. Returns null for any other text. */
 function bytesOf(text: string): { readonly bytes: Uint8Array } | null {
   const base64 = text.replace(/^data:[^,]*,/, "").replaceAll("-", "+").replaceAll("_", "/");
   try {
@@ -251,5 +244,5 @@ function fields(value: unknown): Fields {
   return typeof value === "object" && value !== null ? value as Fields : {};
 }
 
-/** The limits of one message of a server, and of a result text that Vis parses as JSON. */
+/** The limits apply to one message of a server, and to a result text that Vis parses as JSON. */
 const MESSAGE_LIMITS = { values: 400_000, depth: 500 };

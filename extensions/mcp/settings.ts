@@ -63,14 +63,14 @@ export function enabledServers(config: unknown): ReadonlyMap<string, ServerConfi
   return new Map(Object.entries(servers).filter(([, { disabled }]) => !disabled));
 }
 
-/** Returns the variables that servers of a repository may use. Omits variables that are not set. */
+/** The servers of a repository may use these variables. Variables that are not set are omitted. */
 export function userVariables(config: unknown): Readonly<Record<string, string>> {
   const { variables = {} } = (config ?? {}) as { readonly variables?: Readonly<Record<string, string>> };
   return Object.fromEntries(Object.entries(variables).filter(([, value]) => !/\$\{(auth:)?[\w.-]+\}/.test(value)));
 }
 
-/** Returns secrets that Vis must not show: the values of headers and variables, and the words in them. Omits short
- * secrets. The longest secret comes first. */
+/** Vis must not show the values of headers and variables, nor the words in them. Short secrets are omitted, and the
+ * longest secret comes first. */
 export function secretsOf(config: ServerConfig): readonly string[] {
   const values = Object.values("url" in config ? config.headers : config.env);
   const words = values.flatMap((value) => [value, ...value.split(/\s+/)]);
@@ -91,7 +91,7 @@ export function checkVariables(name: string, config: ServerConfig): void {
   }
 }
 
-/** The error for an unusable server. The message names the server and contains no secrets. */
+/** The message names the server. */
 export class ServerError extends Error {
   override readonly name = "ServerError";
   /** `wants` is the part that the user can still provide. */

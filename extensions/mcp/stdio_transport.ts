@@ -13,15 +13,14 @@ type Spawn = NonNullable<EnvironmentView["spawn"]>;
 
 const MAX_LINE = 16 << 20, MAX_UNASKED = 64 << 20;
 const KEPT_STDERR = 4_000, LOGGED_STDERR = 64_000;
-/** The limit for messages between two requests, because checking each message takes time. */
+/** Checking each message takes time, so a server may send only this many between two requests. */
 const MOST_UNASKED = 10_000;
 const MOST_GARBAGE = 200, DAY_MS = 24 * 3_600_000;
 
-/** Runs a server as a program behind the command wall, with one message in each line. The program runs between calls
- * and ends with the conversation. */
+/** The program runs between calls and ends with the conversation. Each line is one message. */
 export class StdioTransport implements Transport {
-  /** `stderr` and `pid` identify a program to the library. If a program does not respond to the first request, the
-   * library then uses the older protocol. */
+  /** `stderr` and `pid` identify a program to the library, which uses the older protocol if a program does not respond
+   * to the first request. */
   readonly stderr = null;
   readonly pid = null;
   onclose?: () => void;
@@ -106,7 +105,8 @@ export class StdioTransport implements Transport {
     this.#lines.asked();
     this.#messages = 0;
     this.#answers.sent(message);
-    // Does not await the write. If a server does not read its input, the time limit of the request ends the wait.
+    // A server may not read its input, so this does not await the write, and the time limit of the request ends the
+    // wait.
     this.#input.write(new TextEncoder().encode(serializeMessage(message))).catch(() => {});
     await Promise.resolve();
   }
@@ -191,7 +191,7 @@ export class LineSplitter {
     this.#unasked = 0;
   }
 
-  /** Returns the complete lines of the bytes so far. Throws RangeError above a limit. */
+  /** Throws RangeError above a limit. */
   push(bytes: Uint8Array<ArrayBuffer>): readonly string[] {
     this.#unasked += bytes.length;
     if (this.#unasked > this.#maxUnasked) {

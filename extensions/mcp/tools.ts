@@ -14,12 +14,12 @@ export interface McpTool {
 
 const MAX_DOC = 300;
 
-/** Returns `github.create_issue(args: {title: string}): Promise<unknown>`. */
+/** An example is `github.create_issue(args: {title: string}): Promise<unknown>`. */
 function toolSignature(call: string, tool: McpTool): string {
   return `${call}(${argumentText(tool)}): Promise<${resultType(tool)}>`;
 }
 
-/** Returns a call of a tool as code, through its server's alias if this query has the alias. */
+/** The call goes through the server's alias if this query has it. */
 export function toolUsage(
   tool: McpTool,
   { server, bound }: { readonly server: string; readonly bound: boolean },
@@ -29,7 +29,7 @@ export function toolUsage(
   return `mcp.call(${args.join(", ")})`;
 }
 
-/** Returns `args: {title: string}`, `args?` without required arguments, and "" without arguments to describe. */
+/** Examples are `args: {title: string}`, `args?` without required arguments, and "" without arguments to describe. */
 export function argumentText({ inputSchema }: McpTool): string {
   const type = schemaText(inputSchema, { notes: true });
   if (type === "object" || type === "unknown") return hasRequired(inputSchema) ? "args: object" : "";
@@ -52,8 +52,7 @@ export function requiredKeys(schema: unknown): readonly string[] {
 
 const hasRequired = (schema: unknown): boolean => requiredKeys(schema).length > 0;
 
-/** Compares data with a schema at its top level. Returns "" if the data conforms. Vis compiles no schema of a
- * server. */
+/** Vis compiles no schema of a server, so this compares only the top level. Returns "" if the data conforms. */
 export function differenceOf(schema: unknown, data: unknown): string {
   const { type, properties } = Object(schema);
   if (!fits(type, data)) return `it is not of the type ${type}`;
@@ -79,7 +78,7 @@ const MOST_PAGES = 64, MOST_NAMED = 20, MAX_NAME = 100;
 
 export interface ListedTools {
   readonly tools: readonly McpTool[];
-  /** The names of tools that blocks cannot call, because Vis cannot read their descriptions. */
+  /** Blocks cannot call these tools, because Vis cannot read their descriptions. */
   readonly unusable: readonly string[];
   readonly leftOut: number;
 }
@@ -97,8 +96,8 @@ export async function listTools(client: Client, options: { readonly timeout: num
 }
 
 const Page = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().nullish() });
-/** Requires only the fields that Vis uses. Some servers write null for absent fields, or schemas of results that are
- * not objects. */
+/** Some servers write null for absent fields, or schemas of results that are not objects, so only the fields that Vis
+ * uses are required. */
 const Readable = z.object({
   name: z.string().min(1),
   description: orAbsent(z.string()),
@@ -113,7 +112,7 @@ function orAbsent<T extends z.ZodType>(schema: T) {
   return schema.nullish().transform((value) => value ?? undefined);
 }
 
-/** Reads a list that the library refuses as a whole because of one tool. */
+/** The library refuses a whole list because of one tool, so this reads each tool by itself. */
 async function readableTools(client: Client, options: { readonly timeout: number }): Promise<ListedTools> {
   const tools: z.infer<typeof Readable>[] = [], unusable: string[] = [];
   let params: { cursor: string } | undefined;
@@ -165,11 +164,11 @@ function small(schema: unknown): unknown {
   return schema !== undefined && JSON.stringify(schema).length <= MAX_SCHEMA ? schema : undefined;
 }
 
-/** Names that would give an alias another meaning: every object has some of them, `then` makes a promise, and
+/** These names would give an alias another meaning: every object has some of them, `then` makes a promise, and
  * JSON.stringify calls `toJSON`. */
 const UNUSABLE = ["then", "constructor", "prototype", "__proto__", "toJSON"];
 
-/** Returns valid identifiers for names of tools. Other characters become `_`, and duplicates get a number. */
+/** Other characters become `_`, and duplicates get a number. */
 function symbolNames(names: readonly string[]): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   const counts = new Map<string, number>();
@@ -189,7 +188,7 @@ function symbolNames(names: readonly string[]): ReadonlyMap<string, string> {
 
 const SHIPPED = ["fs", "shell", "git", "web", "rlm", "history", "mcp", "skills", "memo", "debug"];
 
-/** Returns the alias of a server. A name that Vis or the sandbox uses gets a suffix. */
+/** A name that Vis or the sandbox uses gets a suffix. */
 export function aliasName(server: string): string {
   const name = identifier(server);
   return SHIPPED.includes(name) || !isFree(name) ? `${name}_mcp` : name;
@@ -211,8 +210,7 @@ function identifier(name: string): string {
 
 const MAX_CHARS = 40_000;
 
-/** Returns signatures of tools as text, filtered by all words of `search`. For tools beyond the limit, the text has
- * only their number. */
+/** A tool matches if it has all words of `search`. For tools beyond the limit, the text has only their number. */
 export function toolList(
   server: string,
   { tools, unusable, leftOut, bound, search = "" }: ListedTools & {
@@ -257,11 +255,11 @@ function lineOf(alias: string, tool: McpTool): string {
 
 const MOST_SYMBOLS = 300;
 
-/** The scope of the cache. Entries of removed servers may stay, because there are few. */
+/** Entries of removed servers may stay, because there are few. */
 const GLOBAL = { scope: "global" } as const;
 
-/** The tools of servers as last seen, for all conversations, so that an alias has its functions before the server
- * starts. The cache contains no secrets. Vis ignores failures of the store. */
+/** An alias needs its functions before the server starts, so the cache has the tools as last seen. The cache contains
+ * no secrets. Vis ignores failures of the store. */
 export class ToolCache {
   readonly #env: Pick<EnvironmentView, "store" | "workspace">;
 
@@ -284,8 +282,8 @@ export class ToolCache {
     await this.#env.store?.put(this.#keyOf(name, config), kept, GLOBAL).catch(() => {});
   }
 
-  /** Returns a key that depends on the command or the address of the server, but not on headers and variables. With
-   * `cwd`, the key also depends on the workspace, which can decide which program runs. */
+  /** Headers and variables do not change the key. With `cwd`, the key depends on the workspace, which can decide which
+   * program runs. */
   #keyOf(name: string, config: ServerConfig): string {
     const place = "url" in config || config.cwd === undefined ? [] : [this.#env.workspace];
     const facts = "url" in config ? [config.url] : [config.command, ...config.args, ...place];

@@ -5,7 +5,7 @@ const MAX_NOTE_CHARS = 1_000;
 
 const text = z.string().min(1).max(MAX_NOTE_CHARS);
 
-/** The limit for the shown notes, because every model call contains them. The prompt shows the newest notes. */
+/** Every model call contains the shown notes, so the prompt has only the newest ones. */
 const MAX_SHOWN_CHARS = 2_000;
 
 export default defineExtension({
@@ -19,7 +19,6 @@ export default defineExtension({
   readOnly: true,
   /** A sub-query has only its task, so it gets no notes. */
   activate: ({ depth }: EnvironmentView): boolean => depth === 0,
-  /** The prompt is empty until the first note. */
   prompt: async (env: EnvironmentView): Promise<string> => {
     const [project, user] = await Promise.all([readNotes(env, "project"), readNotes(env, "user")]);
     if (project.length + user.length === 0) return "";
@@ -116,7 +115,7 @@ const PREFIX = "note/";
 
 type NotePlace = Pick<EnvironmentView, "home" | "workspace" | "store">;
 
-/** Returns notes of a scope, oldest first. Rejects if a file of an earlier version is unreadable. */
+/** The order is oldest first. Rejects if a file of an earlier version is unreadable. */
 export async function readNotes(place: NotePlace, scope: NoteScope): Promise<readonly Note[]> {
   const { home, store } = place;
   if (!store) return [];
@@ -128,7 +127,7 @@ export async function readNotes(place: NotePlace, scope: NoteScope): Promise<rea
   return notes.sort((a, b) => a.at < b.at ? -1 : a.at > b.at ? 1 : 0);
 }
 
-/** Adds a note and returns it. If the scope already has a note with this text, returns that note instead. */
+/** If the scope already has a note with this text, returns that note instead. */
 export async function addNote(
   place: NotePlace,
   { text, scope }: { readonly text: string; readonly scope: NoteScope },
@@ -176,7 +175,7 @@ function queryOf(scope: NoteScope) {
   return scope === "project" ? { scope: "workspace" } as const : { conversationId: null };
 }
 
-/** The text determines the id, so that processes that add the same text at the same time make one note. */
+/** Processes that add the same text at the same time must make one note, so the text determines the id. */
 async function newId(text: string, notes: readonly Note[]): Promise<string> {
   const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
   const hex = new Uint8Array(hash).toHex();
@@ -192,15 +191,12 @@ interface Place {
   readonly store: OwnStore;
 }
 
-/** The key of the mark that Vis stores after it has copied the notes of an earlier version's file. The file stays
- * unchanged. */
+/** Vis stores this mark after it has copied the notes of an earlier version's file, which stays unchanged. */
 const TAKEN = "taken over";
 
-/** Imports notes that an earlier version kept in files, once for each scope and database. After a kill, the import
- * begins again, and stores the same notes.
- *
- * The import takes the earlier version's lock, so that neither that version nor another process changes notes
- * meanwhile. Rejects with Error for a file without a valid list of notes. */
+/** An earlier version kept notes in files, and each scope of a database imports them once. The import takes the earlier
+ * version's lock, so that no other process changes notes meanwhile. Rejects with Error for a file without a valid list
+ * of notes. */
 async function takeOver(place: Place, scope: NoteScope): Promise<void> {
   const { store } = place;
   const where = { scope: storedIn(scope) };

@@ -14,7 +14,7 @@ export async function askOne(env: EnvironmentView, prompt: string, options: AskA
   return await env.ask(prompt, options);
 }
 
-/** Returns one answer for each prompt, in order. Rejects only if the query is cancelled. */
+/** The order is that of the prompts. Rejects only if the query is cancelled. */
 export async function askAll(
   env: EnvironmentView,
   prompts: readonly string[],
@@ -42,7 +42,7 @@ export type Task = string | (ChildRunOptions & { readonly task: string });
 
 const SHOWN_ANSWER = 500;
 
-/** Returns the answer of one sub-query. Rejects with the reason if the sub-query has no answer. */
+/** Rejects with the reason if the sub-query has no answer. */
 export async function runOne(env: EnvironmentView, task: string, options: ChildRunOptions = {}): Promise<string> {
   if (!env.runChild) throw new Error("Cannot run a sub-query: no request is running");
   const { status, reason, answer } = await env.runChild(task, options);
@@ -51,7 +51,7 @@ export async function runOne(env: EnvironmentView, task: string, options: ChildR
   throw new Error(`Cannot use the sub-query: it ended without an answer (${reason})${last}`);
 }
 
-/** Returns one answer for each task, in order. `options` are the defaults of each task. */
+/** The order is that of the tasks. `options` are the defaults of each task. */
 export async function runAll(
   env: EnvironmentView,
   tasks: readonly Task[],

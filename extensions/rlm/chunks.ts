@@ -16,8 +16,8 @@ export async function mapChunks(
 const SIZE = 100_000;
 const BETWEEN = "\n\n---\n\n";
 
-/** Applies the instruction to as many texts as fit into one prompt, at least two, until one text is left. Rejects if
- * one of the texts or of the intermediate answers is no text. */
+/** Each round applies the instruction to as many texts as fit into one prompt, at least two, until one text is left.
+ * Rejects if one of the texts or of the intermediate answers is no text. */
 export async function reduceChunks(
   env: EnvironmentView,
   texts: readonly unknown[],
@@ -68,7 +68,7 @@ export interface ChunkOptions {
   readonly overlap?: number;
 }
 
-/** Splits the text into chunks, without splitting surrogate pairs. Without overlap, the joined chunks are the text. */
+/** A surrogate pair stays whole. Without overlap, the joined chunks are the text. */
 export function chunk(text: string, { size = SIZE, overlap = 0 }: ChunkOptions = {}): string[] {
   if (overlap > size / 2) {
     throw new RangeError(`Cannot cut the text: the overlap is ${overlap}; the limit is half of the size, ${size / 2}`);
@@ -83,7 +83,7 @@ export function chunk(text: string, { size = SIZE, overlap = 0 }: ChunkOptions =
   return pieces;
 }
 
-/** Returns the position after the last line break in the last quarter, or else after the last blank there, or else
+/** The position is after the last line break in the last quarter, otherwise after the last blank there, otherwise
  * `to`. */
 function cut(text: string, { from, to }: { readonly from: number; readonly to: number }): number {
   const least = to - Math.floor((to - from) / 4);

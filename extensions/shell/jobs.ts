@@ -12,18 +12,18 @@ import {
 } from "./run.ts";
 
 export interface StartOptions extends Omit<CommandOptions, "stdin"> {
-  /** The whole input, or true for an input that `write` continues. */
+  /** True means an input that `write` continues. */
   readonly stdin?: string | true;
   readonly waitMs?: number;
   readonly until?: string;
 }
 
-/** The wait for the first output. Most commands that cannot run report the reason within this time. */
+/** Most commands that cannot run report the reason within this time. */
 const WAIT_MS = 1_000;
 const TIMEOUT_MS = 3_600_000;
 
-/** Starts a command that runs after the call, and reads its first output. Rejects like `run`, and with Error if
- * MOST_RUNNING commands are running. */
+/** The command runs beyond the call, which returns its first output. Rejects like `run`, and with Error if MOST_RUNNING
+ * commands are running. */
 export async function start(
   env: EnvironmentView,
   command: ShellCommand,
@@ -59,8 +59,7 @@ export interface InputOptions extends ReadOutputOptions {
   readonly end?: boolean;
 }
 
-/** Writes to the input of a started command, and reads its output. Rejects with Error if the command is unknown, has no
- * input, has ended, or has not read earlier input. */
+/** Rejects with Error if the command is unknown, has no input, has ended, or has not read earlier input. */
 export async function writeJob(
   env: EnvironmentView,
   id: string,
@@ -71,7 +70,7 @@ export async function writeJob(
   return await readJob(env, id, { waitMs, ...options });
 }
 
-/** Returns the output since the last read, with a hint about a missing program or a refusal of the wall. */
+/** The output is new since the last read. The hint is about a missing program or a refusal of the wall. */
 export async function readJob(
   env: EnvironmentView,
   id: string,
@@ -83,8 +82,8 @@ export async function readJob(
   return { ...report, ...(changes ? { changes } : {}), ...(hint === null ? {} : { hint }) };
 }
 
-/** Returns the changes so far, in the repository around the workspace if a running command may change it. Returns null
- * if there are none. */
+/** The changes are in the repository around the workspace if a running command may change it. Returns null without
+ * changes. */
 async function changesSoFar({ root, watchFiles }: EnvironmentView): Promise<FileChanges | null> {
   const around = root === undefined ? null : await watchFiles?.({ all: true })?.report();
   return around ?? await watchFiles?.()?.report() ?? null;
@@ -92,8 +91,8 @@ async function changesSoFar({ root, watchFiles }: EnvironmentView): Promise<File
 
 const RUNNING = "running/";
 
-/** Stores that a command runs, for a later process of Vis. Returns a function that forgets the command once it has
- * ended. A command that ends with its conversation stays stored, except if the end of the request reports it. */
+/** A later process of Vis learns that the command ran. The returned function forgets the command once it has ended. A
+ * command that ends with its conversation stays stored, unless the end of the request reports it. */
 async function remember(
   { store, branchId, closed, endsWithQuery = false }: EnvironmentView,
   { id, command }: { readonly id: string; readonly command: string },
@@ -119,8 +118,8 @@ export class Jobs {
   #next = 1;
   #lost: Promise<readonly Job[]> | null = null;
 
-  /** Returns the commands that ended with an earlier process of Vis, in the first request of this process. Later, Vis
-   * forgets these commands. */
+  /** In the first request of this process, returns the commands that ended with an earlier process. Later, Vis forgets
+   * them. */
   async lost(env: Pick<EnvironmentView, "store" | "branchId">): Promise<readonly Job[]> {
     if (this.#lost === null) return await (this.#lost = this.#findLost(env));
     for (const { id } of await this.#lost) await env.store?.delete(`${RUNNING}${id}`).catch(() => {});
@@ -215,7 +214,7 @@ export class JobInput {
     this.stream = new ReadableStream({ start, cancel: () => void (this.#controller = null) }, size);
   }
 
-  /** Returns the reason why the command cannot get the text, or null. */
+  /** Returns null if the command gets the text. */
   write(text: string): string | null {
     const bytes = new TextEncoder().encode(text);
     if (this.#controller === null) return "its input has ended";
@@ -236,8 +235,7 @@ export class JobInput {
 
 const ALL = new Map<string, Jobs>();
 
-/** Returns the commands of a conversation. The first call makes the list, which stays until the conversation is
- * closed. */
+/** The first call makes the list, which stays until the conversation is closed. */
 export function jobsOf({ envId, closed }: Pick<EnvironmentView, "envId" | "closed">): Jobs {
   const found = ALL.get(envId);
   if (found) return found;
@@ -275,7 +273,7 @@ interface JobReport {
   readonly signal: string | null;
   readonly timedOut: boolean;
   readonly output: string;
-  /** The number of dropped bytes before `output`, because the block did not read them in time. */
+  /** The block did not read this number of bytes before `output` in time. */
   readonly missed: number;
   readonly left: number;
   readonly ms: number;
@@ -332,12 +330,12 @@ export class Job {
     return this.#ended === null && this.#failed === null;
   }
 
-  /** Whether no program ran, or whether Vis ended the program with the conversation. */
+  /** Returns whether no program ran, or Vis ended the program with the conversation. */
   get failed(): boolean {
     return this.#failed !== null;
   }
 
-  /** Waits as requested, then returns new output. Rejects with the reason if no program ran. */
+  /** Rejects with the reason if no program ran. */
   async read(
     { waitMs = 0, until, maxBytes = DEFAULT_BYTES }: ReadOutputOptions,
     signal?: AbortSignal,
@@ -362,7 +360,7 @@ export class Job {
     if (end) this.#input?.end();
   }
 
-  /** Asks the command to end, and kills a command that does not end. Then returns new output. */
+  /** A command that does not end is killed. Returns new output. */
   async stop(): Promise<JobReport> {
     this.#stop.abort();
     await this.#done;
@@ -419,7 +417,7 @@ interface OutputPart {
   readonly missed: number;
 }
 
-/** The newest bytes of an output that may continue for days. */
+/** The output may continue for days, so the ring keeps only its newest bytes. */
 export class OutputRing {
   readonly #bytes: Uint8Array<ArrayBuffer>;
   #total = 0;
@@ -442,13 +440,12 @@ export class OutputRing {
     this.#total += chunk.length;
   }
 
-  /** Returns the kept output from a position on. With `whole`, the output is complete, so a cut character at its end
-   * stays. */
+  /** With `whole`, the output is complete, so a cut character at its end stays. */
   from(place: number, { maxBytes, whole }: { readonly maxBytes: number; readonly whole: boolean }): OutputPart {
     const size = this.#bytes.length;
     let begin = Math.max(place, this.#total - size, 0);
     let end = Math.min(this.#total, begin + maxBytes);
-    // The position must not be inside a character. Continuation bytes are 10xxxxxx.
+    // The position must not be inside a character, whose continuation bytes are 10xxxxxx.
     if (begin > place) { while (begin < end && this.#isContinuation(begin)) begin++; }
     if (end < this.#total || !whole) end = this.#characterEnd(begin, end);
     const bytes = new Uint8Array(end - begin);
@@ -464,7 +461,7 @@ export class OutputRing {
     return (this.#at(place) & 0xc0) === 0x80;
   }
 
-  /** Returns the position before an incomplete character. Text that is not UTF-8 may be cut anywhere. */
+  /** The end moves before an incomplete character. Text that is not UTF-8 may end anywhere. */
   #characterEnd(begin: number, end: number): number {
     for (let lead = end - 1; lead >= begin && lead > end - 4; lead--) {
       if (this.#isContinuation(lead)) continue;

@@ -8,19 +8,19 @@ interface Part {
   readonly command: string;
 }
 
-/** Matches a line that may end with 0 although a part of the line failed. */
+/** Such a line may end with 0 although a part of the line failed. */
 const HIDES = /(?<!\|)\|(?!\|)|[;\n]\s*\S/;
-/** The descriptor to which the shell reports. Ordinary lines do not use this descriptor. */
+/** The shell reports to this descriptor, because ordinary lines do not use it. */
 const REPORTS = 87;
 const MOST_PARTS = 8, COMMAND_CHARS = 200;
 export const SIGPIPE = 141;
 const BROKEN_PIPE = /broken ?pipe|\bEPIPE\b/i;
-/** Matches programs that report "nothing found" or "different" with code 1, also below `xargs`. */
+/** These programs report "nothing found" or "different" with code 1, even below `xargs`. */
 const SAYS_NO =
   /^(?:[!({]\s*|time\s+|\w+=\S*\s+)*(?:git\s+|xargs\s+(?:-\S+\s+(?:\d+\s+)?)*)?(?:[efz]?grep|rg|ag|ack|diff|cmp|test|\[\[?|which|command|type|expr|pgrep)(?=\s|$)/;
 
-/** Learns the exit codes of the parts of a line from bash. For example, `npm test | tail` ends with the code of `tail`.
- * If the line sets a trap for EXIT or ERR, the line replaces the trap that reports to Vis. */
+/** A line such as `npm test | tail` ends with the code of `tail`, so bash reports the exit codes of its parts. A trap
+ * of the line for EXIT or ERR replaces the trap that reports to Vis. */
 export class PartCodes {
   readonly #line: string;
   readonly #token = crypto.randomUUID();
@@ -37,7 +37,7 @@ export class PartCodes {
     this.#line = line;
   }
 
-  /** The line, with the traps in front. A redirection resets the line number, which bash prints in its messages. */
+  /** The traps are in front of the line. A redirection resets the line number, which bash prints in its messages. */
   get traced(): string {
     const report = (kind: string, ...values: readonly string[]): string => {
       const format = `${this.#token} ${kind} ${values.map(() => `%.${COMMAND_CHARS}s`).join(":")}\\n`;
@@ -59,8 +59,7 @@ export class PartCodes {
     else if (kind === "failed" && this.#failed.length < MOST_PARTS) this.#failed.push({ codes: numbers, command });
   }
 
-  /** Returns the codes of the commands that failed, and of the parts of the last pipeline. Returns null unless the line
-   * ended with 0 and hides a failure. */
+  /** Returns null unless the line ended with 0 and hides a failure. */
   hiddenBy({ code, timedOut, stderr: printed }: Ended): readonly number[] | null {
     if (code !== 0 || timedOut) return null;
     // Bash reports the failure that ends a line twice, and `exit 0` reports the failure before it.

@@ -20,7 +20,7 @@ export interface ShellRunOptions extends CommandOptions {
   readonly maxBytes?: number;
 }
 
-/** Runs a command. A failed command is a result. Rejects like `allowed`. */
+/** A failed command is a result. Rejects like `allowed`. */
 export async function run(
   env: EnvironmentView,
   command: ShellCommand,
@@ -51,12 +51,12 @@ export async function run(
   };
 }
 
-/** The variable with the output of the last failed command. Older versions of the variable have earlier outputs. */
+/** The variable has the output of the last failed command, and its older versions have earlier outputs. */
 const KEPT = "failedOutput";
 const LONG = { lines: 8, chars: 1_000 }, MAX_KEPT = 256 * 1024;
 
-/** Keeps the long output of a failed command in a variable, because users and later steps see only an excerpt of the
- * output. Returns the name of the variable, or null. */
+/** Users and later steps see only an excerpt of a failed command's output, so a variable keeps the rest. Returns the
+ * name of the variable, or null if nothing is kept. */
 async function keptOutput({ bindVar }: EnvironmentView, result: CommandEnd): Promise<string | null> {
   if (commandOutcome(result).ok !== false) return null;
   const text = [result.stdout, result.stderr].filter((one) => one !== "").join("\n");
@@ -71,8 +71,7 @@ async function keptOutput({ bindVar }: EnvironmentView, result: CommandEnd): Pro
   }
 }
 
-/** Runs a program, and returns its changes in the workspace, or in the whole repository around it. If `run` rejects,
- * Vis still records the changes for undo. */
+/** If `run` rejects, Vis still records the changes for undo. */
 export async function watched<Result>(
   env: EnvironmentView,
   run: () => Promise<Result>,
@@ -94,16 +93,16 @@ export async function watched<Result>(
   return { result, changes: await report() };
 }
 
-/** The shell for command lines. Models write for bash, so Vis uses bash if the machine has it. */
+/** Models write for bash, so Vis uses bash if the machine has it. */
 export const SHELL = existsSync("/bin/bash") ? "/bin/bash" : "/bin/sh";
 
-/** Variables that keep package managers from retrying unreachable addresses for minutes. */
+/** Package managers would retry unreachable addresses for minutes without these variables. */
 const OFFLINE = { npm_config_fetch_retries: "0", PIP_RETRIES: "0", CARGO_NET_RETRY: "0" };
 
 export type ShellCommand = string | readonly string[];
 
-/** The options of a command. Unless settings or earlier approvals allow them, the user must approve `network`,
- * `secrets`, and in `write` the path `.git` and paths outside of the workspace. */
+/** Unless settings or earlier approvals allow them, the user must approve `network`, `secrets`, and in `write` the path
+ * `.git` and paths outside of the workspace. */
 export interface CommandOptions extends Pick<SpawnOptions, "timeoutMs" | "cwd" | "env" | "network" | "write"> {
   readonly stdin?: string;
   readonly secrets?: readonly string[];
@@ -111,7 +110,7 @@ export interface CommandOptions extends Pick<SpawnOptions, "timeoutMs" | "cwd" |
 
 const OF_ONE = "network for this command", NETWORKED = "use the network", LONGEST_SCOPE = 300, MOST_SCOPES = 20;
 
-/** The text that a command reads in a hidden file. Most formats read this text as a comment. */
+/** A command reads this text in a hidden file. Most formats read it as a comment. */
 const INSTEAD = "# Hidden from commands: shell.run(command, {secrets: [path]}) asks the user for it\n";
 
 type Spawn = NonNullable<EnvironmentView["spawn"]>;
@@ -123,7 +122,7 @@ interface Allowed {
   readonly all: boolean;
 }
 
-/** Returns the way to run a command. Rejects if a rule or the user refuses the command, or if commands cannot run. */
+/** Rejects if a rule or the user refuses the command, or if commands cannot run. */
 export async function allowed(
   env: EnvironmentView,
   command: ShellCommand,
@@ -182,7 +181,7 @@ export async function allowed(
 const IN_PLAN = "a plan, a review and a /btw question change nothing";
 const FOR_LATER = "describe the step in the answer, so that the user's next request can do it";
 
-/** Rejects with Error for a background command, which could run beyond the request. */
+/** A background command could run beyond the request, so this rejects with Error. */
 export function refuseBackground({ onlyReads = false }: Pick<EnvironmentView, "onlyReads">): void {
   if (!onlyReads) return;
   throw new Error(
@@ -190,8 +189,8 @@ export function refuseBackground({ onlyReads = false }: Pick<EnvironmentView, "o
   );
 }
 
-/** Rejects with Error if the command wall is incomplete, or if the command asks for the network or for paths to change.
- */
+/** Rejects with Error if the command wall is incomplete, or if the command asks for the network or for paths to
+ * change. */
 async function refuseInPlan(
   { programWalls }: EnvironmentView,
   { network = false, write = [] }: Pick<CommandOptions, "network" | "write">,
@@ -211,8 +210,8 @@ async function refuseInPlan(
   );
 }
 
-/** Returns the permissions of the command beyond the usual ones. In one question, the user must approve all that the
- * settings do not give. The repository around the workspace has a question of its own. */
+/** One question asks for all permissions that the settings do not give. The repository around the workspace has a
+ * question of its own. */
 async function approved(
   env: EnvironmentView,
   { shown, argv, network = false, write = [], secrets = [], cwd, env: variables, stdin }: CommandOptions & {
@@ -272,8 +271,8 @@ async function approved(
     });
   }
   if (needs.length > 0) await ask(env, { needs, shown });
-  // This question is separate, since an approval for the conversation or the workspace would also allow the other
-  // needs.
+  // An approval of this question for the conversation or the workspace must not allow the other needs, so it is
+  // separate.
   if (asksForAll) {
     const { allowed = false, reason = "no user can answer here" } = await openRoot?.(
       `let a command change files in all of ${root}, the repository around the workspace: ${shown}`,
@@ -306,19 +305,18 @@ async function approved(
   };
 }
 
-/** A permission that the user must give. */
 interface Need {
-  /** A phrase after "let a command". */
+  /** The phrase follows "let a command". */
   readonly does: string;
   readonly scope: string;
   readonly scopes?: readonly string[];
   readonly lasting?: boolean;
   readonly why?: string;
-  /** The command or flag that gives the permission without a question. */
+  /** This command or flag gives the permission without a question. */
   readonly setting?: string;
 }
 
-/** Returns the real path, because the user approves the target of links. */
+/** The user approves the target of links, so the path must be real. */
 async function realPath(path: string): Promise<string> {
   return await realpath(path).catch(() => {
     throw new Error(`Cannot run a command that changes ${path}: the path does not exist or is not accessible`);
@@ -329,9 +327,9 @@ function listed(parts: readonly string[]): string {
   return parts.length < 2 ? parts.join() : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`;
 }
 
-/** Asks once for all needs of a command. An approval for the conversation or the workspace keeps a rule for each need.
- * If a question cannot show all rules, or if a need allows no such approval, the answer counts only for this command.
- */
+/** One question covers all needs of a command. An approval for the conversation or the workspace keeps a rule for each
+ * need. If a question cannot show all rules, or if a need allows no such approval, the answer counts only for this
+ * command. */
 async function ask(
   { approve }: EnvironmentView,
   { needs, shown }: { readonly needs: readonly Need[]; readonly shown: string },
@@ -376,9 +374,9 @@ interface CommandRules {
   readonly deny: readonly string[];
 }
 
-/** Returns the reason why a rule refuses a command, or null. Patterns match the text of the model, with a list of
- * arguments joined by blanks. Each part of a command line between `;`, `&`, `|` and line breaks must pass separately.
- * These rules are for honest commands. The wall confines dishonest commands. */
+/** Returns null if no rule refuses the command. Patterns match the text of the model, and each part of a command line
+ * between `;`, `&`, `|` and line breaks must pass separately. These rules are for honest commands; the wall confines
+ * dishonest ones. */
 export function refusedBy(rules: CommandRules | undefined, command: string | readonly string[]): string | null {
   if (!rules || rules.allow.length + rules.deny.length === 0) return null;
   for (const part of partsOf(command)) {
@@ -391,7 +389,7 @@ export function refusedBy(rules: CommandRules | undefined, command: string | rea
   return null;
 }
 
-/** Also splits quoted text, which may be a command line for another shell. Further parts can only refuse more. */
+/** Quoted text may be a command line for another shell, so it is split. Further parts can only refuse more. */
 function partsOf(command: string | readonly string[]): readonly string[] {
   const text = typeof command === "string" ? command : command.join(" ");
   const parts = text.split(/[;&|\n\r(){}`]|\$\(/).map(trimmed).filter((part) => part !== "");
@@ -400,7 +398,7 @@ function partsOf(command: string | readonly string[]): readonly string[] {
 
 const trimmed = (text: string): string => text.trim().replace(/\s+/g, " ");
 
-/** Whether a text matches a pattern. A blank and a star at the end also match the end of the text. */
+/** A blank and a star at the end match even the end of the text. */
 function matches(pattern: string, text: string): boolean {
   const plain = trimmed(pattern);
   return matchesWildcard(plain, text) || plain.endsWith(" *") && matchesWildcard(plain.slice(0, -2), text);
@@ -410,15 +408,15 @@ const shown = (text: string): string => JSON.stringify(text.length > 200 ? `${te
 
 export interface CommandEnd {
   readonly code: number | null;
-  /** The codes of its parts, if its own code hides that a part failed. */
+  /** The codes of the parts exist only if the command's own code hides that a part failed. */
   readonly codes?: readonly number[];
   readonly signal: string | null;
   readonly timedOut: boolean;
   readonly stdout: string;
   readonly stderr: string;
-  /** The reason why the wall may have refused a part of the command, and the way to allow it. */
+  /** The hint tells why the wall may have refused a part of the command, and how the user can allow it. */
   readonly hint?: string;
-  /** The name of the variable that has the complete output, if the output is long. */
+  /** If the output is long, the variable with this name has all of it. */
   readonly whole?: string;
 }
 
@@ -427,18 +425,16 @@ interface Tests {
   readonly failed: number | null;
 }
 
-/** For an unknown runner, Vis searches only this many characters at the end, because totals come last. */
+/** Totals come last, so for an unknown runner Vis searches only this many characters at the end. */
 const TAIL_CHARS = 4_000;
 
-/** Matches lines that repeat the outcome and would hide why a command failed. Examples are npm's lines about a failed
- * script, TAP's totals and facts about a test, and the stack inside Node.js. The repetitions in the pattern are bounded, since an output may
- * be one line. */
+/** These lines repeat the outcome and would hide why a command failed, such as npm's lines about a failed script. An
+ * output may be one line, so the repetitions in the pattern are bounded. */
 const REPEATS =
   /^npm (?:error|ERR!) (?:Lifecycle script .*|code (?:ELIFECYCLE|\d+))\n(?:npm (?:error|ERR!).*(?:\n|$))*|^(?:\d+\.\.\d+|[#ℹ] (?:tests|suites|pass|cancelled|skipped|todo|duration_ms) +[\d.]+|[#ℹ] fail +0)(?:\n|$)|^(?:# {1,40}| {1,40})(?:at )?(?:async )?(?:.{1,200}\()?node:[^\s:]{1,200}:\d+:\d+\)?(?:\n|$)|^ {2,40}(?:---|\.\.\.|duration_ms: [\d.]+|type: '(?:test|suite)'|failureType: '\w+'|exitCode: \d+|signal: ~|code: 'ERR_\w+'|error: 'test failed'|stack: \|-\n(?= +\.\.\.))(?:\n|$)|^# (?:Node\.js v[\d.]+|Subtest: .*)(?:\n|$)/gm;
 
-/** Describes the end of a command in a few words, such as "12 passed, 1 failed · exit code 1". The text is "" if there
- * is nothing to report. A failed test is a failure even if the exit code belongs to another command, as in `npm test |
- * tail`. */
+/** An example is "12 passed, 1 failed · exit code 1". A failed test is a failure even if the exit code belongs to
+ * another command, as in `npm test | tail`. */
 export function commandOutcome(
   { code, codes = [], signal, timedOut, stdout, stderr, hint, whole }: CommandEnd,
 ): CallOutcome {
@@ -472,7 +468,7 @@ function reasonsIn(outputs: readonly string[]): readonly string[] {
   return reasons.some((text) => text.trim() !== "") ? reasons : outputs;
 }
 
-/** Describes the end of a command that outlives its call. The text is "" while the command runs. */
+/** The command outlives its call. The text is "" while the command runs. */
 export function jobOutcome(
   { command, running, output, ...ended }: Omit<CommandEnd, "stdout" | "stderr"> & {
     readonly command: string;
@@ -490,13 +486,12 @@ function testsText({ passed, failed }: Tests): string {
   return [`${passed ?? 0} passed`, ...failed ? [`${failed} failed`] : []].join(", ");
 }
 
-/** Matches the line with the totals of one run of Vitest, Jest, pytest, Deno, Cargo, Mocha, Node.js, or another runner
- * with TAP. */
+/** The totals are from one run of Vitest, Jest, pytest, Deno, Cargo, Mocha, Node.js, or another runner with TAP. */
 const TOTALS =
   /^(?: *Tests:? +.*\d (?:pass|fail)ed\b.*|=+ .*\d (?:pass|fail)ed\b.*=+|(?:ok|FAILED) \| .*|test result: .*| +\d+ (?:pass|fail)ing\b.*|[#ℹ] (?:pass|fail) +\d+)$/gm;
 
-/** Returns the totals of all runs, since a command may test several packages one after the other. For an unknown
- * runner, the last numbers count. */
+/** A command may test several packages one after the other, so the totals of all runs count. For an unknown runner, the
+ * last numbers count. */
 function testsIn(output: string): Tests {
   const lines = output.match(TOTALS);
   const text = lines?.join("\n") ?? output.slice(-TAIL_CHARS);
@@ -511,20 +506,19 @@ function testsIn(output: string): Tests {
 }
 
 const DENIED = /operation not permitted|permission denied|read-only file system|\bE(?:PERM|ACCES|ROFS)\b/i;
-/** Matches the words with which git and other programs report that they cannot change a repository. */
+/** Git and other programs report with these words that they cannot change a repository. */
 const REPOSITORY =
   /(?:\.git\b|\.husky|hooks|could not lock config|unable to create .*index\.lock).*read-only|read-only.*(?:\.git\b|\.husky|hooks)|device or resource busy/i;
-/** Matches the refusal of a name that Vis holds where a command could make a repository of the folder itself. */
+/** Vis holds these names where a command could make a repository of the folder itself, so the system refuses them. */
 const HELD = /(?:^|[\s'"‘`/])(HEAD|refs|commondir)['"’`:]*\s.*(?:file exists|read-only|is a directory)/im;
 const ABSENT = /no such file or directory|\bENOENT\b/i;
-/** Matches an absolute path outside of the system's folders, which commands can see. */
+/** Commands can see the system's folders, so the pattern excludes them. */
 const ELSEWHERE = /(?:^|[\s'"`])\/(?!(?:usr|bin|sbin|lib\w*|opt|etc|proc|dev)\/)\w/;
 const UNREACHED = /could not resolve|name resolution|getaddrinfo|network is unreachable/i;
 const NETWORK =
   /could not resolve|name resolution|getaddrinfo|network is unreachable|\bsocket|connect|\bbind\b|\blisten|\bport\b|https?:\/\//i;
 
-/** Explains a refusal in an output that the wall may have caused, with the setting that would allow the action. Returns
- * null for any other output. */
+/** The hint names the setting that would allow the action. Returns null if the wall did not cause the output. */
 export function wallHint(
   { config, workspace, root = workspace, onlyReads = false }: Pick<
     EnvironmentView,

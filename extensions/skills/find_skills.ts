@@ -21,7 +21,7 @@ export interface FoundSkills {
   readonly faults: readonly string[];
 }
 
-/** Finds skills, sorted by name: of the workspace, of the root of its repository, and the user's own skills with other
+/** The skills are sorted by name: of the workspace, of the root of its repository, and the user's own skills with other
  * names. The user's own skills are in Vis's folder, and in the folders of other agents in the home folder. */
 export async function findSkills(
   { workspace, root = workspace, home = null, userHome = homedir(), secrets }: {
@@ -47,7 +47,7 @@ export async function findSkills(
   return { skills, cut: lists.flatMap(({ cut }) => cut), faults: lists.flatMap(({ faults }) => faults) };
 }
 
-/** Finds the skills in a folder. A link of a skill must not lead out of the folder `within`. */
+/** A link of a skill must not lead out of the folder `within`. */
 async function skillsIn(
   root: string,
   { within, secrets }: { readonly within?: string; readonly secrets: readonly string[] | undefined },
@@ -81,7 +81,7 @@ async function skillsIn(
 
 const UNREADABLE = "its SKILL.md is binary or unreadable, leads out of its folder, or may hold keys";
 
-/** Reads name and description in the lines between the first two `---`. Returns a fault for other texts. */
+/** Name and description are between the first two lines `---`. Returns a fault for other texts. */
 function skillOf(text: string, { name, folder }: { readonly name: string; readonly folder: string }): Skill | string {
   const [, head] = /^---\r?\n([\s\S]*?)\r?\n---/.exec(text) ?? [];
   if (head === undefined) {
@@ -121,9 +121,8 @@ function oneLine(text: string, max: number): string {
   return line.length <= max ? line : `${line.slice(0, max - 1)}…`;
 }
 
-/** Returns the text of a file below a folder, cut to `maxChars`. Returns null if the file is missing, binary or
- * unreadable, or if its links lead outside or to a file that may have keys. Any person may have written the repository,
- * so Vis makes these checks. */
+/** Any person may have written the repository. Returns null if the file is missing, binary or unreadable, or if its
+ * links lead outside or to a file that may have keys. */
 export async function readProjectFile(
   root: string,
   { path, maxChars, secrets = [] }: {

@@ -2,7 +2,7 @@ import { dirname, join, relative, resolve } from "node:path";
 import { readProjectFile } from "./find_skills.ts";
 
 const FILES = ["AGENTS.md", "CLAUDE.md"];
-/** The limits for each file and for all files, because every model call contains them. */
+/** Every model call contains the texts, so their length has limits for each file and for all files. */
 const MAX_FILE_CHARS = 6_000, MAX_CHARS = 24_000;
 const MAX_FOLDERS = 20;
 const MAX_IMPORTS = 20;
@@ -33,8 +33,8 @@ export async function folderInstructions(
     .flatMap((one) => one ? [noteOf(one.file, one.name)] : []);
 }
 
-/** Returns each text with its title. Returns a text once even if it appears twice, such as by a link or an import. If
- * all texts together are too long, keeps the texts nearest to the workspace. */
+/** A text appears once even if a link or an import repeats it. If all texts together are too long, the texts nearest to
+ * the workspace stay. */
 export async function readInstructions({ workspace, root, home, secrets }: Places): Promise<readonly string[]> {
   const folders: string[] = [];
   for (let at = workspace; folders.unshift(at) < MAX_FOLDERS && at !== root; at = dirname(at));
@@ -62,8 +62,7 @@ function noteOf({ text, cut }: Text, name: string): string {
   return `${title}:\n${text}${cut ? `\n[cut here${name === "" ? "" : `; the rest is in ${name}`}]` : ""}`;
 }
 
-/** Reads a file with the files that its lines import. Resolves with null if the file is unreadable. Skips an import
- * outside the folder `within`. */
+/** Resolves with null if the file is unreadable. An import outside the folder `within` is skipped. */
 async function readWithImports(
   within: string,
   { path, secrets }: { readonly path: string; readonly secrets: readonly string[] | undefined },

@@ -23,11 +23,11 @@ interface Found extends FoundSkills {
 /** `activate` and `prompt` of one query receive the same view, so Vis reads the files once. */
 const FOUND = new WeakMap<EnvironmentView, Promise<Found>>();
 
-/** The instructions of other folders that each conversation knows, with their text. */
+/** Each conversation knows the instructions of these other folders. */
 const KNOWN = new BoundedMap<string, Map<string, string>>(64);
 const MOST_KNOWN = 20, MOST_KNOWN_CHARS = 24_000;
 
-/** The running searches, by their places. Queries that start during a search share the result of the search. */
+/** Queries that start during a search share its result. */
 const READING = new Map<string, Promise<Found>>();
 
 export default defineExtension({
@@ -51,8 +51,8 @@ export default defineExtension({
     FOUND.delete(env);
     return [...(found.skills.length > 0 ? [listOf(found)] : []), ...notes, ...knownIn(env)].join("\n");
   },
-  /** The first file that a call reads in a folder shows the instructions of this folder once. Later requests have these
-   * instructions from the beginning. */
+  /** The first file that a call reads in a folder shows the instructions of this folder once. Later requests have them
+   * from the beginning. */
   fileRead: tellInstructions,
   doctor: checkSkills,
   topics: async (env: EnvironmentView) =>
@@ -191,7 +191,7 @@ async function tellInstructions(env: EnvironmentView, path: string): Promise<voi
   }
 }
 
-/** The warnings that the user has received in this process, so that Vis repeats none. */
+/** The user has received these warnings in this process, so Vis does not repeat them. */
 const WARNED = new BoundedMap<string, true>(1_000);
 
 function warnOnce({ warn }: EnvironmentView, text: string): void {

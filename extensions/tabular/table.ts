@@ -1,13 +1,13 @@
 /** The sandbox evaluates this module, so it must be self-contained. */
 
 type Row = Readonly<Record<string, unknown>>;
-/** Matches a text of one line that looks like the path of a table. Such a text is no table. */
+/** Models pass the path of a table instead of its text, so such a text is no table. */
 const PATH = /^[^\s,;"]+\.(?:csv|tsv|txt)$/i;
 
 type Rows = readonly (Row | readonly unknown[])[];
 
-/** Returns the records of a CSV text (RFC 4180): objects with the names of the first line as keys, or lists with
- * `header: false`. Values stay text. Without a separator, detects comma, semicolon or tab. */
+/** CSV is that of RFC 4180. The keys of the objects are the names of the first line; with `header: false`, the records
+ * are lists. Values stay text. Without a separator, the parser detects comma, semicolon or tab. */
 export function parse(
   text: string,
   { separator, header = true }: { readonly separator?: string; readonly header?: boolean } = {},
@@ -37,7 +37,7 @@ export function parse(
   });
 }
 
-/** Returns CSV. For objects, the first line has the names. Lists become lines as they are. */
+/** For objects, the first line has the names. Lists become lines as they are. */
 export function csv(rows: Rows, { separator = "," }: { readonly separator?: string } = {}): string {
   return listed(rows).map((fields) => {
     const line = fields.map((field) => quoted(textOf(field), separator)).join(separator);
@@ -45,8 +45,7 @@ export function csv(rows: Rows, { separator = "," }: { readonly separator?: stri
   }).join("");
 }
 
-/** Returns a Markdown table of objects, or of lists, of which the first is the header. Columns of numbers are aligned
- * to the right. */
+/** The first of several lists is the header. Columns of numbers are aligned to the right. */
 export function markdown(rows: Rows, columns?: readonly string[]): string {
   const [head = [], ...body] = listed(rows, columns);
   const line = (fields: readonly unknown[]): string => `| ${fields.map(cell).join(" | ")} |`;
@@ -54,7 +53,7 @@ export function markdown(rows: Rows, columns?: readonly string[]): string {
   return [line(head), `| ${marks.join(" | ")} |`, ...body.map(line)].join("\n");
 }
 
-/** Formats a number like 1,234.50, with this many digits after the point, by default up to 3. */
+/** The form is 1,234.50, with this many digits after the point, by default up to 3. */
 export function number(value: number | bigint, digits?: number): string {
   const [minimumFractionDigits, maximumFractionDigits] = digits === undefined ? [0, 3] : [digits, digits];
   return new Intl.NumberFormat("en-US", { minimumFractionDigits, maximumFractionDigits }).format(value);

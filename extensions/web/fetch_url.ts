@@ -29,8 +29,8 @@ export interface Fetched extends Body {
 const MOST_REDIRECTS = 5, MAX_URL = 8_000;
 const REDIRECTS = [301, 302, 303, 307, 308];
 
-/** Parses an address of a model. Throws Error for an invalid address, for a protocol other than http and https, and for
- * an address with a name or password. */
+/** Throws Error for an invalid address, for a protocol other than http and https, and for an address with a name or
+ * password. */
 export function parseUrl(text: string, base?: URL): URL {
   if (text.length > MAX_URL) throw new Error(`The address has ${text.length} characters; the limit is ${MAX_URL}`);
   if (!URL.canParse(text, base)) throw new Error("The address is not a URL such as https://host/path");
@@ -42,8 +42,8 @@ export function parseUrl(text: string, base?: URL): URL {
   return url;
 }
 
-/** Sends one HTTP request and follows redirects. Vis checks and connects each redirect like the first request. Rejects
- * with Error that has the reason, and with the signal's reason. */
+/** Vis checks and connects each redirect like the first request. Rejects with Error that has the reason, and with the
+ * signal's reason. */
 export async function fetchUrl(first: HttpRequest, options: FetchOptions): Promise<Fetched> {
   const timer = new AbortController();
   const signal = options.signal ? AbortSignal.any([options.signal, timer.signal]) : timer.signal;
@@ -115,8 +115,8 @@ function allowedReach(url: URL, { rules, configFile }: FetchOptions): Reach {
   );
 }
 
-/** Returns the rule for a host on the internet, which the user can approve. Returns null for hosts of this machine or
- * its network, which the user names in the settings. */
+/** The user can approve the rule. Returns null for hosts of this machine or its network, which the user names in the
+ * settings. */
 export function newHost(url: URL): string | null {
   if (isOwn(plainHost(url))) return null;
   return url.port === "" ? url.hostname : `${url.hostname}:${portOf(url)}`;
@@ -124,11 +124,11 @@ export function newHost(url: URL): string | null {
 
 const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|::1)$/;
 
-/** Matches names that usually belong to this machine or its network: names without a dot, and local domains. */
+/** Names without a dot and local domains usually belong to this machine or its network. */
 const LOCAL_NAME = /^[^.]*$|\.(?:localhost|local|internal|home\.arpa|lan)$/;
 
-/** Whether a host obviously belongs to this machine or its network. For other names, their addresses decide. Vis
- * resolves a name only after the approval, because the DNS query would already carry data out. */
+/** For other names, their addresses decide. The DNS query would already carry data out, so Vis resolves a name only
+ * after the approval. */
 function isOwn(host: string): boolean {
   return isAddress(host) ? addressClass(host) !== "public" : LOCAL_NAME.test(host);
 }
@@ -160,7 +160,7 @@ function parseRedirect(location: string, from: URL): URL {
   }
 }
 
-/** Decodes a header, whose characters are its bytes. Some servers write addresses as UTF-8. */
+/** The characters of a header are its bytes. Some servers write addresses as UTF-8. */
 function asUtf8(header: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(Uint8Array.from(header, (char) => char.charCodeAt(0)));
@@ -175,7 +175,7 @@ function withoutContent(headers: ReadonlyMap<string, string>): ReadonlyMap<strin
 
 const PLAIN = /^(?:accept|accept-language|user-agent)$/;
 
-/** Returns the headers for another origin, without keys and similar values, which are only for the original origin. */
+/** Keys and similar values are only for the original origin. */
 function headersForOthers(headers: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
   return new Map([...headers].filter(([name]) => PLAIN.test(name) || name === "accept-encoding"));
 }

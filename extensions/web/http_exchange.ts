@@ -13,7 +13,7 @@ export interface HttpRequest {
 export interface HttpAnswer {
   readonly status: number;
   readonly headers: ReadonlyMap<string, string>;
-  /** The body as a stream, still compressed. Reading throws if the body ends early. */
+  /** The stream is still compressed. Reading throws if the body ends early. */
   readonly body: AsyncGenerator<Uint8Array<ArrayBuffer>>;
 }
 
@@ -21,9 +21,9 @@ const MAX_LINE = 16 << 10, MAX_HEADERS = 200, MAX_HEAD = 64 << 10, MOST_INTERIM 
 const MAX_CHUNK_LINE = 256, PART = 64 << 10;
 const WITHOUT_BODY = [204, 304];
 
-/** Sends one HTTP request and reads its response, over a connection of its own (HTTP/1.1, `connection: close`). */
+/** The request has a connection of its own (HTTP/1.1, `connection: close`). */
 export async function exchange(connection: Deno.Conn, request: HttpRequest): Promise<HttpAnswer> {
-  // A server may respond before it has read everything, so Vis does not await the write first.
+  // A server may respond before it has read the whole request, so Vis does not await the write first.
   const writing = writeAll(connection, request).then(() => null, (error: unknown) => error);
   const reader = new ByteReader(connection);
   try {
@@ -86,7 +86,7 @@ function bodyOf(reader: ByteReader, { status, headers }: Pick<HttpAnswer, "statu
   return measured(reader, Number(length));
 }
 
-/** Yields a body. If `length` is null, the body lasts until the connection ends. */
+/** If `length` is null, the body lasts until the connection ends. */
 async function* measured(reader: ByteReader, length: number | null): HttpAnswer["body"] {
   for (let left = length ?? Infinity; left > 0;) {
     const part = await reader.some(Math.min(left, PART));
@@ -115,7 +115,7 @@ export interface Body {
   readonly truncated: boolean;
 }
 
-/** Returns at most `maxBytes` of a body after its decompression. Decompresses little more than `maxBytes`. */
+/** The limit applies after decompression, which stops soon after `maxBytes`. */
 export async function readResponseBody(
   { headers, body }: HttpAnswer,
   { maxBytes }: { readonly maxBytes: number },
@@ -150,7 +150,6 @@ async function collect(parts: AsyncIterable<Uint8Array>, maxBytes: number): Prom
 
 const CHUNK = 16 << 10;
 
-/** Reads a connection by lines and by lengths. */
 class ByteReader {
   readonly #source: { read(into: Uint8Array): Promise<number | null> };
   #left: Uint8Array<ArrayBuffer> = new Uint8Array();
@@ -159,8 +158,7 @@ class ByteReader {
     this.#source = source;
   }
 
-  /** Returns a line without its ending. Rejects with RangeError for a line over `most` bytes, and with Error if the
-   * input ends first. */
+  /** Rejects with RangeError for a line over `most` bytes, and with Error if the input ends first. */
   async line(most: number): Promise<string> {
     let line: Uint8Array = new Uint8Array();
     for (;;) {
@@ -172,7 +170,7 @@ class ByteReader {
       line = Buffer.concat([line, part]);
       if (end >= 0) {
         this.#left = this.#left.subarray(end + 1);
-        // Headers are bytes. Each byte becomes the character with its number.
+        // Headers are bytes, so each byte becomes the character with its number.
         return String.fromCharCode(...(line.at(-1) === 13 ? line.subarray(0, -1) : line));
       }
       if (!await this.#fill()) throw new Error("The response ended in the middle of a line");

@@ -17,7 +17,7 @@ const Body = z.union([
 ]).describe("body");
 const RETURNS = "{status, url, headers, text? | json? | bytes?, truncated}";
 
-/** Names that other tools use for parts of results. */
+/** Other tools use these names for parts of results. */
 const STATUS = { statusCode: "status", code: "status", ok: "status < 400" };
 const BODY = "text, json or bytes";
 const ANSWERED = { ...STATUS, body: BODY, content: BODY, data: BODY, html: "text" };
@@ -94,7 +94,6 @@ web.readable(url): {status, url, title, text, links: {text, url}[], truncated}  
   ],
 });
 
-/** Reports the status of a response if it is an error. */
 function statusOutcome({ status }: { readonly status: number }): CallOutcome {
   return status < 400 ? { text: "" } : { text: `status ${status}`, ok: false };
 }

@@ -3,9 +3,8 @@ import { lookup } from "node:dns/promises";
 
 const MOST_ADDRESSES = 32, TRIED = 3;
 
-/** Opens a connection to a URL's host for one HTTP request: resolves the name, checks every address, and connects to
- * one of them. A DNS response that changes later therefore has no effect. Rejects with Error, and with the signal's
- * reason. */
+/** A DNS response that changes later has no effect, because Vis checks every address and connects to one of them.
+ * Rejects with Error, and with the signal's reason. */
 export async function openConnection(
   url: URL,
   { reach, outside, signal }: { readonly reach: Reach; readonly outside: Outside; readonly signal: AbortSignal },
@@ -110,11 +109,11 @@ function isRefusal(error: unknown): boolean {
   return error instanceof Error && !(error instanceof Deno.errors.InvalidData) && !/certificate/i.test(error.message);
 }
 
-/** Returns the name without brackets, which URLs have around IPv6. */
+/** URLs have brackets around IPv6, and the name must not. */
 const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, "$1");
 const isAddress = (host: string): boolean => /^[\d.]+$/.test(host) || host.includes(":");
 
-/** The hosts that the user allows: `example.org`, `*.example.org`, `example.org:8443`, `*`. */
+/** The user allows these hosts: `example.org`, `*.example.org`, `example.org:8443`, `*`. */
 export interface WebRules {
   readonly hosts: readonly string[];
   readonly local: readonly string[];
@@ -154,12 +153,12 @@ function normal(name: string): string | null {
 
 const bare = (host: string): string => host.replace(/\.$/, "");
 
-/** `private`: Vis connects only if the user names host and port. `never`: Vis connects only if the user names the
- * address itself and the port. Link-local, multicast and unassigned addresses are examples. */
+/** For `private`, Vis connects only if the user names host and port. For `never`, the user must name the address itself
+ * and the port; examples are link-local, multicast and unassigned addresses. */
 type AddressClass = "public" | "private" | "never";
 
 const NEVER_4: readonly string[] = ["0.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4", "240.0.0.0/4"];
-/** IANA's special-purpose addresses, which are not on the internet. */
+/** IANA's special-purpose addresses are not on the internet. */
 const PRIVATE_4: readonly string[] = [
   "10.0.0.0/8",
   "100.64.0.0/10",
@@ -174,7 +173,7 @@ const PRIVATE_4: readonly string[] = [
   "203.0.113.0/24",
 ];
 
-/** Classifies an address, given as text. An unreadable address is `never`. */
+/** An unreadable address is `never`. */
 export function addressClass(address: string): AddressClass {
   const four = parse4(address);
   if (four !== null) return class4(four);
@@ -204,12 +203,11 @@ function class6(groups: readonly number[]): AddressClass {
   if ((first & 0xe000) !== 0x2000) return "never";
   if (first === 0x2001 && second < 0x200) return "never"; // Teredo and other protocols.
   if (first === 0x2001 && second === 0xdb8) return "never"; // An address for documentation.
-  // A 6to4 address.
   if (first === 0x2002) return class4(second * 65536 + third) === "public" ? "private" : "never";
   return first === 0x3fff && second < 0x1000 ? "never" : "public";
 }
 
-/** Accepts exactly four decimal numbers. The URL parser handles other spellings. */
+/** The URL parser handles spellings other than four decimal numbers. */
 function parse4(text: string): number | null {
   const parts = text.split(".");
   if (parts.length !== 4 || !parts.every((part) => /^(?:0|[1-9]\d{0,2})$/.test(part) && Number(part) < 256)) {
@@ -234,10 +232,10 @@ function parse6(text: string): readonly number[] | null {
   return groups.every((group) => /^[\da-f]{1,4}$/i.test(group)) ? groups.map((group) => parseInt(group, 16)) : null;
 }
 
-/** The network access of this extension, which tests replace. */
+/** Tests replace this network access. */
 export interface Outside {
   resolve(host: string): Promise<readonly string[]>;
-  /** Connects to an address. Callers do not pass names. */
+  /** Callers pass an address, not a name. */
   connect(address: string, port: number): Promise<Deno.TcpConn>;
   readonly caCerts: readonly string[];
 }

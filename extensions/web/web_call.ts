@@ -19,8 +19,8 @@ interface WebFacts {
 
 const MAX_BYTES = 2 << 20, TIMEOUT_MS = 30_000;
 
-/** Returns the result of `web.get` and `web.post`. A response is data whatever its status. An error explains why no
- * response arrived, or why Vis cannot parse its JSON. */
+/** A response is data whatever its status. An error explains why no response arrived, or why Vis cannot parse its
+ * JSON. */
 export async function callWeb(
   env: EnvironmentView,
   text: string,
@@ -68,8 +68,8 @@ async function fetchPage(
   }
 }
 
-/** Returns the rules, with the host of this request if the user allows the host now. Rejects with Error if the user
- * refuses. Vis does not ask about the host of a redirect. */
+/** The user may allow the host of this request now, but Vis does not ask about the host of a redirect. Rejects with
+ * Error if the user refuses. */
 async function allowing(
   env: EnvironmentView,
   { url, method, bytes, headers }: {
@@ -90,7 +90,7 @@ async function allowing(
   const scope = `requests to ${host}`;
   const { allowed, reason } = await env.approve({ what: `${method} ${url.href}${sent}`, why: "", scope });
   if (allowed) return { ...rules, hosts: [...rules.hosts, host] };
-  // The command replaces the list.
+  // The command replaces the whole list of hosts.
   const way = rules.hosts.length === 0
     ? `the user allows it with vis config set web.hosts ${host}`
     : `the user can add it to web.hosts in ${configFileOf(env)}`;
@@ -121,8 +121,7 @@ function typeOf(body: unknown, headers: WebCallOptions["headers"] = {}): Record<
 
 const MAX_CHARS = 400_000, PAGE_BYTES = 4 << 20;
 
-/** Returns the result of `web.readable`: a page as Markdown, or any other text. Cuts a text after MAX_CHARS characters.
- */
+/** A text ends after MAX_CHARS characters. */
 export async function readablePage(
   env: EnvironmentView,
   address: string,
@@ -147,15 +146,15 @@ export async function readablePage(
 }
 
 const NAME = /^[\w!#$%&'*+.^`|~-]{1,100}$/;
-/** Matches headers that a call cannot set. Vis sets some of these headers, other headers would switch the protocol, and
- * Vis does not support cookies. */
+/** A call cannot set these headers: Vis sets some of them, others would switch the protocol, and Vis does not support
+ * cookies. */
 const OWN =
   /^(?:host|connection|content-length|transfer-encoding|accept-encoding|te|trailer|upgrade|expect|keep-alive|cookie2?|proxy-.*|sec-.*|http2-settings)$/;
 const MOST = 50, MAX_VALUE = 8_000;
 const DEFAULTS = { "user-agent": "vis", accept: "*/*" };
 
-/** Returns the headers of a request, with names in lower case. Throws Error for too many headers, for an invalid or long
- * header, and for a header that only Vis sets. */
+/** The names are in lower case. Throws Error for too many headers, for an invalid or long header, and for a header that
+ * only Vis sets. */
 function requestHeaders(wanted: Readonly<Record<string, string>> = {}): ReadonlyMap<string, string> {
   const entries = Object.entries(wanted);
   if (entries.length > MOST) throw new Error(`The request has ${entries.length} headers; the limit is ${MOST}`);
@@ -181,7 +180,7 @@ const LIMITS = { values: 400_000, depth: 500 };
 
 type BodyKind = "text" | "json" | "bytes";
 
-/** Returns a body as data: the value of a complete JSON body, text decoded from its character set, or bytes. */
+/** The data is the value of a complete JSON body, text decoded from its character set, or bytes. */
 function bodyData(
   { bytes, truncated }: Body,
   { type, as }: { readonly type: string; readonly as: BodyKind | undefined },
@@ -206,7 +205,7 @@ function bodyText(bytes: Uint8Array, type: string): string {
   return decoderFor(charset ?? "utf-8").decode(bytes);
 }
 
-/** Returns the character set of a byte order mark, which is more reliable than any declared name. */
+/** A byte order mark is more reliable than a declared name. */
 function markedCharset([first, second, third]: Uint8Array): string | undefined {
   if (first === 0xff && second === 0xfe) return "utf-16le";
   if (first === 0xfe && second === 0xff) return "utf-16be";

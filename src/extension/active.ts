@@ -12,15 +12,13 @@ export interface ExtensionSource {
 
 export interface ActiveExtensions {
   readonly list: readonly { readonly namespace: string; readonly version: string }[];
-  /** Each name has the form "search.find". */
   readonly functions: readonly string[];
-  /** The words for a call with these arguments. Functions without words of their own are absent. */
+  /** The words describe a call with these arguments. Functions without words of their own are absent. */
   readonly actions: Readonly<Record<string, (args: readonly unknown[]) => CallAction | null>>;
   readonly untimed: readonly string[];
-  /** Names that the results of a function lack, each with the name to use instead. */
+  /** For each function, this maps names that its results lack to the right names. */
   readonly misnamed: Readonly<Record<string, Readonly<Record<string, string>>>>;
-  /** Whether a call with these arguments makes no lasting change, by itself or because its request only reads. Never
-   * throws. */
+  /** Returns whether a call makes no lasting change, by itself or because its request only reads. It never throws. */
   readonly reads: (name: string, args: readonly unknown[], request: { readonly onlyReads: boolean }) => boolean;
   readonly constants: Readonly<Record<string, unknown>>;
   readonly grants: Readonly<Record<"net" | "read" | "write" | "env", readonly string[]>>;
@@ -39,10 +37,10 @@ export interface ActiveExtensions {
   call(name: string, args: readonly unknown[], options: FunctionCallOptions): Promise<unknown>;
   readonly habits?: Habits;
   readonly plain?: PlainResults;
-  /** Returns the symbols and topics of each extension, for a search by words. Never rejects. */
+  /** A search by words uses these symbols and topics. It never rejects. */
   readonly topics?: (env: EnvironmentView) => Promise<readonly Topic[]>;
-  /** Returns the documentation of a symbol ("search.find"), an alias ("search") or a module. Returns null if no active
-   * extension has the name. */
+  /** The name is a symbol ("search.find"), an alias ("search") or a module. Returns null if no active extension has the
+   * name. */
   doc(name: string): string | null;
 }
 
@@ -71,13 +69,13 @@ export function offLine(off: readonly OffPart[]): string {
   return `Off; tell the user if one would help: ${off.map(({ alias, how }) => `${alias} (${how})`).join(", ")}`;
 }
 
-/** Returns why a function, or a whole alias, cannot be used; null if the name belongs to no extension that is off. */
+/** The name is a function or an alias. Returns null if it belongs to no extension that is off. */
 export function offReason(name: string, off: readonly OffPart[]): string | null {
   const found = off.find(({ alias }) => name === alias || name.startsWith(`${alias}.`));
   return found ? `${found.alias} is off; the user switches it on: ${found.how}` : null;
 }
 
-/** The contribution of one extension to a query. */
+/** The part is the contribution of one extension to a query. */
 export type Part = Omit<ActiveExtensions, "call">;
 
 export function joinParts(parts: readonly Part[], call: ActiveExtensions["call"]): ActiveExtensions {
@@ -114,12 +112,11 @@ export interface OwnCall {
   readonly signal: AbortSignal;
   readonly untimed: boolean;
   readonly refused?: () => void;
-  /** Runs `question`, which waits for the user, so that time limits can stop meanwhile. */
+  /** The question waits for the user, so time limits can stop meanwhile. */
   readonly asks?: (<Answer>(question: () => Promise<Answer>) => Promise<Answer>) | undefined;
 }
 
-/** Returns a read-only view of `env` with additional keys for one call, such as its signal. The view reads each key on
- * access, because values change. */
+/** The view reads each key on access, because values change. `own` has keys for one call, such as its signal. */
 export function callView(env: EnvironmentView, own: Partial<EnvironmentView>): EnvironmentView {
   const read = (key: PropertyKey): unknown => {
     if (Object.hasOwn(own, key)) return Reflect.get(own, key);
@@ -141,7 +138,7 @@ export function callView(env: EnvironmentView, own: Partial<EnvironmentView>): E
   });
 }
 
-/** Includes inherited keys, because the calls of an environment inherit the keys that they share. */
+/** Inherited keys count, because the calls of an environment inherit the keys that they share. */
 function keysOf(env: EnvironmentView): string[] {
   const keys: string[] = [];
   for (const key in env) keys.push(key);
@@ -155,7 +152,7 @@ export function scopeOf(
 }
 
 export const ANSWER_MS = 30_000;
-/** `extend` may start servers. The settings give a server at most ten minutes to start. */
+/** `extend` may start servers, which may take ten minutes by the settings. */
 export const EXTEND_MS = 630_000;
 
 export class TookTooLong extends Error {
@@ -167,8 +164,8 @@ export class TookTooLong extends Error {
   }
 }
 
-/** Resolves with the result of `ask`, whose promise may never settle. Rejects with `TookTooLong` after the time limit;
- * the work of the extension then continues unobserved. */
+/** The promise of `ask` may never settle. Rejects with `TookTooLong` after the time limit; the work of the extension
+ * continues unobserved. */
 export async function answerInTime<T>(
   ask: () => T,
   { clock, ms = ANSWER_MS }: { readonly clock: Pick<Clock, "sleep">; readonly ms?: number },
@@ -186,11 +183,11 @@ export async function answerInTime<T>(
   }
 }
 
-/** Matches a frame in the loader's copy of a folder: hash and format, then the path of the module. */
+/** The loader copies a folder, and a frame in the copy has hash and format, then the path of the module. */
 const OWN_FRAME = /\/[0-9a-f]{64}-\d+(?:-tests)?\/([^\n()]+?)\.mjs:(\d+):\d+/;
 
-/** Returns the message of an error. If the stack names a line of the extension's own code, adds this line: `x is not
- * defined (mod.ts:7)`. */
+/** If the stack names a line of the extension's own code, the message ends with this line: `x is not defined
+ * (mod.ts:7)`. */
 export function messageWithLine(error: unknown): string {
   let place = "";
   for (let at = error; at instanceof Error; at = at.cause) {

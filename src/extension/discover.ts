@@ -6,7 +6,8 @@ type ExtensionOrigin = "home" | "project" | "path";
 export interface FoundFolder {
   readonly place: ExtensionOrigin;
   readonly path: string;
-  /** The reason why Vis omits some extensions in this folder. A folder with a fault is not an extension itself. */
+  /** The fault explains why Vis omits some extensions in this folder. A folder with a fault is not an extension
+   * itself. */
   readonly fault?: string;
 }
 
@@ -16,10 +17,10 @@ interface DiscoverOptions {
   readonly paths?: readonly string[];
 }
 
-/** Limits per place, because each start reads all folders and names. */
+/** A start reads all folders and names, so each place has limits. */
 const MAX_FOLDERS = 100, MAX_NAMES = 1_000;
 
-/** Finds folders in search order: the user's, the project's, then the named ones. Reads no contents of extensions. */
+/** The order is the user's folders, the project's, the named ones. This reads no contents of extensions. */
 export async function discoverFolders(options: DiscoverOptions): Promise<readonly FoundFolder[]> {
   const { home, workspace, paths = [] } = options;
   const project = join(workspace, ".vis");
@@ -49,14 +50,14 @@ async function foldersIn(place: ExtensionOrigin, folder: string): Promise<readon
 }
 
 export interface Wants {
-  /** Namespaces, or names of shipped extensions. If `allow` is not null, Vis loads no extension that is absent from
-   * this list. */
+  /** The list has namespaces, or names of shipped extensions. If it is not null, Vis loads no extension that is absent
+   * from it. */
   readonly allow?: readonly string[] | null;
   readonly deny?: readonly string[];
   readonly config?: Readonly<Record<string, unknown>>;
-  /** Whether to load extensions that are switched off too, for inspection. */
+  /** If true, Vis loads extensions that are switched off, for inspection. */
   readonly off?: boolean | undefined;
-  /** Present with the locked profile. `writable` says whether sessions may change the workspace. */
+  /** The locked profile sets this. `writable` says whether sessions may change the workspace. */
   readonly locked?: { readonly writable: boolean } | undefined;
 }
 

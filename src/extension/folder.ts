@@ -5,11 +5,11 @@ import { createHash } from "node:crypto";
 import { dirname, join } from "node:path";
 import { z } from "zod";
 
-/** A snapshot of an extension's folder, so that the loaded bytes are the hashed ones. */
+/** The files are a snapshot, so that Vis loads exactly the bytes that it hashed. */
 export interface ExtensionFolder {
   readonly path: string;
   readonly files: ReadonlyMap<string, Uint8Array>;
-  /** The SHA-256 of paths and bytes of all files. */
+  /** The hash is the SHA-256 of paths and bytes of all files. */
   readonly hash: string;
   readonly entries: readonly ManifestEntry[];
 }
@@ -88,7 +88,7 @@ class FolderReader {
   }
 }
 
-/** Each path and content is preceded by its length, so that no two folders produce the same bytes. */
+/** Lengths precede paths and contents, so that no two folders produce the same bytes. */
 function hashOf(files: ReadonlyMap<string, Uint8Array>): string {
   const hash = createHash("sha256");
   for (const [path, bytes] of files) {
@@ -168,7 +168,7 @@ const TrustedShape = z.object({
 
 type Trusted = Readonly<z.infer<typeof TrustedShape>["trusted"][number]>;
 
-/** Stores the hash of each folder or file of a project that the user trusts. */
+/** The user trusts folders and files of a project by their hash. */
 export class TrustList {
   readonly #file: string;
 
@@ -176,8 +176,8 @@ export class TrustList {
     this.#file = file;
   }
 
-  /** Resolves with an empty list if the file is missing. Rejects with Error if Vis cannot read the file, or if the
-   * file is not a valid list. */
+  /** Resolves with an empty list if the file is missing. Rejects with Error if Vis cannot read the file, or if the file
+   * is not a valid list. */
   async all(): Promise<readonly Trusted[]> {
     let text: string;
     try {

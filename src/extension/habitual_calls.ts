@@ -1,13 +1,12 @@
 import type { FunctionSymbol } from "./spec.ts";
 
-/* Models write names of other tools and runtimes out of habit. A habit maps such a name to the call that replaces it.
- * Extensions declare habits with `insteadOf`, and only the active extensions determine the texts. */
+/* Models write names of other tools and runtimes out of habit, and a habit maps such a name to the call that replaces
+ * it. Extensions declare habits with `insteadOf`, and only the active extensions determine the texts. */
 
-/** Each key is a name in another tool, in small letters, such as "readfile". Each value is the call that replaces the
- * name, such as "await search.read(path)". */
+/** A key is in small letters, such as "readfile". A value is a call, such as "await search.read(path)". */
 export type Habits = Readonly<Record<string, string>>;
 
-/** If a function's own name has several words, that name without its namespace is a habit too. */
+/** If a function's own name has several words, that name without its namespace is a habit. */
 export function habitsOf(functions: readonly (readonly [symbol: FunctionSymbol, usage: string])[]): Habits {
   const own = functions.flatMap(([{ name }, usage]) => /[A-Z]/.test(name) ? [[keyOf(name), usage] as const] : []);
   const named = functions.flatMap(([{ insteadOf = [] }, usage]) =>
@@ -71,7 +70,7 @@ export function blockHint(habits: Habits, { name, excerpt, source }: FailedBlock
   return "";
 }
 
-/** The functions that return a text or a list. Such a value cannot throw when a block reads a member that it lacks. */
+/** These functions return a text or a list, which cannot throw when a block reads a member that it lacks. */
 export type PlainResults = Readonly<Record<string, PlainType>>;
 type PlainType = "string" | "list";
 
@@ -92,8 +91,7 @@ const TAKEN_FROM_CALL = new RegExp(String.raw`\{([\w$\s,:]{1,200})\}\s*=\s*await
 const MEMBER = new RegExp(String.raw`(?<![\w$.])(${NAME})\??\.(${NAME})`, "g");
 const MEMBERS: Readonly<Record<PlainType, object>> = { string: String.prototype, list: Array.prototype };
 
-/** Returns a hint for a block that reads a name which a text or a list lacks, or "". `typeOf` returns the type of a
- * variable. */
+/** Returns "" unless the block reads a name which a text or a list lacks. `typeOf` returns the type of a variable. */
 export function plainHint(
   source: string,
   { results, typeOf }: { readonly results: PlainResults; readonly typeOf: (name: string) => PlainType | null },

@@ -11,8 +11,8 @@ import { asFunction, defineExtension, ExtensionRefusal, type NormalExtension, RE
 import { basename, dirname, join, posix } from "node:path";
 import { pathToFileURL } from "node:url";
 
-/** The literal `import()` of each shipped extension, by its name. main.ts passes it down, because src/ never imports
- * extensions/. */
+/** `src/` never imports `extensions/`, so main.ts passes the literal `import()` of each shipped extension by its
+ * name. */
 export type ShippedIndex = Readonly<Record<string, () => Promise<{ readonly default: Extension }>>>;
 
 export type RealmIndex = Readonly<Record<string, Readonly<Record<string, string>>>>;
@@ -35,7 +35,7 @@ export interface LoadOptions extends Wants {
   readonly log: Log;
   readonly folders?: readonly FoundFolder[];
   readonly realm?: RealmIndex;
-  /** Without options for folders, no folder is loaded. */
+  /** Without options for folders, the loader loads no folder. */
   readonly folderOptions?: LoadFolderOptions;
 }
 
@@ -43,8 +43,7 @@ export interface LoadFolderOptions extends ImportOptions {
   readonly trust: TrustList;
 }
 
-/** Loads shipped extensions and extensions in folders. Skips an extension that fails, and the extensions that require
- * it. */
+/** The loader skips an extension that fails, and the extensions that require it. */
 export async function loadShipped(index: ShippedIndex, options: LoadOptions): Promise<LoadReport> {
   const results: Loaded[] = (await Promise.all([
     Promise.all(Object.entries(index).map(([name, load]) => loadOne(name, load, options.realm))),
@@ -58,7 +57,7 @@ export async function loadShipped(index: ShippedIndex, options: LoadOptions): Pr
     skipped.push(failed(one, chainOf(one, found.kept)));
   }
   for (const { name, folder } of loaded) {
-    // Shipped extensions are logged at `debug` only, since a line for each at every start would be useless.
+    // A line for each shipped extension at every start would be useless, so the level is `debug`.
     options.log[folder ? "info" : "debug"]("extension.loaded", {
       ext: name,
       ...(folder ? { place: folder.place } : {}),
@@ -78,9 +77,8 @@ interface Found {
 }
 type Loaded = Found | Skipped;
 
-/** Returns the part of an extension that the settings and the profile load. For a read-only workspace, this is the
- * `readOnly` part. Without `readOnly`, a shipped extension has no such part. An extension in a folder is loaded whole,
- * because the operator of the locked profile allowed this extension. */
+/** The locked profile loads only the `readOnly` part for a read-only workspace. An extension in a folder is loaded
+ * whole, because the operator of the locked profile allowed it. */
 function wantedPart(one: Found, options: LoadOptions): readonly Found[] {
   if (!isWanted(one.name, one.extension, options)) return [];
   if (options.locked?.writable !== false) return [one];
@@ -100,7 +98,7 @@ function readOnlyPart(extension: NormalExtension): NormalExtension | null {
   };
 }
 
-/** Keeps the first extension of each namespace and of each alias. A folder that the user named replaces the extension
+/** The first extension of each namespace and of each alias stays. A folder that the user named replaces the extension
  * of its namespace. */
 function distinct(all: readonly Found[]): { readonly kept: readonly Found[]; readonly skipped: readonly Skipped[] } {
   const kept: Found[] = [];
@@ -145,7 +143,7 @@ async function loadOne(
   }
 }
 
-/** A folder of a project is loaded only if the user trusts its exact content. */
+/** Vis loads a folder of a project only if the user trusts its exact content. */
 async function loadFolder(folder: FoundFolder, { folderOptions, ...options }: LoadOptions): Promise<readonly Loaded[]> {
   const name = basename(folder.path);
   if (folder.fault !== undefined) return [failed({ name, folder }, folder.fault)];
@@ -193,16 +191,16 @@ type ReadModule = (source: string, path: string) => {
 interface ImportOptions {
   readonly cache: string;
   readonly readModule: ReadModule;
-  /** Reads the files of `modules`. If absent, the registry refuses an extension with modules. */
+  /** Without this function, the registry refuses an extension with modules. */
   readonly readRealmModule?: ReadRealmModule;
   readonly clock?: Pick<Clock, "sleep">;
 }
 
 const CODE = /(?<!\.d)\.m?[jt]s$/;
 const TEST = /(?:^|[/._])test\.m?[jt]s$/;
-/** A part of the name of each copy, so that Vis does not reuse copies in an older format. */
+/** The format is a part of the name of each copy, so that Vis does not reuse older copies. */
 const FORMAT = "2";
-/** Modules of a folder import these names. Each shim finds its module in the program. Only tests may import
+/** Modules of a folder import these names, and each shim finds its module in the program. Only tests may import
  * `@vis/extension/testing`. */
 const SHIMS = {
   "@vis/extension": { file: "@vis-extension.mjs", key: "vis.extension", load: () => import("./mod.ts") },
@@ -218,8 +216,8 @@ const SHIMS = {
 type Shims = readonly (keyof typeof SHIMS)[];
 const FOR_EXTENSIONS: Shims = ["@vis/extension"], FOR_TESTS: Shims = ["@vis/extension", "@vis/extension/testing"];
 
-/** Imports one extension from the hashed copy of its folder. Rejects with Error if a module cannot be loaded or does
- * not match the manifest. */
+/** The import uses the hashed copy of the folder. Rejects with Error if a module fails to load or does not match the
+ * manifest. */
 async function importExtension(
   folder: ExtensionFolder,
   entry: ManifestEntry,
@@ -259,7 +257,7 @@ async function importModule(
   return await answerInTime(load, { clock: options.clock ?? REAL_CLOCK });
 }
 
-/** Returns the difference between the loaded extension and the manifest that the user saw; null if both match. */
+/** The user saw the manifest, so the loaded extension must match it. Returns null if both match. */
 function differenceOf(extension: NormalExtension, entry: ManifestEntry): string | null {
   const differs = (key: string, stated: string, found: string): string =>
     `vis.json gives ${key} ${stated}, but its module gives ${found}`;
@@ -281,8 +279,8 @@ interface Wanted {
   readonly shims: Shims;
 }
 
-/** Writes the copy to a temporary folder and then renames the folder, so that an existing copy is always complete.
- * Copies files that no import reaches unchanged. */
+/** A temporary folder becomes the copy by a rename, so that an existing copy is always complete. Files that no import
+ * reaches stay unchanged. */
 async function copyOf(
   folder: ExtensionFolder,
   { roots, shims, cache, readModule }: ImportOptions & Wanted,
@@ -373,11 +371,11 @@ async function shimText(name: Shims[number]): Promise<string> {
   return `const { ${names} } = globalThis[Symbol.for("${key}")];\nexport { ${names} };\n`;
 }
 
-/** Turns a module's text into a script. Throws Error with the reason if the module cannot be a script. */
+/** Throws Error with the reason if the module cannot be a script. */
 type ReadRealmModule = (source: string, path: string) => string;
 
-/** Returns the extension with its modules read. `textOf` returns the text of a file next to its entry, or null for a
- * missing file. Throws Error that names extension and module. */
+/** `textOf` returns the text of a file next to the extension's entry, or null for a missing file. Throws Error that
+ * names extension and module. */
 export function withScripts(
   extension: NormalExtension,
   { textOf, read }: { readonly textOf: (path: string) => string | null; readonly read: ReadRealmModule },

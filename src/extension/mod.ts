@@ -1,4 +1,4 @@
-/** The whole interface for extensions, imported as `@vis/extension`. docs/extend/spec.md explains it. */
+/** Extensions import this interface as `@vis/extension`. docs/extend/spec.md explains it. */
 export { z } from "zod";
 export {
   type After,

@@ -9,7 +9,7 @@ export interface SettingSources {
   readonly withSecrets?: ((text: string) => string) | undefined;
 }
 
-/** Parses an extension's section of the settings. Throws `SettingError` that names the invalid key. */
+/** Throws `SettingError` that names the invalid key. */
 export function readExtensionConfig(
   { namespace, config }: NormalExtension,
   section: unknown,
@@ -30,7 +30,7 @@ export function readExtensionConfig(
   throw refused(issue?.path ?? [], issue?.message ?? "is invalid");
 }
 
-/** Adds the values that a client offers. A value that the user set under the same key overrides an offered value. */
+/** A value that the user set overrides a value that a client offers under the same key. */
 function withOffered(
   section: unknown,
   marks: readonly SettingMark[],
@@ -67,7 +67,7 @@ function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
 interface SettingMark {
   readonly name: typeof SETTING_MARKS[number];
   readonly value: unknown;
-  /** Keys that lead to the setting. `*` matches every key of a record or index of a list. */
+  /** These keys lead to the setting. `*` matches every key of a record or index of a list. */
   readonly path: readonly string[];
 }
 

@@ -5,11 +5,11 @@ const BLOCK = 512;
 const MAX_BYTES = 64 * 1024 * 1024;
 const MAX_FILES = 2_000;
 const FILE = ["0", "\0", ""];
-/** The types of entries that the reader skips: folders, and headers that only describe the next entry. */
+/** The reader skips these types: folders, and headers that only describe the next entry. */
 const LEFT_OUT = ["5", "g", "x"];
 
-/** Reads the files of a tar archive, gzipped or not, and strips a folder that contains all of them. Rejects for a
- * damaged archive, links, special files, unsafe paths, and more than a limit. `name` names the archive in errors. */
+/** The archive may be gzipped, and a folder that contains all files is stripped. Rejects for a damaged archive, links,
+ * special files, unsafe paths, and more than a limit. `name` names the archive in errors. */
 export async function readTar(
   bytes: Uint8Array<ArrayBuffer>,
   { name, maxBytes = MAX_BYTES }: { readonly name: string; readonly maxBytes?: number },

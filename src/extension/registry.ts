@@ -49,7 +49,7 @@ const MAX_NOTE = 2000, MAX_NUDGE = 200;
 interface ViewOf {
   readonly env: EnvironmentView;
   readonly own: OwnKeys | undefined;
-  /** Collects errors that parts of extensions throw. */
+  /** Errors of extensions are added to this list. */
   readonly faults?: ExtensionFault[] | undefined;
   readonly call?: OwnCall;
 }
@@ -67,16 +67,16 @@ export class ExtensionRegistry {
     this.#options = options;
   }
 
-  /** Adds an extension, or replaces the extension with its namespace. Queries that start later see the extension.
-   * Throws TypeError for an invalid extension and `SettingError` for an invalid section of its settings. Throws Error
-   * if another extension has its alias or a module's name, or if Vis has not read a module. */
+  /** An extension replaces one with the same namespace, for queries that start later. Throws TypeError for an invalid
+   * extension and `SettingError` for an invalid section of its settings. Throws Error if another extension has its
+   * alias or a module's name, or if Vis has not read a module. */
   register(extension: Extension): void {
     this.#add(extension, this.#extensions);
     this.#order = null;
   }
 
-  /** Registers for one environment only, where the extension replaces another one of its namespace. Throws like
-   * `register`, and if a requirement is missing there. */
+  /** The extension replaces another one of its namespace, for one environment only. Throws like `register`, and if a
+   * requirement is missing there. */
   registerFor(envId: string, extension: Extension): void {
     const own = new Map(this.#own.get(envId));
     this.#add(extension, own);
@@ -105,15 +105,13 @@ export class ExtensionRegistry {
     return [...new Map([...this.#extensions, ...own]).values()];
   }
 
-  /** Returns all registered extensions, required ones first. Throws Error that names the chain of a missing or circular
-   * requirement. */
+  /** Required extensions come first. Throws Error that names the chain of a missing or circular requirement. */
   installOrder(): readonly Extension[] {
     return this.#installed();
   }
 
-  /** Asks every extension whether it is active and renders its prompt. Logs errors and timeouts. If `activate` fails,
-   * the extension is skipped; if `prompt` fails, the extension has only its symbols. `own` returns the keys that belong
-   * to one extension. Rejects like `installOrder`. */
+  /** If `activate` fails, Vis omits the extension; if `prompt` fails, the extension has only its symbols. `own` returns
+   * the keys that belong to one extension. Rejects like `installOrder`. */
   async activate(env: EnvironmentView, own?: OwnKeys): Promise<ActiveExtensions> {
     const faults: ExtensionFault[] = [];
     await this.#extend({ env, own, faults });
@@ -132,8 +130,7 @@ export class ExtensionRegistry {
     return own ? installOrder(this.#allOf(own)) : this.#installed();
   }
 
-  /** Adds the extensions that `extend` returns for this environment. An extension that cannot be added is logged and
-   * skipped. */
+  /** Vis logs and skips an extension that it cannot add. */
   async #extend({ env, own, faults = [] }: ViewOf): Promise<void> {
     for (const extension of this.#installed()) {
       try {
@@ -269,8 +266,8 @@ export class ExtensionRegistry {
     }
   }
 
-  /** Returns a nudge that never rejects. The nudge runs only while the extension is active, and its result is one
-   * bounded line or null. After a nudge took too long, Vis does not call it again, since every step would wait. */
+  /** The nudge never rejects, and its result is one bounded line or null. After a nudge took too long, Vis does not
+   * call it again, because every step would wait. */
   #nudgeOf(extension: NormalExtension, { own, faults = [] }: Omit<ViewOf, "env">): ActiveExtensions["nudges"][number] {
     const { namespace } = extension;
     let isSlow = false;
@@ -314,8 +311,7 @@ function refuseTaken(
   }
 }
 
-/** Sorts required extensions first and otherwise keeps the order. Throws Error that names the chain if a requirement is
- * missing or circular. */
+/** Otherwise the order stays. Throws Error that names the chain if a requirement is missing or circular. */
 export function installOrder(extensions: readonly NormalExtension[]): readonly NormalExtension[] {
   const done = new Set<NormalExtension>();
   for (const extension of extensions) {
@@ -325,7 +321,7 @@ export function installOrder(extensions: readonly NormalExtension[]): readonly N
   return [...done];
 }
 
-/** Returns why an extension lacks a requirement, or null. Adds the extension to `done` after all its requirements. */
+/** Returns null if the extension lacks no requirement. `done` receives the extension after its requirements. */
 export function requirementFault(
   extension: NormalExtension,
   all: readonly NormalExtension[],
@@ -381,13 +377,13 @@ interface Invocation {
   readonly told?: ((outcome: ShownOutcome) => void) | undefined;
 }
 
-/** The bytes of `room` that running calls of all conversations may have together. */
+/** Running calls of all conversations may together have this many bytes of `room`. */
 const ROOM = new Semaphore(160 << 20);
 
 type Call = Parameters<Before>[0];
 const MAX_REASON = 500;
 const OUTCOME_CHARS = 80;
-/** Parsing stops at the first fault, since a list of a million wrong items must not become a million faults. */
+/** A list of a million wrong items must not become a million faults, so parsing stops at the first fault. */
 const FIRST_FAULTS = { abortEarly: true, reportInput: false, error: inputFault };
 type HookName = "before" | "after" | "onError";
 type Changes = Exclude<ReturnType<Before>, Promise<unknown>>;
@@ -398,8 +394,8 @@ const KEYS: Readonly<Record<HookName, string>> = {
   onError: "env, fn, args, result, error",
 };
 
-/** Calls a function symbol through its hooks: before, arguments, fn, after. onError wraps only the function. Rejects
- * only with HostCallError. */
+/** The order is `before`, arguments, `fn`, `after`; `onError` wraps only the function. Rejects only with
+ * HostCallError. */
 export async function invokeSymbol(invocation: Invocation): Promise<unknown> {
   const { now } = invocation;
   const start = now();
@@ -418,7 +414,7 @@ export async function invokeSymbol(invocation: Invocation): Promise<unknown> {
   }
 }
 
-/** Reports the outcome of a call. If the report fails, the call still succeeds. */
+/** If the report of the outcome fails, the call still succeeds. */
 function tell({ symbol, told, log, extension, env }: Invocation, result: unknown): void {
   if (!symbol.outcome || !told) return;
   try {
@@ -435,23 +431,22 @@ function tell({ symbol, told, log, extension, env }: Invocation, result: unknown
 
 const LAST_LINES = 8, FAILURE_LINES = 12, FAILED_TESTS = 8;
 const BLOCK_LINES = 9, KEPT_CHARS = 200;
-/** Matches the name of a failed test. */
 const FAILED_TEST = /^\s*(?:not ok\b|(?:--- )?FAIL(?:ED|URE)?\b|[✗✖✘✕×●] ?\S)|\.\.\. FAILED\b/i;
 const FAILURE =
   /^\s*Traceback \(most recent call last\)|\bpanicked at\b|\b(?:\w+Error\b|error)(?: ?\[\w+\]| [A-Z]+\d+)?:/i;
-/** Matches lines about a test that passed or was skipped, whose title may contain the words of a failure. */
+/** The title of a test that passed or was skipped may contain the words of a failure. */
 const PASSED = /^\s*(?:ok\b|[✓✔√#])|^\s*not ok\b.*# (?:todo|skip)\b|\.\.\. ok\b/i;
 
-/** Matches a passed test, after which the last lines of an output say nothing about a failure. */
+/** After a passed test, the last lines of an output say nothing about a failure. */
 const PASS = /^\s*(?:ok\b|[✓✔√])|\.\.\. ok\b/i;
-/** Matches the name of a group of tests in TAP, but not its totals. */
+/** The pattern excludes the totals of TAP. */
 const SECTION = /^\s*# (?!(?:tests|suites|pass|fail|cancelled|skipped|todo|duration_ms|ok)\b)(?:Subtest: )?(.+)/;
-/** Matches the place of a failed test in TAP. */
+/** TAP gives the place of a failed test this way. */
 const PLACE = /^\s+(?:at|location): ?\S/;
 const PLACE_LINES = 40;
 
-/** Returns the names of the first failed tests with groups and places, the lines below the first failures, and each
- * output's last lines. The lines are as a terminal would show them without colours. A note counts the omitted lines. */
+/** The text has the names of the first failed tests with groups and places, the lines below the first failures, and
+ * each output's last lines. A note counts the omitted lines. */
 function shownOutput(outputs: readonly string[]): string {
   const texts = outputs.map(linesOf);
   const lines = texts.flat();
@@ -489,7 +484,7 @@ function shownOutput(outputs: readonly string[]): string {
   return shown.join("\n");
 }
 
-/** Marks the ends of the outputs. All outputs together get at most LAST_LINES lines. */
+/** All outputs together get at most LAST_LINES lines. */
 function keepLast(
   isKept: boolean[],
   texts: readonly { readonly length: number; readonly most: number }[],
@@ -510,7 +505,7 @@ function keepLast(
   }
 }
 
-/** Returns the line of the group of a failed test, unless the test has the same name. */
+/** Returns null if the test itself has the name of its group. */
 function sectionOf(lines: readonly string[], failed: number): number | null {
   for (let at = failed - 1; at >= 0; at--) {
     const name = SECTION.exec((lines[at] ?? "").slice(0, KEPT_CHARS))?.[1];
@@ -556,8 +551,7 @@ async function pipeline(invocation: Invocation): Promise<unknown> {
   return Object.hasOwn(changes, "result") ? changes.result : outcome.result;
 }
 
-/** Calls the function. If the function fails, onError decides: a fallback, another error, one retry, or the same
- * error. */
+/** If the function fails, onError decides: a fallback, another error, one retry, or the same error. */
 async function run(invocation: Invocation, call: Call): Promise<{ readonly call: Call; readonly result: unknown }> {
   try {
     return { call, result: await call.fn(call.env, ...call.args) };
@@ -634,8 +628,7 @@ function reasonOf(issue: z.core.$ZodIssue): string {
   return `${[`argument ${first + 1}`, ...deeper.map(String)].join(".")} ${message}`;
 }
 
-/** If an alternative has the type of the given value, returns its reason. Otherwise returns the types of all
- * alternatives. */
+/** If an alternative has the type of the given value, its reason says more than the types of all alternatives. */
 function unionReason({ errors, message, path }: z.core.$ZodIssueInvalidUnion): string {
   const fitting = errors.find(([first]) => first && !(first.code === "invalid_type" && first.path.length === 0))?.[0];
   if (fitting) return reasonOf({ ...fitting, path: [...path, ...fitting.path] });
@@ -704,7 +697,7 @@ interface OwnPart extends Omit<Part, "nudges"> {
 
 const MADE = new WeakMap<NormalExtension, { readonly prompt: string; readonly part: OwnPart }>();
 
-/** Returns the cached part of an extension, or makes a new part if the prompt changed. */
+/** The cached part serves until the prompt changes. */
 export function ownPart(extension: NormalExtension, prompt: string): OwnPart {
   const made = MADE.get(extension);
   if (made?.prompt === prompt) return made.part;
@@ -749,15 +742,12 @@ function makePart(extension: NormalExtension, prompt: string): OwnPart {
   };
 }
 
-/** The default of `shown`. */
 const SHOWN = 12;
 /** Vis adds examples to a block up to this number of characters of the block. */
 const EXAMPLE_BUDGET = 1_000;
 const MAX_INLINE = 80;
 
-/** Returns the text that the model reads about one active extension: the header, the prompt, and a line for each of the
- * first `shown` symbols, some with an example. The names of the other symbols follow in one line. Returns "" if `shown`
- * is 0 and the prompt is blank. */
+/** The model reads the text. Returns "" if `shown` is 0 and the prompt is blank. */
 function promptBlock(extension: NormalExtension, prompt: string): string {
   const { alias } = extension.alias;
   const full = extension.shown ?? SHOWN;
@@ -796,8 +786,7 @@ function symbolLine(alias: string, symbol: FunctionSymbol | ValueSymbol): string
   return `${alias}.${symbol.name}${text.length <= MAX_INLINE ? ` = ${text}` : `: ${typeof symbol.value}`}  // ${doc}`;
 }
 
-/** Shortens a signature by its obvious parts: plain types, the name of the options, the promise. Each model call
- * contains the short form; `doc()` shows the whole signature. */
+/** Each model call contains the short form, which omits obvious parts; `doc()` shows the whole signature. */
 function brief(signature: string): string {
   return signature.replace(/: (?:string|number|boolean)(?=[,)}])/g, "")
     .replaceAll("string | string[]", "string|string[]")
@@ -826,7 +815,7 @@ function* topLevel(list: string): Generator<string> {
   yield list.slice(start);
 }
 
-/** `reads` decides. Without `reads`, a function that `readOnly` loads counts as only reading. */
+/** Without `reads`, a function counts as only reading if `readOnly` loads it. */
 function onlyReads(
   { name, reads }: FunctionSymbol,
   { readOnly }: NormalExtension,

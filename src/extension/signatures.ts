@@ -2,7 +2,7 @@ import type { FunctionSymbol } from "./spec.ts";
 import { z } from "zod";
 
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
-/** Types that JSON Schema cannot express. For a type that is absent here, the author sets the text: `.meta({ tsType:
+/** JSON Schema cannot express these types. For a type that is absent here, the author sets the text: `.meta({ tsType:
  * "Uint8Array" })`. */
 const BEYOND_JSON: Readonly<Record<string, string>> = {
   date: "Date",
@@ -12,11 +12,10 @@ const BEYOND_JSON: Readonly<Record<string, string>> = {
   undefined: "undefined",
   symbol: "symbol",
 };
-/** Caches signatures, because Vis renders the prompts for each query. */
+/** Vis renders the prompts for each query, so signatures are cached. */
 const PARAMETERS = new WeakMap<FunctionSymbol, string>();
 
-/** Returns one line of TypeScript for a function symbol, built from its zod tuple: `search.find(query: string,
- * options?: {limit?: number}): Promise<string>`. */
+/** An example is `search.find(query: string, options?: {limit?: number}): Promise<string>`. */
 export function signatureOf(alias: string, symbol: FunctionSymbol): string {
   const parameters = PARAMETERS.get(symbol) ?? parametersOf(symbol);
   PARAMETERS.set(symbol, parameters);
@@ -50,7 +49,7 @@ function itemOf(item: unknown): Item {
   return typeof item === "object" ? item as Item : {};
 }
 
-/** Returns a name for each item: the item's own name, or else a name derived from its type. */
+/** An item without a name gets a name from its type. */
 function parameterNames(items: readonly Item[]): string[] {
   const names: string[] = [];
   for (const item of items) {
@@ -67,9 +66,9 @@ function nameOf({ title, description }: Item): string | null {
 type Schema = Readonly<Record<string, unknown>>;
 
 interface SchemaTextOptions {
-  /** The schema in which Vis looks up each `$ref`; by default the schema itself. */
+  /** Vis looks up each `$ref` in this schema; by default, it is the schema itself. */
   readonly root?: unknown;
-  /** Whether to print descriptions of top-level keys as comments, and to ignore `tsType`, as for foreign schemas. */
+  /** For foreign schemas, descriptions of top-level keys become comments, and `tsType` has no effect. */
   readonly notes?: boolean;
 }
 
@@ -82,8 +81,7 @@ interface Place {
 
 const MAX_DEPTH = 8, MAX_KEYS = 60, MAX_ENUM = 30, ROOM = 300, MAX_CHARS = 6_000, MAX_NOTE = 120;
 
-/** Converts a JSON Schema to a TypeScript type of bounded length. A type that JSON Schema cannot express gives its text
- * in `tsType`. */
+/** The result has a bounded length. A type that JSON Schema cannot express gives its text in `tsType`. */
 export function schemaText(schema: unknown, { root = schema, notes = false }: SchemaTextOptions = {}): string {
   const text = typeText(asSchema(schema), { root: asSchema(root), notes, depth: 0, room: { left: ROOM } });
   return text.length > MAX_CHARS ? "object" : text;

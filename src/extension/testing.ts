@@ -1,24 +1,24 @@
 import { ExtensionRegistry } from "./registry.ts";
 import type { EnvironmentView, Extension, NudgeContext } from "./spec.ts";
 
-/** Helpers for tests of an extension, imported as `@vis/extension/testing`. The helpers show the parts of the extension
- * that a query and the model would get. */
+/** Extensions import these helpers for their tests as `@vis/extension/testing`. The helpers show the parts of the
+ * extension that a query and the model would get. */
 
 interface OwnTest {
   readonly name: string;
   readonly run: () => unknown;
 }
 
-/** The tests that modules register for `collectTests`; null if `Deno.test` registers them. */
+/** Modules register their tests here for `collectTests`; null means that `Deno.test` registers them. */
 const COLLECTING: { into: OwnTest[] | null } = { into: null };
 
-/** Registers a test for `vis extensions test` and for `deno test`. The test fails if `run` throws or rejects. */
+/** `vis extensions test` and `deno test` run the test, which fails if `run` throws or rejects. */
 export function test(name: string, run: () => unknown): void {
   if (COLLECTING.into) COLLECTING.into.push({ name, run });
   else Deno.test(name, async () => void await run());
 }
 
-/** Returns the tests that are registered while `load` runs. */
+/** Returns the tests that modules register while `load` runs. */
 export async function collectTests(load: () => Promise<void>): Promise<readonly OwnTest[]> {
   const found: OwnTest[] = COLLECTING.into = [];
   try {
@@ -30,20 +30,19 @@ export async function collectTests(load: () => Promise<void>): Promise<readonly 
 }
 
 interface TestOptions {
-  /** Keys of the environment, which override the keys that each test has, such as `workspace` "/". */
+  /** These keys override the keys that each test has, such as `workspace` "/". */
   readonly env?: Partial<EnvironmentView>;
-  /** The extension's section of the settings. */
   readonly config?: unknown;
-  /** The extensions that the tested extension requires. */
+  /** The tested extension requires these extensions. */
   readonly others?: readonly Extension[];
-  /** Receives the log entries of the extension, except those of the level "debug". */
+  /** The function receives the log entries of the extension, except those of the level "debug". */
   readonly log?: (event: string, data: Readonly<Record<string, unknown>>) => void;
 }
 
 interface TestedExtension {
   readonly isActive: boolean;
   readonly prompt: string;
-  /** Calls a function by its name in blocks ("search.find"), with the checks of its arguments and its hooks. Rejects
+  /** The name is that in blocks ("search.find"), and the call has the checks of its arguments and its hooks. Rejects
    * with the error that the model would see. */
   call(name: string, ...args: readonly unknown[]): Promise<unknown>;
   /** Returns the text that `doc` shows for a function or the whole extension, or null. */
@@ -61,7 +60,7 @@ const NOWHERE: EnvironmentView = {
   maxIterations: 4,
 };
 
-/** Registers the extension after `others`. Rejects for an invalid extension and for an invalid `config`. */
+/** The extension comes after `others`. Rejects for an invalid extension and for an invalid `config`. */
 export async function testExtension(
   extension: Extension,
   { env = {}, config, others = [], log = () => {} }: TestOptions = {},

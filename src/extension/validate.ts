@@ -4,10 +4,10 @@ import { inputFault } from "../domain/input_fault.ts";
 import { type EnvironmentView, type Extension, TAKEN_NAMES } from "./spec.ts";
 import { z } from "zod";
 
-/** The key of the scripts of `modules`, by name. Only the loader sets this key. */
+/** The key holds the scripts of `modules`, by name. Only the loader sets this key. */
 export const REALM_SCRIPTS: unique symbol = Symbol("realm scripts");
 
-/** An extension in the registry, with the defaults of its optional keys. `prompt` is a function. */
+/** The registry fills in the defaults of optional keys. */
 export interface NormalExtension extends Extension {
   readonly group: string;
   readonly subgroup: string;
@@ -33,7 +33,7 @@ const word = (pattern: RegExp, example: string) =>
 const names = z.array(text, "must be a list of strings");
 
 const ACTION = 'must be {doing: "reading", done: "read", things: "files"} or a function';
-/** The words by which Vis describes a call to people. */
+/** Vis describes a call to people with these words. */
 export const ActionShape = z.strictObject({
   doing: text,
   done: text,
@@ -129,8 +129,7 @@ const switchOf = (onByDefault: boolean) => z.strictObject({ enabled: z.boolean()
 /** The message names the extension or the file, so a caller adds no words before the message. */
 export class ExtensionRefusal extends TypeError {}
 
-/** Validates the parts of an extension that do not depend on other extensions, and fills in its optional keys. Throws
- * TypeError that names the key and the extension. */
+/** The checks do not depend on other extensions. Throws TypeError that names the key and the extension. */
 export function defineExtension(spec: Extension): NormalExtension {
   const checked = ExtensionShape.safeParse(spec, { error: inputFault });
   const found = checked.success ? faultOf(spec) : describe(checked.error, spec);
@@ -152,7 +151,7 @@ export function asFunction(prompt: Extension["prompt"]): NormalExtension["prompt
   return typeof prompt === "function" ? prompt : () => prompt ?? "";
 }
 
-/** Returns the first fault that the schema cannot express, such as a name defined twice; null if there is none. */
+/** The schema cannot express these faults, such as a name defined twice. Returns null if there is none. */
 function faultOf(spec: Extension): string | null {
   const seen = new Set<string>();
   for (const { name } of spec.symbols ?? []) {
@@ -180,7 +179,7 @@ function describe(error: z.ZodError, spec: unknown): string {
   }).join("; ");
 }
 
-/** Names the symbol instead of its index: "symbols.find.doc", not "symbols.0.doc". */
+/** A symbol is clearer than its index: "symbols.find.doc", not "symbols.0.doc". */
 function keyOf(path: readonly PropertyKey[], spec: unknown): string {
   return path.map((part, at) => {
     const name = typeof part === "number" ? valueAt(spec, [...path.slice(0, at + 1), "name"]) : undefined;
@@ -209,7 +208,6 @@ function isTuple(value: unknown): boolean {
 const PATH = /^\.\/(?:(?!\.\.?\/)[\w.-]+\/)*[\w.-]+\.m?[jt]s$/;
 const MAX_MODULES = 50;
 
-/** Returns the first fault of `modules`, or null. */
 function moduleFault({ modules = {}, alias }: Extension): string | null {
   const entries = Object.entries(modules);
   if (entries.length > MAX_MODULES) return `modules has ${entries.length} names; the limit is ${MAX_MODULES}`;
@@ -230,8 +228,7 @@ function moduleFault({ modules = {}, alias }: Extension): string | null {
 const KINDS = ["net", "read", "write", "env"] as const;
 const VARIABLE = /^[A-Za-z_]\w*$/;
 
-/** Returns the first fault of `globals` and `allow`, or null. Each global needs a grant, and a grant without a global
- * has no effect. */
+/** Each global needs a grant, and a grant without a global has no effect. */
 function grantFault({ globals = [], allow = {} }: Extension): string | null {
   for (const name of globals) {
     const kind = Object.hasOwn(REALM_GLOBALS, name) ? REALM_GLOBALS[name] : undefined;

@@ -8,16 +8,16 @@ import { realPathOf } from "./_paths.ts";
 import { removeTree, TooMuchToRemove } from "./folder_entries.ts";
 
 const PREFIX = "vis-command-";
-/** Another process removes a folder with more names. */
+/** Another process removes a folder with more names, because this process would block. */
 const MOST_REMOVED = 20_000;
-/** One sweep removes at most this many folders of killed processes. */
+/** A sweep removes at most this many folders of killed processes. */
 const MOST_SWEPT = 20;
 /** The sweep waits this long after the start of the first program, so that the two do not compete. */
 const SWEEP_AFTER_MS = 1_000;
 
 interface CommandFolderOptions {
   readonly root?: string | undefined;
-  /** Removes the contents of a large folder; by default, this process removes them. */
+  /** By default, this process removes the contents of a large folder. */
   readonly removeLarge?: ((path: string) => Promise<void>) | undefined;
 }
 
@@ -34,8 +34,7 @@ export class CommandFolder {
     this.#options = options;
   }
 
-  /** Makes a folder. Some time after it makes the first folder in `root`, Vis removes folders of killed processes
-   * there. */
+  /** The first call for a `root` also schedules the removal of folders that killed processes left there. */
   static async make(options: CommandFolderOptions = {}): Promise<CommandFolder> {
     const root = resolve(options.root ?? tmpdir());
     const path = await Deno.realPath(await Deno.makeTempDir({ dir: root, prefix: `${PREFIX}${Deno.pid}-` }));
@@ -47,7 +46,7 @@ export class CommandFolder {
     return folder;
   }
 
-  /** Removes folders of killed processes. Entries that cannot be removed stay. */
+  /** Entries that cannot be removed stay. */
   static async sweep({ root = tmpdir(), removeLarge }: CommandFolderOptions): Promise<void> {
     let count = 0;
     for await (const path of leftFolders(root, PREFIX)) {
@@ -77,11 +76,11 @@ async function removed(
   }
 }
 
-/** Variables that a program inherits from Vis; the wall sets all other variables. */
+/** A program inherits these variables from Vis; the wall sets all others. */
 const INHERITED = ["LANG", "LC_ALL", "LC_CTYPE", "TZ"];
 
-/** Returns variables for a program that trusts nothing in the workspace. PATH has real paths, so that no link in the
- * workspace leads from PATH to programs of the workspace. `usual` is the PATH if no folder is left. */
+/** A program that gets these variables trusts nothing in the workspace. PATH has real paths, because a link in the
+ * workspace could lead to programs of the workspace. `usual` is the PATH if no folder is left. */
 export function outsideWorkspace(
   workspace: string,
   { path, env }: { readonly path: string; readonly env: Readonly<Record<string, string>> },
@@ -97,15 +96,15 @@ export function outsideWorkspace(
 }
 
 interface HomeParts {
-  /** The targets of the links; the keys are the paths of the links in the folder. */
+  /** The keys are the paths of the links in the folder, and the values are their targets. */
   readonly links: Readonly<Record<string, string>>;
   readonly home: string | null;
-  /** The top of the repository around the workspace, or the workspace. */
+  /** The top of the repository around the workspace, or the workspace itself without a repository, is the root. */
   readonly root: string;
 }
 
-/** Fills the temporary home folder of a program with links to packages and the settings of git. The settings name the
- * user, and permit the repository even if another user owns it. */
+/** The home folder has links to packages and the settings of git. The settings name the user, and permit the repository
+ * even if another user owns it. */
 export async function makeHome(folder: string, { links, home, root }: HomeParts): Promise<void> {
   const linked = Object.entries(links).map(async ([path, to]) => {
     await Deno.mkdir(dirname(join(folder, path)), { recursive: true });
@@ -118,7 +117,7 @@ export async function makeHome(folder: string, { links, home, root }: HomeParts)
         : []
     );
     const parts = lines.length > 0 ? [`[user]\n${lines.join("")}`] : [];
-    // The user has chosen the folder, and programs that git starts for it are confined too.
+    // The user has chosen the folder, and the wall confines programs that git starts for it.
     const isForeign = (await Deno.stat(root)).uid !== Deno.uid();
     if (isForeign) parts.push(`[safe]\n\tdirectory = ${JSON.stringify(root)}\n`);
     if (parts.length > 0) await Deno.writeTextFile(join(folder, ".gitconfig"), parts.join(""));

@@ -1,4 +1,4 @@
-/** The paths that a program may use: toolchains, paths of the settings, and paths of its call. */
+/** A program may use toolchains, paths of the settings, and paths of its call. */
 import { basename, delimiter, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { isWithin } from "../domain/kit/files.ts";
 import type { SpawnOptions } from "../extension/spawn_types.ts";
@@ -6,17 +6,18 @@ import type { GrantedPath } from "../sandbox/confine/access.ts";
 import { realEntry, realPathOf } from "./_paths.ts";
 
 export interface WallOptions {
-  /** The user's folders with keys, settings and conversations. */
+  /** The user's home folder has keys, settings and conversations. */
   readonly home: string | null;
   readonly visHome: string | null;
-  /** Folders and files that programs may read and run, in addition to the system's. */
+  /** Programs may read and run these folders and files, in addition to the system's. */
   readonly read: readonly string[];
-  /** TCP and UDP to any address. If false, programs have no network, or a private one with only a loopback. */
+  /** If true, programs may use TCP and UDP to any address. If false, they have no network, or a private one with only a
+   * loopback. */
   readonly network: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Patterns of files of a workspace that may hold keys. */
+  /** Files of a workspace that match these patterns may hold keys. */
   readonly secrets?: readonly string[];
-  /** The database of Vis, if it is a file: programs neither read nor change it. */
+  /** If the database of Vis is a file, programs neither read nor change it. */
   readonly database?: string | null;
   readonly temporary?: string;
 }
@@ -32,8 +33,8 @@ export function withoutPrivate(paths: readonly GrantedPath[], { home, visHome }:
   return paths.filter(({ path }) => ![home, visHome].some((folder) => folder !== null && isWithin(folder, path)));
 }
 
-/** Throws Error if one of these paths would open a private folder. A workspace inside the home folder is allowed,
- * unless it is inside the Vis folder. */
+/** A workspace may be inside the home folder, unless it is inside the Vis folder. Throws Error if one of the paths
+ * would open a private folder. */
 export function refusePrivate(
   open: readonly GrantedPath[],
   { home, visHome }: PrivateFolders,
@@ -59,14 +60,14 @@ export function refusePrivate(
 
 interface Toolchain {
   readonly folder: string;
-  /** The parts that programs need; all if absent. Other parts may hold keys. */
+  /** Programs may read only these parts, because other parts may hold keys. If absent, programs may read the whole
+   * folder. */
   readonly parts?: readonly string[];
-  /** The variable that names the folder, since programs have another home folder. */
+  /** Programs have another home folder, so this variable names the toolchain's folder. */
   readonly variable?: string;
 }
 
-/** Folders of a home folder in which programming languages and their packages are kept, according to their
- * documentation. */
+/** Languages keep themselves and their packages in these folders of a home folder, according to their documentation. */
 const TOOLCHAINS: readonly Toolchain[] = [
   { folder: ".pyenv", variable: "PYENV_ROOT" },
   { folder: ".nvm", variable: "NVM_DIR" },
@@ -92,14 +93,14 @@ const TOOLCHAINS: readonly Toolchain[] = [
   { folder: ".m2/repository" },
 ];
 const AROUND_BIN = ["lib", "lib64", "libexec", "include", "share"];
-/** Packages that tools look for in the home folder, where they are shown as links. */
+/** Tools look for these packages in the home folder, so Vis links them there. */
 const LINKED_PACKAGES: readonly string[] = [
   ".cargo/registry",
   ".cargo/git/db",
   ".cargo/git/checkouts",
   ".m2/repository",
 ];
-/** Variables that select the version of a toolchain; inherited if they are set. */
+/** A program inherits these variables, which select the version of a toolchain. */
 const VERSIONS = [
   "PYENV_VERSION",
   "RUSTUP_TOOLCHAIN",
@@ -109,8 +110,8 @@ const VERSIONS = [
   "GOROOT",
   "NODE_ENV",
 ];
-/** Keys and settings. Vis opens no toolchain or folder of PATH that is one of these paths, contains one of them, or is
- * inside one of them. The settings of the user can still name such a folder. */
+/** These paths contain keys and settings, so Vis opens no toolchain or folder of PATH that overlaps them. The user's
+ * settings can still name such a folder. */
 const KEYS = [
   ...[".ssh", ".aws", ".gnupg", ".netrc", ".npmrc", ".pypirc", ".git-credentials", ".docker", ".kube", ".azure"],
   ...[
@@ -126,13 +127,12 @@ const KEYS = [
 
 interface Toolchains {
   readonly read: readonly GrantedPath[];
-  /** The real path of each linked package folder, by its path in a home folder. */
+  /** The keys are the paths of package folders in a home folder, and the values are their real paths. */
   readonly links: Readonly<Record<string, string>>;
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Returns the toolchains in the user's home folder: the known ones, and the folders of PATH. The first request waits
- * for this check of many paths, so the check is synchronous, which is faster. */
+/** The first request waits for this check of many paths, so the check is synchronous, which is faster. */
 function toolchainsOf(env: Readonly<Record<string, string | undefined>>, home: string | null): Toolchains {
   if (home === null) return { read: [], links: {}, env: {} };
   let keys: readonly GrantedPath[] | null = null;
@@ -170,7 +170,7 @@ function folderOfPath(entry: string): readonly string[] {
   return [entry, ...AROUND_BIN.map((part) => join(dirname(entry), part))];
 }
 
-/** Returns a path that the settings let programs read. Throws Error if the path does not exist. */
+/** Throws Error unless the path is an absolute path of an existing file or folder. */
 function namedPath(path: string): GrantedPath {
   const found = isAbsolute(path) ? realEntry(path) : null;
   if (found) return found;
@@ -180,20 +180,21 @@ function namedPath(path: string): GrantedPath {
   );
 }
 
-/** Folders and variables of this machine that programs may use; the prompt describes them. */
+/** The prompt describes these folders to the model. */
 export interface OpenFolders {
   readonly folders: PrivateFolders;
   readonly read: readonly GrantedPath[];
-  /** Folders of PATH that programs may read: shells stop at the first match, even if they are not allowed to run it. */
+  /** A shell stops at the first match in PATH, even if it may not run it, so PATH has only folders that programs may
+   * read. */
   readonly path: string;
   readonly leftOut: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** Links to packages in the home folder of a program; the keys are their paths in that folder. */
+  /** The keys are paths in the home folder of a program, and the values are targets of links there. */
   readonly packages: Readonly<Record<string, string>>;
 }
 
-/** Returns the folders: `read` is the system's own, `first` comes first in PATH, and `runs` tests where else the system
- * lets programs run. Throws Error if the settings name a path that cannot be opened. */
+/** `read` is the system's own, `first` comes first in PATH, and `runs` tests where else the system lets programs run.
+ * Throws Error if the settings name a path that Vis cannot open. */
 export function openFolders(
   { home, visHome, read: named, env }: Pick<WallOptions, "home" | "visHome" | "read" | "env">,
   { read: system, first = [], variables = {}, runs = () => false, usual }: {
@@ -231,8 +232,7 @@ export async function deviceNodes(): Promise<readonly string[]> {
   return DEVICES.filter((_, at) => there[at]);
 }
 
-/** Returns the real path of the folder in which a command starts; null for its home folder. Throws Error for a folder
- * outside the workspace. */
+/** Returns null for the command's own home folder. Throws Error for a folder outside the workspace. */
 export function startFolder(
   workspace: string,
   { cwd = ".", root = workspace }: Pick<SpawnOptions, "cwd" | "root">,
@@ -249,9 +249,9 @@ export function startFolder(
   return found.path;
 }
 
-/** Returns the paths that a program may read and change in addition to the common paths. Throws Error for a missing
- * path, a path that opens a private folder, and a writable path with settings or keys of the user. Refuses a workspace
- * path that leads out of the workspace, since other programs may have created it. */
+/** Throws Error for a missing path, a path that opens a private folder, and a writable path with settings or keys of
+ * the user. Another program may have created a link in the workspace, so this refuses a workspace path that leads out
+ * of it. */
 export function callPaths(
   workspace: string,
   { read, write }: Record<"read" | "write", readonly string[]>,

@@ -2,7 +2,8 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { GrantedPath } from "../sandbox/confine/access.ts";
 
-/** Returns null for a missing path. Synchronous, because an asynchronous call of the runtime takes longer. */
+/** Returns null for a missing path. The call is synchronous, because an asynchronous call of the runtime takes
+ * longer. */
 export function realPathOf(path: string): string | null {
   try {
     if (!existsSync(path)) return null; // An error takes longer than this check.
@@ -25,7 +26,7 @@ export function isFolder(path: string): boolean {
   return realEntry(path)?.folder === true;
 }
 
-/** Returns the kind of the entry itself, even of a link; null for a missing or unreachable entry. */
+/** A link is not followed. Returns null for a missing or unreachable entry. */
 export function entryKind(path: string): "folder" | "file" | "link" | null {
   try {
     const { isDirectory, isSymlink } = Deno.lstatSync(path);
@@ -35,7 +36,7 @@ export function entryKind(path: string): "folder" | "file" | "link" | null {
   }
 }
 
-/** Returns the name in one spelling, since some file systems ignore case and forms of Unicode. */
+/** Some file systems ignore case and forms of Unicode, so names need one spelling for a comparison. */
 export function plainName(name: string): string {
   return name.normalize("NFKC").toLowerCase();
 }
@@ -50,7 +51,7 @@ interface PathStep {
   readonly to?: string;
 }
 
-/** Yields all steps of a path below `from`, including missing ones. */
+/** The steps include missing entries. */
 export function* stepsTo(
   path: string,
   { from = "/", kindOf = entryKind }: { readonly from?: string; readonly kindOf?: typeof entryKind } = {},

@@ -6,9 +6,9 @@ import type { Spawned, SpawnOptions } from "../extension/spawn_types.ts";
 const TIMEOUT_MS = 120_000, MAX_BYTES = 1 << 20;
 const MAX_TIMEOUT_MS = 24 * 3_600_000, LARGEST_BYTES = 32 << 20;
 const READ_BYTES = 64 << 10;
-/** The wait for pipes after the end of the program, since another process may hold them open indefinitely. */
+/** Another process may hold the pipes open indefinitely after the end of the program. */
 const DRAIN_MS = 2_000;
-/** The time between the request to end and the kill. */
+/** A process has this time between the request to end and the kill. */
 const GRACE_MS = 2_000;
 const WATCH_MS = 20;
 
@@ -19,19 +19,18 @@ type RunOptions = Pick<
   "timeoutMs" | "maxBytes" | "signal" | "stop" | "onOutput" | "guessEncoding" | "asides"
 >;
 
-/** The actions of a wall on a process while the process runs. */
+/** The wall does these actions on a process that runs. */
 interface RunHooks {
   kill(): void;
-  /** Called when `stop` aborts. Two seconds later, the process is killed. */
+  /** The run calls this when `stop` aborts, and kills the process two seconds later. */
   askToEnd(): void;
-  /** Called when the process has ended. */
   ended(): Promise<void> | void;
-  /** Checked every 20 ms: returns the fault for which the process is killed, or null. */
+  /** The run calls this every 20 ms, and kills the process if it returns a fault. */
   fault?(): string | null;
-  /** Returns whether the program was ended from outside; by default, whether a signal ended the process. */
+  /** By default, a program counts as ended from outside if a signal ended the process. */
   wasEnded?(status: Deno.CommandStatus): boolean;
-  /** Reports in standard error, from a token that only the launcher of the program knows to the end of the line. The
-   * output omits these reports. `onOutput` gets standard error only after the first report. */
+  /** Only the launcher of the program knows the token that begins a report. The output omits these reports, and
+   * `onOutput` gets standard error only after the first report. */
   readonly lines?: MarkedLines;
   readonly drainMs?: number;
 }
@@ -61,8 +60,7 @@ export function checkCall(argv: readonly string[], { timeoutMs = 1, maxBytes = 1
   }
 }
 
-/** Reads the outputs of a process until its end, within limits of time and size. If the signal is aborted, rejects with
- * its reason. */
+/** If the signal aborts, rejects with its reason. */
 export async function runToEnd(
   process: Deno.ChildProcess,
   { timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES, signal, stop, onOutput, guessEncoding = false, asides }: RunOptions,
@@ -121,7 +119,7 @@ export async function runToEnd(
   return { status, stdout, stderr, ms, timedOut, truncated, notes: [...notes, ...guesses] };
 }
 
-/** Writes the input of a program, which need not read all of it. */
+/** A program need not read all of its input, so this ignores a closed pipe. */
 export async function writeInput(
   stdin: WritableStream<Uint8Array<ArrayBuffer>>,
   input: NonNullable<SpawnOptions["input"]>,
@@ -130,15 +128,14 @@ export async function writeInput(
   await stream.pipeTo(stdin).catch(() => {});
 }
 
-/** Calls `then` when the signal aborts, or immediately if it has; the returned function unsubscribes. */
+/** The returned function unsubscribes. If the signal has already aborted, `then` runs immediately. */
 function heard(signal: AbortSignal | undefined, then: () => void): () => void {
   signal?.addEventListener("abort", then);
   if (signal?.aborted) then();
   return () => signal?.removeEventListener("abort", then);
 }
 
-/** Passes pieces of both outputs to `take`, which must copy the kept bytes; the returned function waits for their
- * ends. */
+/** `take` must copy the bytes that it keeps. The returned function waits for the ends of both outputs. */
 function readOutputs(
   process: Deno.ChildProcess,
   take: (name: "stdout" | "stderr", chunk: Uint8Array<ArrayBuffer>) => void,
@@ -165,7 +162,7 @@ async function readAll(
   }
 }
 
-/** Keeps the beginning and the end of an output and counts the bytes between, so that memory use is bounded. */
+/** The output keeps its beginning and its end and counts the bytes between, so that memory use is bounded. */
 class CappedOutput {
   readonly #half: number;
   readonly #head = new ByteBuffer();
@@ -182,7 +179,7 @@ class CappedOutput {
     const rest = chunk.subarray(room);
     this.#dropped += Math.max(0, rest.length - this.#half);
     this.#tail.push(rest.subarray(-this.#half));
-    // Small chunks are dropped in batches.
+    // Dropping small chunks one by one would be slow, so this drops them in batches.
     if (this.#tail.length > 2 * this.#half) this.#trim();
   }
 
@@ -190,7 +187,7 @@ class CappedOutput {
     return this.#dropped > 0 || this.#tail.length > this.#half;
   }
 
-  /** Invalid UTF-8 and characters that were cut become U+FFFD. */
+  /** Invalid UTF-8 and cut characters become U+FFFD. */
   text(): string {
     return new TextDecoder().decode(this.bytes());
   }
@@ -209,8 +206,8 @@ class CappedOutput {
   }
 }
 
-/** An encoding is guessed only from the whole output of a program that ended normally, because more output could show
- * another encoding. */
+/** More output could show another encoding, so Vis guesses only from the whole output of a program that ended
+ * normally. */
 function outputsOf(
   outputs: Readonly<Record<"stdout" | "stderr", CappedOutput>>,
   { guess, wasEnded }: { readonly guess: boolean; readonly wasEnded: boolean },
@@ -235,7 +232,7 @@ interface Sink {
 /** A longer line counts as output. */
 const LONGEST_LINE = 64 << 10;
 
-/** Takes the reports, from the token to the end of the line, out of an output. */
+/** The next sink gets the output without the reports, which go from the token to the end of the line. */
 class TokenLines implements Sink {
   readonly #lines: MarkedLines;
   readonly #next: Sink;
@@ -269,7 +266,7 @@ class TokenLines implements Sink {
     this.#held = bytes.subarray(bytes.length - kept);
   }
 
-  /** Passes on the bytes that looked like the beginning of a report. */
+  /** The held bytes looked like the beginning of a report. */
   end(): void {
     this.#next.push(this.#held);
     this.#next.end();

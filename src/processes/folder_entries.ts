@@ -10,16 +10,16 @@ const OPEN_FOLDER = O_DIRECTORY | O_NOFOLLOW | 0o2000000n;
 const LIST_BYTES = 32_768;
 const LENGTH_AT = 16, KIND_AT = 18, NAME_AT = 19;
 const KIND_FOLDER = 4;
-/** The bits of a mode for the kind of a file, and their values for a folder and a plain file. */
+/** These bits of a mode are the kind of a file. */
 const KIND_BITS = 0o170000, KIND_OF_FOLDER = 0o040000, KIND_OF_FILE = 0o100000;
 const DOT = 46;
-/** The length of struct statx, and the offsets of its fields. */
+/** These are the length of struct statx and the offsets of its fields. */
 const STATX_BYTES = 256, USER_AT = 20, MODE_AT = 28, INODE_AT = 32, SIZE_AT = 40, CHANGED_AT = 96, MODIFIED_AT = 112;
 const DEVICE_AT = 136;
 const AT_SYMLINK_NOFOLLOW = 0x100n, STATX_BASIC = 0x7ffn;
 /** The blocks of a file may be anywhere on the disk, so freeing a file of this size takes some milliseconds. */
 const LARGE_BYTES = 32 << 20;
-/** The number of names to try: if all are taken, another fault is the cause. */
+/** If this many names are taken, another fault is the cause. */
 const TRIES = 100;
 const OWNER_ALL = 0o700n;
 
@@ -30,15 +30,15 @@ interface Entry {
   readonly isFolder: boolean;
 }
 
-/** Tests set `os`. On systems other than Linux, this file uses the runtime instead of system calls. */
+/** Tests set `os`. Systems other than Linux need the runtime instead of system calls. */
 interface OtherSystem {
   readonly os?: typeof Deno.build.os;
 }
 
-/** A folder holds more entries, or a larger file, than this process removes. */
+/** The folder holds more entries, or a larger file, than this process removes. */
 export class TooMuchToRemove extends Error {}
 
-/** Returns a text that differs once the entry at a path, or the target of a link, has changed; "" if nothing exists. */
+/** The text differs once the entry at a path, or the target of a link, has changed. Returns "" if nothing exists. */
 export function stampOf(path: string): string {
   if (!existsSync(path)) return ""; // An error takes longer than this check.
   try {
@@ -49,7 +49,7 @@ export function stampOf(path: string): string {
   }
 }
 
-/** Returns `stampOf` for a file that was read since this time, to be kept; null if the stamp might not show a later
+/** Returns `stampOf` for a file that the caller read after `since`. Returns null if the stamp might not show a later
  * change. */
 export function keptStampOf(path: string, since = Date.now()): string | null {
   const stamp = stampOf(path);
@@ -59,27 +59,26 @@ export function keptStampOf(path: string, since = Date.now()): string | null {
 /** The clock of change times does not advance for up to 10 ms, and on some file systems for up to two seconds. */
 const TICK_MS = 20, SECONDS_MS = 2_000;
 
-/** Returns whether a change after `since` could have got the same time. An entry that changed this recently is checked
- * again, as git does. */
+/** A change after `since` could get the same time as an earlier one, so the caller must check such an entry again. */
 function isFresh(changedMs: number, since: number): boolean {
   return since - changedMs < (changedMs % 1_000 === 0 ? SECONDS_MS : TICK_MS);
 }
 
 export interface EntryFacts {
-  /** Identifies the entry, even under another name. */
+  /** The id stays the same under another name. */
   readonly id: string;
   readonly inode: bigint;
   readonly isFile: boolean;
   readonly isFolder: boolean;
-  /** A text that differs once a name in the folder was added, removed or replaced, or its mode was changed. */
+  /** The text differs once the folder has another list of names or another mode. */
   readonly stamp: string;
-  /** Says whether a further change might leave the stamp unchanged. */
+  /** A further change might leave the stamp unchanged. */
   readonly isFresh: boolean;
   readonly user: number;
   readonly mode: number;
 }
 
-/** Returns facts about the entry at a path, not about the target of a link; null if nothing exists. */
+/** A link is not followed. Returns null if nothing exists. */
 export function entryFacts(
   path: string,
   { os = Deno.build.os, since = Date.now() }: OtherSystem & { readonly since?: number } = {},
@@ -99,13 +98,12 @@ export function entryFacts(
 interface Wanted {
   readonly most: number;
   readonly wanted: (first: number, last: number) => boolean;
-  /** After this many names, wanted or not, an entry without a name is yielded, at which the caller can rest. */
+  /** After this many names, the generator yields an entry without a name, at which the caller can rest. */
   readonly beat?: number;
 }
 
-/** Yields at most `most` entries of a folder; fewer if it cannot be read. `wanted` decides by the first and the last
- * byte of a name whether a file is of interest. On Linux, bytes of a name that is not UTF-8 become single surrogates,
- * which functions of this file convert back. */
+/** Yields fewer entries if the folder is unreadable. `wanted` gets the first and the last byte of a file's name. On
+ * Linux, bytes that are not UTF-8 become single surrogates, which functions of this file convert back. */
 export function* folderEntries(
   path: string,
   { most, wanted, beat = Infinity, os = Deno.build.os }: OtherSystem & Wanted,
@@ -138,10 +136,8 @@ function* elsewhereEntries(
   } catch { /* The folder cannot be read. */ }
 }
 
-/** Removes a file, a link, or a folder with its contents. On Linux, the folder may have any depth and size, and a
- * folder in it may forbid removal. Follows no links. Ignores a missing path. No other program may change the path
- * meanwhile. On Linux, throws `TooMuchToRemove` after `most` names, and for a file so large that its removal would stop
- * this process. */
+/** A link is not followed, and a missing path is ignored. No other program may change the path meanwhile. On Linux,
+ * throws `TooMuchToRemove` after `most` names, and for a file so large that its removal would stop this process. */
 export async function removeTree(path: string, { most = Infinity } = {}): Promise<void> {
   const info = await Deno.lstat(path).catch((error: unknown) => {
     if (error instanceof Deno.errors.NotFound) return null;
@@ -152,8 +148,8 @@ export async function removeTree(path: string, { most = Infinity } = {}): Promis
   await Deno.remove(path, { recursive: Deno.build.os !== "linux" });
 }
 
-/** Empties a folder. The runtime's own removal needs stack for each level, and the system takes no path of over 4096
- * bytes. So a folder that is not empty is moved to the top before it is emptied. */
+/** The runtime's own removal needs stack for each level, and the system takes no path of over 4096 bytes. So this moves
+ * a folder that is not empty to the top before it empties the folder. */
 async function emptyFolder(path: string, most: number): Promise<void> {
   const removal = new Removal(most);
   for (let left = true; left;) {
@@ -191,7 +187,7 @@ class Removal {
     this.#most = most;
   }
 
-  /** Returns false for a folder that is not empty, and for an entry that cannot be removed. */
+  /** Returns false for a folder that is not empty, and for an entry that the system does not remove. */
   async remove(folder: number, { name, isFolder }: Entry): Promise<boolean> {
     if (this.#pace.due) await this.#pace.rest();
     if (this.changes >= this.#most) {
@@ -207,7 +203,7 @@ class Removal {
     return isGone;
   }
 
-  /** Removes a folder of the top: first removes its files, and moves its folders that are not empty up to the top. */
+  /** Folders in this folder that are not empty move up to the top. */
   async empty(top: number, name: Bytes): Promise<void> {
     FOLDERS.unlock(top, name);
     const at = FOLDERS.open(top, name);
@@ -233,7 +229,7 @@ class Removal {
   }
 }
 
-/** System calls for folders that are held open. Names are bytes, since not all of them are text. */
+/** Names are bytes, because a name need not be text. */
 class Folders {
   #opened: Libc | null = null;
   #spare: Bytes | null = null;
@@ -248,8 +244,7 @@ class Folders {
     return at < 0 ? null : at;
   }
 
-  /** Yields entries without `.` and `..`; a name is valid until the next one. Entries that are removed meanwhile may
-   * still be yielded. */
+  /** A name is valid until the next one. The generator may yield entries that another program has removed. */
   *entries(
     folder: number,
     { most, wanted, beat = Infinity }: Wanted = { most: Infinity, wanted: () => true },
@@ -259,7 +254,7 @@ class Folders {
     const next = (): number => this.#call("getdents64", folder, [this.#libc.address(bytes), BigInt(LIST_BYTES)]);
     let count = 0;
     for (let length = next(); length > 0; length = next()) {
-      // Most entries are unwanted, so no objects are made for them.
+      // Most entries are unwanted, so the loop makes no objects for them.
       for (let at = 0, size = 0; at < length; at += size) {
         size = (bytes[at + LENGTH_AT] ?? 0) | (bytes[at + LENGTH_AT + 1] ?? 0) << 8;
         const from = at + NAME_AT;
@@ -299,7 +294,7 @@ class Folders {
     return Number(this.#stat(folder, name)?.getBigUint64(SIZE_AT, true) ?? 0);
   }
 
-  /** Returns the kernel's facts about a file. The view is valid until the next call. */
+  /** Returns null on failure. The view is valid until the next call. */
   #stat(folder: number | bigint, name: Bytes): DataView | null {
     const { address, view } = this.#found ??= this.#place();
     const rest = [this.#libc.address(name), AT_SYMLINK_NOFOLLOW, STATX_BASIC, address] as const;

@@ -8,7 +8,7 @@ import { entryKind, isFile, plainName, stepsTo } from "./_paths.ts";
 import { GIT } from "./protected/repositories.ts";
 import { commandIn } from "./protected/workspace_turns.ts";
 
-/** Finds paths that git runs or reads by a setting, or that git or Vis obey through a link. */
+/** Git runs or reads these paths by a setting, or git or Vis obey them through a link. */
 export class ObeyedPaths {
   readonly #claims: ClaimCache;
 
@@ -16,9 +16,9 @@ export class ObeyedPaths {
     this.#claims = new ClaimCache(places, { withMissing: true });
   }
 
-  /** Returns the paths among these that git or Vis obeys. The cause is the workspace's `.vis`, a repository around the
-   * paths, another repository that this repository names, or the user's own settings. Paths are relative to the
-   * workspace, without links; `root` is the top of the repository around the workspace. */
+  /** The result has paths that git or Vis obeys because of `.vis`, a repository, a repository that it names, or the
+   * user's settings. Paths are relative to the workspace, without links; `root` is the top of the repository around
+   * it. */
   async of(workspace: string, paths: readonly string[], root = workspace): Promise<readonly ObeyedPath[]> {
     const tops = [...foldersAround(workspace, paths)].filter((folder) => existsSync(join(folder, GIT)));
     const files = new Map<string, string>(), folders = new Map<string, string>(), pace = new Pace();
@@ -27,7 +27,7 @@ export class ObeyedPaths {
       if (pace.due) await pace.rest();
       // The file functions protect a repository itself, but not the links that lead to it.
       const isWay = as === "part" && entryKind(path) !== "link";
-      // A word is a path if the file exists, or if a program is expected there.
+      // A word is a path if the file exists, or if git expects a program there.
       if (as === "word" && !runs && !isFile(path)) continue;
       let end = path;
       for (const step of stepsTo(path, { from: path.startsWith(`${root}/`) ? root : "/" })) {
@@ -37,7 +37,7 @@ export class ObeyedPaths {
         end = plain;
       }
       if (isWay || as !== "part" && as !== "folder") continue;
-      // For a folder around the workspace, only entries directly in it count, because it also contains everything else.
+      // A folder around the workspace contains everything else, so only entries directly in it count.
       const found = isWithin(plainName(workspace), end) ? around : folders;
       if ((found === folders || runs) && !found.has(end)) found.set(end, reason);
     }

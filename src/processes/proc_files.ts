@@ -5,17 +5,16 @@ const BOTH_ENDS = 2n;
 const AT_FDCWD = BigInt.asUintN(64, -100n), O_WRONLY_CLOEXEC = 0o2000001n;
 const MAX_BYTES = 8_192, MAX_LINK = 256;
 
-/** Reads files of /proc with direct system calls, because the runtime requires every permission for these files, and
- * Vis has only named permissions. */
+/** The runtime requires every permission for files of /proc, so this class reads them with direct system calls. */
 class ProcFiles {
   #libc: Libc | null = null;
 
-  /** Returns the beginning of a file. Throws Error if the file cannot be opened. */
+  /** Returns at most the beginning of a file. Throws Error if the system cannot open it. */
   read(path: string): string {
     return this.#opened(path, (libc, descriptor) => libc.readStart(descriptor, MAX_BYTES));
   }
 
-  /** Reads all of a file, piece by piece. If a table changes meanwhile, rows may be missing or duplicated. */
+  /** Another process may change the table meanwhile, so rows may be missing or duplicated. */
   readWhole(path: string): string {
     return this.#opened(path, (libc, descriptor) => {
       const decoder = new TextDecoder();
@@ -38,7 +37,7 @@ class ProcFiles {
     return new TextDecoder().decode(into.subarray(0, length));
   }
 
-  /** Ignores failures to write. */
+  /** A failure to write has no effect. */
   write(path: string, text: string): void {
     const libc = this.#library();
     const name = new TextEncoder().encode(`${path}\0`);
@@ -49,7 +48,7 @@ class ProcFiles {
     libc.closeDescriptor(descriptor);
   }
 
-  /** Returns the number of tasks on the whole machine, which is the cheapest check. */
+  /** The count covers the whole machine, and is the cheapest check. */
   tasks(): number {
     return Number(/\/(\d+)/.exec(this.read("/proc/loadavg"))?.[1] ?? 0);
   }
@@ -58,7 +57,7 @@ class ProcFiles {
     return numbersIn("/proc");
   }
 
-  /** Ends connections of this process, named by the inodes of their sockets, so that their readers see the end. */
+  /** Readers of these sockets see the end of the connection. The inodes identify the sockets. */
   endSockets(inodes: ReadonlySet<string>): void {
     for (const descriptor of numbersIn("/proc/self/fd")) {
       const [, inode = ""] = /^socket:\[(\d+)\]/.exec(this.#linkOf(descriptor)) ?? [];
@@ -98,7 +97,7 @@ function numbersIn(path: string): readonly number[] {
 export const PROC: Pick<ProcFiles, "read" | "readWhole" | "link" | "write" | "tasks" | "processes" | "endSockets"> =
   new ProcFiles();
 
-/** Returns processes below `root` that have not ended: children first, then deeper descendants. */
+/** Returns children first, then deeper descendants. */
 export function descendants(root: number): readonly number[] {
   const children = Map.groupBy(readAll(), ({ parent }) => parent);
   const found = [root];
@@ -110,19 +109,17 @@ export function childrenOf(root: number): readonly number[] {
   return readAll().filter(({ parent }) => parent === root).map(({ pid }) => pid);
 }
 
-/** The number of attempts to pause, a millisecond apart. After `PATIENCE` attempts, a process in an uninterruptible
- * call counts as paused: a process that started another waits for it. */
+/** An attempt takes a millisecond. After `PATIENCE` attempts, a process in an uninterruptible call counts as paused,
+ * because it may wait for a child. */
 const MOST_PAUSES = 1_000, PATIENCE = 50;
 
-/** Stops every process of the program below the first process of `root`, until the returned function is called. Returns
- * null if one of the processes does not stop. */
+/** The returned function continues the processes. Returns null if one of the processes does not stop. */
 export async function pauseProgram(root: number): Promise<(() => void) | null> {
   const stopped = new Set<number>();
   const goOn = (): void => stopped.forEach((pid) => send(pid, "SIGCONT"));
   for (let tries = 0, calm = 0; calm < 2; tries++) {
     const isStill = (state: string): boolean => /[TtX]/.test(state) || state === "D" && tries > PATIENCE;
-    // The program is still only if all processes are found stopped twice in a row, because one may have resumed another
-    // meanwhile.
+    // A process may have resumed another meanwhile, so all processes must be stopped at two checks in a row.
     const moving = programsBelow(root).filter(({ state }) => !isStill(state));
     calm = moving.length === 0 ? calm + 1 : 0;
     if (tries > MOST_PAUSES) {
@@ -146,7 +143,6 @@ function programsBelow(root: number): readonly Process[] {
   return all.filter(({ pid }) => below.has(pid) && !first.has(pid));
 }
 
-/** Ignores a process that has ended. */
 export function send(pid: number, name: Deno.Signal): void {
   try {
     Deno.kill(pid, name);
@@ -159,13 +155,12 @@ interface Process {
   readonly state: string;
 }
 
-/** Reads the processes that have not ended; `withThreads` also returns processes whose first thread has ended while
- * others run. */
+/** With `withThreads`, a process counts whose first thread has ended while others run. */
 function readAll({ withThreads = false } = {}): readonly Process[] {
   return PROC.processes().flatMap((pid) => {
     try {
       const stat = PROC.read(`/proc/${pid}/stat`);
-      // The name is in brackets and may contain anything.
+      // The name is in brackets and may contain any character.
       const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
       const [state = "", parent] = fields;
       const hasEnded = state === "X" || state === "Z" && !(withThreads && Number(fields[17]) > 1);

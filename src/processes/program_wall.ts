@@ -3,7 +3,7 @@ import type { LinuxWall, LinuxWallOptions } from "./linux/linux_wall.ts";
 
 export type ProgramWall = Pick<LinuxWall, "spawn" | "walls">;
 
-/** Returns the command wall of this system, whose code is loaded when it is first needed. */
+/** The wall loads its code when a program first needs it. */
 export function programWall(options: LinuxWallOptions): ProgramWall {
   const isMac = Deno.build.os === "darwin";
   const known = isMac ? null : new KnownWall(options);

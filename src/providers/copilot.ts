@@ -13,7 +13,7 @@ interface CopilotOptions
   readonly clock?: Clock;
 }
 
-/** GitHub Copilot. Short-lived tokens name the host of the calls, and the model determines the protocol. */
+/** Short-lived tokens name the host of the calls, and the model determines the protocol. */
 export class CopilotProvider implements Provider {
   readonly name: string;
   readonly defaultModel: string;
@@ -110,7 +110,7 @@ const EARLY_MS = 120_000;
 const SHORTEST_LIFE_MS = 30_000;
 const EXCHANGE_MS = 15_000;
 
-/** Exchanges the token of a login for short-lived tokens, with one exchange at a time for all callers. */
+/** All callers share one exchange at a time. */
 export class CopilotTokens {
   readonly #endpoints: Pick<CopilotEndpoints, "exchange" | "api">;
   readonly #githubToken: string;
@@ -127,8 +127,8 @@ export class CopilotTokens {
     this.#clock = options.clock ?? REAL_CLOCK;
   }
 
-  /** Resolves with the current token, or with a new token shortly before the current one expires. Rejects with `ProviderError`, and with `Cancelled` after
-   * `signal` aborts. */
+  /** A new token replaces the current one shortly before it expires. Rejects with `ProviderError`, and with `Cancelled`
+   * after `signal` aborts. */
   async get(signal: AbortSignal): Promise<CopilotToken> {
     if (this.#kept !== null && this.#clock.now() < this.#kept.renewAt) return this.#kept;
     if (signal.aborted) throw new Cancelled("Cancelled");
@@ -139,7 +139,7 @@ export class CopilotTokens {
     });
   }
 
-  /** Called when the service has refused a token, even if the token has not expired. */
+  /** The service has refused the token, perhaps before its expiry. */
   drop(token: string): void {
     if (this.#kept?.token === token) this.#kept = null;
   }
@@ -174,8 +174,8 @@ export class CopilotTokens {
     const { token, expires_at: expiresAt, refresh_in: refreshIn, endpoints } = answer;
     if (typeof token !== "string" || token === "") throw unusable("the answer contains no token");
     const now = this.#clock.now();
-    // `refresh_in` counts from now and takes precedence. `expires_at` depends on the service's clock, which may differ
-    // from ours.
+    // `refresh_in` counts from now and takes precedence, because `expires_at` depends on the service's clock, which may
+    // differ from ours.
     const life = typeof refreshIn === "number"
       ? refreshIn * 1000
       : typeof expiresAt === "number"
@@ -232,9 +232,8 @@ export interface DeviceCode {
   readonly expiresInMs: number;
 }
 
-/** Runs GitHub's device flow (RFC 8628): passes a code to `onCode` and waits until the user has entered it. Resolves
- * with a token that is valid until the user revokes it. Rejects with `ProviderError` of code "auth" if the user
- * declines or the code expires, and with `Cancelled`. */
+/** The caller shows the code of GitHub's device flow (RFC 8628) to the user. The token is valid until the user revokes
+ * it. Rejects with `ProviderError` of code "auth" if the user declines or the code expires, and with `Cancelled`. */
 export async function copilotDeviceLogin(
   endpoints: Pick<CopilotEndpoints, "deviceCode" | "accessToken">,
   options: {
@@ -263,7 +262,7 @@ export async function copilotDeviceLogin(
   }
 }
 
-/** Returns the pause before the next poll. Throws for a response that ends the flow. */
+/** Throws for a response that ends the flow. */
 function nextPause(answer: Readonly<Record<string, unknown>>, pauseMs: number): number {
   switch (answer.error) {
     case "authorization_pending":
@@ -309,7 +308,7 @@ function refused(why: string, status: number | null = null): ProviderError {
   return new ProviderError(`Cannot log in to GitHub Copilot: ${why}`, { code: "auth", retryable: false, status });
 }
 
-/** Returns only the fields of GitHub's error, since the whole response may contain a token. */
+/** The whole response may contain a token, so a message shows only these fields. */
 function said({ error, error_description: text }: Readonly<Record<string, unknown>>): string {
   const words = typeof text === "string" ? text : error;
   return typeof words === "string" ? `: ${words.slice(0, 200)}` : "";
@@ -334,11 +333,11 @@ export interface CopilotEndpoints {
   readonly deviceCode: string;
   readonly accessToken: string;
   readonly exchange: string;
-  /** The address of the models. A token may name another address. */
+  /** A token may name another address. */
   readonly api: string;
 }
 
-/** Returns the endpoints of github.com or of an enterprise's domain. Throws `ConfigError` for an invalid domain. */
+/** The domain is github.com or that of an enterprise. Throws `ConfigError` for an invalid domain. */
 export function copilotEndpoints(domain: string): CopilotEndpoints {
   if (!/^[a-z0-9-]+(\.[a-z0-9-]+)+$/i.test(domain)) {
     throw new ConfigError(

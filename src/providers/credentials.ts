@@ -7,12 +7,12 @@ export type Credential =
   | {
     readonly type: "key";
     readonly key: string;
-    /** The only address that may receive the key; by default the address of the provider's preset. */
+    /** Only this address may receive the key; by default, it is the address of the provider's preset. */
     readonly baseUrl?: string;
   }
   | {
     readonly type: "copilot";
-    /** A token that is valid until the user revokes it. Vis exchanges this token for short-lived tokens. */
+    /** Vis exchanges this token, which is valid until the user revokes it, for short-lived tokens. */
     readonly githubToken: string;
     readonly domain: string;
   };
@@ -21,12 +21,12 @@ type Stored = Readonly<Record<string, Credential>>;
 
 const OTHERS = 0o077;
 
-/** The file of keys, which only its owner can read. Vis replaces the whole file and does not modify it in place. */
+/** Only its owner can read the file of keys. Vis replaces the whole file and does not modify it in place. */
 export class Credentials {
   readonly #path: string | null;
   #read: Promise<Stored> | null = null;
 
-  /** `path` is null if the machine has no home folder. Vis then stores no key. */
+  /** `path` is null if the machine has no home folder, and Vis cannot store a key. */
   constructor(path: string | null) {
     this.#path = path;
   }
@@ -60,7 +60,7 @@ export class Credentials {
     if (this.#path === null) return {};
     let text: string;
     try {
-      // Checks and reads the open file, because its name could refer to another file between two calls.
+      // The name could refer to another file between two calls, so this checks and reads the open file.
       using file = await Deno.open(this.#path);
       const { mode, isFile } = await file.stat();
       if (!isFile) {
@@ -80,7 +80,7 @@ export class Credentials {
     return parse(text, this.#path);
   }
 
-  /** Takes a lock, so that two processes do not overwrite each other's keys. */
+  /** The lock keeps two processes from overwriting each other's keys. */
   async #change(change: (stored: Stored) => Stored): Promise<void> {
     if (this.#path === null) {
       throw new ConfigError("Cannot save a key: Vis has no home folder; set VIS_HOME to a folder that Vis may write");

@@ -5,7 +5,7 @@ interface DemoReply {
   readonly thinking: string;
   readonly code?: readonly string[];
   readonly final?: string;
-  /** Whether this reply may follow a failed block. After a failure, an explanation replaces any other reply. */
+  /** After a failure, an explanation replaces replies without this mark. */
   readonly afterFailure?: boolean;
 }
 
@@ -219,8 +219,7 @@ export function demoProvider(): Provider {
   return playedProvider({ name: "demo", model: "scripted", images: false, reply });
 }
 
-/** Returns the reply to the texts of one call's messages. The reply depends on the request, the number of the step, and
- * whether the last block failed. */
+/** The reply depends on the request, the number of the step, and whether the last block failed. */
 export function demoReply(texts: readonly string[]): string {
   if (texts.length < OF_AN_ITERATION) return `${WHAT} ${ADD_ONE}`;
   const request = texts[1] ?? "", context = texts.at(-1) ?? "";

@@ -13,8 +13,8 @@ import {
 const POLL_MS = 100;
 const PRICE = { input: 0, output: 0, cached: 0 };
 
-/** Makes a provider without a model. Vis writes each model call to a file in `folder`, and reads the reply from another
- * file. A person or a program writes the reply. Creates the folder if it is missing. */
+/** A person or a program takes the role of the model: Vis writes a model call to a file in `folder`, and reads the
+ * reply from another file. Throws `ConfigError` if Vis cannot create the folder. */
 export async function filesProvider(folder: string): Promise<Provider> {
   try {
     await Deno.mkdir(folder, { recursive: true });
@@ -46,7 +46,6 @@ async function* exchange(folder: string, { messages, model, signal }: ModelReque
   yield { type: "end", usage: estimatedUsage(messages, text), model, finish: "stop" };
 }
 
-/** Returns all messages, each below a line with its number and role. */
 function requestText(messages: ModelRequest["messages"]): string {
   return messages.map(({ role, text, images = [] }, at) => {
     const pictures = images.map((_, index) => `[image ${index + 1}]\n`).join("");
@@ -54,7 +53,7 @@ function requestText(messages: ModelRequest["messages"]): string {
   }).join("\n");
 }
 
-/** Writes the messages to a new file, and returns its number: the first free number above the largest in the folder. */
+/** Returns the number, which is the first free one above the largest in the folder. */
 async function writeRequest(folder: string, text: string): Promise<string> {
   const draft = await Deno.makeTempFile({ dir: folder, prefix: ".request-" });
   try {
@@ -82,7 +81,7 @@ async function largestNumber(folder: string): Promise<number> {
   return largest;
 }
 
-/** Waits until the file has text, and the same text at two consecutive looks. */
+/** The writer may still write, so the reply counts once the file has the same text at two consecutive looks. */
 async function completeReply(path: string, signal: AbortSignal): Promise<string> {
   for (let before = "";;) {
     const text = await Deno.readTextFile(path).catch((error: unknown) => {

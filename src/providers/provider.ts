@@ -4,7 +4,7 @@ import { NO_USAGE } from "../domain/query/model_call.ts";
 import type { Usage } from "../domain/query/query_schemas.ts";
 import type { Price } from "./models/prices.ts";
 
-/** A message in the form that every provider accepts. `cache` marks the end of the stable prefix. */
+/** `cache` marks the end of the stable prefix. */
 export interface ModelMessage {
   readonly role: "system" | "user";
   readonly text: string;
@@ -18,15 +18,13 @@ export type ReasoningLevel = "quick" | "balanced" | "deep";
 export interface ModelRequest {
   readonly messages: readonly ModelMessage[];
   readonly model: string;
-  /** The requested reasoning. Models without native reasoning ignore this level. */
+  /** Models without native reasoning ignore this level. */
   readonly reasoning: ReasoningLevel;
   readonly signal: AbortSignal;
-  /** Called when bytes of the reply arrive, even bytes without text, because all bytes show that the service is
-   * alive. */
+  /** Providers call this even for bytes without text, because all bytes show that the service is alive. */
   readonly onBytes?: () => void;
-  /** Called with the usage of the call so far: after the call is sent, and when the service counts or more of the reply
-   * arrives. The usage counts even if the stream fails or is cancelled. Null means that the service refused the call,
-   * so the call used no tokens. */
+  /** Providers report the usage so far, which counts even if the stream fails or the caller cancels. Null means that
+   * the service refused the call, so the call used no tokens. */
   readonly onUsage?: (usage: Usage | null) => void;
 }
 
@@ -37,31 +35,30 @@ export type ModelEvent =
     readonly type: "end";
     readonly usage: Usage;
     readonly model: string;
-    /** The value is "stop", "length" if the model reached its limit, or else the service's own word. */
+    /** The value is "stop", "length" if the model reached its limit, or the service's own word. */
     readonly finish: string;
-    /** The name of a tool call in the reply and the beginning of its arguments, although Vis offered no tools. */
+    /** The model called a tool, although Vis offered none. The text is its name and the beginning of its arguments. */
     readonly toolCall?: string;
-    /** Impossible counts from the service, for the log. `usage` has estimates instead. */
+    /** The log gets these impossible counts from the service; `usage` has estimates instead. */
     readonly oddities?: readonly string[];
   };
 
 export interface Capabilities {
-  /** Whether the model returns its own reasoning, so that replies need no `thinking`. */
+  /** If true, the model returns its own reasoning, so replies need no `thinking`. */
   readonly nativeReasoning: boolean;
-  /** Whether messages must alternate between user and assistant, or the model has no system role. */
+  /** If true, messages must alternate between user and assistant, or the model has no system role. */
   readonly alternatingRoles: boolean;
   readonly images: boolean;
-  /** Null if Vis does not know the size of the context. */
+  /** Null means that Vis does not know the size. */
   readonly contextTokens: number | null;
   readonly replyTokens?: number | null;
-  /** Null if Vis does not know the price. */
+  /** Null means that Vis does not know the price. */
   readonly price: Price | null;
 }
 
-/** A source of model replies. `stream` yields text and reasoning as they arrive, and finally one `end`. For a failure
- * of the service or the network, `stream` throws `ProviderError`. After `signal` aborts, `stream` throws `Cancelled`
- * and closes the connection. A provider does not wait to retry, but may repeat a refused call at once: without a
- * rejected field, or with a new token. */
+/** `stream` yields text and reasoning as they arrive, and finally one `end`. It throws `ProviderError` for a failure,
+ * and `Cancelled` after `signal` aborts, when it closes the connection. A provider does not wait to retry, but may
+ * repeat a refused call at once. */
 export interface Provider {
   readonly name: string;
   readonly defaultModel: string;
@@ -85,7 +82,7 @@ export function tokensInBytes(bytes: number): number {
   return Math.ceil(bytes / BYTES_PER_TOKEN);
 }
 
-/** Returns the usage of a call whose tokens no service counts. */
+/** Use this if no service counts the tokens of the call. */
 export function estimatedUsage(messages: readonly ModelMessage[], reply: string): Usage {
   const output = tokensInBytes(Buffer.byteLength(reply));
   return { ...NO_USAGE, input: estimateTokens(messages), output, calls: 1, estimated: 1 };

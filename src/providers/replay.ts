@@ -10,11 +10,11 @@ interface PlayedParts {
   readonly name: string;
   readonly model: string;
   readonly images: boolean;
-  /** Returns the reply to the texts of a call. May throw `ProviderError`. */
+  /** `reply` may throw `ProviderError`. */
   readonly reply: (texts: readonly string[]) => Omit<Extract<PlayedReply, { readonly kind: "reply" }>, "kind">;
 }
 
-/** Makes a provider without a model, which streams prepared replies, needs no network and counts no tokens. */
+/** The provider streams prepared replies, needs no network and counts no tokens. */
 export function playedProvider({ name, model, images, reply }: PlayedParts): Provider {
   return {
     name,
@@ -49,8 +49,7 @@ function* pieces(type: "text" | "reasoning", text: string): Generator<ModelEvent
 /** A call of a query has system, request, reply format and context. A plain call has fewer messages. */
 const MESSAGES_OF_A_QUERY = 4;
 
-/** Plays the replies of a recorded conversation. A call gets the next reply of the recorded query or call with the same
- * text. Throws if no reply is left. */
+/** A call gets the next reply of the recorded query or call with the same text. Throws if no reply is left. */
 export function replayProvider(playback: Playback): Provider {
   return playedProvider({
     name: "replay",

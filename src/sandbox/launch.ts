@@ -5,7 +5,7 @@ import { ConfigError, fileFault } from "../domain/errors.ts";
 import { firstEntries } from "../domain/kit/files.ts";
 import type { ChildAccess } from "./child/setup.ts";
 
-/** Hidden first argument that makes the executable a sandbox child (src/app.ts). */
+/** `src/app.ts` starts a sandbox child if this is the first argument. */
 export const CHILD_ARGUMENT = "__sandbox_child";
 
 export interface ChildProgram {
@@ -16,9 +16,8 @@ export interface ChildProgram {
 
 const ENVIRONMENT = { NO_COLOR: "1", DENO_NO_UPDATE_CHECK: "1", TZ: "UTC" };
 
-/** Returns an environment without any value of this process: no path, no key, no locale. A folder below a device cannot
- * be created, which prevents a Deno cache. On Windows, the environment names the system folder, which sockets and
- * random numbers need. */
+/** Returns an environment without values of this process. `DENO_DIR` is below a device, so Deno cannot create a cache.
+ * On Windows, sockets and random numbers need `SystemRoot`. */
 export function childEnvironment(os: typeof Deno.build.os): Readonly<Record<string, string>> {
   return os === "windows"
     ? { ...ENVIRONMENT, DENO_DIR: "\\\\.\\NUL\\deno", SystemRoot: "C:\\Windows" }
@@ -43,16 +42,13 @@ export interface FirstChild {
 }
 
 export const FOLDER_PREFIX = "vis-sandbox-";
-/** The entry of the executable and the program each have a copy of this file, so the child is kept under a global
- * symbol. */
+/** The executable's entry and the program load separate copies of this file, so a global symbol shares the child. */
 const PLACE = Symbol.for("vis.firstChild");
 
-/** The first sandbox uses this child. */
 export function keepFirstChild(child: FirstChild): void {
   Reflect.set(globalThis, PLACE, child);
 }
 
-/** Returns the first child once, and null from then on. */
 export function takeFirstChild(): FirstChild | null {
   const child: FirstChild | undefined = Reflect.get(globalThis, PLACE);
   Reflect.deleteProperty(globalThis, PLACE);
@@ -68,33 +64,29 @@ export function endFirstChild(): void {
   } catch { /* The child has ended, or a later start removes the folder. */ }
 }
 
-/** The compilation cache is off: it would hold every block forever and never match, as each has its own file name. The
- * young heap is 2 MB, as in the main process. */
+/** The compilation cache is off, because each block has its own file name and would stay in the cache without a hit. */
 export const CHILD_V8_FLAGS: readonly string[] = [
   "--disallow-code-generation-from-strings",
   "--no-compilation-cache",
   "--max-semi-space-size=2",
 ];
-/** The garbage collector gives up well below the memory limit. Near the limit, the collector would first thrash for
- * seconds. */
+/** V8 gives up at this share of the memory limit, because its collector would thrash for seconds near the limit. */
 const HEAP_SHARE = 0.75;
 const MIB = 1 << 20;
 const FOLDERS = ["../../build/sandbox/", "../sandbox/"];
 
 interface ChildProgramOptions {
   readonly memoryBytes: number;
-  /** Says whether the child keeps all Deno permissions. Only tests and the probe of `vis doctor` set this. */
   readonly allPermissions: boolean;
-  /** The access of the child, which needs every permission that it passes to a worker. */
+  /** The child itself needs each permission that it passes to a worker. */
   readonly access?: ChildAccess;
 }
 
-/** Returns the same child behind a launcher that passes stdio through, or the child itself without a launcher. */
 export function launched(program: ChildProgram, [path, ...args]: readonly string[]): ChildProgram {
   return path === undefined ? program : { ...program, path, args: [...args, program.path, ...program.args] };
 }
 
-/** Throws if the bundles of the child have not been built. */
+/** Throws if Vis runs from source and the bundles of the child have not been built. */
 export function childProgram({ memoryBytes, allPermissions, access }: ChildProgramOptions): ChildProgram {
   const path = Deno.execPath();
   if (Deno.build.standalone) return { path, args: [CHILD_ARGUMENT] };
@@ -106,7 +98,8 @@ export function childProgram({ memoryBytes, allPermissions, access }: ChildProgr
     args: [
       "run",
       "--quiet",
-      // Without these three flags, an import() of npm or http ignores all permissions and contacts the registry.
+      // Without these three flags, an `import()` of an npm or http specifier would contact the registry despite the
+      // permissions.
       "--no-npm",
       "--no-remote",
       "--cached-only",
@@ -150,13 +143,12 @@ function isFile(path: string): boolean {
   }
 }
 
-/** An empty folder for one child, readable only by its owner and locked while this process runs. */
+/** This process locks the folder, so a sweep by another process leaves it. */
 export class WorkFolder {
   readonly path: string;
   readonly #lock: Deno.FsFile | null;
 
-  /** `root` is the temporary folder by default. `made` is an existing folder. Throws `ConfigError` if no folder can be
-   * created. */
+  /** Throws `ConfigError` if no folder can be created. */
   constructor({ root, made = newFolder(root) }: { readonly root?: string | undefined; readonly made?: string } = {}) {
     this.path = made;
     this.#lock = lockFolder(this.path);
@@ -188,18 +180,17 @@ function temporaryFolder(): string {
   return resolve(tmpdir());
 }
 
-/** Ignores a folder that is already gone or cannot be removed. */
 function remove(path: string): void {
   try {
     Deno.removeSync(path, { recursive: true });
   } catch { /* The next start removes the folder. */ }
 }
 
-/** A folder may not be locked yet when it is this new. */
+/** Another process may not have locked a folder that is this new. */
 const LEFTOVER_MS = 60_000;
-/** The limit of the names that are read. A temporary folder is shared and has any number of names. */
+/** A sweep reads this many names at most, because other programs share the temporary folder. */
 const MOST_NAMES = 10_000;
-/** The C library, with its functions for locks of folders, which Windows does not have. */
+/** Windows has no entry, because its C library cannot lock folders. */
 const LIBRARY: Partial<Record<typeof Deno.build.os, string>> = {
   linux: "libc.so.6",
   darwin: "/usr/lib/libSystem.B.dylib",
@@ -211,9 +202,8 @@ const LOCKS = {
 } as const;
 const O_RDONLY = 0, LOCK_EX_NB = 0b110, O_CLOEXEC = Deno.build.os === "darwin" ? 0x1000000 : 0o2000000;
 
-/** Locks a folder while this process runs, until the file is closed. The kernel releases the lock with the process, and
- * the lock works across containers that share the folder, where process ids mislead. Returns null if the system has no
- * such locks; leftovers then stay. */
+/** Returns a file that holds the lock until it closes or the process ends. The kernel keeps the lock, because process
+ * ids mislead in containers that share the folder. Returns null if the system has no such locks. */
 export function lockFolder(path: string): Deno.FsFile | null {
   try {
     const folder = Deno.openSync(path);
@@ -224,8 +214,7 @@ export function lockFolder(path: string): Deno.FsFile | null {
   }
 }
 
-/** Yields folders in `root` that killed processes left: names that begin with `prefix`, among the first names of
- * `root`. Each folder is locked until the next folder is requested. */
+/** Yields folders that killed processes left, and locks each one until the caller requests the next. */
 export async function* leftFolders(root: string, prefix: string): AsyncGenerator<string> {
   const { entries } = await firstEntries(root, { most: MOST_NAMES }).catch(() => ({ entries: [] }));
   for (const { name, isDirectory } of entries) {

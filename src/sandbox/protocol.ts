@@ -1,22 +1,17 @@
-/** Frames over a byte pipe, the only language between the main process and a sandbox child:
- *
- * header length u32 LE | payload length u32 LE | header (UTF-8 JSON) | payload
- *
- * Both sides bundle this file. In the child, this file runs beside foreign code, so it calls no method of a prototype
- * that foreign code may have replaced. */
+/** A frame is the length of its header and of its payload (u32 LE each), a JSON header, and the payload. A block may
+ * replace methods of prototypes, so code that the child runs here calls captured functions. */
 import type { VariableImage, VariableKind, VariableSummary } from "../domain/query/variable.ts";
 import { intrinsics, uncurry } from "./codec/intrinsics.ts";
 
 export const PROTOCOL_VERSION = 1;
 export const MAX_HEADER_BYTES = 1 << 20;
 export const MAX_PAYLOAD_BYTES = 64 << 20;
-/** The limit of open host calls of a child, and of the bytes of their arguments together. */
+/** A child may have this many open host calls, with this many bytes of arguments together. */
 export const MAX_CALLS = 64;
 export const MAX_CALL_BYTES = 128 << 20;
-/** The limit of values, keys included, in the arguments of a call and in its result. */
+/** Keys of objects count as values. */
 export const MAX_CALL_VALUES = 200_000;
 export const MAX_RESULT_VALUES = 1_000_000;
-/** The size of an output frame, and the number that a child may send per second while a block runs. */
 export const MAX_OUTPUT_BYTES = 64 << 10;
 export const OUTPUT_FRAMES_PER_SECOND = 20;
 
@@ -33,7 +28,6 @@ export interface Frame {
   readonly payload: Bytes;
 }
 
-/** Bytes that are not a frame, or a frame with invalid fields. */
 export class ProtocolError extends Error {
   override readonly name = "ProtocolError";
 }
@@ -48,7 +42,7 @@ const decode = uncurry(TextDecoder.prototype.decode) as (self: TextDecoder, byte
 const fillRandom = crypto.getRandomValues.bind(crypto);
 const HEX = Object.freeze(Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0")));
 
-/** A pool of random bytes, because requesting 16 at a time from the system costs more than a whole host call may. */
+/** The pool reads many bytes at once, because a system call for 16 bytes costs more than a whole host call may. */
 class Random {
   readonly #bytes = new BytesOf(RANDOM_BYTES);
   #used = RANDOM_BYTES;
@@ -66,13 +60,13 @@ class Random {
 
 const random = new Random();
 
-/** Returns a new id for the wire: 16 random bytes as hexadecimal text, so that it cannot be guessed. */
+/** Returns 16 random bytes as hexadecimal text, so that foreign code cannot guess the id. */
 export function wireId(): string {
   return random.id();
 }
 
-/** Returns the head of a frame. The payload follows the head on the wire without a copy. Throws RangeError over a
- * limit. */
+/** Returns the lengths and the header; the caller sends the payload after them. Throws RangeError if the header or the
+ * payload exceeds its limit. */
 export function frameHead({ header, payloadBytes }: { readonly header: Header; readonly payloadBytes: number }): Bytes {
   const json = encode(encoder, intrinsics.stringify(header));
   const jsonBytes = viewLength(json);
@@ -89,14 +83,14 @@ export function frameHead({ header, payloadBytes }: { readonly header: Header; r
   return head;
 }
 
-/** A push parser: it takes chunks of any size, passes on complete frames, and throws ProtocolError on invalid bytes. */
+/** `push` takes chunks of any size and throws ProtocolError on invalid bytes. */
 export class FrameReader {
   readonly #fixed = new BytesOf(FIXED_BYTES);
   #body: Bytes | null = null;
   #headerBytes = 0;
   #filled = 0;
 
-  /** Returns whether the reader is inside a frame. If the input ends here, the frame was cut off. */
+  /** Returns whether an end of the input would cut off a frame. */
   get inFrame(): boolean {
     return this.#filled > 0 || this.#body !== null;
   }
@@ -128,7 +122,7 @@ export class FrameReader {
     return used;
   }
 
-  /** Returns the frame's length, or 0 if the chunk does not contain all of it. */
+  /** Returns 0 if the chunk does not contain the whole frame. */
   #readWhole(chunk: Bytes, at: number, onFrame: (frame: Frame) => void): number {
     if (viewLength(chunk) - at < FIXED_BYTES) return 0;
     const { headerBytes, payloadBytes } = lengths(chunk, at);
@@ -142,7 +136,7 @@ export class FrameReader {
   }
 }
 
-/** Reads the first frame of a child synchronously, before foreign code runs. */
+/** Throws ProtocolError if the input ends within the frame. */
 export function readFrameSync(read: (into: Uint8Array) => number | null): Frame {
   const exactly = (length: number): Bytes => {
     const out = new Uint8Array(length);
@@ -198,7 +192,7 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !isArray(value);
 }
 
-/** Strict access to a value from the other side. Every accessor checks and throws ProtocolError. */
+/** Accessors throw ProtocolError if a field has another type or exceeds its limit. */
 export class FrameFields {
   readonly value: Readonly<Record<string, unknown>>;
   readonly #of: string;
@@ -219,7 +213,6 @@ export class FrameFields {
     return isId(it) ? it : this.#refuse(name);
   }
 
-  /** Returns a finite, non-negative number. */
   amount(name: string): number {
     const it = this.value[name];
     return typeof it === "number" && it >= 0 && isFinite(it) ? it : this.#refuse(name);
@@ -273,12 +266,11 @@ function isId(text: string): boolean {
   return true;
 }
 
-/** The rest of a frame is for names, sources and summaries besides the values. */
+/** Values get half of a frame, because names, sources and summaries need space. */
 const PART_BYTES = MAX_PAYLOAD_BYTES / 2;
 const OVERHEAD_BYTES = 500;
 
-/** Splits variables into parts that fit one frame each. Variables that share a table stay together, since the table is
- * sent once. */
+/** Variables that share a table stay in one part, so that the frame contains the table once. */
 export function imageParts(images: readonly VariableImage[]): VariableImage[][] {
   const parts: VariableImage[][] = [];
   let part: VariableImage[] = [], size = 0, last: VariableImage | null = null;
@@ -301,7 +293,7 @@ export function imageParts(images: readonly VariableImage[]): VariableImage[][] 
   return parts;
 }
 
-/** Appends without `push`, because a block may have replaced it or defined a setter on the prototype of arrays. */
+/** A block may have replaced `push` or defined a setter on the prototype of arrays. */
 function add<T>(list: T[], item: T): void {
   defineProperty(list, list.length, { value: item, writable: true, enumerable: true, configurable: true });
 }
@@ -309,7 +301,7 @@ function add<T>(list: T[], item: T): void {
 const KINDS: readonly VariableKind[] = ["data", "function", "class", "instance", "pending", "lost"];
 const MAX_IMAGES = 100_000, MAX_NAME = 1000, MAX_SOURCE = 16 << 20, MAX_REASON = 2000;
 
-/** Checks decoded variables from a child, in the main process. Throws ProtocolError. */
+/** Throws ProtocolError if a field is invalid. */
 export function imageList(value: unknown): VariableImage[] {
   return new FrameFields({ images: value }, "variables").list("images", MAX_IMAGES).map(image);
 }

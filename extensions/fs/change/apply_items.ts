@@ -23,20 +23,18 @@ export interface Move {
 interface Application {
   readonly items: readonly ChangeItem[];
   readonly moves?: readonly Move[];
-  /** The temporary name for each path, under which Vis first writes a new file. Without a temporary name, Vis writes
-   * the file in place. */
+  /** Vis first writes a new file under this name. Without a temporary name, Vis writes the file in place. */
   readonly temporary: ReadonlyMap<string, string>;
   readonly keepFull?: boolean;
 }
 
 type Place = Pick<FsContext, "tree" | "guard">;
 
-/** The limit for folders that stay open during a change. Vis can remove temporary files in an open folder even if
- * another program moves the folder. */
+/** Vis can remove temporary files in an open folder even if another program moves the folder. At most this many folders
+ * stay open during a change. */
 const MOST_HELD = 100;
 
-/** Returns temporary names for the files that Vis replaces as a whole. If a rename would lose attributes of a file, the
- * file gets no temporary name. */
+/** If a rename would lose attributes of a file, the file gets no temporary name. */
 export function temporaryNames(context: Place, items: readonly ChangeItem[]): ReadonlyMap<string, string> {
   const staysInPlace = ({ path, before, from = path }: ChangeItem): boolean => {
     if (before?.kind !== "file" && from === path) return false;
@@ -49,8 +47,7 @@ export function temporaryNames(context: Place, items: readonly ChangeItem[]): Re
   return new Map(replaced.map(({ path }) => [path, temporaryOf(newFolderOf(items, path) ?? path)]));
 }
 
-/** Returns the path at or above `path` where a folder replaces a file or link. Returns null if there is no such
- * path. */
+/** The folder replaces a file or link at or above `path`. Returns null if there is no such folder. */
 function newFolderOf(items: readonly ChangeItem[], path: string): string | null {
   return items.find((one) => isNewFolder(one) && (path === one.path || path.startsWith(`${one.path}/`)))?.path ?? null;
 }
@@ -65,11 +62,8 @@ export function isOnlyRenamed({ from, after }: ChangeItem, items: readonly Chang
   return before.bytes.length === after.bytes.length && before.bytes.every((byte, at) => byte === after.bytes[at]);
 }
 
-/** Changes the files as the items specify, and pauses if that takes long. Rejects with Error that names the file;
- * earlier changes remain.
- *
- * Vis first writes all new files under temporary names, and renames and removes files afterwards. If Vis cannot write a
- * new file, no other file has changed. */
+/** Vis writes all new files under temporary names before it renames and removes files. If it cannot write a new file,
+ * no other file has changed. Otherwise rejects with Error that names the file, and earlier changes remain. */
 export async function applyItems(context: Place, application: Application): Promise<void> {
   const { items, moves = [], temporary } = application;
   context.guard.note(context.tree);
@@ -113,7 +107,7 @@ async function rearrange(context: Place, application: Application): Promise<void
   const pace = new Pace();
   for (const { path, before, after, seen } of items) {
     if (pace.due) await pace.rest();
-    // Vis does not compare folders, because a new entry changes the modification time of its folder.
+    // A new entry changes the modification time of its folder, so Vis does not compare folders.
     if (seen !== undefined && before?.kind !== "dir" && after?.kind !== "dir") refuseChanged(context, { path, seen });
   }
   if (moves.length > 0) {
@@ -194,7 +188,7 @@ function addIn(context: Place, path: string, add: (folder: OpenFolder, name: str
   });
 }
 
-/** Opens the folder of a path. If `named` is given, errors name `named` instead of the path. */
+/** Errors name `named` instead of the path, if the caller gives it. */
 function openFolder({ tree, guard }: Place, path: string, named = path): OpenFolder {
   return naming(named, () => {
     guard.checkRoot(tree, path);
@@ -224,12 +218,12 @@ function quietly(run: () => void): void {
   } catch { /* Another process removed the temporary file. */ }
 }
 
-/** Whether a file has the name of a temporary one, of this process or another. */
+/** The temporary file may belong to another process. */
 export function isTemporary(name: string): boolean {
   return /^\.vis-[\da-f-]{36}\.tmp$/.test(name);
 }
 
-/** Returns a new path in the same folder, so that a rename from it stays within one file system. */
+/** A rename must stay within one file system, so the path is in the same folder. */
 function temporaryOf(path: string): string {
   const folder = dirname(path);
   return `${folder === "." ? "" : `${folder}/`}.vis-${crypto.randomUUID()}.tmp`;

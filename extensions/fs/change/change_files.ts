@@ -14,7 +14,7 @@ import { applyItems, isOnlyRenamed, isTemporary, type Move, temporaryNames } fro
 import { Pace } from "@vis/extension";
 import { dirname } from "node:path";
 
-/** The limit for files in one approval that git or Vis run or read as settings. */
+/** One approval lists at most this many files that git or Vis run or read as settings. */
 const MOST_ASKED = 50;
 
 interface Change {
@@ -26,12 +26,9 @@ interface Change {
   readonly kept?: readonly string[];
 }
 
-/** Changes all files or none, and records the change as one checkpoint. Every change of `fs` goes through this
- * function.
- *
- * If git or Vis run one of the files or read it as settings, Vis asks the user first. After an error, Vis reverts the
- * change. After a kill, the next process that opens the workspace reverts the change. Rejects with `OutsideWorkspace`
- * for files that the user must allow, and otherwise with Error that names the file. */
+/** All changes of `fs` are one checkpoint each, which Vis makes whole or reverts; after a kill, the next process
+ * reverts it. If git or Vis run one of the files or read it as settings, Vis asks the user first. Rejects with
+ * `OutsideWorkspace` for files that the user must allow, and otherwise with Error that names the file. */
 export async function changeFiles(
   context: FsContext,
   { change, items: given, moves = [], of = [], kept = [] }: Change,
@@ -73,7 +70,7 @@ export async function changeFiles(
 
 const MOST_SHOWN = 3_000, MOST_SHOWN_FILES = 20;
 
-/** Returns the new lines of these files for a question, within the length that a question shows. */
+/** The text has the new lines of these files, within the length that a question shows. */
 async function shownLines(paths: readonly string[], items: readonly ChangeItem[]): Promise<string> {
   const changed = items.filter((item) => paths.includes(item.path) && item.after?.kind !== "dir");
   const texts: string[] = [];
@@ -85,8 +82,8 @@ async function shownLines(paths: readonly string[], items: readonly ChangeItem[]
   return text.length <= MOST_SHOWN ? text : `${text.slice(0, MOST_SHOWN - 1)}…`.toWellFormed();
 }
 
-/** Adds a folder in place of each removed file that gets entries below it. If a file replaces a folder, or a folder a
- * file, at or above the new path of a rename, Vis writes the file again instead of renaming it. */
+/** A removed file that gets entries below it becomes a folder. If a rename would meet a file that replaces a folder, or
+ * the reverse, Vis writes the file again. */
 function withFolders(items: readonly ChangeItem[]): readonly ChangeItem[] {
   const folders = new Set(items.flatMap(({ path, after }) => after === null ? [] : foldersOf(path)));
   const now = items.map((item): ChangeItem =>
@@ -109,8 +106,7 @@ export function foldersOf(path: string): readonly string[] {
   return names.slice(1).map((_, at) => names.slice(0, at + 1).join("/"));
 }
 
-/** Asks the user before a conversation changes files that git or Vis run or read as settings. Rejects with Error if the
- * user refuses or cannot be asked. */
+/** Rejects with Error if the user refuses or Vis cannot ask. */
 async function askForObeyed(
   { conversationId, obeyedPaths, approve }: FsContext,
   items: readonly ChangeItem[],
@@ -193,11 +189,11 @@ function missingFolders({ tree }: FsContext, items: readonly ChangeItem[]): Chan
   return [...missing].sort().map((path) => ({ path, before: null, after: { kind: "dir", mode: null } }));
 }
 
-/** The limit for the bytes that one change may remove or move, so that it can be undone. */
+/** Vis must be able to undo a change, so it removes or moves at most this many bytes. */
 export const MAX_KEPT = 64 * 1024 * 1024;
 
-/** Reads the state of a path without links. Rejects with RangeError for a file that has more than `MAX_KEPT` bytes or
- * grows meanwhile, and for an entry that is no file, folder or link. */
+/** Rejects with RangeError for a file that has more than `MAX_KEPT` bytes or grows meanwhile, and for an entry that is
+ * no file, folder or link. */
 export async function takeSnapshot(
   context: Pick<FsContext, "tree" | "signal">,
   path: string,
@@ -231,7 +227,7 @@ interface HalfChanged {
   readonly from?: string | undefined;
 }
 
-/** Reverts the completed part of an unfinished change, and keeps changes that others made later. */
+/** Changes that others made later stay. */
 async function putBack(
   context: Pick<FsContext, "tree" | "guard">,
   items: readonly HalfChanged[],
@@ -286,7 +282,7 @@ async function isReverted(
   }
 }
 
-/** Whether each byte of a file is from one of two states. A process ended while it wrote such a file in place. */
+/** A process ended while it wrote such a file in place, so a byte may be from either state. */
 function isMixed(
   now: PathSnapshot,
   { before, made }: { readonly before: PathSnapshot; readonly made: PathSnapshot },
@@ -308,7 +304,7 @@ async function current(context: Pick<FsContext, "tree" | "signal">, path: string
 
 type Place = Pick<FsContext, "tree" | "guard" | "checkpoints">;
 
-/** Reverts unfinished changes of ended processes. Returns the number of these changes. */
+/** Returns the number of unfinished changes of ended processes, which this reverts. */
 export async function recover(context: Place): Promise<number> {
   const { checkpoints } = context;
   const abandoned = await checkpoints?.abandoned() ?? [];

@@ -13,9 +13,9 @@ export interface CurrentFile extends FileSnapshot {
   readonly seen: Facts;
 }
 
-/** Returns a file before its change; null if the file is missing. Rejects with RangeError for more than `most` bytes,
- * and with Error if the file differs from the version that this conversation last read. For an `action` other than
- * "write", the file may also have other content that the conversation knows. */
+/** Returns null if the file is missing. Rejects with RangeError for more than `most` bytes, and with Error if the file
+ * differs from the version that this conversation last read. For an `action` other than "write", any content that the
+ * conversation knows is right. */
 export async function currentFile(
   context: FsContext,
   place: WorkspacePath,
@@ -56,8 +56,8 @@ export async function currentFile(
 
 const MAX_REPLACED = 10_000;
 
-/** Returns the text of a file before its change. `textWithStrays` keeps bytes that are not UTF-8. Throws Error for a
- * binary file, and for a file whose bytes would change if Vis wrote its text back. */
+/** `textWithStrays` keeps bytes that are not UTF-8. Throws Error for a binary file, and for a file whose bytes would
+ * change if Vis wrote its text back. */
 export function currentText(
   context: FsContext,
   bytes: Uint8Array,
@@ -79,8 +79,8 @@ export function currentText(
   );
 }
 
-/** Returns the bytes of a changed text. Throws Error that names the first character that the file's encoding lacks, and
- * RangeError for more than `MAX_WRITE` bytes. */
+/** Throws Error that names the first character that the file's encoding lacks, and RangeError for more than `MAX_WRITE`
+ * bytes. */
 export function newBytes(
   text: string,
   format: FileFormat,
@@ -146,7 +146,7 @@ export async function diffOf(
     : await unifiedDiff(path, { before: old, after: next });
 }
 
-/** A conflict of a merge as git writes it, with the own side as its first group. */
+/** The form is that of git, with the own side as the first group. */
 const CONFLICTS =
   /^<{7}(?: .*)?\r?\n((?:(?!<{7}|={7}|\|{7}).*\n)*?)(?:\|{7}.*\n(?:(?!={7}).*\n)*?)?={7}\r?\n(?:(?!>{7}).*\n)*?>{7}(?: .*)?(?:\n|$)/gm;
 
@@ -166,7 +166,7 @@ function textIn(snapshot: ChangeItem["before"], encoding?: string): string | nul
   return decodeText(snapshot.bytes, encoding)?.text;
 }
 
-/** Returns the new lines of a change, and the numbers of the removed lines without their text. */
+/** The numbers of removed lines appear without their text. */
 export async function newLinesOf(item: Pick<ChangeItem, "path" | "before" | "after">): Promise<string> {
   if (item.after === null) return "the call removes or moves the file";
   const lines: string[] = [];
@@ -188,8 +188,8 @@ interface Changed extends Pick<ChangeItem, "before" | "after"> {
   readonly encoding?: string | undefined;
 }
 
-/** Adds a note for each of the first `MAX_FILES` changed files that no longer parses. Does not note a fault that the
- * file already had, since the parser may not know its language. */
+/** Only the first `MAX_FILES` files get a note. The parser may not know a file's language, so a fault that the file
+ * already had gets none. */
 export async function noteFaults({ note, sourceFault, signal }: FsContext, items: readonly Changed[]): Promise<void> {
   if (!sourceFault) return;
   for (const { named, before, after, encoding } of items.slice(0, MAX_FILES)) {

@@ -38,7 +38,7 @@ interface Draft {
   text: string;
 }
 
-/** Makes exact replacements in one or more files, in order, all or none. Returns one result for each file. */
+/** The replacements happen in order, all or none. Returns one result for each file. */
 export async function editFiles(
   context: FsContext,
   edits: readonly FileEdit[],
@@ -104,9 +104,8 @@ export interface WriteOptions {
 
 const MARK = "\uFEFF";
 
-/** Creates a file and its folders, or replaces its text. By default, a new text keeps the encoding and the byte order
- * mark of the old text, unless Vis cannot decode all bytes of the old text. If all lines of the old text end with CRLF
- * and the new text has no CR, the new lines get CRLF. */
+/** Missing folders are created. By default, the new text keeps the encoding and the byte order mark of the old text,
+ * unless Vis cannot decode it. If all old lines end with CRLF and the new text has no CR, the new lines get CRLF. */
 export async function writeFile(
   context: FsContext,
   { path, text, options = {} }: {

@@ -15,7 +15,7 @@ interface Moved {
   readonly diff: string;
 }
 
-/** Renames a file, a link or a folder, and creates missing folders. Rejects with Error if the new path exists. */
+/** Missing folders are created. Rejects with Error if the new path exists. */
 export async function movePath(
   context: FsContext,
   { from, to }: { readonly from: string; readonly to: string },
@@ -78,8 +78,8 @@ export async function removePath(
 
 const MAX_ITEMS = 2_000;
 
-/** Returns everything at and below a place as items to remove, folders before their contents. Rejects with RangeError
- * for guarded paths and for more than Vis can undo, and with Error if a file changed after the conversation read it. */
+/** Folders come before their contents. Rejects with RangeError for guarded paths and for more than Vis can undo, and
+ * with Error if a file changed after the conversation read it. */
 export async function treeItems(
   context: FsContext,
   place: WorkspacePath,

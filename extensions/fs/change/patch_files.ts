@@ -36,8 +36,8 @@ interface Draft {
   readonly isFolder: boolean;
 }
 
-/** Applies a unified diff or search/replace blocks to one or more files, all or none. Returns one result for each file.
- */
+/** The patch is a unified diff or search/replace blocks, and applies to all files or none. Returns one result for each
+ * file. */
 export async function patchFiles(context: FsContext, patch: string): Promise<Written[]> {
   const parts = parsePatch(patch.toWellFormed(), (path) => isFile(context, path));
   if (parts.length > MAX_FILES) {
@@ -80,8 +80,7 @@ export async function patchFiles(context: FsContext, patch: string): Promise<Wri
   return results;
 }
 
-/** Returns the folders that files replace, and the folders in them. Rejects with Error if the patch leaves an entry in
- * such a folder. */
+/** Files replace these folders. Rejects with Error if the patch leaves an entry in such a folder. */
 async function emptiedFolders(
   context: FsContext,
   drafts: ReadonlyMap<string, Draft>,
@@ -101,8 +100,7 @@ async function emptiedFolders(
   return folders;
 }
 
-/** Returns the path of the file that becomes this file by a rename, so that its attributes and access lists stay.
- * Returns null if Vis writes the file instead. */
+/** A rename keeps attributes and access lists of the file. Returns null if Vis writes the file instead. */
 function renamedFrom({ item, after, source }: Pick<Draft, "item" | "after" | "source">): string | null {
   const isRenamed = item.before === null && after?.kind === "file" &&
     source !== null && source.after === null && source.item.before?.kind === "file";
@@ -199,8 +197,7 @@ async function changedBy(
   return { kind: "file", bytes, mode: own, owner: kept?.owner ?? null, format: now };
 }
 
-/** Returns the new permissions; null for the defaults of a new file. A git patch has only one permission: whether a
- * file is executable. */
+/** A git patch says only whether a file is executable. Returns null for the defaults of a new file. */
 function modeOf(mode: number | null, old: number | null): number | null {
   if (mode === null) return old;
   const canRun = (mode & 0o111) !== 0;

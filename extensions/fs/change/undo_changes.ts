@@ -16,7 +16,7 @@ import { diffOf, type Written, written } from "./current_file.ts";
 import { Pace, reasonOf } from "@vis/extension";
 
 export interface UndoOptions extends UndoChoice {
-  /** Whether to overwrite later changes by others, also in files that an earlier undo left unchanged. */
+  /** If true, the undo overwrites later changes by others, even in files that an earlier undo left unchanged. */
   readonly force?: boolean | undefined;
   readonly dryRun?: boolean | undefined;
 }
@@ -24,7 +24,7 @@ export interface UndoOptions extends UndoChoice {
 interface Undone {
   readonly changes: readonly OpenChange[];
   readonly files: readonly Pick<Written, "path" | "diff">[];
-  /** Folders that the undo made or removed. */
+  /** The undo made or removed these folders. */
   readonly folders: readonly string[];
   readonly kept: readonly Kept[];
 }
@@ -37,9 +37,9 @@ interface Kept {
 const BY_OTHERS = "got later changes from someone else", COMMITTED = "went into a git commit since";
 const MAX_NAMED = 5;
 
-/** Undoes changes as one change, which the user can undo too. Names and keeps files that have changed meanwhile, and
- * undoes the other changes. If no change can be undone, rejects with Error, and with FilesChanged if `force` would
- * help. With `choice.changes`, the result may be empty instead. */
+/** The undo is one change, which the user can undo. Files that have changed meanwhile stay. If the undo can revert no
+ * change, rejects with Error, and with FilesChanged if `force` would help. With `choice.changes`, the result may be
+ * empty instead. */
 export async function undoChanges(
   context: FsContext,
   { force = false, dryRun = false, ...choice }: UndoOptions,
@@ -101,8 +101,8 @@ function nothing(all: readonly Checkpoint[], choice: UndoChoice): Error {
   return new FilesChanged(`Nothing to undo, except in ${paths}, which an undo kept`);
 }
 
-/** Returns the error for changes that are already reverted in the files. Such changes count as undone, so the next undo
- * reverts earlier changes. */
+/** The files already have the state before these changes, which count as undone, so the next undo reverts earlier
+ * changes. */
 function nothingLeft(changes: readonly Checkpoint[], { redo }: UndoChoice): Error {
   const paths = [...new Set(changes.flatMap(({ items }) => items.map(({ path }) => path)))];
   const more = paths.length > MAX_NAMED ? ` and ${paths.length - MAX_NAMED} more` : "";
@@ -151,8 +151,7 @@ async function withoutCommitted(
   };
 }
 
-/** Returns the files of these changes that an undo would keep because a git commit contains them. The newest change
- * must come first. */
+/** An undo would keep these files, because a git commit contains them. The newest change must come first. */
 export async function committedFiles(
   context: FsContext,
   changes: readonly Checkpoint[],
@@ -178,7 +177,7 @@ interface Plan {
   readonly kept: readonly Kept[];
 }
 
-/** Renames files back that the changes renamed, so that they remain the same files with all their attributes. */
+/** A rename back keeps the same files with all their attributes. */
 function withRenames({ items, kept }: Plan, changes: readonly Checkpoint[]): Plan {
   const names = new Map<string, string>();
   for (const { from, to } of changes.flatMap(({ moves = [] }) => moves)) {
@@ -225,7 +224,7 @@ function linkOf(facts: Facts | null): string | null {
   return facts?.kind === "file" && facts.names > 1 ? facts.id : null;
 }
 
-/** Returns items that lead from the current state to the state before the oldest change, and the kept paths. */
+/** The items lead from the current state to the state before the oldest change. */
 async function itemsOf(
   context: FsContext,
   { changes, checkpoints, force }: Undoing,
@@ -293,8 +292,8 @@ interface Wanted {
   readonly toLink: string | undefined;
 }
 
-/** Combines all changes of each path. `broken` has the paths that changed between two of these changes. A write to one
- * name of a file counts for all its names. */
+/** `broken` has the paths that changed between two of these changes. A write to one name of a file counts for all its
+ * names. */
 function composed(changes: readonly Checkpoint[]) {
   const paths = new Map<string, Wanted>();
   const broken = new Set<string>();
@@ -328,7 +327,7 @@ function linksOf(changes: readonly Checkpoint[]) {
       const made = after ?? byPath.get(to)?.after ?? before;
       const was = before ?? byPath.get(from)?.before ?? after;
       const later = links.get(link);
-      // One change may name the file twice. The last entry counts.
+      // One change may name the file twice, and the last entry counts.
       const isKnown = befores.has(link) && isSameState(befores.get(link) ?? null, was);
       const isBroken = later !== undefined && (later.isBroken || !isKnown && !isSameState(later.to, made));
       befores.set(link, was);
@@ -343,11 +342,11 @@ function withContent(state: State, content: State | undefined): State {
 }
 
 interface UndoChoice {
-  /** The number of the latest changes to undo. If undefined, the undo covers all changes of the newest `scope`. */
+  /** If undefined, the undo covers all changes of the newest `scope`. */
   readonly steps?: number | undefined;
   readonly scope?: "call" | "step" | "request" | undefined;
   readonly changes?: readonly string[] | undefined;
-  /** The id of the only conversation to undo, or a prefix of the id. */
+  /** The undo covers only the conversation with this id or prefix of an id. */
   readonly conversation?: string | undefined;
   /** Changes of these queries count only before these times. */
   readonly cuts?: readonly { readonly queryId: string; readonly at: number }[] | undefined;
@@ -378,12 +377,11 @@ export function chooseChanges(all: readonly Checkpoint[], choice: UndoChoice): r
 
 interface OpenChange extends Checkpoint {
   readonly isRest: boolean;
-  /** The changes that this undo reverted, newest first. */
+  /** The order is newest first. */
   readonly undone: readonly Checkpoint[];
 }
 
-/** Returns changes that are not undone or only partly undone, oldest first. After a redo, a change can be undone
- * again. */
+/** The changes are not undone or only partly undone, oldest first. A redo makes a change open again. */
 export function openChanges(all: readonly Checkpoint[]): OpenChange[] {
   const left = new Map<string, (readonly string[])[]>();
   const byId = new Map(all.map((one) => [one.id, one]));

@@ -7,13 +7,12 @@ import { GitContents } from "./git_contents.ts";
 import { type Difference, isFolderStamp, isSameStamp, type Stamp, WorkspaceScan } from "./workspace_scan.ts";
 import { type EnvironmentView, type FileChanges, isSecretFile, messageOf, Pace, reasonOf } from "@vis/extension";
 
-/** The limits for the data that a report keeps for its undo: items, their bytes before and after, and the bytes of one
+/** A report keeps data for its undo within these limits: items, their bytes before and after, and the bytes of one
  * file. */
 const MOST_ITEMS = 2_000, MOST_BYTES = 64 << 20, MOST_OF_FILE = 16 << 20;
-/** The limits for contents that git does not have. Vis keeps these contents in memory in case a command changes
- * them. */
+/** Vis keeps contents that git does not have in memory, because a command may change them. */
 const KEPT_FILES = 2_000, KEPT_BYTES = 32 << 20, KEPT_OF_FILE = 1 << 20;
-/** The limits for files whose changes Vis shows, and for their bytes. For other files, Vis shows only the names. */
+/** Vis shows changes within these limits of files and bytes, and only the names of other files. */
 const MOST_DIFFS = 200, DIFF_BYTES = 4 << 20;
 const MOST_NAMED = 40;
 const KIND = 0o170000, LINK = 0o120000, MODE = 0o7777;
@@ -29,8 +28,8 @@ interface Changed extends Difference {
   readonly from?: string;
 }
 
-/** Detects which files of a workspace commands change, and keeps their former contents for `undo`. If several commands
- * run at once, the first report has the changes of all. */
+/** Vis keeps the former contents of changed files for `undo`. If several commands run at once, the first report has the
+ * changes of all. */
 export class CommandChanges {
   readonly #look: WorkspaceScan;
   readonly #git: GitContents;
@@ -61,7 +60,7 @@ export class CommandChanges {
     this.#running--;
   }
 
-  /** Resolves with the changes since the last report, or since the commands began; null if there are none. */
+  /** The changes are those since the last report, or since the commands began. Resolves with null without changes. */
   async report(context: FsContext, spawn: EnvironmentView["spawn"]): Promise<FileChanges | null> {
     if (!this.#isOpen) return null;
     const found = await this.#next(context);
@@ -206,8 +205,7 @@ function fileSnapshot(stamp: Stamp, bytes: Uint8Array<ArrayBuffer>): NonNullable
   return { kind: "file", bytes, mode: (stamp[AT.mode] ?? 0) & MODE, owner: null };
 }
 
-/** Returns the content of an entry that a scan has just found. Returns undefined if the content is unreadable or too
- * large. */
+/** Returns undefined if the content is unreadable or too large. */
 function snapshotAt(
   tree: Tree,
   path: string,
@@ -227,7 +225,7 @@ function snapshotAt(
   }
 }
 
-/** Returns false if the file has the same content and mode, such as after a rewrite. */
+/** A rewrite with the same content and mode is no change. */
 function isChanged({ old, now, before, after }: Changed): boolean {
   if (old === undefined || now === undefined || before === null || after === null) return true;
   if (before[AT.mode] !== after[AT.mode]) return true;
@@ -293,8 +291,8 @@ async function tell({ changedFile, secrets }: FsContext, changed: readonly Chang
   }
 }
 
-/** Records that the conversation's own command changed files that the conversation knows. The conversation may then
- * edit these files without reading them again. */
+/** The conversation's own command changed files that it knows, so it may edit these files without reading them
+ * again. */
 async function remember({ ledger, conversationId, root }: FsContext, changed: readonly Changed[]): Promise<void> {
   for (const { path, before, old, now } of changed) {
     const known = ledger.find(conversationId, `${root}/${path}`);

@@ -20,7 +20,7 @@ const TIMEOUT_MS = 30_000;
 
 type Spawn = EnvironmentView["spawn"];
 
-/** Knows the files that match git's index, and reads their contents before a change from git's objects. */
+/** Git's index shows which files git's objects contain, so Vis need not keep their contents before a change. */
 export class GitContents {
   readonly #workspace: string;
   readonly #all: boolean;
@@ -32,7 +32,7 @@ export class GitContents {
     this.#all = all;
   }
 
-  /** Reads the index, if it has changed. `root` is the root of the repository around the workspace, if one exists. */
+  /** `root` is the root of the repository around the workspace, if one exists. */
   async refresh(root: string = this.#workspace): Promise<void> {
     const place = await repositoryAt(root, this.#workspace);
     const index = place === null ? null : join(place.gitDir, "index");
@@ -72,7 +72,7 @@ export class GitContents {
       env: { GIT_NO_LAZY_FETCH: "1", GIT_OPTIONAL_LOCKS: "0", GIT_NO_REPLACE_OBJECTS: "1" },
       write: [],
       network: false,
-      // The call may have ended already. This program then still runs, so that the changes of the call can be undone.
+      // The program runs even if the call has ended, because Vis must be able to undo the call's changes.
       lifetime: "conversation",
       answered: true,
       timeoutMs: TIMEOUT_MS,
@@ -83,13 +83,13 @@ export class GitContents {
     const texts = objectsIn(output.bytes);
     return new Map([...wanted].flatMap(([path, hash]) => {
       const bytes = texts.get(hash);
-      // A filter of git, such as the conversion of line ends, gives the file another size. Vis then ignores the object.
+      // A filter of git, such as the conversion of line ends, gives the file another size, and Vis ignores the object.
       return bytes && bytes.length === files.get(path)?.[AT.size] ? [[path, bytes] as const] : [];
     }));
   }
 }
 
-/** Returns the paths whose content is in git's index, if a commit, merge or checkout came after `at`. Calls `bytesOf`
+/** A path counts if its content is in git's index, and a commit, merge or checkout came after `at`. `bytesOf` is called
  * only for paths in the index, and only after such an event. */
 export async function committedSince(
   workspace: string,
@@ -133,7 +133,7 @@ interface Entry {
 interface Repository {
   readonly gitDir: string;
   readonly commonDir: string;
-  /** The path of the workspace in the repository: "", or with a slash at the end. */
+  /** The prefix is the path of the workspace in the repository: "", or with a slash at the end. */
   readonly prefix: string;
 }
 
@@ -145,8 +145,7 @@ async function repositoryAt(top: string, workspace: string): Promise<Repository 
   return { gitDir, commonDir, prefix: below === "" ? "" : `${below}/` };
 }
 
-/** Returns the files of an index below a folder, or all of them relative to it. Skips a file that may have changed
- * while git wrote the index. */
+/** The names are relative to the folder. A file that may have changed while git wrote the index is omitted. */
 function filesOf(
   index: GitIndex,
   { prefix, all, before }: { readonly prefix: string; readonly all: boolean; readonly before: number },

@@ -5,23 +5,23 @@ import { Kernel } from "../tree/kernel.ts";
 import { AT, nameBytes, STAMP, type Tree } from "../tree/tree.ts";
 import { entriesOf, IgnoreRules, NEVER, plainPath, rulesAbove } from "../walk/walk.ts";
 
-/** The limit for files, links and folders. A look at a larger workspace would take longer than most commands. */
+/** A look at a larger workspace would take longer than most commands. */
 const MAX_LOOKED = 100_000;
 /** From this number of entries on, the kernel reports which folders have changed. Looking at fewer entries costs
  * less. */
 const EVENTS_FROM = 2_000;
-/** A folder that changed this recently may change again without a new time, because the times of folders are coarse. */
+/** The times of folders are coarse, so a folder that changed this recently may change again without a new time. */
 const FRESH_MS = 100;
 const KIND = 0o170000, FOLDER = 0o040000;
 
 export type Stamp = Float64Array;
 
-/** An entry that differs from its earlier state. A state is null if the entry does not exist. */
+/** A state is null if the entry does not exist. */
 export interface Difference {
   readonly path: string;
   readonly before: Stamp | null;
   readonly after: Stamp | null;
-  /** Whether earlier rules of a `.gitignore` excluded the entry, so that Vis does not know whether the entry is new. */
+  /** Earlier rules of a `.gitignore` excluded the entry, so Vis does not know whether it is new. */
   readonly wasIgnored?: true;
 }
 
@@ -36,10 +36,9 @@ interface Seen {
 
 const ITSELF = nameBytes(".\0");
 
-/** Compares a workspace with its state at the previous look, without entries that `.gitignore` excludes.
- *
- * Vis lists a folder again only if its names may have changed, and compares mode, size, times and inode of each entry.
- * In a large workspace, the kernel reports which folders need a look. */
+/** Entries that `.gitignore` excludes do not count. Vis lists a folder again only if its names may have changed, and
+ * compares mode, size, times and inode of each entry. In a large workspace, the kernel reports which folders need a
+ * look. */
 export class WorkspaceScan {
   readonly #tree: Tree;
   readonly #top: IgnoreRules;
@@ -58,8 +57,7 @@ export class WorkspaceScan {
     this.#eventsFrom = eventsFrom;
   }
 
-  /** Resolves with the differences since the last look. The first look returns all entries. Rejects with RangeError for
-   * a workspace that is too large. */
+  /** The first look returns all entries. Rejects with RangeError if the workspace is too large. */
   async next(): Promise<readonly Difference[]> {
     using tree = this.#tree.held();
     const before = this.#folders, now = new Map<string, Seen>(), pace = new Pace();
@@ -99,7 +97,7 @@ export class WorkspaceScan {
     const all = known.map((one) => ({ ...one, path: plainPath(tree, one.path) }))
       .flatMap((one) => this.#withoutAccepted(one));
     this.#accepted.clear();
-    // Changed rules also exclude entries that still exist. Vis does not report such entries as removed.
+    // Changed rules may exclude entries that still exist, and Vis does not report these as removed.
     return hasRules ? all.filter(({ path, after }) => after !== null || this.stamp(path) === null) : all;
   }
 
@@ -109,8 +107,8 @@ export class WorkspaceScan {
     return into[AT.mode] === 0 ? null : into;
   }
 
-  /** Accepts the present state of a path that Vis itself has changed, so that this state is no difference. Returns the
-   * state; undefined before the first look. */
+  /** Vis itself has changed the path, so its present state is no difference. Returns undefined before the first
+   * look. */
   accept(path: string): Stamp | null | undefined {
     if (this.#folders === null) return undefined;
     const now = this.stamp(path);
@@ -125,7 +123,7 @@ export class WorkspaceScan {
   }
 }
 
-/** Whether the rules of the previous look excluded an entry that this look has found. */
+/** The rules of the previous look excluded an entry that this look has found. */
 function wasIgnored(folders: ReadonlyMap<string, Seen>, { path, before, after }: Difference): boolean {
   if (before !== null || after === null) return false;
   const parts = path.split("/"), folderAt = (length: number): string => parts.slice(0, length).join("/");
@@ -185,7 +183,7 @@ function stampsOf(tree: Tree, place: string, names: readonly string[]): Pick<See
   return { bytes, stamps };
 }
 
-/** Whether the entry is an empty placeholder that Vis made for a running command, in this process or another one. */
+/** Another process may have made the placeholder for its command. */
 function isPlaceholder(tree: Tree, path: string, stamp: Stamp): boolean {
   if (!hasPlaceholderMode(stamp[AT.mode] ?? 0)) return false;
   return isFolderStamp(stamp) ? entriesOf(tree, path).length === 0 : stamp[AT.size] === 0;
@@ -238,12 +236,12 @@ const WATCHED = MODIFY | ATTRIBUTES | CLOSE_WRITE | MOVED_FROM | MOVED_TO | CREA
   NOT_FOLLOWED;
 const READ_BYTES = 64 << 10, HEAD_BYTES = 16;
 
-/** Learns from the kernel (inotify) which folders have changed, so that a look need not visit the other folders. */
+/** The kernel (inotify) reports changed folders, so a look need not visit the other folders. */
 class FolderEvents {
   static readonly #closing = new FinalizationRegistry<number>((at) => Kernel.shared()?.close(at));
   readonly #root: string;
   readonly #kernel = Kernel.shared();
-  /** The descriptor of the kernel's list of events. Null if the system has no such list, or no free one. */
+  /** The descriptor is null if the system has no list of events, or no free one. */
   #at: number | null = null;
   readonly #folders = new Map<number, string>();
   readonly #watches = new Map<string, number>();
@@ -269,7 +267,7 @@ class FolderEvents {
     return this.#watches.has(folder);
   }
 
-  /** Returns the folders that have changed since the last call. Returns null if this list may be incomplete. */
+  /** Returns the folders that have changed since the last call, or null if the list may be incomplete. */
   take(): ReadonlySet<string> | null {
     if (this.#at === null || this.#kernel === null) return null;
     const found = new Set<string>(), bytes = new Uint8Array(READ_BYTES), view = new DataView(bytes.buffer);

@@ -9,11 +9,9 @@ interface Options {
 
 const MAX_SHOWN = 5;
 
-/** Returns the text after all hunks. Old lines must match, except for line endings and a byte order mark, at the given
- * line or in one place only. Otherwise rejects with Error that names the possible places or shows the nearest place.
- *
- * A hunk of a git diff has the file's line endings and byte order mark, so Vis inserts its new lines unchanged. A hunk
- * of a model lacks the endings and the mark, so its new lines get the endings of the file. */
+/** Old lines must match at the given line or in one place only, except for line endings and a byte order mark.
+ * Otherwise rejects with Error that names the possible places or shows the nearest one. New lines of a git diff stay
+ * unchanged; new lines of a model get the endings of the file. */
 export async function applyHunks(
   text: string,
   hunks: readonly PatchHunk[],
@@ -34,9 +32,9 @@ export async function applyHunks(
 }
 
 interface Lines {
-  /** The lines with their `\r`. The last line gets a `\r` if it would have one before a line feed. */
+  /** The lines have their `\r`. The last line gets a `\r` if it would have one before a line feed. */
   readonly lines: string[];
-  /** The text that new lines get before their line feed: `\r` or "". */
+  /** New lines get this text before their line feed: `\r` or "". */
   readonly end: string;
   ended: boolean;
 }
@@ -125,8 +123,7 @@ async function placeOf(
   throw new Error(`Cannot apply ${name}: its lines occur at lines ${shown}${more}; add lines around it`);
 }
 
-/** Returns the index of the last line that precedes a hunk. Returns null if one of these lines is missing, or if the
- * first occurs in several places. */
+/** These lines precede a hunk. Returns null if one of them is missing, or if the first occurs in several places. */
 function startBelow(
   lines: readonly string[],
   { below, from }: { readonly below: readonly string[]; readonly from: number },
@@ -141,7 +138,7 @@ function startBelow(
   return below.length === 0 ? null : at;
 }
 
-/** Finds lines in linear time (Knuth-Morris-Pratt), even if all lines are equal. */
+/** The algorithm (Knuth-Morris-Pratt) takes linear time even if all lines are equal. */
 async function placesOf(
   lines: readonly string[],
   { old, from, pace }: { readonly old: readonly string[]; readonly from: number; readonly pace: Pace },
@@ -177,8 +174,7 @@ const MAX_PLACES = 50;
 const MAX_LINE = 160;
 const AROUND = 3;
 
-/** Describes the place where most lines of a hunk match, with the text there for the first line that differs. The error
- * about a hunk without a match contains this description. */
+/** An error about a hunk without a match contains this description of the nearest place. */
 async function nearestHunk(
   lines: readonly string[],
   { old, pace }: { readonly old: readonly string[]; readonly pace: Pace },
@@ -195,8 +191,8 @@ async function nearestHunk(
   return `its line ${differs + 1} is ${shown(old[differs] ?? "")}, but ${there}\n${text.join("\n")}`;
 }
 
-/** Finds the best place for a hunk. Each long enough line of the hunk votes for the starts that its places in the file
- * imply. Returns null if no line votes. */
+/** Each long enough line of the hunk votes for the starts that its places in the file imply. Returns null if no line
+ * votes. */
 async function bestPlace(
   lines: readonly string[],
   { old, pace, least }: { readonly old: readonly string[]; readonly pace: Pace; readonly least: number },

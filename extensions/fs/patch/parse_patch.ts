@@ -1,14 +1,14 @@
 import { normalize } from "node:path/posix";
 
 export interface PatchHunk {
-  /** The 1-based line in the old text; null if the patch has no line number. */
+  /** The line counts from 1 in the old text. Null means that the patch has no line number. */
   readonly line: number | null;
-  /** The old lines, without line feeds but with the carriage returns of the patch. */
+  /** The lines have no line feeds but keep the carriage returns of the patch. */
   readonly old: readonly string[];
   readonly new: readonly string[];
-  /** Whether a line ending follows the last new line, if it is the last line of the file. Null if unknown. */
+  /** The value says whether a line ending follows the last line of the file. Null means unknown. */
   readonly ended: boolean | null;
-  /** The lines of the file that precede the hunk, outermost first. Only present if the hunk would match in several
+  /** These lines of the file precede the hunk, outermost first. The key exists only if the hunk would match in several
    * places. */
   readonly below?: readonly string[];
 }
@@ -21,7 +21,7 @@ export interface PatchPart {
   readonly isLink: boolean;
   readonly isCopy: boolean;
   readonly isWhole: boolean;
-  /** The number of the git diff; null if the part belongs to none. All parts of a diff start from the same tree. */
+  /** All parts of a git diff start from the same tree. Null means that the part belongs to no diff. */
   readonly diff: number | null;
 }
 
@@ -57,7 +57,7 @@ export function parsePatch(text: string, isFile: IsFile): readonly PatchPart[] {
   }
   const lines = text.split("\n");
   if (lines.at(-1) === "") lines.pop();
-  // A text that was converted as a whole does not show the line endings of the files.
+  // A conversion of the whole text hides the line endings of the files.
   const isConverted = lines.length > 1 && lines.slice(0, -1).every((line) => line.endsWith("\r"));
   const parts = new PatchReader(isConverted ? lines.map(plain) : lines, isFile).read();
   if (parts.length > 0) return parts;
@@ -188,11 +188,9 @@ class PatchReader {
     this.#isOver = false;
   }
 
-  /** Reads the lines of a hunk.
-   *
-   * The counts of its header are exact in a program's patch, and estimates in a model's patch. The parser therefore
+  /** The counts of a hunk's header are exact in a program's patch, but a model only estimates them. So the parser
    * accepts more lines than the counts, and fewer lines of context. A line without a mark has lost its blank if the
-   * counts then match. Otherwise the parser refuses the line. */
+   * counts match; otherwise the parser refuses it. */
   #hunkLines(counts: Counts | null) {
     const hunk = { old: [] as string[], new: [] as string[], ended: null as boolean | null, isChange: false };
     const [start, isFull] = [this.#at, () => counts?.old === hunk.old.length && counts.new === hunk.new.length];
@@ -221,7 +219,7 @@ class PatchReader {
       }
     }
     if (bare !== null && !isFull()) throw this.#unreadable(bare, MARKS);
-    // Takes back blank lines before the next part, which counted as lines of the hunk.
+    // Blank lines before the next part do not belong to the hunk.
     for (let last = this.#at - 1; !isFull() && blanks === 0 && last >= start && this.#line(last) === ""; last--) {
       hunk.old.pop();
       hunk.new.pop();
@@ -229,7 +227,7 @@ class PatchReader {
     return { ...hunk, isAnchored: first === " " && mark === " " };
   }
 
-  /** Whether a line ends a hunk. `left` has the remaining counts; null if the header has no counts. */
+  /** `left` has the remaining counts; null means that the header has no counts. */
   #isBoundary(left: Counts | null): boolean {
     const line = this.#line(this.#at);
     if (/^@@|^diff -|^Index: |^={60}/.test(line) || [MAIL, SEARCH, CODEX].some((one) => one.test(line))) return true;
@@ -311,8 +309,8 @@ class PatchReader {
     [this.#path, this.#at] = [path, end + 1];
   }
 
-  /** Returns the path in the last line before a block, or else the path of the previous block. Models also write the
-   * path in bold or as a heading. */
+  /** A block without a path belongs to the file of the previous block. Models write the path even in bold or as a
+   * heading. */
   #pathBefore(start: number, { isNew }: { readonly isNew: boolean }): string {
     const lines = this.#lines.slice(this.#since, start).map((line, by) => ({
       line: plain(line),
@@ -359,9 +357,8 @@ function isSignature(line: string): boolean {
   return /^-- ?$/.test(line);
 }
 
-/** Returns the index of the line between the two texts of a block: negative without such a line, "several" if several
- * lines are possible. Prefers a line as long as the other markers, so that a text may contain shorter or longer
- * ones. */
+/** The index is negative without such a line, and "several" if several lines are possible. A line as long as the other
+ * markers precedes others, because a text may contain shorter or longer ones. */
 function middleOf(lines: readonly string[], length: number): number | "several" {
   const all = lines.flatMap((line, at) => /^={5,9}\s*$/.test(line) ? [at] : []);
   const own = all.filter((at) => lines[at]?.trim().length === length);
@@ -376,8 +373,8 @@ const EMPTY = [
   "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391",
   "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813",
 ];
-/** The prefixes that git writes by default, and with diff.mnemonicPrefix for the index, the working tree, a commit and
- * an object. */
+/** Git writes these prefixes by default, and with diff.mnemonicPrefix for the index, the working tree, a commit and an
+ * object. */
 const PREFIXES = new Set([
   "a/ b/",
   "i/ w/",
@@ -410,12 +407,12 @@ const KEYS = Object.keys(EXTENDED);
 class FileHead {
   readonly #at: number;
   readonly #diff: number | null;
-  /** The name in the line `diff --git`; null if its two names differ, or if the line is missing. */
+  /** The value is null if the two names differ, or if the line `diff --git` is missing. */
   readonly #git: { readonly name: string; readonly hasPrefix: boolean } | null;
   readonly #values = new Map<Extended, string>();
   #names: { readonly from: string | null; readonly to: string | null } | null = null;
 
-  /** `git` has the line `diff --git` and the number of its diff. In a patch without such lines, `git` is null. */
+  /** `git` has the line `diff --git` and the number of its diff; it is null in a patch without such lines. */
   constructor(at: number, git: { readonly line: string; readonly diff: number } | null) {
     this.#at = at;
     this.#diff = git?.diff ?? null;
@@ -567,7 +564,7 @@ function nameIn(text: string, { hasTime = true }: { readonly hasTime?: boolean }
 
 const ESCAPES: Readonly<Record<string, number>> = { a: 7, b: 8, t: 9, n: 10, v: 11, f: 12, r: 13, '"': 34, "\\": 92 };
 
-/** Returns a quoted name as text. Git writes the bytes of such a name as `\303`. */
+/** Git writes the bytes of a quoted name as `\303`. */
 function unquoted(text: string): string {
   const [, inner] = /^"((?:[^"\\]|\\.)*)"/.exec(text) ?? [];
   if (inner === undefined) throw new Error(`Cannot apply the patch: the name ${text} has no closing quotation mark`);

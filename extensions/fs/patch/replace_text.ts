@@ -9,12 +9,11 @@ export interface TextReplacement {
 
 const MAX_SHOWN = 6;
 const MAX_LINE = 120;
-/** The limit for the characters of a text of 16 MB, because a character has at least one byte. */
+/** A character has at least one byte, so a text of 16 MB has at most this many characters. */
 const MAX_TEXT = 16 << 20;
 
-/** Returns the text after one replacement. If `old` is missing or, without `all`, not unique, rejects with Error that
- * has advice. In both texts of an edit, U+FFFD matches a byte that is not UTF-8, because readers of the file see this
- * character. */
+/** If `old` is missing or, without `all`, not unique, rejects with Error that has advice. U+FFFD in the edit matches a
+ * byte that is not UTF-8, because readers of the file see this character. */
 export async function replaceText(
   whole: string,
   edit: TextReplacement,
@@ -60,8 +59,8 @@ function withEndsOf(text: string, at: number, lines: string): string {
   return end > 0 && text[end - 1] === "\r" ? lines.replaceAll("\n", "\r\n") : lines;
 }
 
-/** Finds the places of a replacement. Models write line feeds. If a file with CRLF does not contain the old text, Vis
- * therefore converts both texts of the edit to CRLF. */
+/** Models write line feeds. If a file with CRLF does not contain the old text, Vis therefore converts both texts of the
+ * edit to CRLF. */
 async function placesOf(
   text: string,
   edit: TextReplacement,
@@ -90,13 +89,12 @@ function excerpt(text: string): string {
   return JSON.stringify(line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line);
 }
 
-/** The limit of comparisons for the engine's own search. The worst case of this search is the product of the two
- * lengths. */
+/** The worst case of the engine's own search is the product of the two lengths, so longer texts need another search. */
 const MAX_PRODUCT = 20_000_000;
 const SLICE = 1 << 15;
 const MAX_PLACES = 1_000_000;
 
-/** Returns the positions of a part in a text, without overlaps. For long texts, takes linear time, with pauses. */
+/** The positions do not overlap. Long texts take linear time, with pauses. */
 export async function findText(
   text: string,
   part: string,
@@ -133,7 +131,7 @@ function tooMany(path: string): RangeError {
   );
 }
 
-/** Returns how much of the part still matches after each of its prefixes (Knuth-Morris-Pratt). */
+/** The table has, for each prefix of the part, how much of the part still matches (Knuth-Morris-Pratt). */
 async function fallbackOf(part: string, pace: Pace): Promise<Int32Array> {
   const table = new Int32Array(part.length);
   for (let at = 1, length = 0; at < part.length; at++) {
@@ -151,8 +149,7 @@ const CHECK_EVERY = 4_096;
 const MAX_COMPARED = 2_000;
 const MAX_HINT = 120;
 
-/** Returns a hint for a text that was not found: the nearest line and its first different character. Returns "" if no
- * line is similar. */
+/** The hint shows the nearest line and its first different character. Returns "" if no line is similar. */
 async function nearestPlace(
   text: string,
   old: string,
@@ -174,7 +171,7 @@ async function nearestPlace(
   return `${first}; line ${start + by + 1} ${kind}${difference(own, found, { isWhole: by > 0 })}`;
 }
 
-/** Whether a line of a text is a line of the file. The first and the last line may be a part of a line. */
+/** The first and the last line may be a part of a line. */
 function isIn(
   found: string | undefined,
   line: string,
@@ -189,8 +186,7 @@ interface Place {
   readonly start: number;
 }
 
-/** Returns the line that is most similar to the first wanted line. If several lines are equally similar, returns the
- * line with the most similar following lines. Returns null if no line is similar enough. */
+/** If several lines are equally similar, the following lines decide. Returns null if no line is similar enough. */
 async function nearestStart(
   text: string,
   wanted: readonly string[],
@@ -217,8 +213,8 @@ async function nearestStart(
   return best === null ? null : { lines, start: best };
 }
 
-/** Counts the characters that two lines share at their beginning and end. A line that equals or contains the other
- * scores higher. */
+/** The score counts the characters that two lines share at their beginning and end. A line that equals or contains the
+ * other scores higher. */
 function likeness(line: string, other: string): number {
   if (line === other) return other.length + 2;
   if (line.includes(other)) return other.length + 1;
@@ -229,8 +225,7 @@ function likeness(line: string, other: string): number {
   return head + tail;
 }
 
-/** Describes the first character that differs from the wanted line. If `isWhole` is false, the match may begin within
- * the line. */
+/** If `isWhole` is false, the match may begin within the line. */
 function difference(wanted: string, line: string, { isWhole }: { readonly isWhole: boolean }): string {
   const has = (part: string): boolean => isWhole ? line.startsWith(part) : line.includes(part);
   let [low, high] = [0, Math.min(wanted.length, MAX_COMPARED)];
@@ -301,7 +296,7 @@ function named([char, next]: readonly string[]): string {
   return `${isSeen ? `${char} (${code(char)})` : code(char)}${more}`;
 }
 
-/** Normalises the beginning of a line, so that characters that look alike are the same. */
+/** Characters that look alike become the same. */
 function squeezed(line: string): string {
   return line.slice(0, MAX_COMPARED).normalize("NFC").toLowerCase().replace(/[\u2018\u2019\u201a\u00b4]/g, "'")
     .replace(/[\u201c\u201d\u201e]/g, '"').replace(/[\u2010-\u2014\u2212]/g, "-").replace(/\u2026/g, "...")

@@ -1,7 +1,6 @@
 const MAX_DIFF = 64 * 1024;
 const CONTEXT = 3;
-/** The limit for the lines of both texts together, because a list of lines costs many times the bytes of a short
- * line. */
+/** A list of lines costs many times the bytes of a short line, so the lines of both texts together have a limit. */
 const MAX_LINES = 500_000;
 
 interface DiffTexts {
@@ -9,10 +8,8 @@ interface DiffTexts {
   readonly after: string | null;
 }
 
-/** Returns a unified diff with three lines of context; empty if the texts are equal. Time and length are bounded.
- *
- * If the texts differ too much, the diff shows the changed region as a whole. A diff that is too long ends with a line
- * that counts the omitted lines. */
+/** The diff has three lines of context, and is empty if the texts are equal. If the texts differ too much, the diff
+ * shows the changed region as a whole. If the diff is too long, its last line counts the omitted lines. */
 export async function unifiedDiff(path: string, { before, after }: DiffTexts): Promise<string> {
   if (before === after) return "";
   const head = [
@@ -31,8 +28,7 @@ export async function unifiedDiff(path: string, { before, after }: DiffTexts): P
   return bounded(text);
 }
 
-/** Returns the name of a side of a diff. A path that leaves the workspace has no prefix, because a prefix would hide
- * its folder. */
+/** A prefix would hide the folder of a path that leaves the workspace, so such a path has none. */
 export function nameInDiff(side: "a" | "b", path: string): string {
   return path.startsWith("../") ? path : `${side}/${path}`;
 }
@@ -122,7 +118,7 @@ function hunkLines(hunk: readonly LineChange[], a: Lines, b: Lines): readonly st
   return [`@@ -${span(from, to)} +${span(newFrom, newTo)} @@`, ...body];
 }
 
-/** Returns the span of a hunk. An empty span refers to the line before it. */
+/** An empty span refers to the line before it. */
 function span(from: number, to: number): string {
   if (to - from === 1) return `${from + 1}`;
   return `${to > from ? from + 1 : from},${to - from}`;
@@ -141,7 +137,7 @@ function bounded(text: string): string {
   return `${kept}\n… ${rest.length} characters of the diff left out, with ${counts(added ?? 0, removed ?? 0)}\n`;
 }
 
-/** The lines `from` to `to` (exclusive) of the old text became lines `newFrom` to `newTo` of the new text. */
+/** The ends `to` and `newTo` are exclusive. */
 interface LineChange {
   readonly from: number;
   readonly to: number;
@@ -149,12 +145,11 @@ interface LineChange {
   readonly newTo: number;
 }
 
-/** The limit for removed and added lines. Above this limit, texts count as entirely different, because the time grows
- * with the square. */
+/** The time grows with the square of the distance, so texts above this limit count as entirely different. */
 const MAX_DISTANCE = 1_000;
 
-/** Returns the minimal changes from one list of lines to the other, in order and in bounded time. Lists that differ too
- * much count as changed from the first different line to the last. */
+/** The changes are minimal and in order. Lists that differ too much count as changed from the first different line to
+ * the last. */
 export async function lineChanges(a: readonly string[], b: readonly string[]): Promise<readonly LineChange[]> {
   const shorter = Math.min(a.length, b.length);
   let head = 0;

@@ -9,10 +9,9 @@ export interface FoundDefinition {
   readonly others?: readonly number[];
 }
 
-/** Returns the whole definition of a name, or the innermost function or class around a line, with the comments and
- * decorators before it. Rejects with Error if no definition fits.
- *
- * The search uses brackets, indentation and keywords, so that one search serves many languages. */
+/** The definition is that of a name, or the innermost function or class around a line, with the comments and decorators
+ * before it. Brackets, indentation and keywords decide, so that one search serves many languages. Rejects with Error
+ * if no definition fits. */
 export async function findDefinition(
   context: FsContext,
   path: string,
@@ -76,7 +75,7 @@ function kindsOf(name: string): readonly (readonly [kind: Kind, pattern: RegExp]
   return kinds.map(([kind, pattern]) => [kind, new RegExp(pattern, "u")]);
 }
 
-/** The kinds of a match. "called" is a line that could also be a call. */
+/** "called" means a line that could be a call. */
 type Kind = "named" | "called" | "value" | "made";
 
 const ANY = kindsOf(WORD);
@@ -128,8 +127,7 @@ class SourceLines {
     return found.filter(isOwned).map(({ span }) => span);
   }
 
-  /** Returns the innermost function or class around a line. If there is none, returns the innermost call with a
-   * function around the line. */
+  /** If no function or class is around the line, the result is the innermost call with a function around it. */
   around(sought: number): readonly Span[] {
     if (sought > this.#lines.length) return [];
     const within = (line: number): Span | null => {
@@ -182,7 +180,7 @@ class SourceLines {
     return found?.[0] ?? null;
   }
 
-  /** Whether the span is a call such as `run(() => {` to `});`, which looks like a method. */
+  /** A call such as `run(() => {` to `});` looks like a method. */
   #isCall({ to }: Span): boolean {
     return /\)\s*[;,]?\s*$/.test(this.#code[to - 1] ?? "");
   }
@@ -254,7 +252,7 @@ class SourceLines {
   }
 }
 
-/** Languages in which single quotes enclose texts of any length. */
+/** Single quotes enclose texts of any length in these languages. */
 const LONG_QUOTES =
   /\.(?:[cm]?[jt]sx?|vue|svelte|php|dart|pyi?|pyx|rb|rake|lua|sh|bash|pl|pm|groovy|gradle|r|jl|nim|sql)$/i;
 const HASH_COMMENTS =
@@ -281,8 +279,7 @@ function textsIn(path: string): RegExp {
 
 const INSIDE = "\u0001";
 
-/** Returns the lines of a text without its strings, comments and patterns, and whether each line begins inside one of
- * them. */
+/** The code has no strings, comments and patterns. `inside` says whether a line begins inside one of them. */
 function withoutText(text: string, path: string): { readonly code: string[]; readonly inside: boolean[] } {
   const code = new Masked(text, path).masked().split("\n");
   const inside = code.map((line) => line.startsWith(INSIDE));

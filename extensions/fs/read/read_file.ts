@@ -18,7 +18,7 @@ const CHUNK = 64 * 1024;
 const LINE_FEED = 10;
 const MOST_IN_LINE = 16 << 20;
 
-/** Returns the text of a file, or some of its lines. The last line of a range has no line ending. */
+/** The last line of a range has no line ending. */
 export async function readFile(context: FsContext, path: string, options: ReadFileOptions = {}): Promise<string> {
   const place = confine(context, path);
   using file = await openFile(context, { place, action: "read" });
@@ -129,7 +129,7 @@ interface LineRange {
   readonly encoding: string | undefined;
 }
 
-/** Reads the bytes of a range of lines as a stream, so that the memory holds only the result and one chunk. */
+/** The memory holds only the result and one chunk, because the file may be large. */
 async function readLines(file: OpenFile, range: LineRange): Promise<Uint8Array> {
   const { from, to, place } = range;
   const kept: Uint8Array[] = [];
@@ -155,8 +155,7 @@ async function readLines(file: OpenFile, range: LineRange): Promise<Uint8Array> 
   return withoutLineEnd(Buffer.concat(kept));
 }
 
-/** Returns the part of a chunk within the range. `line` is the number of the chunk's first line, and afterwards of the
- * next chunk's first line. */
+/** `line` is the number of the chunk's first line, and in the result that of the next chunk. */
 function cutLines(
   chunk: Uint8Array,
   { line, from, to }: { readonly line: number; readonly from: number; readonly to: number },
@@ -204,7 +203,7 @@ type ReadEntry = { readonly path: string; readonly text: string } | {
 const MAX_FILES = 5_000;
 const MAX_TOTAL = 16 * 1024 * 1024;
 
-/** Reads many files in one call. An entry for an unreadable file has the reason instead of the text. */
+/** An entry for an unreadable file has the reason instead of the text. */
 export async function readFiles(
   context: FsContext,
   wanted: string | readonly string[],

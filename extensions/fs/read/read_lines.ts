@@ -4,7 +4,7 @@ import type { FsContext } from "../context.ts";
 import { openFile, textOf } from "./read_place.ts";
 
 export interface ReadLinesOptions {
-  /** The byte at which the piece begins: 0, or the `next` of the previous piece. */
+  /** The piece begins at this byte: 0, or the `next` of the previous piece. */
   readonly at?: number | undefined;
   readonly count?: number | undefined;
   readonly encoding?: string | undefined;
@@ -12,7 +12,7 @@ export interface ReadLinesOptions {
 
 interface LinePiece {
   readonly lines: readonly string[];
-  /** The byte at which the next piece begins; null at the end of the file. */
+  /** The next piece begins at this byte. Null means the end of the file. */
   readonly next: number | null;
 }
 
@@ -21,10 +21,10 @@ const ENOUGH_BYTES = 4 << 20;
 const MAX_LINE_BYTES = 16 << 20;
 const CHUNK = 256 * 1024;
 const LINE_FEED = 10;
-/** The number of bytes that is enough to detect the encoding. */
+/** This number of bytes is enough to detect the encoding. */
 const HEAD = 64 * 1024;
 
-/** Returns the next lines of a file. The size of the file does not affect the memory use. */
+/** The size of the file does not affect the memory use. */
 export async function readLines(
   context: FsContext,
   path: string,
@@ -70,7 +70,7 @@ export async function readLines(
   return { lines: linesOf(text), next: at + end < size ? at + end : null };
 }
 
-/** Returns the end of the line that begins at a byte. Returns 0 if the bytes do not contain the end. */
+/** Returns the end of the line that begins at `from`, or 0 if the bytes do not contain it. */
 function endOf(bytes: Uint8Array, from: number, feed: readonly number[]): number {
   const [first = LINE_FEED, second] = feed;
   for (let at = bytes.indexOf(first, from); at >= 0; at = bytes.indexOf(first, at + 1)) {

@@ -8,9 +8,8 @@ import { type Facts, fromTop, type OpenFile, sha256Of, sizeText } from "../tree/
 export const MAX_READ_BYTES = 1024 * 1024;
 const CHUNK = 1024 * 1024;
 
-/** Opens an existing regular file, which the caller closes. Rejects with Error for a missing or unreadable file and for
- * another kind of entry, and if the user refuses a secret file. With `isChange`, the question about a secret file waits
- * for its new text. */
+/** The caller closes the file. Rejects with Error for a missing or unreadable file, for another kind of entry, and if
+ * the user refuses a secret file. With `isChange`, the question about a secret file waits for its new text. */
 export async function openFile(
   context: FsContext,
   { place, action, isChange = false }: {
@@ -44,7 +43,7 @@ export async function openFile(
   }
 }
 
-/** Returns the error for a file that `readWhole` could not read: the file is too large, or it grew meanwhile. */
+/** `readWhole` could not read the file, which is too large or grew meanwhile. */
 export function tooLarge(
   cannot: string,
   { size, most, by }: { readonly size: number; readonly most: number; readonly by: string },
@@ -55,8 +54,7 @@ export function tooLarge(
   return new RangeError(`${cannot}: ${reason}`);
 }
 
-/** Returns the bytes of an open file, which had `size` bytes at first. Returns null if `size` is above `most` or the
- * file has grown. */
+/** The file had `size` bytes at first. Returns null if `size` is above `most` or the file has grown. */
 export async function readWhole(
   file: OpenFile,
   { size, most, signal }: { readonly size: number; readonly most: number; readonly signal: AbortSignal | undefined },
@@ -81,8 +79,8 @@ interface Text {
   readonly size?: number;
 }
 
-/** Returns the text of a file in the encoding that the caller gives, or else in the encoding that its bytes suggest.
- * Adds a note for the model about a guess and about invalid bytes. Throws Error for a binary file. */
+/** The encoding is the caller's, or the one that the bytes suggest. A note tells the model about a guess and about
+ * invalid bytes. Throws Error for a binary file. */
 export function textOf(
   context: FsContext,
   bytes: Uint8Array,
@@ -131,8 +129,8 @@ export function rememberFile(
   });
 }
 
-/** Whether a file may have keys, and no approval for the conversation or the workspace allows reading it. A text that
- * the conversation itself wrote is not hidden from the conversation. */
+/** Such a file may have keys, and no approval for the conversation or the workspace allows reading it. A text that the
+ * conversation itself wrote is not hidden from it. */
 export async function isHiddenSecret(context: FsContext, place: SecretFile["place"]): Promise<boolean> {
   return await needsQuestion(context, { place, action: "read" });
 }
@@ -158,10 +156,9 @@ export function isOwnText(
   return known !== null && known.isOwn && known.mtime === info.modified && known.size === info.size;
 }
 
-/** Asks the user before a conversation reads or changes a file that may have keys, unless an approval for the
- * conversation or the workspace allows the call. With `isOther`, the call reveals another text than the present text,
- * so Vis asks even if the conversation wrote the present text. Rejects with Error if the user refuses or cannot be
- * asked. */
+/** Vis asks unless an approval for the conversation or the workspace allows the call. With `isOther`, the call reveals
+ * another text than the present one, so Vis asks even if the conversation wrote the file. Rejects with Error if the
+ * user refuses or Vis cannot ask. */
 export async function askForSecret(
   context: FsContext,
   file: SecretFile & { readonly isOther?: boolean },
@@ -173,8 +170,7 @@ export async function askForSecret(
 
 const MOST_SHOWN = 3_000;
 
-/** Asks the user about the secret files that a change has read. `newLines` resolves with the new lines of a changed
- * file for the question, or with null. */
+/** `newLines` resolves with the new lines of a changed file for the question, or with null. */
 export async function askForUnasked(
   context: FsContext,
   newLines: (real: string) => Promise<string | null> = () => Promise.resolve(null),
@@ -204,8 +200,8 @@ async function askAbout({ approve }: FsContext, file: SecretFile, shown: string 
   );
 }
 
-/** A question contains no old line of the file, because Vis stores questions and sends them to channels. An approval of
- * reads does not allow changes, because the user must see the change. */
+/** Vis stores questions and sends them to channels, so a question contains no old line of the file. The user must see a
+ * change, so an approval of reads does not allow changes. */
 function questionAbout({ place, action, isChange = false }: SecretFile, shown: string | null = null) {
   const change = shown === null || shown === "" ? "" : `. The change:\n${shown}`;
   return {

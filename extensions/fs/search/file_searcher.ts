@@ -6,10 +6,10 @@ import { decodeText, type Pace } from "@vis/extension";
 import { clearTimeout, setTimeout } from "node:timers";
 
 export interface HitTaker {
-  /** The limit for hits. Vis only counts further hits. */
+  /** Vis only counts further hits. */
   readonly most: number;
   readonly full: boolean;
-  /** Adds a hit. Returns false when the search needs no more hits. */
+  /** Returns false when the search needs no more hits. */
   add(hit: Hit): boolean;
   count(path: string, hits: number): void;
 }
@@ -29,7 +29,7 @@ interface Candidate {
 
 const MESSAGE_CHARS = 256 * 1024, AHEAD = 8;
 
-/** Searches files one after the other. If the pattern could block the main loop for too long, a worker searches. */
+/** If the pattern could block the main loop for too long, a worker searches. */
 export class FileSearcher implements Disposable {
   readonly #options: FileSearchOptions;
   readonly #matcher: LineMatcher;
@@ -69,7 +69,7 @@ export class FileSearcher implements Disposable {
     });
   }
 
-  /** Reads files while the worker searches earlier files. Hits still arrive in order. */
+  /** The link reads files while the worker searches earlier ones, and hits still arrive in order. */
   async #sent({ path, real }: Candidate, worker: SearchWorkerLink): Promise<ScanOutcome> {
     const { tally, pace } = this.#options;
     let isOpen = false;
@@ -117,20 +117,20 @@ type ScanOutcome = "searched" | "binary" | "unreadable";
 interface ScanOptions {
   readonly buffer: Uint8Array<ArrayBuffer>;
   readonly pace: Pace;
-  /** Receives text that is cut at line endings. The last text may be empty. Returns false when the search needs no more
+  /** The text ends at a line ending, and the last text may be empty. Returns false when the search needs no more
    * text. */
   readonly take: (text: string, isLast: boolean) => Promise<boolean>;
 }
 
-/** The size up to which a file is one piece, as for `fs.readFile`. Reading and searching then detect the encoding from
- * the same bytes. Vis decodes the pieces of a larger file one by one. */
+/** Up to this size, a file is one piece, so that reading and searching detect the encoding from the same bytes. Vis
+ * decodes the pieces of a larger file one by one. */
 const PIECE_BYTES = 1024 * 1024;
-/** The number of bytes that shows whether the encoding has two bytes for each character. */
+/** This number of bytes shows whether the encoding has two bytes for each character. */
 const HEAD_BYTES = 64 * 1024;
 const READ_BYTES = 256 * 1024;
 const LINE_FEED = 10;
 
-/** Reads the text of a file in pieces of whole lines, and skips an unreadable file. */
+/** The pieces have whole lines. An unreadable file is skipped. */
 export async function scanFile(tree: Tree, path: string, { buffer, pace, take }: ScanOptions): Promise<ScanOutcome> {
   let file: OpenFile;
   try {
@@ -177,7 +177,7 @@ function wideEncodingOf(bytes: Uint8Array): string | undefined {
   return encoding.startsWith("utf-16") ? encoding : undefined;
 }
 
-/** Returns the end of the last line in some bytes. Cuts a longer line between two characters. */
+/** Returns the end of the last line. A longer line ends between two characters. */
 function endOfLines(bytes: Uint8Array, wide: string | undefined): number {
   if (wide === undefined) {
     const end = bytes.lastIndexOf(LINE_FEED) + 1;
@@ -200,8 +200,7 @@ interface Waiting {
   readonly reject: (reason: unknown) => void;
 }
 
-/** The link to a worker for one search. Disposing of the link keeps one idle worker for the next search, and ends a
- * worker that is busy or not needed. */
+/** `dispose` keeps one idle worker for the next search, and ends a worker that is busy or not needed. */
 class SearchWorkerLink implements Disposable {
   static #idle: { readonly worker: Worker; readonly timer: ReturnType<typeof setTimeout> } | null = null;
 
@@ -272,8 +271,7 @@ class SearchWorkerLink implements Disposable {
   }
 }
 
-/** Starts the worker. From source, the worker is a separate module. In the executable, the worker is next to the chunk
- * with this code. */
+/** From source, the worker is a separate module. In the executable, the worker is next to the chunk with this code. */
 function startWorker(): Worker {
   const file = import.meta.url.endsWith(".ts") ? "./search_worker.ts" : "./search_worker.js";
   return new Worker(new URL(file, import.meta.url), { type: "module", deno: { permissions: "none" } });

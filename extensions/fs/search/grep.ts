@@ -11,7 +11,7 @@ import { Pace } from "@vis/extension";
 
 export interface GrepOptions extends MatchOptions {
   readonly path?: string | readonly string[] | undefined;
-  /** The patterns of paths. A pattern without `/` applies to the names of files. */
+  /** A pattern without `/` applies to the names of files. */
   readonly glob?: string | readonly string[] | undefined;
   readonly context?: number | undefined;
   readonly limit?: number | undefined;
@@ -23,8 +23,7 @@ const MAX_CONTEXT = 200;
 
 export type CountOptions = Omit<GrepOptions, "context" | "limit">;
 
-/** Returns the first matching lines up to the limit. Without a limit, returns all matching lines, or rejects with
- * RangeError if more than DEFAULT_HITS lines match. */
+/** Without a limit, rejects with RangeError if more than DEFAULT_HITS lines match. */
 export async function grep(context: FsContext, pattern: string, options: GrepOptions = {}): Promise<Hit[]> {
   const pace = new Pace(context.signal);
   const tally = new HitTally(options.limit);
@@ -90,8 +89,7 @@ interface Candidate {
   readonly named: boolean;
 }
 
-/** Collects the paths that a search skipped. A skipped path is an error only if it is the only path, or if every path
- * failed. */
+/** A skipped path is an error only if it is the only path, or if every path failed. */
 class Unsearched {
   readonly #note: FsContext["note"];
   readonly #paths: number;
@@ -234,8 +232,8 @@ class HitTally {
     this.#files.add(path);
   }
 
-  /** If the caller gave no limit, throws RangeError for more hits than the default limit, because a cut list looks like
-   * a complete list. */
+  /** A cut list looks like a complete list, so more hits than the default limit throw RangeError if the caller gave no
+   * limit. */
   hits(): Hit[] {
     if (this.#limit !== undefined || this.#more === 0) return this.#kept;
     const all = this.#kept.length + this.#more;

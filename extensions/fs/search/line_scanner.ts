@@ -5,7 +5,7 @@ export interface Hit {
   readonly path: string;
   readonly line: number;
   readonly text: string;
-  /** Whether the line is longer than `text`; else absent. */
+  /** The key exists if the line is longer than `text`. */
   readonly cut?: true;
   readonly before?: readonly string[];
   readonly after?: readonly string[];
@@ -15,12 +15,11 @@ interface ScanOptions {
   readonly path: string;
   readonly matcher: LineMatcher;
   readonly context: number;
-  /** Called with each hit in line order, while `after` may still grow. Returns true to continue. */
+  /** The scanner calls this in line order, while `after` may still grow. Returns true to continue. */
   readonly onHit: (hit: Hit) => boolean;
 }
 
-/** The size of the parts of a longer line. Vis searches part by part, because the time of one search grows with the
- * length. */
+/** The time of one search grows with the length, so Vis searches a longer line part by part. */
 const PART = 16 * 1024;
 const CHECKED = 64 * 1024;
 const MAX_CHARS = 500;
@@ -131,24 +130,24 @@ export interface MatchOptions {
 }
 
 const MAX_PATTERN = 2_000, SHOWN_PATTERN = 200;
-/** The limit for the states of a compiled pattern, because the worst-case time for each character grows with them. */
+/** The worst-case time for each character grows with the states of a compiled pattern. */
 const MAX_PROGRAM = 2_000;
-/** The number of states up to which 64 KB take at most a few milliseconds. */
+/** With up to this number of states, 64 KB take at most a few milliseconds. */
 const LIGHT_PROGRAM = 24;
 const LIGHT_TEXT = 64;
 const BEYOND = /\(\?<?[=!]|\\[1-9]|\\k</;
 const PLAIN = /^[\w\s"'`/:;,=<>@#%&!~-]+$/;
 
-/** Matches a pattern against single lines, in time linear in their length, with RE2's algorithm and no backtracking. */
+/** RE2's algorithm needs no backtracking, so the time is linear in the length of a line. */
 export class LineMatcher {
   readonly #plain: string | null;
   readonly #expression: RE2JS;
-  /** Whether a search of the whole text is conclusive. False if the pattern depends on the edges of a line. */
+  /** The value is false if the pattern depends on the edges of a line. */
   readonly #wholeTextTells: boolean;
-  /** Texts, of which every match contains one. Empty if the pattern implies no text. */
+  /** Every match contains one of these texts. The list is empty if the pattern implies no text. */
   readonly #needed: readonly string[];
 
-  /** Throws SyntaxError for unsupported syntax. Throws RangeError for a pattern that is empty, has line ends or is too
+  /** Throws SyntaxError for unsupported syntax, and RangeError for a pattern that is empty, has line ends or is too
    * large. */
   constructor(pattern: string, { ignoreCase = false, literal = false }: MatchOptions) {
     if (pattern === "") throw new RangeError('Cannot search for "": the pattern is empty; ".*" matches all lines');
@@ -164,14 +163,12 @@ export class LineMatcher {
     this.#wholeTextTells = literal || !/\$|\\[AzZ]|\(\?[A-Za-z]*-/.test(pattern);
   }
 
-  /** Whether the pattern could block the main loop for too long. The time for a piece grows with the states of the
-   * compiled pattern. */
+  /** A heavy pattern could block the main loop for too long, because the time for a piece grows with its states. */
   get isHeavy(): boolean {
     return this.#plain === null ? this.#expression.programSize() > LIGHT_PROGRAM : this.#plain.length > LIGHT_TEXT;
   }
 
-  /** Checks all lines of a text at once. If the result is false, no line matches. If the result is true, a line may
-   * match. */
+  /** If the result is false, no line of the text matches. If it is true, a line may match. */
   mayMatchIn(text: string): boolean {
     if (this.#plain !== null) return text.includes(this.#plain);
     if (this.#needed.length > 0 && !this.#needed.some((one) => text.includes(one))) return false;
@@ -218,8 +215,8 @@ function oneShown(pattern: string): string {
   return pattern.length > SHOWN_PATTERN ? `${pattern.slice(0, SHOWN_PATTERN)}…` : pattern;
 }
 
-/** Returns texts, of which every match contains one: one for each alternative of the pattern. Returns [] if an
- * alternative has no such text. */
+/** Every match contains one of these texts, one for each alternative of the pattern. Returns [] if an alternative has
+ * no such text. */
 function neededTexts(pattern: string): readonly string[] {
   if (/\(\?(?![:P<])|\\Q/.test(pattern)) return [];
   const found: string[] = [];
@@ -266,7 +263,7 @@ function withoutLast(text: string): string {
   return [...text].slice(0, -1).join("");
 }
 
-/** Returns the position of the bracket that closes a class of characters; -1 if the bracket is missing. */
+/** Returns -1 if the closing bracket is missing. */
 function endOfClass(pattern: string, from: number): number {
   let at = from + (pattern[from + 1] === "^" ? 2 : 1);
   if (pattern[at] === "]") at++;

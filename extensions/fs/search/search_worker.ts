@@ -1,8 +1,7 @@
-/** The worker for patterns that would block the main loop for too long. The worker has no permissions and sees only the
- * text of files. */
+/** The worker has no permissions and sees only the text of files. */
 import { type Hit, LineMatcher, LineScanner, type MatchOptions } from "./line_scanner.ts";
 
-/** Pieces of one file arrive in order and are cut at line endings. */
+/** Pieces of one file arrive in order and end at line endings. */
 export interface SearchPiece {
   readonly path: string;
   readonly text: string;
@@ -19,7 +18,7 @@ export type SearchOrder =
   }
   | { readonly type: "pieces"; readonly pieces: readonly SearchPiece[] };
 
-/** The hits of the files whose last piece was in the message, in order. */
+/** The hits belong to the files whose last piece was in the message, in order. */
 export type SearchReply = readonly FileHits[];
 
 interface FileHits {
@@ -38,7 +37,7 @@ class Search {
   #scanner: LineScanner | null = null;
   #found: { hits: FileHits["hits"][number][]; more: number } = { hits: [], more: 0 };
 
-  /** Searches a message after the earlier messages. The next message may arrive meanwhile. */
+  /** A message waits for earlier messages, and the next message may arrive meanwhile. */
   take(order: SearchOrder): Promise<SearchReply | null> {
     const reply = this.#earlier.then(() => this.#take(order));
     this.#earlier = reply;
@@ -61,7 +60,7 @@ class Search {
     return found;
   }
 
-  /** Returns the hits of a file with its last piece. Returns null if more pieces follow or the file has no hits. */
+  /** Returns null if more pieces follow or the file has no hits. */
   async #search({ path, text, last }: SearchPiece): Promise<FileHits | null> {
     const scanner = this.#scanner ??= this.#scannerOf(path);
     await scanner.push(text, NO_PACE);

@@ -1,6 +1,6 @@
 import { nameBytes, nameText } from "./tree.ts";
 
-/** Declares Linux system calls through libc's `syscall`. Calls with the same types of arguments share a declaration. */
+/** Linux system calls go through libc's `syscall`. Calls with the same types of arguments share a declaration. */
 const SYMBOLS = {
   openat2: { name: "syscall", parameters: ["i32", "i32", "buffer", "buffer", "i32"], result: "i32" },
   statx: { name: "syscall", parameters: ["i32", "i32", "buffer", "i32", "u32", "buffer"], result: "i32" },
@@ -80,7 +80,7 @@ const AT_SYMLINK_NOFOLLOW = 0x100;
 const AT_EMPTY_PATH = 0x1000;
 const STATX_BASIC = 0x7ff, STATX_BASIC_AND_BIRTH = 0xfff;
 const STATX_BYTES = 256;
-/** UNLINKED is RESOLVE_NO_MAGICLINKS and RESOLVE_NO_SYMLINKS. BENEATH also has RESOLVE_BENEATH. */
+/** UNLINKED is RESOLVE_NO_MAGICLINKS and RESOLVE_NO_SYMLINKS. BENEATH adds RESOLVE_BENEATH. */
 const UNLINKED = 0x02n | 0x04n, BENEATH = UNLINKED | 0x08n;
 const HOW_BYTES = 24;
 /** The kernel accepts paths below 4,096 bytes, and a UTF-16 unit can take three bytes. */
@@ -88,7 +88,7 @@ const ONE_CALL_CHARS = 1300;
 const EINTR = 4, EAGAIN = 11, EXDEV = 18, ERANGE = 34;
 const W_OK_AND_X_OK = 0b11, KEEP_SIZE = 1;
 const ATTRIBUTE_BYTES = 4096;
-/** Linux's limit for the bytes of an extended attribute. */
+/** Linux limits an extended attribute to this many bytes. */
 const MAX_VALUE = 64 * 1024;
 const LOCK_EX_NB = 0b110;
 const RETRIES = 64;
@@ -114,8 +114,8 @@ const REASONS: Readonly<Record<number, string>> = {
 
 const terminated = (text: string): Bytes => nameBytes(`${text}\0`);
 
-/** Linux file calls. `open` stays below its folder, even if other processes change names meanwhile. Other calls with a
- * folder take a single name. */
+/** `open` stays below its folder, even if other processes change names meanwhile. Other calls with a folder take a
+ * single name. */
 export class Kernel {
   static #shared: Kernel | null | undefined;
 
@@ -131,7 +131,7 @@ export class Kernel {
     this.#symbols = Deno.dlopen("libc.so.6", SYMBOLS).symbols;
   }
 
-  /** Returns null on other systems than Linux, without libc.so.6, and if openat2 fails, which came with Linux 5.6. */
+  /** Returns null on systems without Linux 5.6 (openat2) or without libc.so.6. */
   static shared(): Kernel | null {
     if (Kernel.#shared === undefined) Kernel.#shared = Kernel.#load();
     return Kernel.#shared;
@@ -148,12 +148,12 @@ export class Kernel {
     }
   }
 
-  /** Opens a folder by its real path. Throws FilesystemLoop if a part of the path has become a link. */
+  /** The path must be real. Throws FilesystemLoop if a part of the path has become a link. */
   openRoot(path: string): number {
     return this.#open(AT_FDCWD, path, { flags: OPEN.path | OPEN.folder, resolve: UNLINKED });
   }
 
-  /** Opens a path below a folder, in one call if possible. `root` is the folder's real path. */
+  /** `root` is the folder's real path. */
   openBelow(root: string, path: string, { flags }: { readonly flags: number }): number {
     const whole = path === "." ? root : `${root}/${path}`;
     // In a path without links, only `..` can lead out of the folder.
@@ -198,8 +198,7 @@ export class Kernel {
     return bytes;
   }
 
-  /** Returns a struct statx, which the next call overwrites. With null as `path`, returns the facts of the
-   * descriptor. */
+  /** The next call overwrites the returned struct statx. With null as `path`, the facts are those of the descriptor. */
   stat(folder: number, path: string | null): DataView {
     const flags = path === null ? AT_EMPTY_PATH : AT_SYMLINK_NOFOLLOW;
     const name = path === null ? this.#empty : terminated(path);
@@ -212,7 +211,7 @@ export class Kernel {
     }
   }
 
-  /** Writes the numbers of `Tree.stamps` for one name, which ends with NUL. For a missing entry, writes no number. */
+  /** The name ends with NUL. For a missing entry, `into` stays unchanged. */
   stamp(folder: number, name: Bytes, into: Float64Array, at: number): void {
     const bytes = this.#statBytes, stat = this.#stat;
     const code = this.#symbols.statx(this.#calls.statx, folder, name, AT_SYMLINK_NOFOLLOW, STATX_BASIC, bytes);
@@ -294,7 +293,7 @@ export class Kernel {
     return this.#symbols.mode(this.#calls.faccessat, folder, terminated("."), W_OK_AND_X_OK) === 0;
   }
 
-  /** Reserves room on the disk for a file of this size. Throws Error if the disk lacks the room. */
+  /** Throws Error if the disk lacks the room. */
   reserve(descriptor: number, size: number): void {
     const done = this.#symbols.allocate(this.#calls.fallocate, descriptor, KEEP_SIZE, 0n, BigInt(size));
     const code = done < 0n ? this.#errno() : 0;
@@ -315,7 +314,7 @@ export class Kernel {
     return this.#symbols.numbers(this.#calls.fchown, descriptor, uid, gid) === 0;
   }
 
-  /** Whether any process has locked a file. Follows links in the path. */
+  /** The lock may belong to any process. A link is followed. */
   isLocked(path: string): boolean {
     const file = this.#open(AT_FDCWD, path, { flags: 0, resolve: 0n });
     try {
@@ -325,7 +324,7 @@ export class Kernel {
     }
   }
 
-  /** Opens a list of events (inotify). Returns null if the system allows no more lists. */
+  /** Returns null if the system allows no more lists of events. */
   openEvents(): number | null {
     const at = this.#symbols.numbers(this.#calls.inotify_init1, OPEN.closeOnExec | OPEN.nonBlocking, 0, 0);
     return at < 0 ? null : at;

@@ -20,22 +20,21 @@ const ENTRY_KINDS: Readonly<Record<number, Facts["kind"]>> = { 8: "file", 4: "di
 const RENAME_NOREPLACE = 1;
 const NEW_FILE = 0o666, NEW_FOLDER = 0o777;
 const LIST_BYTES = 64 * 1024;
-/** The mode bits without set-id, so that new contents do not run as another user because the old contents did. */
+/** New contents must not run as another user because the old contents did, so set-id bits are absent. */
 const PLAIN_MODE = 0o777;
 const WRITE_BYTES = 1024 * 1024;
 const ENTRY_HEAD = 19;
 const MOUNT_ROOT = 0x2000;
 const IS_ROOT = Deno.build.os !== "windows" && Deno.uid() === 0;
-/** Attributes that the system sets on a new file, or that a new file must not have. */
+/** The system sets these attributes on a new file, or a new file must not have them. */
 const SET_BY_SYSTEM = new Set(["security.selinux", "security.capability", "security.ima", "security.evm"]);
 
-/** Opens files below a folder through openat2 (RESOLVE_BENEATH, no links), so that a concurrent rename or link cannot
- * lead a path outside. */
+/** openat2 (RESOLVE_BENEATH, no links) keeps a concurrent rename or link from leading a path outside. */
 export class KernelTree implements Tree, Disposable {
   readonly #kernel: Kernel;
   readonly #top: string;
   readonly below: string;
-  /** The descriptor of the root. Null if each call opens the root. */
+  /** The descriptor is null if each call opens the root. */
   readonly #held: number | null;
 
   constructor(kernel: Kernel, top: string, { below = "", isHeld = false } = {}) {
@@ -180,7 +179,7 @@ class KernelFolder extends KernelEntry implements OpenFolder {
         done += this.kernel.transfer("write", at, bytes.subarray(done, done + WRITE_BYTES));
         if (pace.due) await pace.rest();
       }
-      // Sets the owner before the mode, because a change of the owner clears some bits of the mode.
+      // A change of the owner clears some bits of the mode, so the owner comes first.
       const wanted = owner ?? this.#ownerOfNew;
       if (wanted) this.kernel.setOwner(at, wanted);
       if (mode !== null) this.kernel.setMode(at, mode & PLAIN_MODE);
@@ -302,7 +301,7 @@ function listOf(kernel: Kernel, { at, path }: { readonly at: number; readonly pa
   return found;
 }
 
-/** Asks the system for the kind, because some file systems do not return kinds with names. */
+/** Some file systems do not return kinds with names, so this asks the system. */
 function kindOf(kernel: Kernel, at: number, name: string): Facts["kind"] {
   return orNull(() => factsOf(kernel.stat(at, name)).kind) ?? "other";
 }

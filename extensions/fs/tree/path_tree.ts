@@ -15,9 +15,7 @@ import { openPlainFile } from "@vis/extension";
 import { closeSync, readSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 
-/** Opens files below a folder by their paths, for systems without openat2.
- *
- * Vis checks every path before use. But a program that replaces a folder with a link after the check can lead a path
+/** Systems without openat2 need this tree. A program that replaces a folder with a link after the check can lead a path
  * outside, as docs/extend/functions/fs.md explains. */
 export class PathTree implements Tree, Disposable {
   readonly #top: string;
@@ -38,7 +36,7 @@ export class PathTree implements Tree, Disposable {
     return lookAt(this.#real(path));
   }
 
-  /** Returns null, because some file systems also find an entry by other names. */
+  /** Returns null, because some file systems find an entry by other names. */
   lookUnlinked(): null {
     return null;
   }
@@ -104,7 +102,7 @@ export class PathTree implements Tree, Disposable {
     return folder;
   }
 
-  /** Resolves like `#real`, and throws if the path itself is a link. */
+  /** Throws if the path itself is a link. */
   #unlinked(path: string): string {
     const real = this.#real(path);
     if (lookAt(real)?.kind === "link") throw new Deno.errors.FilesystemLoop(`${path} is a link`);

@@ -5,14 +5,14 @@ import { posix } from "node:path";
 export interface Facts {
   readonly kind: "file" | "dir" | "link" | "other";
   readonly size: number;
-  /** The modification time in milliseconds since the epoch. */
+  /** The time is in milliseconds since the epoch. */
   readonly modified: number;
   readonly mode: number;
   readonly uid: number;
   readonly gid: number;
   readonly names: number;
   readonly isMount: boolean;
-  /** An id that stays the same while the entry exists, also after a rename. */
+  /** The id stays the same while the entry exists, even after a rename. */
   readonly id: string;
 }
 
@@ -38,74 +38,65 @@ export interface OpenFile extends Disposable {
   readonly facts: Facts;
   read(into: Uint8Array<ArrayBuffer>): number;
   seek(to: number): void;
-  /** Returns undefined if the file has no attributes that a new file could get, or if the tree cannot read attributes.
-   */
+  /** Returns undefined if the file has no attributes that a new file could get, or if the tree cannot read
+   * attributes. */
   attributes(): Attributes | undefined;
 }
 
-/** The extended attributes of a file, including an access list, with values in Base64. */
+/** The attributes include an access list. Values are in Base64. */
 export type Attributes = Readonly<Record<string, string>>;
 
 export interface NewFile {
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** The permission bits; null for the default of a new file. */
+  /** Null means the default of a new file. */
   readonly mode: number | null;
   readonly owner: { readonly uid: number; readonly gid: number } | null;
   readonly attributes?: Attributes | undefined;
 }
 
-/** An open folder, which stays the same if its name changes. Names are single parts of a path. The methods follow no
- * links. */
+/** An open folder stays the same if its name changes. Names are single parts of a path. The methods follow no links. */
 export interface OpenFolder extends Disposable {
   readonly facts: Facts;
   look(name: string): Facts | null;
   /** Rejects with `AlreadyExists` if the name is taken. When `create` resolves, the bytes are on the disk. */
   create(name: string, file: NewFile): Promise<void>;
-  /** Whether the tree must write a file in place. A replacement may be impossible, or lose names, an owner, an access
-   * list, extended attributes or a mount. */
+  /** A replacement may be impossible, or lose names, an owner, an access list, extended attributes or a mount. */
   staysInPlace(name: string): boolean;
-  /** Writes over the bytes of an existing file. After an error or a kill, the file may have a part of both contents.
-   * When `overwrite` resolves, the bytes are on the disk. */
+  /** After an error or a kill, the file may have a part of both contents. When `overwrite` resolves, the bytes are on
+   * the disk. */
   overwrite(name: string, file: Pick<NewFile, "bytes" | "mode">): Promise<void>;
   makeLink(name: string, target: string): void;
   makeFolder(name: string, mode?: number): void;
-  /** Renames an entry, and replaces an existing entry of the new name. With `keep`, throws `AlreadyExists` instead of
-   * replacing. */
+  /** The rename replaces an existing entry of the new name. With `keep`, it throws `AlreadyExists` instead. */
   rename(name: string, to: { readonly folder: OpenFolder; readonly name: string; readonly keep?: boolean }): void;
   remove(name: string): void;
   /** Throws if the folder is not empty. */
   removeFolder(name: string): void;
 }
 
-/** The files of a workspace, for the functions of `fs`. `nameText` explains how names show bytes that are not UTF-8.
- *
- * Paths are relative to the workspace, which is ".", without links in any part. For a path that has become a link in
- * the meantime, methods throw `FilesystemLoop`. Paths begin with `..` only in the repository around the workspace.
- * Common errors of the system have classes of `Deno.errors`. */
+/** Paths are relative to the workspace, which is ".", and begin with `..` only in the repository around it. For a path
+ * that has become a link, methods throw `FilesystemLoop`. Common errors of the system have classes of `Deno.errors`. */
 export interface Tree {
-  /** The path of the workspace in the repository around it; "" if the workspace is the root or in no repository. */
+  /** The path is "" if the workspace is the root or in no repository. */
   readonly below: string;
   look(path: string): Facts | null;
-  /** Returns the facts about a path that may lead over links. Returns null unless no part of the path is a link and the
-   * entry has no other path. Does not throw. */
+  /** Returns null unless no part of the path is a link and the entry has no other path. Does not throw. */
   lookUnlinked(path: string): Facts | null;
   open(path: string): OpenFile;
-  /** Returns entries, unsorted. Throws `FolderTooLarge` for a folder with more than MAX_NAMES entries. */
+  /** The order is arbitrary. Throws `FolderTooLarge` for a folder with more than MAX_NAMES entries. */
   entries(path: string): readonly FolderEntry[];
   readLink(path: string): string;
-  /** Writes `STAMP` numbers that change with an entry, for each of these names of a folder, given as bytes that end
-   * with NUL. Never throws.
-   *
-   * The numbers are kind and mode, inode, size, and the times of its content and of its change in milliseconds; zeros
-   * for a missing entry. A comparison of thousands of entries takes a fraction of the time of `look`. */
+  /** Each name ends with NUL. `into` gets `STAMP` numbers for each name, which change with the entry: kind and mode,
+   * inode, size, and two times in milliseconds; zeros for a missing entry. A comparison of thousands of entries takes
+   * a fraction of the time of `look`. */
   stamps(folder: string, names: readonly Uint8Array<ArrayBuffer>[], into: Float64Array): void;
-  /** Calls `visit` with every folder from the root down to this folder. `visit` may throw. */
+  /** `visit` gets every folder from the root down to this folder, and may throw. */
   folder(path: string, visit: (folder: OpenFolder) => void): OpenFolder;
-  /** Returns the same tree for many calls, with a root that stays open between them. */
+  /** The root of the returned tree stays open between calls. */
   held(): Tree & Disposable;
 }
 
-/** The number and the order of an entry's numbers, as `stamps` writes them. */
+/** `stamps` writes this many numbers of an entry, in the order of `AT`. */
 export const STAMP = 5;
 export const AT = { mode: 0, inode: 1, size: 2, modified: 3, changed: 4 } as const;
 
@@ -115,8 +106,8 @@ const ESCAPED = /\ufffd([89A-F][0-9A-F])/g;
 const encoder = new TextEncoder(), decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Returns the text of a file's name, which may have any bytes on Linux. A byte that is not UTF-8 becomes U+FFFD and
- * two hexadecimal digits (`caf\ufffdE9.txt`), and `nameBytes` restores it. */
+/** On Linux, a name may have any bytes. A byte that is not UTF-8 becomes U+FFFD and two hexadecimal digits
+ * (`caf\ufffdE9.txt`), and `nameBytes` restores it. */
 export function nameText(bytes: Uint8Array): string {
   let text: string;
   try {
@@ -159,7 +150,7 @@ function escaped(bytes: Uint8Array): string {
   return text;
 }
 
-/** Returns the length in bytes of the character that begins here. Returns 0 if none begins here. */
+/** Returns 0 if no character begins here. */
 function lengthAt(bytes: Uint8Array, at: number): number {
   const first = bytes[at] ?? 0;
   const length = first < 0x80 ? 1 : first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc2 ? 2 : 0;
@@ -180,7 +171,7 @@ function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
 
 const SLICE = 1024 * 1024;
 
-/** Hashes in slices, with pauses for other work between them. */
+/** The pauses between slices let other work run. */
 export async function sha256Of(bytes: Uint8Array): Promise<string> {
   const hash = createHash("sha256");
   const pace = new Pace();
@@ -197,7 +188,7 @@ export function sizeText(bytes: number): string {
   return `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
-/** Returns the path relative to the root of the tree. Throws `FilesystemLoop` if the path leads out of the tree. */
+/** Throws `FilesystemLoop` if the path leads out of the tree. */
 export function fromTop({ below }: Pick<Tree, "below">, path: string): string {
   if (!path.startsWith("..")) return below === "" ? path : path === "." || path === "" ? below : `${below}/${path}`;
   const whole = posix.join(below, path);

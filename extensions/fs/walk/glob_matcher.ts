@@ -4,18 +4,16 @@ const MAX_PATTERN = 1_000;
 const MAX_PATTERNS = 1_000;
 const MAX_ALTERNATIVES = 256;
 
-/** Matches paths against glob patterns. `*`, `?`, `[a-z]` and `{a,b}` match within a name, `**` across folders, and a
- * leading `!` excludes. Brackets also match themselves, since folders have names such as `[id]`.
- *
- * Libraries translate patterns to backtracking expressions. The time of this matcher grows at most with pattern length
- * times path length. */
+/** `*`, `?`, `[a-z]` and `{a,b}` match within a name, `**` across folders, and a leading `!` excludes. Brackets match
+ * themselves, because folders have names such as `[id]`. Libraries use backtracking, but this time grows at most with
+ * pattern length times path length. */
 export class GlobMatcher {
   readonly #wanted: readonly (readonly GlobSegment[])[];
   readonly #unwanted: readonly (readonly GlobSegment[])[];
   readonly start: string;
   readonly depth: number;
-  /** The path from the root of the repository to the workspace. Only set if patterns lead out of the workspace. Vis
-   * then matches patterns from the root of the repository. */
+  /** If patterns lead out of the workspace, Vis matches them from the root of the repository, and this is the path to
+   * the workspace. */
   readonly #below: string;
 
   /** Throws RangeError for a pattern that leaves the workspace and the repository around it, and for patterns above the
@@ -103,7 +101,7 @@ function innermost(pattern: string): { readonly from: number; readonly to: numbe
   return found ? { from: found.index, to: found.index + found[0].length, parts: (found[1] ?? "").split(",") } : null;
 }
 
-/** Returns the leading names without wildcards, except the last name, which is the entry itself. */
+/** The last name is the entry itself, so it does not count. */
 function plainBase(segments: readonly GlobSegment[]): string[] {
   const names: string[] = [];
   for (const segment of segments.slice(0, -1)) {
@@ -166,7 +164,7 @@ export const SEGMENTS: MatchRules<GlobSegment, string> = {
   fits: (segment, name) => segment !== "**" && matchRun(segment, [...name], TOKENS),
 };
 
-/** Tries again only from the newest star, which is sufficient and prevents exponential time. */
+/** Trying again only from the newest star is sufficient and prevents exponential time. */
 export function matchRun<P, I>(pattern: readonly P[], items: readonly I[], rules: MatchRules<P, I>): boolean {
   let p = 0;
   let i = 0;

@@ -6,7 +6,7 @@ import { homedir } from "node:os";
 import { join, posix } from "node:path";
 
 export interface WalkEntry {
-  /** The path relative to the workspace, with `/`, below the start in the caller's spelling. */
+  /** The path is relative to the workspace, with `/`, and has the caller's spelling of the start. */
   readonly path: string;
   readonly real: string;
   readonly type: "file" | "dir" | "link";
@@ -14,7 +14,7 @@ export interface WalkEntry {
 
 interface WalkOptions {
   readonly tree: Tree;
-  /** A folder below the root, relative, without links; "." for the root. */
+  /** The folder is below the root, relative, without links; "." is the root. */
   readonly start: string;
   readonly named?: string;
   readonly all: boolean;
@@ -33,11 +33,9 @@ interface OpenFolder {
   next: number;
 }
 
-/** Yields everything below a folder, sorted by name, folders before their contents. Lists links without following
- * them, and skips unreadable folders.
- *
- * The walk is synchronous, so that the caller decides when to pause: it yields null if it found no entry for a while.
- * Throws RangeError above half a million entries, and for a folder that is too large to be listed. */
+/** Entries are sorted by name, folders before their contents. Links are not followed, and unreadable folders are
+ * skipped. The walk is synchronous and yields null after a while without an entry, so that the caller decides when to
+ * pause. Throws RangeError above half a million entries, and for a folder that is too large. */
 export function* walk({ tree: from, start, named = start, all, depth }: WalkOptions): Generator<WalkEntry | null> {
   using tree = from.held();
   let count = 0;
@@ -74,15 +72,14 @@ export function* walk({ tree: from, start, named = start, all, depth }: WalkOpti
   }
 }
 
-/** Returns the shortest path relative to the workspace: `../api/x` is `x` in the workspace `api`. */
+/** In the workspace `api`, `../api/x` is `x`. */
 export function plainPath({ below }: Pick<Tree, "below">, path: string): string {
   if (!path.startsWith("..")) return path;
   return posix.relative(`/${below}`, posix.join(`/${below}`, path));
 }
 
-/** Returns the rules of all parent folders, from the root of the repository down. If the rules ignore the folder
- * itself, the caller named it on purpose, and null means no rules. If the workspace is in an ignored folder, only the
- * rules that apply everywhere and the rules below that folder count. */
+/** If the rules ignore the folder itself, the caller named it on purpose, and null means no rules. If the workspace is
+ * in an ignored folder, only the rules that apply everywhere and the rules below that folder count. */
 export function rulesAbove(tree: Tree, start: string): IgnoreRules | null {
   const top = IgnoreRules.of(tree), whole = fromTop(tree, start);
   let rules = top;
@@ -131,13 +128,12 @@ const MAX_BYTES = 256 * 1024;
 const ALWAYS = ["node_modules/", "__pycache__/", ".venv/"];
 
 interface RuleSet {
-  /** The folder of the rules, relative to the root of the repository: "", or with a trailing slash. */
+  /** The folder is relative to the root of the repository: "", or with a trailing slash. */
   readonly base: string;
   readonly rules: IgnoreList;
 }
 
-/** The ignore rules that apply to one folder, outermost first. The object is immutable. A deeper folder has another
- * object. */
+/** The rules are in order, outermost first. The object is immutable, and a deeper folder has another object. */
 export class IgnoreRules {
   readonly #tree: Tree;
   readonly #sets: readonly RuleSet[];
@@ -147,15 +143,15 @@ export class IgnoreRules {
     this.#sets = sets;
   }
 
-  /** Returns the rules that apply everywhere: the user's own rules and the repository's `info/exclude`. `below` adds
-   * each `.gitignore`. */
+  /** These rules apply everywhere: the user's own and the repository's `info/exclude`. `below` adds each
+   * `.gitignore`. */
   static of(tree: Tree, globalLines: readonly string[] = globalIgnoreLines()): IgnoreRules {
     const sets = [{ base: "", rules: new IgnoreList([...ALWAYS, ...globalLines]) }];
     return new IgnoreRules(tree, sets).#with("", `${upTo(tree)}.git/info/exclude`);
   }
 
-  /** Adds the rules of a folder, whose path is relative to the workspace; "" is the workspace. Reads the rules only if
-   * `entries` contain a `.gitignore`. */
+  /** The path is relative to the workspace; "" is the workspace. The rules are read only if `entries` contain a
+   * `.gitignore`. */
   below(folder: string, entries: readonly FolderEntry[]): IgnoreRules {
     if (!entries.some(({ name, kind }) => name === ".gitignore" && kind === "file")) return this;
     const base = fromTop(this.#tree, folder || ".");
@@ -188,10 +184,8 @@ interface Rule {
 const MAX_RULES = 2_000;
 const MAX_RULE = 500;
 
-/** The lines of one ignore file, as gitignore(5) defines them.
- *
- * The repository supplies the rules, and libraries translate them to backtracking expressions. The time of this class
- * grows at most with rule length times path length. */
+/** gitignore(5) defines the lines. The repository supplies the rules, and libraries would use backtracking. The time of
+ * this class grows at most with rule length times path length. */
 export class IgnoreList {
   readonly #rules: readonly Rule[];
 
@@ -203,8 +197,8 @@ export class IgnoreList {
     return this.#rules.length === 0;
   }
 
-  /** Whether the last matching rule ignores a path, which is relative to the list's folder. Null if no rule matches.
-   * The caller also checks the rules of parent folders. */
+  /** The path is relative to the list's folder. Returns null if no rule matches. The caller checks the rules of parent
+   * folders. */
   decide(path: string, isFolder: boolean): boolean | null {
     const parts = path.split("/");
     const name = parts.at(-1);
@@ -241,8 +235,7 @@ function withoutEnd(line: string): string {
   return slashes % 2 === 1 && text.length < line.length ? `${text} ` : text;
 }
 
-/** Returns the lines of the user's own ignore file: `core.excludesFile` of the user's git settings, or git's default
- * file. */
+/** The file is `core.excludesFile` of the user's git settings, or git's default file. */
 export function globalIgnoreLines(home: string = homedir()): readonly string[] {
   if (home === "") return [];
   const named = ["/.gitconfig", "/.config/git/config"].map((name) => excludesFile(readText(`${home}${name}`), home))

@@ -47,7 +47,7 @@ export async function loginCommand(
   return 0;
 }
 
-/** Runs `vis mcp logout`, even for a removed server. Resolves with the exit code. */
+/** The server may be gone from the settings. Resolves with the exit code. */
 export async function logoutCommand(name: string, { print, home }: Place): Promise<number> {
   try {
     const removed = home !== null && await new Logins(home).remove(name);
@@ -72,7 +72,7 @@ const PING = { jsonrpc: "2.0", id: 1, method: "ping" };
 const DONE = "The login was received. Go back to the terminal.";
 const PASTE = "Copy the address of this page into the terminal.";
 
-/** Logs in to a server in the browser. Rejects with LoginError, or with an error of the library. */
+/** The user logs in with the browser. Rejects with LoginError, or with an error of the library. */
 async function logIn(url: string, { print, ask }: Person): Promise<Login> {
   if (!isSecureUrl(url)) throw new LoginError("Its address does not begin with https, which logins need");
   const fetchFn = loginFetch(url);
@@ -149,8 +149,7 @@ function clientMetadata(redirectUrl: string): OAuthClientMetadata {
   };
 }
 
-/** Returns the parameters of a pasted address or code. An address must have the state of this login. PKCE binds a code
- * alone to the login. */
+/** An address must have the state of this login. PKCE binds a code alone to the login. */
 function pasted(text: string, state: string): URLSearchParams {
   const line = text.trim();
   if (line === "") throw new LoginError("The pasted text is empty; paste the address or the code after the login");
@@ -174,7 +173,7 @@ interface RedirectListener extends AsyncDisposable {
 
 const PAGE_HEADERS = { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" };
 
-/** Listens on a free port of the loopback interface until it is disposed. The browser shows `page`. */
+/** The listener has a free port of the loopback interface until it is disposed. The browser shows `page`. */
 function redirectListener(state: string, page: string): RedirectListener {
   const { promise: answer, resolve } = Promise.withResolvers<URLSearchParams>();
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, ({ method, url }) => {

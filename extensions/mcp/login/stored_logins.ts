@@ -12,8 +12,8 @@ import {
 import { ensureFile, ensureFolder, isSecureUrl, reasonOf, replaceFile } from "@vis/extension";
 import { join } from "node:path";
 
-/** The stored login of one server. Vis reads the login for each request, so that a login and a logout count at once. If
- * the server refuses the login, Vis renews it. */
+/** Vis reads the login for each request, so that a login and a logout count at once. If the server refuses the login,
+ * Vis renews it. */
 export class ServerLogin implements AuthProvider {
   readonly #name: string;
   readonly #url: string;
@@ -38,7 +38,7 @@ export class ServerLogin implements AuthProvider {
     return this.#sent;
   }
 
-  /** Renews the login. Requests that the server refuses at the same time wait for one renewal. */
+  /** Requests that the server refuses at the same time wait for one renewal. */
   async onUnauthorized(): Promise<void> {
     await (this.#renewing ??= this.#renew(this.#sent).finally(() => this.#renewing = null));
   }
@@ -86,7 +86,7 @@ export class ServerLogin implements AuthProvider {
 }
 
 export interface Login {
-  /** The address of the server. The tokens of this server go to no other address. */
+  /** The tokens of this server go to no other address. */
   readonly url: string;
   readonly authorizationServer: string;
   readonly metadata: AuthorizationServerMetadata;
@@ -99,7 +99,7 @@ type Stored = Readonly<Record<string, Login>>;
 
 const OTHERS = 0o077;
 
-/** The logins by the name of the server, in a file that only its owner can read. */
+/** The keys are names of servers. Only its owner can read the file. */
 export class Logins {
   readonly path: string;
   readonly #home: string;
@@ -127,7 +127,7 @@ export class Logins {
     return true;
   }
 
-  /** Runs `work` while no other conversation or process changes a login, because a refresh token may work only once. */
+  /** A refresh token may work only once, so no other conversation or process changes a login while `work` runs. */
   async exclusive<T>(work: (write: (name: string, login: Login | null) => Promise<void>) => Promise<T>): Promise<T> {
     await ensureFolder(this.#home);
     const locked = join(this.#home, "mcp-logins.lock");
@@ -164,7 +164,7 @@ function fail(message: string): never {
   throw new LoginError(message);
 }
 
-/** Returns null if the text is not a list of logins. The parser's own message would quote the file. */
+/** The parser's own message would quote the file. Returns null if the text is not a list of logins. */
 function parsed(text: string): Stored | null {
   try {
     const { version, logins } = JSON.parse(text);
@@ -181,8 +181,8 @@ function parsed(text: string): Stored | null {
 
 const MAX_ANSWER = 1 << 20, LIMIT_MS = 30_000;
 
-/** Sends the HTTP requests of a login: only to addresses that `checkAddress` permits, without redirects, and within
- * limits of time and size. */
+/** The requests go only to addresses that `checkAddress` permits, without redirects, and within limits of time and
+ * size. */
 export function loginFetch(server: string): FetchLike {
   return async (input, init) => {
     checkAddress(String(input), server);
@@ -202,8 +202,8 @@ export function loginFetch(server: string): FetchLike {
   };
 }
 
-/** Accepts an https address. If the server is on the loopback interface with http, also accepts an http address there.
- * Throws LoginError for any other address. A server outside must not send Vis to programs of this machine. */
+/** A server outside must not send Vis to programs of this machine. An http address is valid only on the loopback
+ * interface, if the server is there with http. Throws LoginError for other addresses without https. */
 export function checkAddress(address: string, server: string): void {
   const { protocol, origin } = new URL(address);
   const isLocal = isSecureUrl(address) && isSecureUrl(server) && new URL(server).protocol === "http:";
@@ -211,8 +211,7 @@ export function checkAddress(address: string, server: string): void {
   throw new LoginError(`${origin} does not begin with https, which logins need`);
 }
 
-/** Returns the reason of a failed login. Omits texts of authorization servers, because they may repeat codes and
- * tokens. */
+/** Texts of authorization servers may repeat codes and tokens, so the reason omits them. */
 export function loginFault(error: unknown): string {
   if (error instanceof LoginError) return reasonOf(error);
   if (error instanceof RegistrationRejectedError) {
@@ -228,7 +227,7 @@ export function loginFault(error: unknown): string {
   return `the server or its authorization server gave no usable answer (${kind})`;
 }
 
-/** A login that failed or is missing. The message advises the user and contains no secrets. */
+/** The message contains no secrets, so callers may show it. */
 export class LoginError extends Error {
   override readonly name = "LoginError";
 }

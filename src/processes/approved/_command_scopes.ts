@@ -2,11 +2,11 @@ import { basename, resolve } from "node:path";
 import { isWithin } from "../../domain/kit/files.ts";
 import { shellText } from "../../domain/kit/text.ts";
 
-/** A command line for a shell, or a program with its arguments. */
+/** The command is a line for a shell, or a program with its arguments. */
 export type AskedCommand = string | readonly string[];
 
-/** The scopes that a lasting approval of a command gives, one text for each program, or the reason why Vis asks every
- * time. `runs` names files of the workspace that these programs run. */
+/** Each scope covers one program of the command. `runs` names files of the workspace that these programs run. `never`
+ * is the reason why Vis asks every time. */
 type CommandScopes =
   | { readonly scopes: readonly string[]; readonly runs: readonly string[] }
   | { readonly never: string };
@@ -18,15 +18,15 @@ type PartScope = { readonly scope: string; readonly runs: string | null } | { re
 export interface ScopePlace {
   readonly workspace: string;
   readonly shell: "sh" | "powershell";
-  /** The real path of the folder in which the command starts. */
+  /** The command starts in this folder, whose path is real. */
   readonly cwd: string;
-  /** Folders whose files Vis or earlier commands can change, including the workspace. */
+  /** Vis or earlier commands can change files of these folders, which include the workspace. */
   readonly changeable: readonly string[];
-  /** Returns the real path of a program by its typed name or path; null if there is none. */
+  /** Returns the real path for a typed name or path, and null without a program. */
   readonly find: (program: string) => string | null;
-  /** Returns the real path of a folder; null if there is none. */
+  /** Returns null if there is no folder. */
   readonly folder: (path: string) => string | null;
-  /** Says whether the approval is for the network. Lasting approvals then cover fetches by package managers. */
+  /** Lasting approvals of the network cover fetches by package managers. */
   readonly network?: boolean;
 }
 
@@ -51,9 +51,9 @@ export function commandScopes(command: AskedCommand, place: ScopePlace): Command
 
 const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
 
-/** Builtins of shells that change nothing. */
+/** These builtins change nothing. */
 const HARMLESS_BUILTINS = words("echo true false pwd");
-/** Builtins of any shell that may be /bin/sh, which change the meaning of the rest of the line, or run code. */
+/** These builtins of a possible /bin/sh change the meaning of the rest of the line, or run code. */
 const BUILTINS = words(`
   . : [ [[ alias autoload bg bind break builtin bye caller chdir command compgen complete compopt continue declare dirs
   disable disown echotc echoti emulate enable eval exec exit export false fc fg float functions getln getopts hash
@@ -61,7 +61,7 @@ const BUILTINS = words(`
   readarray readonly rehash return sched set setopt shift shopt source suspend test time times trap typeset type
   ulimit umask unalias unfunction unhash unlimit unset unsetopt vared wait whence where which zcompile zmodload
   zparseopts zstyle`);
-/** Programs that run a program or code from their arguments, their input or a file name. */
+/** These programs run a program or code from their arguments, their input or a file name. */
 const RUNNERS: Readonly<Record<string, ReadonlySet<string>>> = {
   "a shell": words("sh bash dash ash zsh ksh ksh93 mksh rksh yash fish csh tcsh pwsh powershell cmd busybox toybox"),
   "an interpreter": words(`
@@ -81,7 +81,7 @@ const RUNNERS: Readonly<Record<string, ReadonlySet<string>>> = {
     flyctl heroku netlify wrangler mail sendmail`),
 };
 const INTERPRETERS = words("python pypy node deno bun perl ruby php");
-/** An option that runs code, and its forms with the code attached. */
+/** The patterns include forms with the code attached. */
 const CODE_OPTIONS: Readonly<Record<string, RegExp>> = {
   python: /^-[a-zA-Z]*c|^-i|^-$/,
   pypy: /^-[a-zA-Z]*c|^-i|^-$/,
@@ -92,7 +92,7 @@ const CODE_OPTIONS: Readonly<Record<string, RegExp>> = {
   ruby: /^-/,
   php: /^-[a-zA-Z]*[rBREFaSd]|^-$|^--(?:run|process|interactive)/,
 };
-/** Options that run a program, open a file for writing or remove files. GNU programs also accept prefixes of long
+/** These options run a program, open a file for writing or remove files. GNU programs accept prefixes of long
  * options. */
 const OPTIONS: Readonly<
   Record<string, { readonly subcommand?: RegExp; readonly short?: RegExp; readonly long?: readonly string[] }>
@@ -127,7 +127,7 @@ const OPTIONS: Readonly<
 };
 const NUMBERED_LINES = /^\d+(?:,(?:\d+|\$))?p$|^\$p$/;
 
-/** Subcommands of build tools. A lasting approval allows these subcommands with any further arguments. */
+/** A lasting approval covers these subcommands of build tools with any words that `FREE` matches. */
 const SUBCOMMANDS: Readonly<Record<string, { readonly of: ReadonlySet<string>; readonly runs: string }>> = {
   npm: { of: words("test t run run-script ci start ls outdated"), runs: "what package.json says" },
   pnpm: { of: words("test t run start build lint typecheck ls outdated"), runs: "what package.json says" },
@@ -142,8 +142,8 @@ const SUBCOMMANDS: Readonly<Record<string, { readonly of: ReadonlySet<string>; r
   make: { of: words("test check all build lint clean"), runs: "what the Makefile says" },
   ruff: { of: words("check format"), runs: "" },
 };
-/** Subcommands with which package managers read. A lasting approval of the network allows these subcommands with any
- * further names. `runs` names code of the workspace that a package manager loads first. */
+/** A lasting approval of the network covers these reading subcommands of package managers with further names. `runs`
+ * names code of the workspace that a package manager loads first. */
 const READING: Readonly<Record<string, { readonly of: ReadonlySet<string>; readonly runs: string }>> = {
   npm: { of: words("view v info show ping search ls list audit whoami why explain outdated"), runs: "" },
   pnpm: { of: words("view v info show search ls list ll why outdated audit"), runs: ".pnpmfile.cjs if it exists" },
@@ -154,14 +154,13 @@ const READING: Readonly<Record<string, { readonly of: ReadonlySet<string>; reado
   composer: { of: words("search show outdated audit"), runs: "plugins that composer.json allows" },
   dotnet: { of: words("list"), runs: "what the project files say" },
 };
-/** The words with which npm, alone, prints facts about itself and its folders. */
+/** With one of these words alone, npm prints facts about itself and its folders. */
 const NPM_FACTS = words("--version -v version --help -h help root prefix bin");
-/** Matches names of packages in the registry, their fields, and options that select printed data. An address could make
- * npm run the git that .npmrc names. */
+/** An address could make npm run the git that .npmrc names, so the pattern matches only names in the registry, their
+ * fields, and options for printed data. */
 const READ =
   /^(?!fix$)(?:(?:@[\w.-]+\/)?\w[\w.-]*(?:@[\w.^~-]+)?|--(?:json|all|long|depth=\d+|limit|limit=\d+|pre|remote|outdated))$/;
-/** Subcommands that fetch packages. A lasting approval of the network allows these subcommands with any further
- * packages. */
+/** A lasting approval of the network covers these fetching subcommands with further packages. */
 const FETCHING: Readonly<Record<string, { readonly of: ReadonlySet<string>; readonly runs: string }>> = {
   npm: { of: words("install i add update up"), runs: "scripts of packages" },
   pnpm: { of: words("install i add update up fetch"), runs: "scripts of packages" },
@@ -177,25 +176,25 @@ const FETCHING: Readonly<Record<string, { readonly of: ReadonlySet<string>; read
   bundle: { of: words("install update"), runs: "scripts of packages" },
   composer: { of: words("install update require"), runs: "scripts of packages" },
 };
-/** Matches packages, and options that select kept or printed data. */
+/** The options select kept or printed data. */
 const PACKAGE =
   /^(?:@[\w.-]+\/[\w.@^~-]+|-[DEU]|-r|--(?:save-(?:dev|exact|optional)|no-save|no-audit|no-fund|prefer-offline|production|frozen-lockfile|ignore-scripts|dev|upgrade))$/;
-/** Programs that run no other program and write at most to places that their arguments name. */
+/** These programs run no other program, and write at most to places that their arguments name. */
 const PLAIN = words(`
   cat ls head tail wc grep egrep fgrep rg diff cmp stat file du df date uname whoami id basename dirname realpath readlink
   uniq cut tr nl od hexdump cksum md5sum sha1sum sha256sum sha512sum tree jq seq sleep sum comm paste fold column
   mkdir rmdir touch rm cp mv tee gofmt shellcheck`);
-/** Matches the arguments of a build tool that a lasting approval covers: words without a dash, and options that select
- * built or printed parts. */
+/** A lasting approval covers these arguments of a build tool: words without a dash, and options that select built or
+ * printed parts. */
 const FREE =
   /^(?:(?![-@])[^=]*|--|-[vqxsklin]+|-v+|-j\d*|-race|-short|-count=\d+|--(?:watch(?:All)?(?:=false)?|run|release|all|all-targets|all-features|workspace|coverage|silent|verbose|quiet|bail|noEmit|check|lib|tests?|bench|bins?|examples?|locked|offline|frozen|no-run|no-fail-fast|fail-fast|mode|nocapture|passWithNoTests|ci|color(?:=\w+)?|reporter(?:=\w+)?|threads|no-color|strict))$/;
-/** Matches an address of code outside of the workspace. */
+/** Such an address leads to code outside of the workspace. */
 const ADDRESS = /^(?:npm|jsr|https?|file|data|node):/i;
-/** Tools whose short options name files, and whose words with a colon name plugins. */
+/** Short options of these tools name files, and words with a colon name plugins. */
 const NOT_FREE: Readonly<Record<string, RegExp>> = { mvn: /^-(?!q$)|:/, dotnet: /^-(?!v$)[a-z]/ };
-/** The next word names a script or task. */
+/** After these words, the next word names a script or task. */
 const NAMED = words("run run-script task");
-/** Programs that a lasting approval allows with any arguments that `FREE` matches. */
+/** A lasting approval covers these programs with arguments that `FREE` matches. */
 const TOOLS: Readonly<Record<string, string>> = {
   pytest: "the tests of this workspace",
   jest: "the tests of this workspace",
@@ -266,8 +265,7 @@ function partScope(
   return { scope: `${leading} … (${path})`, runs: runs ? `${leading} runs ${runs}` : null };
 }
 
-/** Returns the scope for a folder below the workspace. Later words are judged as if the folder had not changed, which
- * only refuses more. */
+/** Later words count as if the folder had not changed, which only refuses more. */
 function cdScope(
   [, ...args]: readonly string[],
   { place: { workspace, cwd, folder }, isFirst }: { readonly place: ScopePlace; readonly isFirst: boolean },
@@ -280,7 +278,7 @@ function cdScope(
   return { scope: shellText(["cd", to]), runs: null };
 }
 
-/** Returns "python" for "python3.11", "gcc" for "/usr/bin/gcc-12", and keeps "npm-cli.js". */
+/** Examples are "python" for "python3.11" and "gcc" for "/usr/bin/gcc-12". */
 function plainName(program: string): string {
   const name = basename(program).toLowerCase().replace(/\.(?:exe|cmd|bat|com)$/, "").replace(/-?\d+(?:\.\d+)*$/, "");
   const plain = name === "" ? basename(program) : name;
@@ -334,8 +332,7 @@ function isBeginning(word: string, long: string): boolean {
   return name !== "" && long.startsWith(name);
 }
 
-/** Returns the reason if a word may name a path outside the workspace, even after an option or in a list. Returns null
- * without such a word. */
+/** A path may follow an option or be part of a list. Returns null if no word may name a path outside the workspace. */
 function outsidePath(args: readonly string[], workspace: string): { readonly never: string } | null {
   const found = args.find((word) =>
     word.split(/[=:,@\s]/).some((piece) => {
@@ -347,8 +344,7 @@ function outsidePath(args: readonly string[], workspace: string): { readonly nev
   return found === undefined ? null : { never: `${found} may be outside the workspace` };
 }
 
-/** Returns the words that a lasting approval covers, for programs of the tables; null if it covers the whole
- * command. */
+/** Returns null if a lasting approval covers only the whole command. */
 function leadingWords(
   name: string,
   args: readonly string[],
@@ -378,36 +374,36 @@ function fetchingWords(
   return table?.of.has(first) && rest.every(isOwn) ? { words: [first], runs: table.runs || null } : null;
 }
 
-/** Programs with their arguments, in order; or why the text may have another meaning for a shell. */
+/** `opaque` is the reason why a shell may read the text differently. */
 type CommandLine =
   | { readonly parts: readonly (readonly string[])[] }
   | { readonly opaque: string };
 
-/** Words that shells treat as syntax at the beginning of a command. */
+/** Shells treat these words as syntax at the beginning of a command. */
 const RESERVED = new Set(
   "if then else elif fi do done case esac while until for in select function time coproc repeat foreach end nocorrect noglob"
     .split(" "),
 );
 const ASSIGNMENT = /^[A-Za-z_]\w*\+?=/;
-/** Variables that change only the form or the language of an output, or say that no person watches. */
+/** These variables change only the form or the language of an output, or say that no person watches. */
 const HARMLESS_VARIABLES = words(`
   CI NO_COLOR FORCE_COLOR CLICOLOR CLICOLOR_FORCE COLORTERM TERM COLUMNS LINES LANG LANGUAGE LC_ALL LC_CTYPE LC_MESSAGES
   LC_NUMERIC LC_TIME LC_COLLATE NODE_ENV PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE RUST_BACKTRACE NO_UPDATE_NOTIFIER
   npm_config_loglevel npm_config_fund npm_config_audit`);
 
-/** Returns whether a variable cannot make a program run or open anything: its name is known, and its value is a plain
+/** Such a variable cannot make a program run or open a file, because its name is known and its value is a plain
  * word. */
 export function isHarmlessVariable(name: string, value: string): boolean {
   return HARMLESS_VARIABLES.has(name) && /^[\w.@-]*$/.test(value);
 }
-/** Matches a redirection that opens no file of the workspace, up to the end of its word. */
+/** The redirection opens no file of the workspace. The match ends with its word. */
 const REDIRECTION = /(?:2>&1|[12]?> ?\/dev\/null|< ?\/dev\/null)(?=[ \t\n;|&]|$)/y;
 const OPERATOR = /&&|\|\||[;|\n]/y;
-/** Matches parts of a word that every shell takes literally; the quoted ones lose their quotes. */
+/** Shells take these parts of a word literally; quoted parts lose their quotes. */
 const PIECE = /([\w\-./:=,+@%^]+)|'([\x20-\x26\x28-\x7e]*)'|"([\x20\x23\x25-\x5b\x5d-\x5f\x61-\x7e]*)"/y;
 
-/** Reads a plain command line: literal words joined by `&&`, `||`, `;`, `|` and line breaks. A POSIX shell runs exactly
- * these programs with these arguments. */
+/** The line has literal words joined by `&&`, `||`, `;`, `|` and line breaks. A POSIX shell runs exactly these programs
+ * with these arguments. */
 export function readCommandLine(text: string): CommandLine {
   const parts: string[][] = [];
   let words: string[] = [];
@@ -425,7 +421,7 @@ export function readCommandLine(text: string): CommandLine {
     const operator = take(OPERATOR)?.[0];
     if (operator !== undefined) {
       if (words.length === 0) {
-        // Blank lines are allowed everywhere; another operator needs a command before it.
+        // A blank line needs no command before it; another operator does.
         if (operator === "\n" && !redirected) continue;
         return {
           opaque: redirected ? "it redirects without a command" : `it has ${shown(operator)} without a command`,
@@ -459,8 +455,7 @@ export function readCommandLine(text: string): CommandLine {
   return { parts };
 }
 
-/** Reads a word up to a blank, an operator or the end. Returns null if another character follows, which `take` then
- * reads next. */
+/** Returns null if another character follows, which `take` reads next. */
 function readWord(take: (pattern: RegExp) => RegExpExecArray | null): string | null {
   let word: string | null = null;
   for (;;) {

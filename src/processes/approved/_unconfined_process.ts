@@ -5,23 +5,22 @@ import { runToEnd, writeInput } from "../_program_run.ts";
 import type { Spawned, SpawnOptions } from "../../extension/spawn_types.ts";
 
 const DEFAULT_PATH = Deno.build.os === "windows" ? "" : "/usr/bin:/bin";
-/** The wait for outputs that a process outside the group holds open. */
+/** A process outside the group may hold outputs open for longer. */
 const DRAIN_MS = 500;
-/** The variables that programs inherit from Vis besides `PATH`. Other variables, such as keys, reach a program only if
- * the caller passes them. */
+/** Programs inherit these variables from Vis besides `PATH`. Other variables, such as keys, reach a program only if the
+ * caller passes them. */
 const INHERITED =
   "HOME USER LOGNAME LANG LC_ALL LC_CTYPE TZ TMPDIR SystemRoot SystemDrive windir ComSpec PATHEXT USERPROFILE APPDATA LOCALAPPDATA ProgramFiles TEMP TMP"
     .split(" ");
 
 interface FreeProcessOptions extends Omit<SpawnOptions, "cwd"> {
-  /** The real path; null for its own empty folder. */
+  /** The path is real; null means an empty folder for this program. */
   readonly cwd: string | null;
-  /** The environment of Vis itself. */
   readonly own: Readonly<Record<string, string | undefined>>;
 }
 
-/** Runs a program without a wall: in its own process group, with few variables, within the time limit and the limit of
- * output. The group ends with the program. Rejects like `LinuxWall.spawn`. */
+/** The program has its own process group, few variables, and limits of time and output. The group ends with the
+ * program. Rejects like `LinuxWall.spawn`. */
 export async function runFree(argv: readonly string[], options: FreeProcessOptions): Promise<Spawned> {
   if (options.cwd !== null) return await runIn(options.cwd, argv, options);
   const folder = await CommandFolder.make();
@@ -63,8 +62,7 @@ async function runIn(cwd: string, argv: readonly string[], options: FreeProcessO
   return { code, signal: by, ...run };
 }
 
-/** Returns the folders that are searched for a program name. Omits relative folders, which may be inside the
- * workspace. */
+/** Relative folders may be inside the workspace, so they are omitted. */
 export function programFolders(
   own: FreeProcessOptions["own"],
   env: FreeProcessOptions["env"] = {},
@@ -73,8 +71,7 @@ export function programFolders(
   return folders.length > 0 ? folders : DEFAULT_PATH.split(delimiter).filter(isAbsolute);
 }
 
-/** Returns the system's command; on Windows, a command line for a shell goes to PowerShell, because batch files
- * reinterpret some characters. */
+/** On Windows, batch files reinterpret some characters, so a command line for a shell goes to PowerShell. */
 export function systemCommand(
   argv: readonly string[],
   os: typeof Deno.build.os = Deno.build.os,
@@ -98,6 +95,5 @@ function sendToGroup(pid: number, signal: Deno.Signal): void {
       new Deno.Command("taskkill", { args: ["/T", "/F", "/PID", `${pid}`] }).outputSync();
     } else Deno.kill(-pid, signal);
   } catch {
-    /* No process of the group is left. */
   }
 }

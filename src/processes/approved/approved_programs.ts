@@ -16,12 +16,11 @@ import { wallFault } from "../linux/known_wall.ts";
 import type { ProgramWall } from "../program_wall.ts";
 import type { AskedCommand, commandScopes, ScopePlace } from "./_command_scopes.ts";
 
-/** Represents the empty folder of a program, in which no program is found. */
+/** No program is in this folder, which represents the empty folder of a program. */
 const OWN_FOLDER = "/nonexistent";
 const LONGEST_QUESTION = 4_000, LONGEST_WHY = 1_000;
 
-/** The state of the command wall on this machine. If the wall is incomplete, `reason` gives the cause; `some` means
- * that programs run behind the existing part. */
+/** If the wall is incomplete, `reason` gives the cause. With `some`, programs run behind the existing part. */
 export type WallState = { readonly whole: true } | {
   readonly whole: false;
   readonly some: boolean;
@@ -34,13 +33,14 @@ export interface AskedProgramsOptions {
   readonly mode: UnwalledMode;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly visHome: string | null;
-  /** Returns whether this extension may start programs without approval if it declares that its programs need none. */
+  /** Returns whether an extension may start programs without approval if it declares that they need none. */
   readonly vouches: (extension: string) => boolean;
-  /** Folders whose programs get no lasting approval; by default, temporary folders. */
+  /** Programs in these folders get no lasting approval; by default, these are temporary folders. */
   readonly temporary?: readonly string[];
 }
 
-/** Runs programs behind the wall if it is complete; otherwise by the user's mode, by default after an approval for each. */
+/** If the wall is complete, programs run behind it. Otherwise the user's mode decides, which by default asks for each
+ * program. */
 export class AskedPrograms {
   readonly #options: AskedProgramsOptions;
 
@@ -48,8 +48,8 @@ export class AskedPrograms {
     this.#options = options;
   }
 
-  /** Runs the program like `LinuxWall.spawn`. Rejects too if the user refuses the program, or no user can be asked.
-   * Without a caller, Vis itself runs a program that the user named. */
+  /** Rejects like `LinuxWall.spawn`, and if the user refuses the program or cannot answer. Without a caller, Vis itself
+   * runs a program that the user named. */
   async spawn(
     workspace: string,
     argv: readonly string[],
@@ -64,7 +64,7 @@ export class AskedPrograms {
         return await wall.spawn(workspace, argv, { ...options, whole: true });
       } catch (error) {
         options.signal?.throwIfAborted();
-        // This attempt may be the first sign that the wall is incomplete. In that case, the program has not run.
+        // This attempt may be the first sign that the wall is incomplete. The program has not run.
         state = await this.state();
         if (state.whole) throw error;
       }
@@ -93,8 +93,8 @@ export class AskedPrograms {
     return { network: true, whole: false, reason, loopback: true, unix: true, hides: false, leftOut: [], unwalled };
   }
 
-  /** Returns the scopes that a lasting approval of a program's network covers, one text for each program of a command
-   * line. Otherwise returns the reason why Vis asks every time. */
+  /** Each scope of a lasting approval covers one program of a command line. Otherwise the result is the reason why Vis
+   * asks every time. */
   async networkScopes(workspace: string, argv: readonly string[], options: SpawnOptions): Promise<NetworkScopes> {
     const cwd = await folderOf(workspace, options) ?? OWN_FOLDER;
     const { leftOut } = await this.walls();
@@ -106,7 +106,7 @@ export class AskedPrograms {
     return await (this.#options.state ?? (() => wallState(this.#options.wall)))();
   }
 
-  /** Returns the folder in which the program runs, once the user has approved the program; null for its own folder. */
+  /** Resolves once the user has approved the program, with the folder in which it runs; null means its own folder. */
   async #asked(
     workspace: string,
     { argv, options, state, caller }: {
@@ -140,7 +140,7 @@ export class AskedPrograms {
     throw new Error(`Cannot run ${clipped(name)}: its program or folder changed after the question; run it again`);
   }
 
-  /** Returns folders of PATH that programs behind the wall cannot read. */
+  /** Programs behind the wall cannot read these folders of PATH. */
   async #leftOut(state: WallState & { readonly whole: false }): Promise<readonly string[]> {
     return state.some ? (await this.#options.wall.walls()).leftOut : [];
   }
@@ -187,7 +187,7 @@ export class AskedPrograms {
   }
 }
 
-/** Returns the real path of the folder in which a program runs; null for a folder of its own. */
+/** Returns null for a folder of the program's own. */
 async function folderOf(workspace: string, options: SpawnOptions): Promise<string | null> {
   const { startFolder } = await import("../_granted_paths.ts");
   return startFolder(workspace, options);

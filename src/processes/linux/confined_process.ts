@@ -9,11 +9,10 @@ import { childrenOf, descendants, PROC, send } from "../proc_files.ts";
 const MOST_PROCESSES = 512;
 /** When memory runs out, the kernel ends a process with this score first. */
 const OOM_SCORE = "800";
-/** The time between two attempts to end everything, since the processes to end may not exist yet at the first
- * attempt. */
+/** The processes to end may not exist yet at the first attempt. */
 const AGAIN_MS = 5;
 const POLITE_TRIES = 200;
-/** The exit code of a killed program, as shells count it: 128 and the number of the signal. */
+/** Shells count the exit code of a killed program as 128 and the number of the signal. */
 const KILLED = { code: 137, signal: "SIGKILL" };
 
 const ENOENT = 2, EACCES = 13, ENOEXEC = 8, E2BIG = 7;
@@ -27,25 +26,24 @@ const WORDS: Readonly<Record<number, string>> = {
 const SIGNALS = new Map(Object.entries(constants.signals).map(([name, number]) => [Number(number), name]));
 
 interface ConfinedProcessOptions {
-  /** The program that carries out the plan (init.c) and becomes the first process around the program. */
+  /** This program (init.c) carries out the plan and becomes the first process around the program. */
   readonly launcher: ChildProgram;
   readonly argv: readonly string[];
-  /** The complete environment; nothing is inherited. */
+  /** The program inherits no other variables. */
   readonly env: Readonly<Record<string, string>>;
   readonly whole: boolean;
   readonly cwd: string;
   readonly onBegun: () => void;
 }
 
-/** The program did not run, because its namespaces could not be made. */
+/** The program did not run, because the kernel refused its namespaces. */
 export class NoNamespaces extends Error {}
 
-/** A program behind the wall, from its start to the end of everything that it started. */
+/** The object lives from the program's start to the end of all processes that it started. */
 export class ConfinedProcess {
   readonly #options: ConfinedProcessOptions;
   readonly #name: string;
-  /** A text that marks lines of the first process. The program does not know this text, so it cannot write such
-   * lines. */
+  /** The token marks lines of the first process. The program does not know it, so it cannot write such lines. */
   readonly #token: string;
   #plan: Uint8Array<ArrayBuffer> | null;
   readonly #process: Deno.ChildProcess;
@@ -54,7 +52,7 @@ export class ConfinedProcess {
   #tries = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** Throws Error for arguments and variables that are too long. */
+  /** Throws Error if the arguments and variables are too long. */
   static async start(plan: Plan, options: ConfinedProcessOptions): Promise<ConfinedProcess> {
     const { argv } = options, token = crypto.randomUUID();
     const env = Object.entries(options.env).map(([name, value]) => `${name}=${value}`);
@@ -128,15 +126,14 @@ export class ConfinedProcess {
     throw new Error(`Cannot run ${this.#name}: ${why}`);
   }
 
-  /** Asks the first process to end; that process passes the signal on. */
+  /** The first process passes the signal on. */
   #askToEnd(): void {
     if (!this.#said.has(SAID.begun)) return this.#kill();
     for (const pid of this.#options.whole ? childrenOf(this.pid) : [this.pid]) send(pid, "SIGTERM");
   }
 
-  /** Ends all running processes. When the first process of a namespace ends, the kernel ends all other processes of the
-   * namespace. The process that made the namespace ends last. Without namespaces, the first process ends once all
-   * processes below it have ended. */
+  /** When the first process of a namespace ends, the kernel ends all other processes of the namespace. Without
+   * namespaces, the first process ends once all processes below it have ended. */
   #kill(): void {
     clearTimeout(this.#timer);
     this.#tries++;
@@ -152,13 +149,13 @@ export class ConfinedProcess {
     this.#timer = setTimeout(() => this.#kill(), AGAIN_MS);
   }
 
-  /** The process limit does not bind root, and a user may reach it because of the user's other processes. */
+  /** The process limit does not bind root, and an ordinary user may reach it by other processes. */
   #fault(): string | null {
     if (PROC.tasks() - this.#atStart < MOST_PROCESSES || descendants(this.pid).length < MOST_PROCESSES) return null;
     return `Ended: ${this.#name} had more than ${MOST_PROCESSES} processes`;
   }
 
-  /** The plan comes first, because nothing runs before it. */
+  /** No program runs before the plan, so the plan comes first. */
   async #writeInput(input: NonNullable<SpawnOptions["input"]>): Promise<void> {
     const plan = this.#plan;
     if (plan === null || this.#tries > 0) return await this.#process.stdin.abort().catch(() => {});

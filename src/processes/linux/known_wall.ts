@@ -8,19 +8,17 @@ import { systemPaths } from "./system_paths.ts";
 
 const CAP_SYS_ADMIN = 21n;
 
-/** The namespaces of programs: their own processes, files, queues and network. Programs with the same name share a
- * network with only a loopback, as long as one of them runs. */
+/** Programs with the same name share a network with only a loopback, as long as one of them runs. */
 export class Namespaces {
   readonly #running = new Map<string, Set<number>>();
   #outside = "";
   #fault: string | undefined;
 
-  /** Why programs get no namespaces, as far as Vis knows without a trial; "" without a known reason. */
+  /** The value is "" if Vis knows no reason why programs get no namespaces. A trial may still fail. */
   get fault(): string {
     return this.#fault ??= faultOf();
   }
 
-  /** Records that namespaces failed, although they seemed possible. */
   failed(why: string): void {
     this.#fault = why;
   }
@@ -35,7 +33,7 @@ export class Namespaces {
     };
   }
 
-  /** Remembers a program until the returned function is called. */
+  /** The returned function forgets the program. */
   began(name: string, pid: number): () => void {
     const pids = this.#running.get(name) ?? new Set();
     this.#running.set(name, pids.add(pid));
@@ -45,7 +43,7 @@ export class Namespaces {
     };
   }
 
-  /** Returns the id of a program with this name that is already in its own network. */
+  /** Returns null if no program of this name is in a network of its own. */
   #otherOf(name: string): number | null {
     for (const pid of this.#running.get(name) ?? []) {
       try {
@@ -78,15 +76,15 @@ function faultOf(): string {
 const LEAST = [5, 13] as const;
 const ACTIVE_MODULES = "/sys/kernel/security/lsm";
 
-/** Returns why no program can run behind a wall on this machine; null without a known reason. */
+/** Returns null if Vis knows no reason why programs cannot run behind a wall. */
 export async function wallFault(): Promise<string | null> {
   if (!hasCallNumbers) return `Vis has no wall for programs on ${Deno.build.target}`;
   const missing = await landlockFault();
   return missing === null ? null : `the wall requires Landlock, ${missing}`;
 }
 
-/** Returns why this kernel has no Landlock that confines programs, as far as Vis can determine without a trial; null
- * without a known reason. The process that becomes a program tries Landlock, and runs nothing without Landlock. */
+/** Returns null if Vis knows no reason; a trial may still fail. The process that becomes a program tries Landlock, and
+ * runs nothing without it. */
 export async function landlockFault(): Promise<string | null> {
   const release = Deno.osRelease();
   const [major = 0, minor = 0] = release.split(".").map((part) => parseInt(part, 10));
@@ -97,10 +95,9 @@ export async function landlockFault(): Promise<string | null> {
   return active === null || active.split(",").includes("landlock") ? null : "which this kernel was booted without";
 }
 
-/** Vis searches programs in these folders, and in the open folders of the user's PATH. */
+/** Vis searches programs in these folders and in the open folders of the user's PATH. */
 export const PROGRAM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/** The wall as far as it is known before the first program. */
 export class KnownWall {
   readonly namespaces = new Namespaces();
   readonly #options: WallOptions;
@@ -112,7 +109,7 @@ export class KnownWall {
     if (!namespaces) this.namespaces.failed("the settings turn them off");
   }
 
-  /** Throws Error if the settings name a path that cannot be opened. */
+  /** Throws Error if the settings name a path that Vis cannot open. */
   walls(): ProgramWalls {
     const { leftOut } = this.folders(), { network } = this.#options;
     const reason = this.namespaces.fault;
@@ -120,7 +117,7 @@ export class KnownWall {
     return { network, whole, reason, loopback: isAlone, unix: isAlone, hides: whole, leftOut };
   }
 
-  /** Throws Error if the settings name a path that cannot be opened. */
+  /** Throws Error if the settings name a path that Vis cannot open. */
   folders(): OpenFolders {
     return this.#folders ??= openFolders(this.#options, { read: systemPaths(), usual: PROGRAM_PATH });
   }

@@ -29,29 +29,29 @@ import { KnownWall, type Namespaces, PROGRAM_PATH } from "./known_wall.ts";
 import { linksOf, settingsPaths } from "./system_paths.ts";
 
 const OPEN_FILES = 4096, FILE_BYTES = 8 * 2 ** 30, CPU_SECONDS = 24 * 3600;
-/** The number of processes that a program may have in addition to all that run when it starts. */
+/** A program may have this many processes in addition to all that run when it starts. */
 const MORE_PROCESSES = 1024;
 const HIDDEN_NAME = ".hidden-by-vis";
-/** The time limit for a program that removes the folder of another program. */
+/** This limit applies to a program that removes the folder of another program. */
 const REMOVAL_MS = 600_000;
 const MOST_TITLE = 80;
 
 export interface LinuxWallOptions extends WallOptions {
   /** False simulates a machine without namespaces. */
   readonly namespaces?: boolean;
-  /** The program that carries out plans (init.c); by default, the program of `InitProgram`. */
+  /** By default, the program of `InitProgram` carries out plans. */
   readonly launcher?: ChildProgram;
 }
 
 interface Machine extends OpenFolders {
   readonly program: InitProgram;
   readonly devices: readonly string[];
-  /** Links of the machine on the way to paths that programs may use, each with its target. */
+  /** These links of the machine lead to paths that programs may use. */
   readonly links: readonly (readonly [path: string, to: string])[];
 }
 
-/** Runs programs behind Landlock, a system call filter and limits, and in their own namespaces if the machine has them.
- * A program ends with everything that it started. */
+/** A program runs behind Landlock, a system call filter and limits, and in its own namespaces if the machine has them.
+ * All processes that it started end with it. */
 export class LinuxWall {
   readonly #options: LinuxWallOptions;
   readonly #known: KnownWall;
@@ -66,8 +66,8 @@ export class LinuxWall {
     this.#protected = new ProtectedPaths(options);
   }
 
-  /** Rejects with Error if no program ran: the machine has no command wall, a path must not be opened, or the program
-   * does not exist. Rejects with the signal's reason if that came first. */
+  /** Rejects with Error if the machine has no command wall, a path must stay closed, or the program does not exist.
+   * Rejects with the signal's reason if that came first. */
   async spawn(workspace: string, argv: readonly string[], options: SpawnOptions = {}): Promise<Spawned> {
     checkCall(argv, options);
     const { root = workspace, pauses = false } = options;
@@ -77,11 +77,11 @@ export class LinuxWall {
         const run = (found: SpecialFiles | null) => this.#spawn(workspace, argv, options, { found, begun });
         return pauses ? await this.#protected.pausing({ root, workspace }, run) : await run(null);
       } catch (error) {
-        // The program is tried once more: the program with the network may have ended, or the kernel was short of
-        // memory.
+        // The program with the network may have ended, or the kernel was short of memory, so Vis tries the program once
+        // more.
         if (!(error instanceof NoNamespaces)) throw error;
         if (++faults < 2) continue;
-        // Another command may have moved folders of this command, so the fault may not be the machine's.
+        // Another command may have moved folders of this command, so the cause may not be the machine.
         if (await this.#makesNamespaces(options)) throw error;
         this.#namespaces.failed(error.message); // The fault applies from now on, and the prompt reports it.
         createLog("commands").warn("namespaces_given_up", { error: error.message });
@@ -201,7 +201,7 @@ export class LinuxWall {
     }
   }
 
-  /** Returns repositories that are new in the workspace, among the folders near its top. */
+  /** The search covers only folders near the top of the workspace. */
   async #made(workspace: string, { repositories: before }: SpecialFiles): Promise<readonly string[]> {
     if (!before.includes("")) return [];
     const isNew = (folder: string): boolean => folder !== "" && !before.includes(folder);
@@ -209,7 +209,7 @@ export class LinuxWall {
     return (found?.repositories ?? []).filter(isNew);
   }
 
-  /** Returns whether a program like this gets namespaces in a folder that no other program can change. */
+  /** Returns whether a program with these options gets namespaces in a folder that no other program can change. */
   async #makesNamespaces({ network, loopback }: SpawnOptions): Promise<boolean> {
     const made = await CommandFolder.make({ root: this.#options.temporary });
     const options = {
@@ -227,14 +227,14 @@ export class LinuxWall {
     }
   }
 
-  /** Empties a folder with a program behind the wall, because this process would block meanwhile. */
+  /** The removal would block this process, so a program behind the wall does it. */
   async #removeLarge(folder: string): Promise<void> {
     await Deno.chmod(folder, 0o700); // A command of root may have closed the folder, and the remover has no privileges.
     const argv = ["/bin/sh", "-c", "chmod -R u+rwX . ; find . -mindepth 1 -delete"];
     await this.#spawn(folder, argv, { timeoutMs: REMOVAL_MS, network: false }, { keepsRepositories: false });
   }
 
-  /** Rejects with Error if the settings name a path that cannot be opened. */
+  /** Rejects with Error if the settings name a path that Vis cannot open. */
   async walls(): Promise<ProgramWalls> {
     return await this.#known.walls();
   }
@@ -256,8 +256,7 @@ export class LinuxWall {
   }
 }
 
-/** Returns `callPaths` with the repository of a worktree, which is elsewhere, and with a repository that does not exist
- * yet. */
+/** The paths include the repository of a worktree, which is elsewhere, and a repository that does not exist yet. */
 async function ownPaths(
   workspace: string,
   { read = [], write = [workspace], root = workspace }: SpawnOptions,
@@ -272,15 +271,15 @@ async function ownPaths(
   return callPaths(root, { read, write: there }, folders);
 }
 
-/** Returns the workspace's user if Vis runs as root, as in a container. Without its privileges, root could change
- * nothing there, and would leave files that the user cannot change. */
+/** Without its privileges, root could change nothing in the workspace, and would leave files that the user cannot
+ * change. Returns null unless Vis runs as root and another user owns the workspace. */
 async function ownerOf(workspace: string): Promise<NonNullable<ExecPolicy["owner"]> | null> {
   if (Deno.uid() !== 0) return null;
   const { uid, gid } = await Deno.stat(workspace);
   return uid === null || gid === null || uid === 0 ? null : { uid, gid };
 }
 
-/** The process limit counts all of the user's processes, so it is based on the present number. */
+/** The process limit counts all of the user's processes, so it adds to the present number. */
 function limits(): ExecPolicy["limits"] {
   return {
     openFiles: OPEN_FILES,

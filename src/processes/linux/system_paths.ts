@@ -1,30 +1,28 @@
-/** The paths of the machine that every program may read and run. */
+/** Every program may read and run these paths of the machine. */
 import { dirname, join, resolve } from "node:path";
 import type { GrantedPath } from "../../sandbox/confine/access.ts";
 import { realEntry } from "../_paths.ts";
 
 const SYSTEM = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt"];
-/** `/proc` is never a link, and the runtime inspects it only with every permission. */
+/** `/proc` is never a link, and the runtime needs every permission to inspect it. */
 const PROCESSES: GrantedPath = { path: "/proc", folder: true };
-/** Files that are often links: `resolv.conf` may lead to another location. */
+/** `resolv.conf` is often a link to another location. */
 const LINKED = ["/etc/resolv.conf"];
 const ETC_DEPTH = 4;
 
-/** Returns folders of the machine with programs that every program may read and run, as real paths of existing
- * folders. */
+/** Returns real paths of existing folders. */
 export function systemPaths(): readonly GrantedPath[] {
   const found = [...SYSTEM, ...LINKED].map(realEntry);
   return distinct([PROCESSES, ...found.filter((one) => one !== null)]);
 }
 
-/** Returns the settings of the machine that every program may read. Root may read all its own files, even keys of the
- * machine, whatever rights it has dropped. So root gets only files that all users may read, which takes a while to
- * find. */
+/** Root may read all its own files, even keys of the machine, whatever rights it has dropped. So root gets only files
+ * that all users may read, which takes a while to find. */
 export async function settingsPaths(): Promise<readonly GrantedPath[]> {
   return Deno.uid() === 0 ? distinct(await readable("/etc", ETC_DEPTH)) : [{ path: "/etc", folder: true }];
 }
 
-/** Returns the links that lead from these paths and the system's to real ones, with their targets. */
+/** Returns each link with its target. */
 export async function linksOf(paths: readonly string[]): Promise<readonly (readonly [path: string, to: string])[]> {
   const found = new Map<string, string>();
   for (const path of [...SYSTEM, ...LINKED, ...paths]) await followLinks(path, found);
@@ -40,7 +38,7 @@ async function followLinks(path: string, found: Map<string, string>): Promise<vo
     if (to === null) continue;
     const isNew = !found.has(at);
     found.set(at, to);
-    // A link that was followed before may be part of a circle.
+    // The path may lead through a circle of links, so this follows a link only once.
     if (isNew) await followLinks(resolve(dirname(at), to, ...names.slice(index + 1)), found);
     return;
   }

@@ -12,7 +12,7 @@ import { GIT, GitIndexes, ownSettings, repositoryFolders } from "./repositories.
 import { folderEntries, keptStampOf, stampOf } from "../folder_entries.ts";
 
 export const VIS = ".vis";
-/** Parts of a repository that decide which files git runs and reads, and may be links. */
+/** These parts of a repository decide which files git runs and reads, and may be links. */
 const IN_GIT =
   "HEAD config config.worktree commondir hooks index info info/attributes modules objects packed-refs rebase-merge refs sequencer worktrees"
     .split(" ");
@@ -20,29 +20,27 @@ const MOST_LINKS = 200, MOST_WORDS = 2_000, MOST_MODULES = 2_000, MODULES_DEPTH 
 const MOST_LISTED = 1_000, MOST_KNOWN = 2_500, MOST_CLAIMS = 100_000;
 const MOST_VISITED = 20_000;
 
-/** A path that git or Vis runs or obeys, with `..` after links. `as` is the condition of the claim: for `part`, an
- * entry must exist; for `word`, the entry must be a file. For `near`, the path must be a file, or able to become one in
- * an existing folder. Other claims hold even for missing paths. */
+/** The path may have `..` after links. For `part`, an entry must exist; for `word`, a file. For `near`, the path must
+ * be a file, or able to become one in an existing folder. Other claims hold even for missing paths. */
 interface Claim {
   readonly path: string;
   readonly as: "part" | "word" | "near" | "file" | "folder";
-  /** Why the path counts, as the end of a sentence: "…, which git runs". */
+  /** The reason ends a sentence: "…, which git runs". */
   readonly reason: string;
   readonly runs?: boolean;
 }
 
 interface Claims {
   readonly claims: readonly Claim[];
-  /** The files and folders from which the claims were read. */
+  /** Vis read the claims from these files and folders. */
   readonly from: Iterable<string>;
-  /** The tops of other repositories that the claims' repository names: submodules, and remotes. */
+  /** These are tops of submodules and remotes, which the repository names. */
   readonly others: readonly string[];
 }
 
-/** The user's folders and variables that name settings. */
 export type SettingsPlaces = Pick<WallOptions, "home" | "visHome" | "env" | "database">;
 
-/** Settings of the user, which apply to each repository, with the files that hold them. */
+/** The user's settings apply to each repository. */
 interface UserSettings extends Awaited<ReturnType<typeof everyGitSetting>> {
   readonly home: string;
   readonly from: Stamps;
@@ -79,7 +77,7 @@ function variableSettings(env: SettingsPlaces["env"]): readonly GitSetting[] {
 class Stamps {
   readonly #stamps: ReadonlyMap<string, string | null>;
 
-  /** Takes the state of paths that were read after `since`. */
+  /** The caller read the paths after `since`. */
   constructor(paths: Iterable<string>, since: number) {
     this.#stamps = new Map(Array.from(paths, (path) => [path, keptStampOf(path, since)]));
   }
@@ -100,10 +98,10 @@ function configFolder(places: SettingsPlaces): string {
   return named.startsWith("/") ? named : join(homeOf(places), ".config");
 }
 
-/** Remembers claims until a file or folder that they come from has changed. */
+/** Claims stay known until a file or folder that they come from has changed. */
 export class ClaimCache {
   readonly #places: SettingsPlaces;
-  /** Says whether words count that match no entry of their repository. */
+  /** If true, words count that match no entry of their repository. */
   readonly #withMissing: boolean;
   readonly #indexes = new GitIndexes();
   readonly #known = new BoundedMap<
@@ -117,8 +115,8 @@ export class ClaimCache {
     this.#withMissing = withMissing;
   }
 
-  /** Returns the claims of the repositories at these tops, of `.vis` in `within`, and of the home folder. Also returns
-   * the claims of other repositories below `within` that these repositories name. */
+  /** The claims come from the repositories at these tops, from `.vis` in `within`, and from the home folder. Other
+   * repositories count if these repositories name them and they are below `within`. */
   async all(tops: Iterable<string>, { within }: { readonly within: string }): Promise<readonly Claim[]> {
     if (!(await this.#user)?.from.isCurrent) this.#user = userSettings(this.#places);
     const user = await (this.#user ??= userSettings(this.#places));
@@ -157,7 +155,7 @@ export class ClaimCache {
   }
 }
 
-/** Returns claims of links among the user's settings, such as `~/.bashrc` to a folder of dotfiles. */
+/** An example is a link from `~/.bashrc` to a folder of dotfiles. */
 function homeClaims(places: SettingsPlaces): Claims {
   const home = homeOf(places), { visHome, database } = places;
   const config = configFolder(places);
@@ -180,7 +178,7 @@ function homeClaims(places: SettingsPlaces): Claims {
   return { claims, from: [home, ...folders], others: [] };
 }
 
-/** Returns the files of a SQLite database, existing or not: SQLite obeys a journal beside the database. */
+/** SQLite obeys a journal beside the database, so the files count even if they do not exist. */
 export function databaseFiles(path: string | null = null): readonly string[] {
   if (!path) return [];
   const real = realPathOf(path) ?? path;
@@ -278,8 +276,8 @@ async function repositoryClaims(
 
 const MOST_ALTERNATES = 100;
 
-/** Returns the folders from which a repository takes objects besides its own: git does not check their hashes. `from`
- * receives the files that were read. */
+/** Git takes objects from these folders without a check of their hashes. `from` receives the files that this function
+ * read. */
 async function alternates(objects: string, from: Set<string>): Promise<readonly string[]> {
   const open = [objects];
   for (const folder of open) {
@@ -297,7 +295,7 @@ async function alternates(objects: string, from: Set<string>): Promise<readonly 
 
 const ESCAPES = new Map([["a", "\x07"], ["b", "\b"], ["f", "\f"], ["n", "\n"], ["r", "\r"], ["t", "\t"], ["v", "\v"]]);
 
-/** Returns the text of a line in quotes as git reads it; other lines stay. */
+/** Git reads a line in quotes this way; other lines stay. */
 function unquoted(line: string): string {
   const [, inner] = /^"((?:[^"\\]|\\.)*)"/.exec(line) ?? [];
   return inner?.replace(
@@ -309,7 +307,7 @@ function unquoted(line: string): string {
   ) ?? line;
 }
 
-/** Returns the working tree if a setting names another folder than the top; git then runs commands there. */
+/** Git runs commands in the working tree that a setting names. Returns nothing if that is the top. */
 function otherTree(
   settings: readonly GitSetting[],
   { top, gitDir }: Readonly<Record<"top" | "gitDir", string>>,
@@ -323,8 +321,8 @@ function treeOf(settings: readonly GitSetting[], gitDir: string): string | null 
   return tree === undefined ? null : joinUnresolved(gitDir, tree);
 }
 
-/** Returns a test of whether a word of a setting names an entry in its repository, which most words do not. `from`
- * receives the folders that were read. */
+/** Most words of settings name no entry in their repository, so this excludes them. `from` receives the folders that
+ * the test read. */
 function presence({ top, from }: { readonly top: string; readonly from: Set<string> }): (claim: Claim) => boolean {
   const known = new Map<string, (path: string) => boolean>();
   return ({ path, as }) => {
@@ -337,7 +335,7 @@ function presence({ top, from }: { readonly top: string; readonly from: Set<stri
   };
 }
 
-/** Returns a test of whether a path is in the folder; "" is the folder itself. */
+/** "" is the folder itself. */
 function presentIn(folder: string): (path: string) => boolean {
   if (!existsSync(folder)) return () => false;
   const names = new Set<string>();
@@ -346,7 +344,7 @@ function presentIn(folder: string): (path: string) => boolean {
   return (path) => path === "" || (isWhole ? names.has(plainName(basename(path))) : entryKind(path) !== null);
 }
 
-/** Returns the paths of remotes in the file system. Settings of a branch can name a path instead of a remote. */
+/** A branch can name a path instead of a remote. */
 function remotesOf(
   settings: readonly GitSetting[],
   { top, home }: Readonly<Record<"top" | "home", string>>,
@@ -370,7 +368,7 @@ function remotesOf(
   });
 }
 
-/** Matches settings by which git runs a program or reads other settings. */
+/** Git runs a program or reads other settings by these settings. */
 const RUNS =
   /^(?:core\.(?:hookspath|fsmonitor|gitproxy|askpass|worktree|attributesfile)|(?:alias|pager|include|includeif|variable)\..*|.*\.(?:\w*command|\w*cmd|program|helper|driver|clean|smudge|process|textconv|external|editor|pager|vcs|uploadpack|receivepack|update|\w+hook|difffilter|path|args|tunnel|smtpserver|httpd|browser|templatedir))$/;
 /** The next word is a file of code, unless an option gives code. */
@@ -381,13 +379,12 @@ const ENTERS = /^(?:cd|pushd|-C|--prefix|--cwd)$/;
 /** Matches the top of the repository, in scripts: `$PWD`, `$(git rev-parse --show-toplevel)`. */
 const TOP = /\$\{?(?:PWD|GIT_WORK_TREE|GIT_PREFIX)\}?|\$\([^()]*\)|`[^`]*`/g;
 
-/** Yields the paths that values name: words, parts of words, and texts in quotes. Git uses only some of these paths.
- * Code is not interpreted, so a path that a shell composes is not found. */
+/** The paths are words, parts of words, and texts in quotes, and git uses only some of them. Vis does not interpret
+ * code, so it misses a path that a shell composes. */
 function* claimsOf(
   settings: readonly GitSetting[],
   { top, home, gitDir = top, modules = [] }: Readonly<Record<"top" | "home", string>> & {
     readonly gitDir?: string;
-    /** The folders of submodules. */
     readonly modules?: readonly string[];
   },
 ): Generator<Claim> {
@@ -492,8 +489,8 @@ function nameOf({ section, subsection, key }: GitSetting): string {
 
 const TODO_LISTS = ["rebase-merge/git-rebase-todo", "sequencer/todo"];
 
-/** Returns the files that git runs or obeys in a repository and its submodules. The text for a file differs once the
- * file has changed. */
+/** Git runs or obeys these files in a repository and its submodules. The text for a file differs once the file has
+ * changed. */
 export async function obeyedIn(workspace: string): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>();
   const folders = await repositoryFolders(workspace);
@@ -512,7 +509,7 @@ async function obeyedAt(top: string): Promise<ReadonlyMap<string, string>> {
   const { gitDir, commonDir } = repository;
   const { files, settings, included } = await ownSettings(repository, "/");
   for (const path of included) found.set(`settings in ${path}`, "");
-  // A file that is too large to read has only a stamp, which shows that it changed.
+  // If a file is too large to read, only its stamp shows a change.
   for (const path of files) if (existsSync(path) && await smallTextFile(path) === null) found.set(path, stampOf(path));
   for (const one of settings) {
     const name = nameOf(one);

@@ -6,14 +6,13 @@ import { PROC } from "../proc_files.ts";
 const LOCK_SHARED = 1n, LOCK_ALONE = 2n, LOCK_AT_ONCE = 4n;
 const TRIES = 10;
 
-/** Empty folders and files in places where git or Vis would obey a command's entries. Each placeholder exists as long
- * as a command of any Vis process needs it; entries that the user adds meanwhile stay. */
+/** Git or Vis would obey a command's entries in these places, so empty folders and files take them. A placeholder
+ * exists as long as a command of a Vis process needs it. Entries that the user adds meanwhile stay. */
 export class Placeholders {
   readonly #held = new Map<string, { count: number; readonly release: () => void }>();
   #libc: Libc | null = null;
 
-  /** Makes a placeholder; the returned function releases the placeholder. Throws Error if the placeholder cannot be
-   * made. */
+  /** The returned function releases the placeholder. Throws Error if the system refuses it. */
   take(path: string, kind: "folder" | "file"): () => void {
     const held = this.#held.get(path) ?? { count: 0, release: this.#hold(path, kind) };
     held.count++;
@@ -25,7 +24,7 @@ export class Placeholders {
     };
   }
 
-  /** Makes and locks a placeholder, and repeats both if another Vis process has just removed the placeholder. */
+  /** Another Vis process may just have removed the placeholder, so this repeats both steps. */
   #hold(path: string, kind: "folder" | "file"): () => void {
     const libc = this.#libc ??= new Libc();
     for (let tries = 0; tries < TRIES; tries++) {
@@ -48,7 +47,7 @@ export class Placeholders {
   }
 }
 
-/** Returns whether the entry is an empty placeholder of Vis: for another command, or left by a killed process. */
+/** A placeholder of Vis may belong to another command, or a killed process may have left it. */
 export function isPlaceholder(path: string): boolean {
   try {
     const { mode, isFile, isDirectory, size } = Deno.lstatSync(path);

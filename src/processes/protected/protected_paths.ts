@@ -15,12 +15,12 @@ import { commandIn, placeOf, RunningCommand, TURNS } from "./workspace_turns.ts"
 import { entryFacts, folderEntries } from "../folder_entries.ts";
 import { pauseProgram } from "../proc_files.ts";
 
-/** The limit for placeholders, since each is an open file while a command runs. */
+/** A placeholder is an open file while a command runs, so their number has a limit. */
 const MOST_PLACEHOLDERS = 1_000;
-/** The limit for layers, since each is a mount and takes some 850 bytes of the 8 MB of a plan. */
+/** A layer is a mount and takes some 850 bytes of the 8 MB of a plan. */
 const MOST_LAYERS = 6_000;
 const MOST_TOP_FOLDERS = 2_000;
-/** The folders that belong to a bare repository itself. Other folders in a bare repository may be worktrees. */
+/** These folders belong to a bare repository itself. Other folders in it may be worktrees. */
 const OF_REPOSITORY = new Set(
   "branches hooks info lfs logs modules objects rebase-apply rebase-merge refs sequencer svn worktrees".split(" "),
 );
@@ -32,18 +32,18 @@ export interface Kept {
 }
 
 interface Found {
-  /** Returns the kind of the entry at a path and remembers the kind; null for placeholders of Vis. */
+  /** The function remembers the kind for the rest of the search. Returns null for placeholders of Vis. */
   readonly kindOf: typeof entryKind;
   readonly paths: Set<string>;
-  /** Missing folders, or files, that git or Vis would obey. */
+  /** Git or Vis would obey entries at these missing paths. */
   readonly missing: Map<string, "folder" | "file">;
 }
 
-/** The workspace of a command and the repository around it; both are the same without a repository. */
+/** `root` is the top of the repository around `workspace`, or `workspace` itself without a repository. */
 type Place = Readonly<Record<"root" | "workspace", string>>;
 
-/** Keeps programs from changing paths of a workspace that other programs of the user later run or obey. The paths are
- * its repositories, the paths in their settings, and `.vis`. Also hides secret files of the workspace. */
+/** Other programs of the user later run or obey some paths of a workspace, so programs of Vis must not change them. The
+ * paths are its repositories, the paths in their settings, and `.vis`. */
 export class ProtectedPaths {
   readonly #placeholders = new Placeholders();
   readonly #walk: WorkspaceWalk;
@@ -56,14 +56,12 @@ export class ProtectedPaths {
     this.#database = databaseFiles(options.database);
   }
 
-  /** Searches a workspace for repositories and secret files. */
   look(workspace: string): Promise<SpecialFiles> {
     return this.#walk.look(workspace, { running: commandIn(workspace) });
   }
 
-  /** Returns files among the granted ones that a program must not read: secret files that `except` does not name, and
-   * the database. The paths in `links` must stay unchanged. `found` is null for a program that may read secret
-   * files. */
+  /** A program must not read the database and the secret files, except the files in `except`. `found` is null for a
+   * program that may read secret files. */
   async hidden(
     root: string,
     { found, except, granted }: {
@@ -81,15 +79,14 @@ export class ProtectedPaths {
     return { files, links: found === null ? [] : linkedSecrets(root, { ...found, hidden: files }) };
   }
 
-  /** Returns the paths of a folder, existing or not, that programs must not change. */
+  /** Programs must not change these paths, which need not exist. */
   async find(folder: string): Promise<readonly string[]> {
     const place = { root: folder, workspace: folder };
     const { paths, missing } = await this.#find(place, topsOf(folder, await this.look(folder)));
     return [...paths, ...missing.keys()].filter((path) => isBelow(path, folder));
   }
 
-  /** Keeps programs from changing the paths below `write`; other paths do not matter. Repositories in `named` may be
-   * changed: a `.git`, with all paths in its settings, or parts of one. Paths in `keep` stay protected even there.
+  /** Programs may change a repository in `named`, or parts of one, but paths in `keep` stay protected even there.
    * `title` names the command in messages. */
   async keep(
     place: Place,
@@ -175,9 +172,8 @@ export class ProtectedPaths {
     return { layers, running, leave };
   }
 
-  /** Runs a program that brings files into the workspace. Meanwhile, commands that can change files there pause, and no
-   * command begins. A command that could then change files that git or Vis obey ends instead of continuing, and a note
-   * reports it. `run` receives the files that were found before, if there was a search. */
+  /** `run` brings files into the workspace. Meanwhile, commands that can change files there pause, and none begins. If
+   * a paused command could then change files that git or Vis obey, Vis ends it and adds a note. */
   async pausing(place: Place, run: (found: SpecialFiles | null) => Promise<Spawned>): Promise<Spawned> {
     const { root } = place, goOn = new Map<RunningCommand, () => void>();
     const bring = async (): Promise<Spawned> => {
@@ -218,7 +214,7 @@ export class ProtectedPaths {
     return await TURNS.alone(root, bring).finally(() => goOn.forEach((go) => go()));
   }
 
-  /** Finds the paths that running commands can change although git or Vis obey them. */
+  /** Running commands can change these paths although git or Vis obey them. */
   async #exposed(place: Place, files: SpecialFiles): Promise<ReadonlyMap<RunningCommand, readonly string[]>> {
     const { paths, missing } = await this.#find(place, topsOf(place.root, files));
     const exposed = new Map<RunningCommand, string[]>(), pace = new Pace();
@@ -258,7 +254,7 @@ export class ProtectedPaths {
   }
 }
 
-/** Keeps commands from making a repository or settings of Vis in these folders themselves. */
+/** A command could make a repository or settings of Vis in these folders. */
 function keepTops(
   found: Found,
   folders: Iterable<string>,
@@ -277,15 +273,13 @@ function keepTops(
   }
 }
 
-/** Returns names without which a folder is not a bare repository. Entries of these names are empty folders while a
- * command runs: `git status` lists no empty folder, and git reads none as `HEAD`. Inside a repository, a folder `HEAD`
- * would make `git diff HEAD` ambiguous. */
+/** A folder without these names is not a bare repository. While a command runs, they are empty folders, which `git
+ * status` does not list. Inside a repository, a folder `HEAD` would make `git diff HEAD` ambiguous. */
 function partsToKeep(
   folder: string,
   { root, kindOf }: { readonly root: string; readonly kindOf: Found["kindOf"] },
 ): readonly string[] {
-  // With a file `commondir`, git looks for `refs` elsewhere. `refs` comes first, also on removal: git stops at a folder
-  // `commondir`.
+  // With a file `commondir`, git looks for `refs` elsewhere. Git stops at a folder `commondir`, so `refs` comes first.
   const others = ["refs", "commondir"];
   return folder !== root && others.every((name) => kindOf(join(folder, name)) === null) ? others : ["HEAD"];
 }
@@ -322,8 +316,7 @@ function follow(
   }
 }
 
-/** Returns layers on top of the writable paths. A folder on the way to a fixed path is a layer too: a folder that is a
- * mount point cannot be renamed or removed. */
+/** A folder on the way to a fixed path is a layer, because a program cannot rename or remove a mount point. */
 async function layersOf(
   { fixed, opened, write, kindOf, pace }:
     & Readonly<Record<"fixed" | "opened" | "write", readonly string[]>>

@@ -1,4 +1,4 @@
-/** Finds repositories as git does: their folders, and the entries of their indexes. */
+/** The rules are those of git. */
 import { Buffer } from "node:buffer";
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -15,12 +15,12 @@ export const GIT = ".git";
 const HEAD_BYTES = 40;
 
 export interface RepositoryFolders extends Readonly<Record<"gitDir" | "commonDir", string>> {
-  /** The paths by which both folders are named, which may lead through links. */
+  /** These paths name both folders, and may lead through links. */
   readonly named: readonly string[];
 }
 
-/** Returns the folder that git uses at the top of a repository, and the folder that worktrees share; null without a
- * repository. A bare repository is its own top. */
+/** `gitDir` is the folder that git uses, and `commonDir` the folder that worktrees share. A bare repository is its own
+ * top. Returns null without a repository. */
 export async function repositoryFolders(top: string): Promise<RepositoryFolders | null> {
   const found = await namedGitFolder(top);
   const isThere = found !== null && entryKind(`${found}/HEAD`) !== null;
@@ -39,8 +39,8 @@ export function isBare(folder: string, kindOf = entryKind): boolean {
   return isHead && (isElsewhere || isThere("objects") && isThere("refs")) && !hasRepository(folder);
 }
 
-/** Returns folders of a call outside the repository that may contain repositories. Omits the own folder of a
- * repository, because a command that may change this folder may change all of it. */
+/** These folders of a call may contain repositories. A repository's own folder is omitted, because a command that may
+ * change this folder may change all of it. */
 export function foldersBeside(
   root: string,
   write: readonly GrantedPath[],
@@ -51,8 +51,8 @@ export function foldersBeside(
   );
 }
 
-/** Returns whether git stops at `.git` of a folder and never checks whether the folder itself is a repository. Git
- * stops at any file, and at a folder that it takes for a repository. */
+/** Git stops at a file `.git`, and at a folder `.git` that it takes for a repository, without a look at the folder
+ * itself. */
 export function hasRepository(folder: string): boolean {
   const dot = join(folder, GIT);
   if (entryKind(dot) !== "folder") return entryKind(dot) === "file";
@@ -62,15 +62,14 @@ export function hasRepository(folder: string): boolean {
   return head !== null && /^(?:ref: refs\/|[0-9a-f]{40})/.test(new TextDecoder().decode(head));
 }
 
-/** Returns the repository of a linked worktree or a submodule if it is outside the workspace and names the workspace
- * too; otherwise null. */
+/** Returns null unless the repository of a worktree or submodule is outside the workspace and names the workspace. */
 export async function outsideRepository(workspace: string): Promise<string | null> {
   const { gitDir = "", commonDir = "" } = await repositoryFolders(workspace) ?? {};
   if (gitDir === "" || isWithin(gitDir, workspace) || entryKind(join(commonDir, "objects")) !== "folder") return null;
   return await namesTop({ top: workspace, gitDir, commonDir }) ? commonDir : null;
 }
 
-/** Returns settings of a repository alone, ignoring the conditions of includes. */
+/** The conditions of includes do not count. */
 export async function ownSettings(
   { gitDir, commonDir }: RepositoryFolders,
   home: string,
@@ -88,13 +87,13 @@ interface IndexFacts {
   readonly hashes: ReadonlyMap<string, Buffer>;
 }
 
-/** Reads the lists of files that repositories track, again only once they have changed. */
+/** The lists stay known until an index has changed. */
 export class GitIndexes {
   readonly #known = new BoundedMap<string, IndexFacts & { readonly stamp: string | null; readonly names: string }>(
     MOST_INDEXES,
   );
 
-  /** Reads the hashes of `files`; none if the index is missing. Throws Error for an index that is too large. */
+  /** The result has hashes of `files`, and is empty if the index is missing. Throws Error if the index is too large. */
   async read(
     path: string,
     { sha256, files = [] }: { readonly sha256: boolean; readonly files?: readonly string[] },

@@ -4,19 +4,18 @@ import { isWithin } from "../../domain/kit/files.ts";
 import { Libc } from "../../sandbox/confine/libc.ts";
 import { GIT } from "./repositories.ts";
 
-/** A command that can change files of a workspace while it runs. */
 export class RunningCommand {
   static readonly #all = new Set<RunningCommand>();
   readonly title: string;
   readonly end = new AbortController();
   readonly left: PromiseWithResolvers<void> = Promise.withResolvers();
-  /** The process around the command; 0 until it has begun. */
+  /** The pid is 0 until the process around the command has begun. */
   pid = 0;
   readonly #write: readonly string[];
   readonly #counts: (path: string) => boolean;
   readonly #places: ReadonlyMap<string, string>;
 
-  /** `counts` tests whether the command could change a path if it were not read-only. `places` are paths that the
+  /** `counts` tests whether the command could change a path without a read-only mount. `places` are paths that the
    * command cannot change while the same entries are at these paths. */
   constructor(
     title: string,
@@ -33,15 +32,13 @@ export class RunningCommand {
     RunningCommand.#all.add(this);
   }
 
-  /** Returns the commands that can change files in this folder. */
   static in(folder: string): readonly RunningCommand[] {
     return [...RunningCommand.#all].filter((one) =>
       [folder, ...one.#write.filter((path) => isWithin(path, folder))].some((path) => one.#counts(join(path, "a")))
     );
   }
 
-  /** Returns whether the command can change a path: its rights allow the change, and no mount makes the path read-only.
-   */
+  /** The command's rights must allow the change, and no mount may make the path read-only. */
   canChange(path: string): boolean {
     if (!this.#counts(path)) return false;
     for (let at = path; at !== dirname(at); at = dirname(at)) {
@@ -57,13 +54,12 @@ export class RunningCommand {
   }
 }
 
-/** Returns the title of a command that can change files in this folder; null if none runs. */
+/** Returns null if no command that can change files in this folder runs. */
 export function commandIn(folder: string): string | null {
   return RunningCommand.in(folder)[0]?.title ?? null;
 }
 
-/** Returns the identity of the entry at a path. The inode number alone is not enough, because a later entry may get
- * it. */
+/** A later entry may get the same inode number, so the identity includes the time. */
 export function placeOf(path: string): string {
   try {
     const { dev, ino, birthtime, ctime } = Deno.lstatSync(path);
@@ -73,22 +69,20 @@ export function placeOf(path: string): string {
   }
 }
 
-/** The limit for programs of a workspace that begin at the same time. */
+/** At most this many programs of a workspace begin at the same time. */
 const MOST_PROGRAMS = 1_000;
 const LOCK_SHARED = 1n, LOCK_ALONE = 2n, LOCK_AT_ONCE = 4n;
 const EWOULDBLOCK = 11;
 const LOCK_AGAIN_MS = 50, ALONE_TRIES = 40, LOCK_TRIES = 5;
 
-/** Orders commands and git in workspaces. No command begins while git brings files. Other processes of Vis see the
- * locks: a shared one while a command can change files, and an exclusive one while git brings files. The locks are
- * necessary because a process cannot pause commands of another process. */
+/** A command must not begin while git brings files. Other processes of Vis see shared locks of commands and exclusive
+ * locks of git, because a process cannot pause commands of another process. */
 class WorkspaceTurns {
   readonly #beginning = new Map<string, Semaphore>();
   readonly #held = new Map<string, { readonly descriptor: number; shares: number; isAlone: boolean }>();
   #libc: Libc | null = null;
 
-  /** Waits until a command may begin. The returned function is called once the command has its file system, or has
-   * ended. */
+  /** The caller calls the returned function once the command has its file system, or has ended. */
   async begin(folder: string, signal: AbortSignal | undefined): Promise<() => void> {
     const turns = this.#turnsIn(folder);
     await turns.acquire(signal).catch((error: unknown) => {
@@ -102,7 +96,7 @@ class WorkspaceTurns {
     };
   }
 
-  /** Waits while git of another process brings files. The returned function gives the lock back. */
+  /** The wait ends when git of another process has brought its files. The returned function gives the lock back. */
   async share(folder: string, signal: AbortSignal | undefined): Promise<() => void> {
     const held = this.#open(folder);
     held.shares++;
@@ -119,12 +113,11 @@ class WorkspaceTurns {
     return leave;
   }
 
-  /** Brings files while no command of this process begins. Throws Error while a command or git of another process
-   * runs. */
+  /** Commands of this process wait meanwhile. Throws Error while a command or git of another process runs. */
   async alone<T>(folder: string, bring: () => Promise<T>): Promise<T> {
     const work = async (): Promise<T> => {
-      // A failed attempt at the lock of the folder loses the shared lock of this process's commands. Meanwhile, the lock
-      // of the repository keeps git of other processes out.
+      // A failed attempt at the lock of the folder loses the shared lock of this process's commands. The lock of the
+      // repository keeps git of other processes out meanwhile.
       const cannot = `Cannot change files in ${folder}:`;
       const leave = await this.#lockAlone(
         join(folder, GIT),
@@ -176,7 +169,7 @@ class WorkspaceTurns {
     this.#libc?.closeDescriptor(held.descriptor);
   }
 
-  /** On a file system without locks, each process acts as if it had every lock. */
+  /** On a file system without locks, a process acts as if it had the lock. */
   #lock(folder: string, how: bigint): boolean {
     const descriptor = this.#held.get(folder)?.descriptor ?? -1;
     if (descriptor < 0 || this.#libc === null) return true;

@@ -12,53 +12,48 @@ import { isWithin, openPlainFile } from "../../domain/kit/files.ts";
 import { type EntryFacts, entryFacts, folderEntries } from "../folder_entries.ts";
 import type { HiddenFile } from "../../sandbox/exec/confinement_plan.ts";
 
-/** The limits for listed folders: the folders nearest to the top before each command, and all folders before the first
- * command. */
+/** Each command lists the folders nearest to the top, and the first command lists all folders. */
 const MOST_NEAR = 2_000, MOST_FOLDERS = 200_000;
-/** The limit for the names in all folders, since an attacker makes a million in seconds. */
+/** A program can make a million names in seconds, so their number has a limit. */
 const MOST_NAMES = 5_000_000;
 const AT_ONCE = 500;
 const MOST_WORKSPACES = 16;
 const MOST_HIDDEN = 500, MOST_SECRETS = 5_000, MOST_REPOSITORIES = 2_000;
-/** The limit for the count of each kind of entry. No command runs with more, so the exact number does not matter. */
+/** With more entries of one kind, no command runs, so the exact number does not matter. */
 const MOST_FOUND = 20_000;
-/** Folders that are searched only for repositories, and for secret files that have moved: repositories' own folders,
- * and packages. */
+/** In repositories' own folders and packages, the walk looks only for repositories and moved secret files. */
 const PASSED = new Set([".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv"]);
 const MOST_HASHED = 1 << 20;
 const OWNER_READS = 0o400, OWNER_ENTERS = 0o100;
 
 interface KnownFolder {
-  /** The stamp; null if the folder changed so recently that Vis lists it again. */
+  /** The stamp is null if the folder changed so recently that Vis lists it again. */
   readonly stamp: string | null;
   readonly folders: readonly string[];
   readonly secrets: readonly string[];
-  /** Says whether the folder is the top of a repository: it has a file, folder or link `.git`, or is a bare repository.
-   */
+  /** A top has a file, folder or link `.git`, or is a bare repository. */
   readonly isTop: boolean;
   readonly isClosed: boolean;
 }
 
 export interface SpecialFiles {
   readonly secrets: ReadonlyMap<string, HeldFile>;
-  /** Folders with a `.git`, and bare repositories. */
   readonly repositories: readonly string[];
-  /** Folders of the user that cannot be listed while their modes stay. */
+  /** The user's modes prevent a list of these folders. */
   readonly closed: readonly string[];
   readonly isWhole: boolean;
 }
 
 type Walked = Omit<SpecialFiles, "secrets"> & { readonly secrets: readonly string[] };
 
-/** Finds the files of a workspace that may hold keys, and its repositories. Before the first command, the walk covers
- * up to `MOST_FOLDERS` folders of the workspace, and before each command the folders near the top. A folder is listed
- * again only once names in it have changed, so that the second look takes one system call for each folder. */
+/** The first command searches up to `MOST_FOLDERS` folders of the workspace, and each command searches the folders near
+ * the top. The walk lists a folder again only once names in it have changed. */
 export class WorkspaceWalk {
   readonly #patterns: readonly string[];
   readonly #wanted: (first: number, last: number) => boolean;
   readonly #indexes = new GitIndexes();
   readonly #known = new BoundedMap<string, Map<string, KnownFolder>>(MOST_WORKSPACES);
-  /** For each of the last workspaces, the entries that were ever found there and still exist. */
+  /** For each of the last workspaces, these entries were found there and still exist. */
   readonly #found = new BoundedMap<string, SpecialFiles>(MOST_WORKSPACES);
 
   constructor(patterns: readonly string[]) {
@@ -66,13 +61,12 @@ export class WorkspaceWalk {
     this.#wanted = byteCheck(patterns);
   }
 
-  /** Searches a workspace; `running` is a command that can move files meanwhile. Throws Error for too many
-   * repositories, and for a repository whose name is not UTF-8. Also throws Error if a secret file is not found while a
-   * command runs. */
+  /** `running` is a command that can move files meanwhile. Throws Error for too many repositories, for a repository
+   * whose name is not UTF-8, and if a secret file disappears while a command runs. */
   async look(workspace: string, { running = null }: { readonly running?: string | null } = {}): Promise<SpecialFiles> {
     const before = this.#found.get(workspace);
     const held = before?.secrets ?? new Map<string, HeldFile>(), pace = new Pace();
-    // A command may have moved a folder to a place that is not searched, even during this look.
+    // A command may have moved a folder to a place outside the search, even during this look.
     let now: Walked, secrets: Map<string, HeldFile>, isFull = before === undefined, moved = new Set<string>();
     do {
       isFull ||= moved.size > 0;
@@ -130,8 +124,8 @@ export class WorkspaceWalk {
     return found;
   }
 
-  /** Returns secret files by their real paths, except files whose text is in the repository: a commit would record them
-   * as changed. Throws Error for too many secret files, and if the search was incomplete. */
+  /** A hidden file looks changed to git, so a file whose text is in the repository is omitted. Throws Error for too
+   * many secret files, and if the search was incomplete. */
   async secrets(workspace: string, { secrets, closed, isWhole }: SpecialFiles): Promise<readonly HiddenFile[]> {
     if (this.#patterns.length === 0) return [];
     const advice = "; start Vis in a folder with fewer files, or change the setting secrets";
@@ -158,7 +152,7 @@ export class WorkspaceWalk {
     const hidden = new Map<string, bigint>(), pace = new Pace();
     for (const [path, { facts: { isFile, inode } }] of untracked) {
       if (pace.due) await pace.rest();
-      // A command may have put another file, or none, at the path by now.
+      // A command may have put another file at the path, or removed it.
       if (isFile) hidden.set(join(workspace, path), inode);
       else for (const real of realFile(workspace, path)) hidden.set(real, entryFacts(real)?.inode ?? 0n);
     }
@@ -166,7 +160,7 @@ export class WorkspaceWalk {
     return [...hidden].map(([path, inode]) => ({ path, inode }));
   }
 
-  /** Omits files whose text is in the index now, since a command can add a file that it does not see. */
+  /** A command can add a file that it does not see, so files whose text is in the index are omitted. */
   async #withoutTracked(
     workspace: string,
     secrets: SpecialFiles["secrets"],
@@ -187,8 +181,7 @@ export class WorkspaceWalk {
     workspace: string,
     { isFull, moved }: {
       readonly isFull: boolean;
-      /** Identities of moved secret files, which the walk also finds among packages. Other certificates there are not
-       * secret. */
+      /** The walk finds these moved secret files even among packages, where other certificates are not secret. */
       readonly moved: ReadonlySet<string>;
     },
   ): Promise<Walked> {
@@ -256,14 +249,14 @@ export class WorkspaceWalk {
   }
 }
 
-/** Returns the path of a folder in the workspace; `join` would take longer. */
+/** `join` would take longer. */
 function placed(workspace: string, folder: string): string {
   return folder === "" ? workspace : `${workspace}/${folder}`;
 }
 
 const OF_BARE = ["HEAD", "commondir", "objects", "refs"];
 
-/** Returns a quick check of two bytes of a name, since most names are not secret. */
+/** Most names are not secret, so two bytes of a name decide quickly. */
 function byteCheck(patterns: readonly string[]): (first: number, last: number) => boolean {
   const wanted = patterns.filter((one) => !one.startsWith("!"));
   if (wanted.some((one) => !/^(?!\*(?:.*\*)?$)[\x20-\x2e\x30-\x7e]+$/.test(one))) return () => true;
@@ -277,8 +270,8 @@ function byteCheck(patterns: readonly string[]): (first: number, last: number) =
   return (first, last) => firsts[first] || lasts[last] || isOfGit(first, last);
 }
 
-/** Keeps a file open, so that its identity is not reused. Only some files are held, since the number of open files is
- * limited. */
+/** An open file keeps its identity, so no other file can reuse it. The number of open files is limited, so not every
+ * file is open. */
 class HeldFile {
   static readonly #closing = new FinalizationRegistry<number>((file) => closeSync(file));
   readonly facts: EntryFacts;
@@ -290,8 +283,7 @@ class HeldFile {
     if (this.#file !== null) HeldFile.#closing.register(this, this.#file);
   }
 
-  /** Returns whether the file may still exist anywhere; a held file that an editor has replaced does not. A link or a
-   * pipe holds no keys elsewhere. */
+  /** If an editor has replaced a held file, it does not exist any more. A link or a pipe holds no keys elsewhere. */
   get isThere(): boolean {
     return this.facts.isFile && (this.#file === null || fstatSync(this.#file).nlink !== 0);
   }
@@ -302,7 +294,7 @@ function isTop(folder: string): boolean {
   return kind !== null && (kind === "link" || !isPlaceholder(dot)) || isBare(folder);
 }
 
-/** Returns whether the owner of a folder, who is this user, cannot list the folder or cannot open its entries. */
+/** The owner of such a folder is this user, who cannot list it or open its entries. */
 function isClosed(facts: EntryFacts | null): boolean {
   const { isFolder = false, user = 0, mode = 0 } = facts ?? {};
   const all = OWNER_READS | OWNER_ENTERS;
@@ -318,15 +310,15 @@ function refuseOdd(paths: readonly string[], kind: string): void {
   );
 }
 
-/** Returns real paths of the tops, with the tops around the workspace. */
+/** The tops around the workspace come first. */
 export function topsOf(workspace: string, { repositories }: SpecialFiles): readonly string[] {
   const around: string[] = [];
   for (let at = dirname(workspace); at !== dirname(at); at = dirname(at)) if (isTop(at)) around.push(at);
   return [...around, ...repositories.map((folder) => join(workspace, folder))];
 }
 
-/** Returns the way to hidden files that have a secret name only by a link: the links, and the files. If one of these
- * links or files changed, a later command could read the file. */
+/** Some hidden files have a secret name only by a link. If such a link or file changed, a later command could read the
+ * file. */
 export function linkedSecrets(
   workspace: string,
   { secrets, hidden }: Pick<SpecialFiles, "secrets"> & { readonly hidden: readonly HiddenFile[] },
@@ -340,7 +332,7 @@ export function linkedSecrets(
   });
 }
 
-/** Returns the real path of a file that is in the workspace; otherwise an empty list. */
+/** Returns an empty list if the file is outside the workspace. */
 function realFile(workspace: string, path: string): string[] {
   try {
     const real = Deno.realPathSync(join(workspace, path));

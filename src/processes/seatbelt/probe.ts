@@ -9,14 +9,14 @@ export interface ProbeRow {
   readonly outcome: ProbeOutcome;
 }
 
-/** The folders of one probe: only the workspace and its contents are granted. */
+/** The wall grants only the workspace and its contents. */
 interface ProbePlace {
   readonly workspace: string;
   readonly beside: string;
-  /** A file of Vis's own folder that contains the secret. */
+  /** This file of Vis's own folder contains the secret. */
   readonly secretFile: string;
   readonly secret: string;
-  /** A hidden file of the workspace that contains the secret. */
+  /** This hidden file of the workspace contains the secret. */
   readonly hidden: string;
   readonly port: number;
 }
@@ -27,23 +27,23 @@ export interface ProbePrograms {
 }
 
 export const MAC_PROGRAMS: ProbePrograms = { setUser: "/bin/ps", keychain: "/usr/bin/security" };
-/** Every file of the data volume has a second name below this folder, which older systems lack. */
+/** A file of the data volume has a second name below this folder, which older systems lack. */
 const DATA_VOLUME = "/System/Volumes/Data";
 
 interface Attempt {
   readonly name: string;
   readonly wanted: ProbeRow["wanted"];
-  /** The command for a shell in the workspace; success means that the attempt got through. `$1` is the target of the
-   * attempt, `$2` the secret. */
+  /** The shell runs this command in the workspace, and success means that the attempt got through. `$1` is the target
+   * of the attempt, `$2` the secret. */
   readonly command: string;
   readonly target: string;
-  /** Says whether the target exists, if the probe did not make it. */
+  /** If the probe did not make the target, this tests its existence. */
   readonly exists?: boolean;
-  /** Returns whether the attempt had its effect, whatever the program prints. */
+  /** The effect counts whatever the program prints. */
   readonly effect?: () => boolean;
 }
 
-/** Attempts to get through the wall; no attempt depends on an earlier one. */
+/** An attempt does not depend on an earlier one. */
 export class Probe {
   readonly #attempts: readonly Attempt[];
   readonly #secret: string;
@@ -63,7 +63,7 @@ export class Probe {
         effect: () => text(at("own")) === "x\n",
       },
       { name: "read the folder of Vis", wanted: "denied", command: READ, target: place.secretFile },
-      // Without the volume there is no second name.
+      // Without the volume, the file has no second name.
       ...exists(dataFile)
         ? [{ name: "read it through the data volume", wanted: "denied", command: READ, target: dataFile } as const]
         : [],
@@ -143,7 +143,7 @@ export class Probe {
     ];
   }
 
-  /** The command that makes all attempts and prints a line for each. */
+  /** The shell prints a line for each attempt. */
   get argv(): readonly string[] {
     const script = this.#attempts.map(({ command }, at) =>
       `attempt${at}() { ${command}; }
@@ -152,13 +152,14 @@ if (attempt${at} "\${${at + 2}}" "$1") >/dev/null 2>&1; then echo "${at} allowed
     return ["/bin/sh", "-c", script.join("\n"), "sh", this.#secret, ...this.#attempts.map(({ target }) => target)];
   }
 
-  /** Returns the outcome of each attempt from the program's output and from the files that exist now. */
+  /** The outcomes come from the program's output and from the files that exist now. */
   rows(stdout: string): readonly ProbeRow[] {
     const printed = new Map(stdout.split("\n").map((line) => line.split(" ", 2) as [string, string]));
     return this.#attempts.map(({ name, wanted, effect, exists: isThere = true }, at): ProbeRow => {
       const said = printed.get(String(at));
       const happened = effect?.() ?? false;
-      // A program may print anything, so an allowed attempt needs its effect, and a denied one the program's report.
+      // A program may print anything, so an allowed attempt needs its effect, and a denied attempt needs the program's
+      // report.
       const outcome = wanted === "allowed"
         ? (happened ? "allowed" : "denied")
         : happened || said === "allowed"
@@ -173,7 +174,7 @@ if (attempt${at} "\${${at + 2}}" "$1") >/dev/null 2>&1; then echo "${at} allowed
 
 const READ = 'cat "$1" | grep -q "$2"';
 
-/** Describes the attempts with an unexpected outcome; "" if there are none. */
+/** Returns "" if each attempt has the wanted outcome. */
 export function probeFault(rows: readonly ProbeRow[]): string {
   const wrong = rows.filter(({ wanted, outcome }) => wanted !== outcome);
   const reasons = wrong.map(({ name, wanted, outcome }) =>

@@ -1,20 +1,19 @@
 import { REAL_CLOCK } from "../../domain/kit/concurrency.ts";
 
-/** The kinds of lists and of facts in libproc. */
+/** The numbers are kinds of lists and of facts in libproc. */
 const GROUP = 2, CHILDREN = 6, FACTS = 3;
-/** The length of struct proc_bsdinfo, and the offsets of the state and the start time. */
+/** These are the length of struct proc_bsdinfo, and the offsets of the state and the start time. */
 const FACTS_BYTES = 136, STATE_AT = 4, SECONDS_AT = 120, MICROSECONDS_AT = 128;
 const ENDED = 5; // The value of SZOMB.
 const FIRST_IDS = 256, MOST_IDS = 65_536;
 const ROUNDS = 400, PAUSE_MS = 5;
-/** The number of rounds in which a tree that constantly starts programs must be suspended. */
+/** A tree that constantly starts programs must be suspended within this many rounds. */
 const STOP_ROUNDS = 50;
 
-/** The name of the session identifier, which changes with every start of the system. */
+/** The session identifier changes with every start of the system. */
 const BOOT = new TextEncoder().encode("kern.bootsessionuuid\0"), BOOT_BYTES = 64;
 
-/** Functions of the system. The functions of libproc return the number of written bytes, and `sysctlbyname` writes the
- * length of a value. */
+/** The functions of libproc return the number of written bytes, and `sysctlbyname` writes the length of a value. */
 export interface LibProc {
   readonly proc_listpids: (kind: number, id: number, into: Uint8Array<ArrayBuffer>, bytes: number) => number;
   readonly proc_pidinfo: (
@@ -36,10 +35,9 @@ export interface LibProc {
 export interface ProcessTable {
   children(pid: number): readonly number[];
   group(pid: number): readonly number[];
-  /** Returns the start time of a process, which together with its id is unique. Returns null if the process does not
-   * run. */
+  /** The start time and the id together identify a process. Returns null if the process does not run. */
   started(pid: number): string | null;
-  /** Signals a process, or a group if the number is negative. Ignores ended processes. */
+  /** A negative number means a group. An ended process is ignored. */
   signal(pid: number, name: Deno.Signal): void;
 }
 
@@ -66,7 +64,7 @@ export class MacProcesses implements ProcessTable {
     return `${view.getBigUint64(SECONDS_AT, true)}.${view.getBigUint64(MICROSECONDS_AT, true)}`;
   }
 
-  /** Identifies the boot of the machine. Throws Error if the system does not return it. */
+  /** The text identifies the boot of the machine. Throws Error if the system does not return it. */
   boot(): string {
     const into = new Uint8Array(BOOT_BYTES), length = new BigUint64Array([BigInt(BOOT_BYTES)]);
     const failed = this.#libproc.sysctlbyname(BOOT, into, length, null, 0n) !== 0;
@@ -103,12 +101,12 @@ function openLibProc(): LibProc {
   }).symbols;
 }
 
-/** A program in its own group with all processes that it started. On Apple's systems, a process does not inherit the
- * orphans of its children. So this class must find each process while its parent runs; `look` must be called often. */
+/** On Apple's systems, a process does not inherit the orphans of its children. So this class must find a process while
+ * its parent runs, and callers must call `look` often. */
 export class ProcessTree {
   readonly #table: ProcessTable;
   readonly #root: number;
-  /** The start times, by id. */
+  /** The keys are process ids, and the values are start times. */
   readonly #known = new Map<number, string>();
 
   constructor(root: number, table: ProcessTable) {
@@ -117,10 +115,9 @@ export class ProcessTree {
     this.look();
   }
 
-  /** Adds the processes that were started since, and returns the ids of all running processes. */
+  /** The result has the ids of all known processes that run. */
   look(): readonly number[] {
-    // Ended processes are forgotten first, since the children of another process that has got the id meanwhile do not
-    // belong to the tree.
+    // The children of another process with a reused id do not belong to the tree, so ended processes go first.
     for (const [pid, started] of this.#known) {
       if (this.#table.started(pid) !== started) this.#known.delete(pid);
     }
@@ -143,8 +140,7 @@ export class ProcessTree {
     this.#table.signal(-this.#root, "SIGTERM");
   }
 
-  /** Kills all running processes, suspended first so that none starts another meanwhile. Returns the ids of the
-   * processes. */
+  /** Suspended processes cannot start others before the kill. Returns the ids of the processes. */
   kill(): readonly number[] {
     const stopped = new Set<number>();
     for (let round = 0; round < STOP_ROUNDS; round++) {
@@ -160,7 +156,7 @@ export class ProcessTree {
     return all;
   }
 
-  /** Called when the program has ended; kills the rest. Returns the number of killed processes. */
+  /** The caller calls this when the program has ended. Returns the number of killed processes. */
   async ended(): Promise<number> {
     const killed = new Set<number>();
     for (let round = 0; round < ROUNDS; round++) {

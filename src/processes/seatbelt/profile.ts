@@ -2,30 +2,28 @@ import { dirname } from "node:path";
 import { isWithin } from "../../domain/kit/files.ts";
 import type { GrantedPath } from "../../sandbox/confine/access.ts";
 
-/** The parts of a Mac that a program may use, besides the system's own programs and settings. All paths are absolute
- * and real. */
+/** The program may use these parts besides the system's own programs and settings. The paths are absolute and real. */
 export interface SeatbeltPolicy {
   readonly read: readonly GrantedPath[];
   readonly write: readonly GrantedPath[];
-  /** Paths inside writable folders that cannot be changed, replaced, moved or created, whether they exist or not. */
+  /** The program cannot change, replace, move or create these paths inside writable folders. */
   readonly kept: readonly string[];
-  /** Paths inside kept paths that may be changed nevertheless. */
+  /** The program may change these paths inside kept paths. */
   readonly opened: readonly GrantedPath[];
-  /** Files that can be neither read nor changed, although they are inside a readable folder. */
+  /** The program can neither read nor change these files, although they are inside a readable folder. */
   readonly hidden: readonly string[];
   readonly devices: readonly string[];
   readonly network: boolean;
 }
 
-/** A profile for `sandbox-exec`, whose text depends only on the number of paths of a policy. Every path is a parameter,
- * so that no file name can add a rule. */
+/** Every path is a parameter, so that no file name can add a rule. */
 interface SeatbeltProfile {
   readonly text: string;
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-/** Folders that every program may read and execute. The volume with the user's files is below /System as well, so
- * /System itself is not in the list. */
+/** Every program may read and execute these folders. The volume with the user's files is below /System, so /System
+ * itself is not in the list. */
 const PROGRAMS = [
   ...[
     "/bin",
@@ -44,17 +42,17 @@ const PROGRAMS = [
 ];
 const SETTINGS = ["/private/etc", "/private/var/db/timezone", "/private/var/select"];
 const SETTING_FILES = ["/", "/private/var/db/xcode_select_link"];
-/** Settings that may contain keys and accounts; Vis may run as root, from whom the system hides none of them. */
+/** These settings may contain keys and accounts. Vis may run as root, from whom the system hides none of them. */
 const SETTING_KEYS = [
   ...["kcpassword", "krb5.keytab", "master.passwd", "openldap", "ppp", "racoon", "security", "ssh", "sudoers"],
   ...["sudoers.d", "cups", "postfix", "wireguard"],
 ].map((name) => `/private/etc/${name}`);
 const SERVER_SETTINGS = ["/usr/local", "/opt/homebrew", "/opt/local"].flatMap((at) => [`${at}/etc`, `${at}/var`]);
-/** Folders that contain certificates among the settings of servers. */
+/** The settings of servers contain these folders with certificates. */
 const CERTIFICATES = ["/usr/local/etc", "/opt/homebrew/etc"].flatMap((at) =>
   ["ca-certificates", "openssl@1.1", "openssl@3"].map((name) => `${at}/${name}`)
 );
-/** Every file of the data volume has a second name below this folder. */
+/** A file of the data volume has a second name below this folder. */
 const DATA_VOLUME = "/System/Volumes/Data";
 const LINKS = ["/etc", "/tmp", "/var"];
 const ANCESTORS = ["/Library", "/System", "/System/Volumes", "/System/Volumes/Preboot", "/opt", "/private", "/usr"];
@@ -71,11 +69,11 @@ const SERVICES = [
 const NETWORK_SERVICES = [
   ...["SystemConfiguration.DNSConfiguration", "SystemConfiguration.configd", "trustd", "trustd.agent"],
 ].map((name) => `com.apple.${name}`);
-/** Shared memory of Python, PyTorch and PostgreSQL. */
+/** Python, PyTorch and PostgreSQL use shared memory with these names. */
 const SHARED_MEMORY = "^/?(psm_|wnsm_|torch_|PostgreSQL\\.)";
-/** Operations that `deny default` leaves open. */
+/** `deny default` leaves these operations open. */
 const LEFT_OPEN = ["process-info*", "nvram*", "iokit-get-properties", "file-map-executable"];
-/** Ways to mount, to get rights, and to make another program act. Some of these operations are parts of allowed operations. */
+/** These operations mount, give rights, or make another program act. Some of them are parts of allowed operations. */
 const NEVER = [
   ...["file-mount", "file-mount-update", "file-unmount", "file-write-mount", "file-write-umount", "file-write-unmount"],
   ...["file-write-setugid", "file-mknod", "file-chroot", "appleevent-send", "lsopen", "job-creation"],
@@ -83,11 +81,11 @@ const NEVER = [
   ...["mach-priv-task-port", "mach-task-inspect", "mach-task-read", "mach-register", "user-preference-write"],
   ...["distributed-notification-post", "authorization-right-obtain", "system-privilege", "system-set-time"],
 ];
-/** Commands of `fcntl` that change a file opened for reading: F_MAKECOMPRESSED and F_TRANSFEREXTENTS. */
+/** These commands of `fcntl` change a file opened for reading: F_MAKECOMPRESSED and F_TRANSFEREXTENTS. */
 const FCNTL_CHANGES = "80 110";
 
-/** Returns the profile. The last matching rule wins, so the denials are at the end. Operations that older or newer
- * systems do not know are guarded: an unknown operation would make the whole profile invalid. */
+/** The last matching rule wins, so the denials are at the end. An unknown operation would make the whole profile
+ * invalid, so guards protect operations that some systems lack. */
 export function seatbeltProfile(policy: SeatbeltPolicy): SeatbeltProfile {
   const parameters: Record<string, string> = {};
   const named = (name: string, paths: readonly string[]): string[] =>
@@ -165,13 +163,13 @@ export function seatbeltProfile(policy: SeatbeltPolicy): SeatbeltProfile {
   return { text: rules.filter((text) => text !== "").join("\n") + "\n", parameters };
 }
 
-/** Returns whether every program may run the files in this folder of the system. */
+/** Every program may run the files in such a folder of the system. */
 export function systemRuns(folder: string): boolean {
   const isIn = (one: string): boolean => isWithin(folder, one);
   return PROGRAMS.some(isIn) && !SERVER_SETTINGS.some(isIn);
 }
 
-/** Returns the arguments of `sandbox-exec` before the program's own. */
+/** The program's own arguments follow these. */
 export function seatbeltArguments({ text, parameters }: SeatbeltProfile): readonly string[] {
   return ["-p", text, ...Object.entries(parameters).map(([name, path]) => `-D${name}=${path}`), "--"];
 }
@@ -187,8 +185,8 @@ function networkRules(): readonly string[] {
   ];
 }
 
-/** Returns folders from a writable one down to a kept or hidden path in it. Moving such a folder would give its
- * contents another name, for which there is no rule. */
+/** Moving a folder above a kept or hidden path would give its contents another name, for which the profile has no
+ * rule. */
 function pinsOf({ write, kept, hidden }: SeatbeltPolicy): readonly string[] {
   const roots = write.filter(({ folder }) => folder).map(({ path }) => path);
   return [
@@ -205,8 +203,8 @@ function ancestorsOf(paths: readonly string[]): readonly string[] {
   return [...found];
 }
 
-/** Returns the name in every mixture of small and capital letters, if it is short. A missing file could be created
- * under any of these names, which most disks of Macs treat as equal. */
+/** Most disks of Macs treat small and capital letters as equal, so a program could create a missing file under any of
+ * these names. */
 function spellings(path: string): readonly string[] {
   const name = path.slice(path.lastIndexOf("/") + 1);
   if (!/^\.[a-z]{1,4}$/.test(name)) return [path];
@@ -226,7 +224,7 @@ function guarded(operation: string, text: string): string {
   return text === "" ? "" : `(if (defined? '${operation}) ${text})`;
 }
 
-/** The texts come only from this file. */
+/** The texts come from this file, so they need no escapes. */
 function quoted(text: string): string {
   return `"${text}"`;
 }

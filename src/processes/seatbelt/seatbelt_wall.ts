@@ -27,15 +27,15 @@ const SANDBOX_EXEC = "/usr/bin/sandbox-exec";
 const PROBE_MS = 20_000;
 const MOST_PROCESSES = 512;
 const PATH = "/usr/bin:/bin:/usr/sbin:/sbin";
-/** The link to the folder with Apple's compilers and git, and its default target. */
+/** The link leads to the folder with Apple's compilers and git; the second path is its default target. */
 const DEVELOPER = ["/var/db/xcode_select_link", "/Library/Developer/CommandLineTools"];
-/** A script that reports the start of the program. The script limits core files, open files, processor time and the
- * size of a file (in blocks of 512 bytes). */
+/** The script reports the start of the program. It limits core files, open files, processor time and the size of a file
+ * (in blocks of 512 bytes). */
 const START =
   'printf "%s begun\\n" "$0" >&2; for limit in "-c 0" "-n 4096" "-f 16777216" "-t 86400"; do ulimit $limit 2>/dev/null; done; exec "$@"';
 
 export interface SeatbeltWallOptions extends WallOptions {
-  /** Parts that a test replaces: the program that confines, the table of processes, the folders of Apple's tools, and
+  /** A test replaces these parts: the program that confines, the table of processes, the folders of Apple's tools, and
    * the programs that the probe tries. */
   readonly system?: Partial<SeatbeltSystem>;
 }
@@ -47,7 +47,7 @@ interface SeatbeltSystem {
   readonly probe: ProbePrograms;
 }
 
-/** The effect of the wall on programs, and whether it works on this machine. */
+/** The rows show whether the wall works on this machine. */
 export interface SeatbeltWalls extends ProgramWalls {
   readonly probe: readonly ProbeRow[];
 }
@@ -57,9 +57,8 @@ interface Probed {
   readonly rows: readonly ProbeRow[];
 }
 
-/** The command wall of macOS: each program runs behind a Seatbelt profile. Vis uses the profile only if a probe has
- * shown that the profile denies. If an error in the profile or a change in the system lets an attempt of the probe
- * through, the wall refuses all programs. */
+/** Vis uses a Seatbelt profile only if a probe has shown that it denies. If an attempt of the probe gets through, the
+ * wall refuses all programs. */
 export class SeatbeltWall {
   readonly #options: SeatbeltWallOptions;
   readonly #protected: ProtectedPaths;
@@ -73,8 +72,8 @@ export class SeatbeltWall {
     this.#table = options.system?.processes ?? null;
   }
 
-  /** Rejects with Error if the wall does not work on this machine, a path must not be opened, or the program does not
-   * exist. No program has run then. Rejects with the signal's reason if it was aborted first. */
+  /** Rejects with Error if no program ran: the wall does not work on this machine, a path must stay closed, or the
+   * program does not exist. Rejects with the signal's reason if it aborted first. */
   async spawn(workspace: string, argv: readonly string[], options: SpawnOptions = {}): Promise<Spawned> {
     checkCall(argv, options);
     options.signal?.throwIfAborted();
@@ -84,7 +83,7 @@ export class SeatbeltWall {
     return await this.#run(workspace, argv, options);
   }
 
-  /** Rejects with Error if the settings name a path that cannot be opened. */
+  /** Rejects with Error if the settings name a path that Vis cannot open. */
   async walls(): Promise<SeatbeltWalls> {
     const { leftOut } = this.#folders();
     const { reason, rows } = await this.#probe();
@@ -143,8 +142,8 @@ export class SeatbeltWall {
     }
   }
 
-  /** A path that a call names for writing is not kept, and a part that the call names is opened, because the call was
-   * approved. */
+  /** The user approved the call, so paths that it names for writing are not kept, and parts that it names are
+   * opened. */
   async #kept(
     folders: readonly string[],
     { write, keep }: { readonly write: readonly GrantedPath[]; readonly keep: readonly string[] },
@@ -179,7 +178,7 @@ export class SeatbeltWall {
     });
   }
 
-  /** Runs one program that tries to get through, in folders made for it. */
+  /** One program makes all attempts, in folders of its own. */
   async #try(): Promise<Probed> {
     const root = await Deno.realPath(
       await Deno.makeTempDir({ dir: this.#options.temporary ?? tmpdir(), prefix: "vis-probe-" }),
@@ -236,7 +235,7 @@ interface SeatbeltRun {
   readonly options: SpawnOptions;
 }
 
-/** Runs one program from its start to the end of everything that it started. */
+/** The result comes after the end of all processes that the program started. */
 async function runProgram(
   argv: readonly string[],
   { name, confine: [confine = "", ...args], table, cwd, env, options }: SeatbeltRun,
@@ -274,7 +273,7 @@ async function runProgram(
   return { code: status.code, signal: status.signal, ...run, notes };
 }
 
-/** Finds a program as shells do. Throws Error if the program does not exist or cannot be executed. */
+/** The search is that of shells. Throws Error if the program does not exist or the system cannot execute it. */
 async function programPath(name: string, { path, cwd }: { readonly path: string; readonly cwd: string }) {
   const places = name.includes("/") ? [resolve(cwd, name)] : path.split(delimiter).map((folder) => join(folder, name));
   let isThere = false;
@@ -293,8 +292,8 @@ class NotRun extends Error {
   }
 }
 
-/** Returns Apple's compilers and git. The programs of these names in /usr/bin look for the tools in folders and through
- * services that are closed to programs. So the folders themselves come first in PATH. */
+/** The programs of these names in /usr/bin look for Apple's tools in folders and through services that are closed to
+ * programs. So the folders themselves come first in PATH. */
 function developerTools(links: readonly string[]): Pick<OpenFolders, "read" | "env"> & { readonly path: string[] } {
   const folder = links.map(realEntry).find((found) => found?.folder)?.path;
   if (folder === undefined) return { read: [], path: [], env: {} };

@@ -1,15 +1,15 @@
-/** Reads a public catalogue of models in the format of https://models.dev/api.json. */
+/** The format is that of https://models.dev/api.json. */
 import { z } from "zod";
 import { inputFault } from "../../domain/input_fault.ts";
 import { readForeignJson } from "../../domain/kit/json.ts";
 import { type DataFile, MODEL_DATA_SETS, type ModelDataSet, type Row } from "./model_data.ts";
 
-/** Services with a subscription, which has no price per token. */
+/** A subscription has no price per token. */
 const SUBSCRIPTIONS: readonly ModelDataSet[] = ["github-copilot", "alibaba"];
 const LIMITS = { values: 2_000_000, depth: 20 };
 
 const tokens = z.number().int().min(0).max(1e9);
-/** US dollars per million tokens. */
+/** Prices are US dollars per million tokens. */
 const dollars = z.number().min(0).max(10_000);
 const Cost = z.object({
   input: dollars,
@@ -27,7 +27,7 @@ const Model = z.object({
 const Service = z.object({ models: z.record(z.string(), z.unknown()) });
 const LONG = 200_000;
 
-/** Returns the data of the services that both Vis and the catalogue know. If a part is unreadable, throws Error that names
+/** The result covers services that both Vis and the catalogue know. If a part is unreadable, throws Error that names
  * the part, so that Vis uses no part of the catalogue. */
 export function readCatalog(text: string, source: string): ReadonlyMap<ModelDataSet, DataFile> {
   const services = z.record(z.string(), z.unknown()).safeParse(readForeignJson(text, LIMITS));
@@ -53,7 +53,7 @@ function rowOf({ set, name, raw }: { readonly set: ModelDataSet; readonly name: 
   }
   const { id, reasoning, modalities, cost, limit: { context, output } } = model.data;
   if (context === 0 || modalities?.output.includes("text") === false) return [];
-  // A model is free only if it is marked as free, because a price of 0 may also mean an unknown price.
+  // A price of 0 may mean an unknown price, so a model is free only if its name says so.
   const isPriced = cost && !SUBSCRIPTIONS.includes(set) && (cost.input + cost.output > 0 || id.endsWith(":free"));
   const flags = `${reasoning ? "r" : ""}${modalities?.input.includes("image") ? "i" : ""}`;
   const above = isPriced && cost.context_over_200k && context > LONG ? [LONG, ...rates(cost.context_over_200k)] : [];

@@ -4,26 +4,26 @@ import { asRecord, readForeignJson } from "../../domain/kit/json.ts";
 import type { WireProtocol } from "../wire/wire.ts";
 import type { ModelDataSet } from "./model_data.ts";
 
-/** The known facts of a service, which the settings need not repeat. */
+/** The settings need not repeat these facts of a service. */
 export interface Preset {
   readonly title: string;
   readonly protocol: WireProtocol;
   /** The address includes the version path. */
   readonly baseUrl: string;
-  /** Variables for another address, as the service's own clients read them. The first variable that is set applies. */
+  /** The service's own clients read another address from these variables. The first variable that is set applies. */
   readonly baseUrlNames?: readonly string[];
   readonly versionPath?: string;
-  /** Variables that usually have the key. The first variable that is set applies. */
+  /** These variables usually have the key. The first variable that is set applies. */
   readonly keyNames: readonly string[];
   readonly bearerName?: string;
   readonly key: "required" | "optional" | "device-login";
   readonly byKey: boolean;
-  /** The model if the user names none; null if the user must choose one. */
+  /** The user must choose a model if this is null. */
   readonly defaultModel: string | null;
   readonly slashes?: true;
   readonly data: ModelDataSet | null;
   readonly headers?: Readonly<Record<string, string>>;
-  /** A path that needs a valid key. Only set for services that list their models without a key. */
+  /** Services that list their models without a key have this path, which needs a valid key. */
   readonly keyPath?: string;
   readonly keyPage?: string;
   readonly start?: string;
@@ -171,8 +171,8 @@ export const PRESETS: Readonly<Record<string, Preset> & { "openai": Preset }> = 
   },
 };
 
-/** Returns the address that the environment gives for a preset, with the version path, or null. Throws `ConfigError`
- * for an unusable address. */
+/** The address includes the version path. Returns null if no variable is set, and throws `ConfigError` for an unusable
+ * address. */
 export function environmentAddress(
   { baseUrlNames = [], versionPath = "" }: Preset,
   variable: (name: string) => string | null,
@@ -193,7 +193,7 @@ export function environmentAddress(
   return { baseUrl: url.href.replace(/\/$/, ""), from };
 }
 
-/** Hosts at which Vis reaches a server that listens on every address. */
+/** A server that listens on every address is reachable at these hosts. */
 const REACHED: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", "[::]": "[::1]" };
 
 /** `OLLAMA_HOST` may lack its scheme, its host or its port. */
@@ -227,8 +227,7 @@ export interface LocalAddress {
 const PROBE_MS = 150;
 const MAX_BYTES = 1 << 20;
 
-/** Returns the usual addresses of Ollama, LM Studio and vLLM on this machine, in this order, or the address that the
- * environment gives instead. */
+/** The order is Ollama, LM Studio, vLLM. An address from the environment replaces the usual one. */
 export function usualAddresses(variable: (name: string) => string | null): readonly LocalAddress[] {
   return Object.entries(PRESETS).flatMap(([name, preset]) =>
     preset.localPort === undefined
@@ -237,8 +236,8 @@ export function usualAddresses(variable: (name: string) => string | null): reado
   );
 }
 
-/** Asks all addresses at once for their models and waits at most `probeMs`. Omits addresses that do not respond like a
- * model server. The results have the order of the addresses. Never rejects. */
+/** The result omits addresses that do not respond like a model server within `probeMs`, and has the order of the
+ * addresses. */
 export async function discoverLocal(
   addresses: readonly LocalAddress[],
   { probeMs = PROBE_MS }: { readonly probeMs?: number | undefined } = {},
@@ -255,7 +254,7 @@ async function probe({ preset, baseUrl }: LocalAddress, probeMs: number): Promis
     // Another program may listen on the port, so Vis reads at most MAX_BYTES.
     const bytes = await readBounded(response.body ?? new Blob().stream(), { maxBytes: MAX_BYTES, tooLarge });
     const { data } = response.ok ? asRecord(readForeignJson(new TextDecoder().decode(bytes))) : { data: null };
-    // Ollama without models returns null. Other servers return an empty list.
+    // Ollama returns null if it has no models, and other servers return an empty list.
     if (!response.ok || (!Array.isArray(data) && data !== null)) return null;
     const names = (data ?? []).map((model: unknown) => asRecord(model).id).filter((id: unknown) =>
       typeof id === "string"

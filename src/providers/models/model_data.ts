@@ -14,12 +14,12 @@ export interface ModelData {
   readonly source: string;
   readonly date: string;
   readonly models: readonly ModelFacts[];
-  /** Finds a model by its name, or by its name without a date at the end. Returns null for an unknown model. */
+  /** A date at the end of the name may be missing in the data. Returns null for an unknown model. */
   find(name: string): ModelFacts | null;
 }
 
 /** A row is [context, longest reply, input, output, cached, written, flags, and for long calls: above, input, output,
- * cached, written]; see scripts/generate/model_data.ts. */
+ * cached, written]. */
 export type Row = readonly (number | string | null)[];
 
 export interface DataFile {
@@ -27,8 +27,8 @@ export interface DataFile {
   readonly models: Readonly<Record<string, Row>>;
 }
 
-/** Reads the data of one service, so that a start loads only the data it needs. With `home`, Vis's own folder, newer
- * data takes precedence over older data, model by model. */
+/** A start loads only the data of the services that it needs. With `home`, Vis's own folder, newer data takes
+ * precedence over older data, model by model. */
 export async function loadModelData(set: ModelDataSet, home: string | null = null): Promise<ModelData> {
   const builtIn: DataFile = (await FILES[set]()).default;
   const refreshed = home === null ? null : await refreshedData(set, home);
@@ -73,7 +73,7 @@ function dateOf({ source }: DataFile): string {
   return DATE.exec(source)?.[0] ?? "";
 }
 
-/** Only the built-in data says whether a model needs the Responses API. */
+/** Refreshed data does not say whether a model needs the Responses API, so the built-in data decides. */
 function usesResponses({ models }: DataFile, name: string): boolean {
   return Object.hasOwn(models, name) && String(models[name]?.[6] ?? "").includes("s");
 }
@@ -103,7 +103,7 @@ function ratesOf([input, output, cached, written]: readonly (number | null | und
   return { input, output, cached: cached ?? input, ...(typeof written === "number" ? { cacheWrite: written } : {}) };
 }
 
-/** Each `import()` names its file literally, so that the bundler finds it. */
+/** The bundler finds an `import()` only if it names its file literally. */
 const FILES = {
   "openai": () => import("./data/openai.json", { with: { type: "json" } }),
   "anthropic": () => import("./data/anthropic.json", { with: { type: "json" } }),

@@ -1,6 +1,6 @@
 import type { Usage } from "../../domain/query/query_schemas.ts";
 
-/** US dollars per million tokens. */
+/** Prices are US dollars per million tokens. */
 export interface Price extends Rates {
   readonly above?: Rates & { readonly tokens: number };
 }
@@ -9,17 +9,17 @@ interface Rates {
   readonly input: number;
   readonly output: number;
   readonly cached: number;
-  /** Price of input that is written to the cache; by default the price of input. */
+  /** Input that the service writes to the cache has this price; by default, the price of input. */
   readonly cacheWrite?: number;
 }
 
-/** Returns the rates of a call with this much input, since long calls may cost more for each token. */
+/** Long calls may cost more for each token. */
 export function ratesFor(price: Price, inputTokens: number): Rates {
   return price.above && inputTokens > price.above.tokens ? price.above : price;
 }
 
-/** Returns the US dollars of one call, or null if the price is unknown. Input that was read from the cache or written
- * to it has its own price. */
+/** Returns US dollars, or null if the price is unknown. Input that the service reads from its cache or writes to it has
+ * its own price. */
 export function costOf(usage: Usage, price: Price | null): number | null {
   if (price === null) return null;
   const rates = ratesFor(price, usage.input);

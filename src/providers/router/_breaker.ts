@@ -6,8 +6,7 @@ export class ProviderGuard {
   readonly #name: string;
   readonly #breaker: Breaker;
   readonly #window: RateWindow;
-  /** Whether the service has responded once. Before the first response, the address of the service may be wrong, so
-   * waiting would be useless. */
+  /** Before the first response, the address of the service may be wrong, so waiting would be useless. */
   reached = false;
 
   constructor(
@@ -35,14 +34,14 @@ export class ProviderGuard {
     return this.#window.waitMs(tokens);
   }
 
-  /** Registers one attempt, which must end with `leave`. */
+  /** The caller must end the attempt with `leave`. */
   enter(tokens: number): Ticket {
     this.#breaker.enter();
     return this.#window.take(tokens);
   }
 
-  /** Records the result of an attempt: null if it was cancelled or hit a defect. `heard` is true if Vis has received a
-   * part of the reply. */
+  /** The outcome is null if the caller cancelled or hit a defect. `heard` is true if Vis has received a part of the
+   * reply. */
   leave(
     ticket: Ticket,
     outcome: { readonly usage: Usage } | ProviderError | null,
@@ -79,20 +78,19 @@ export class ProviderGuard {
   }
 }
 
-/** Whether the service itself fails. A service that refuses a key or a request works. */
+/** A service that refuses a key or a request works, so such an error is no failure of the service. */
 function isFailure({ code, retryable }: ProviderError): boolean {
   return retryable && (code === "network" || code === "server" || code === "stall" || code === "rate");
 }
 
 interface BreakerLimits {
   readonly failures: number;
-  /** The time that the breaker stays open before one call may probe the service. */
+  /** After this time, the breaker lets one call probe the service. */
   readonly openMs: number;
 }
 
-/** Keeps calls away from a failing service. After several consecutive failures, the breaker opens. Later the breaker
- * lets one call pass, and closes if this call succeeds. The caller ends every `enter` with `succeeded`, `failed` or
- * `left`. */
+/** After several consecutive failures, the breaker opens. Later it lets one call pass, and closes if this call
+ * succeeds. The caller ends each `enter` with `succeeded`, `failed` or `left`. */
 export class Breaker {
   readonly #clock: Clock;
   readonly #limits: BreakerLimits;
@@ -110,8 +108,7 @@ export class Breaker {
     return !this.#probing && this.#clock.now() >= this.#openUntil;
   }
 
-  /** The milliseconds until the next call may probe. The result is 0 if the breaker is closed, or if that time has
-   * come. */
+  /** The result is 0 if the breaker is closed, or if the next call may probe. */
   get waitMs(): number {
     return this.#openUntil === null ? 0 : Math.max(0, this.#openUntil - this.#clock.now());
   }
@@ -136,7 +133,7 @@ export class Breaker {
     this.#probing = false;
   }
 
-  /** Called when a call ended without information about the service. */
+  /** The call ended without information about the service. */
   left(): void {
     this.#probing = false;
   }
@@ -144,7 +141,7 @@ export class Breaker {
 
 export interface RateLimit {
   readonly requests?: number | undefined;
-  /** The limit for tokens of input and output together. */
+  /** The limit covers input and output together. */
   readonly tokens?: number | undefined;
   readonly perMs: number;
 }
@@ -164,8 +161,8 @@ export class RateWindow {
     this.#limit = limit;
   }
 
-  /** Returns the milliseconds until a call with this many tokens fits; 0 if it fits now. A call that is larger than the
-   * whole window fits when the window is empty. */
+  /** Returns 0 if a call with this many tokens fits now. A call that is larger than the whole window fits when the
+   * window is empty. */
   waitMs(tokens: number): number {
     if (this.#limit === null) return 0;
     const { requests = Infinity, tokens: most = Infinity, perMs } = this.#limit;

@@ -4,11 +4,11 @@ import type { ModelEvent, ModelRequest, Provider } from "../provider.ts";
 
 export interface Patience {
   readonly clock: Clock;
-  /** The longest time without a byte before the first text or reasoning. */
+  /** Before the first text or reasoning, the service may send no byte for this time. */
   readonly firstTokenMs: number;
-  /** The longest time without a byte after the first text or reasoning. */
+  /** After the first text or reasoning, the service may send no byte for this time. */
   readonly silenceMs: number;
-  /** The longest time of the whole reply, even if it arrives steadily. */
+  /** The whole reply may take this time, even if it arrives steadily. */
   readonly replyMs: number;
   readonly onWait?:
     | ((wait: { readonly model: string; readonly waitedMs: number; readonly limitMs: number }) => void)
@@ -16,12 +16,11 @@ export interface Patience {
 }
 
 const FIRST_NOTICE_MS = 15_000;
-/** With a limit of this size or more, Vis sends no notices, because a person in the role of the model may take days. */
+/** A person in the role of the model may take days, so Vis sends no notices with a limit of this size or more. */
 const UNLIMITED_MS = 86_400_000;
 
-/** Streams from a provider and ends in time, even if the provider ignores its signal. Throws `Cancelled` when the
- * caller cancels. Throws `ProviderError` if the service is silent for too long (stall) or the reply does not end
- * (reply). */
+/** The stream ends in time even if the provider ignores its signal. Throws `Cancelled` when the caller cancels, and
+ * `ProviderError` if the service is silent for too long (stall) or the reply does not end (reply). */
 export async function* watchedStream(
   provider: Provider,
   request: ModelRequest,
@@ -39,7 +38,7 @@ export async function* watchedStream(
     }
   } finally {
     watch.stop();
-    // Does not await `return`, because a provider that hangs would block its caller.
+    // A provider that hangs would block its caller, so this does not await `return`.
     events.return?.().catch(() => {});
   }
 }
@@ -82,7 +81,7 @@ class Watch {
     return abortable(own, this.signal);
   }
 
-  /** Called for any data, because a pause of the model is no silence of its service. */
+  /** A pause of the model is no silence of its service, so any data counts. */
   alive(): void {
     this.#since = this.#patience.clock.now();
   }
@@ -99,8 +98,8 @@ class Watch {
 
   #cancel = () => this.#end(new Cancelled("Cancelled"));
 
-  /** Runs one timer, regardless of the number of events. The timer sleeps at most `silenceMs`, because this limit
-   * applies from the first text on. */
+  /** One timer suffices for any number of events. It sleeps at most `silenceMs`, because this limit applies from the
+   * first text on. */
   async #guard(): Promise<void> {
     const { clock, replyMs, silenceMs } = this.#patience;
     while (!this.signal.aborted) {

@@ -16,24 +16,25 @@ import { type Patience, watchedStream } from "./_watched_stream.ts";
 import { fittingRoutes, type ModelPreference, type ModelRoute, namedRoutes } from "./routes.ts";
 
 export interface RouterOptions {
-  /** At least one route. The first route has the root model. Another route serves if the root model fails or if a call
-   * names another model. */
+  /** The first route has the root model. Another route serves if the root model fails or if a call names another
+   * model. */
   readonly routes: readonly ModelRoute[];
   readonly limits?: Readonly<Record<string, RateLimit>>;
   readonly notes?: readonly string[];
   readonly clock?: Clock;
   readonly log?: Pick<Log, "warn">;
   readonly random?: () => number;
-  /** The number of calls of a route before the router tries the next one (default 3). */
+  /** The router calls a route this many times before it tries the next one (default 3). */
   readonly attempts?: number;
-  /** The longest time of retries after all routes failed with temporary errors (default 5 min). */
+  /** After all routes failed with temporary errors, the router retries for at most this time (default 5 min). */
   readonly patienceMs?: number;
-  /** The longest time without a byte before the first text or reasoning (default 120 s). A route may have its own
-   * limit. */
+  /** Before the first text or reasoning, a service may send no byte for this time (default 120 s). A route may have its
+   * own limit. */
   readonly firstTokenMs?: number;
-  /** The longest time without a byte after the first text or reasoning (default 60 s). A route may have its own limit. */
+  /** After the first text or reasoning, a service may send no byte for this time (default 60 s). A route may have its
+   * own limit. */
   readonly silenceMs?: number;
-  /** The longest time of a whole reply (default 60 min). */
+  /** A whole reply may take this time (default 60 min). */
   readonly replyMs?: number;
 }
 
@@ -41,21 +42,21 @@ export interface RouterRequest {
   readonly messages: readonly ModelMessage[];
   readonly reasoning: ReasoningLevel;
   readonly prefer?: ModelPreference | null;
-  /** The model, in the form "model" or "provider/model". The model need not have a route. */
+  /** The name has the form "model" or "provider/model". The model need not have a route. */
   readonly model?: string | null;
   readonly priced?: boolean;
 }
 
 export interface RouterCallOptions {
   readonly signal: AbortSignal;
-  /** Receives text and reasoning as they arrive. Returns true if a user has seen a part. If the reply then breaks off,
-   * the router does not ask again, because shown text cannot be retracted. */
+  /** Returns true if a user has seen a part. If the reply then breaks off, the router does not ask again, because
+   * nobody can retract shown text. */
   readonly onEvent?: (event: Exclude<ModelEvent, { type: "end" }>) => boolean;
   readonly onAttempt?: (trace: ModelTrace) => void;
-  /** Called before another attempt. If it returns false, the last error ends the call. */
+  /** If this returns false, the last error ends the call without another attempt. */
   readonly mayRetry?: () => boolean;
   readonly onPause?: (pause: Pause) => void;
-  /** Called while the first text of a reply is late: after 15 s, and each time the wait has doubled. */
+  /** The router calls this while the first text of a reply is late: after 15 s, and each time the wait has doubled. */
   readonly onWait?: (wait: Wait) => void;
 }
 
@@ -64,7 +65,7 @@ type Wait = Readonly<{ model: string; waitedMs: number; limitMs: number }>;
 export interface Pause {
   readonly reason: string;
   readonly waitMs: number;
-  /** The number of the attempt, from 1. */
+  /** Attempts count from 1. */
   readonly attempt: number;
 }
 
@@ -77,7 +78,7 @@ export interface RouterReply {
   readonly provider: string;
   readonly finish: string;
   readonly toolCall: string | null;
-  /** The attempts, oldest first. The last attempt succeeded. */
+  /** The order is oldest first, and the last attempt succeeded. */
   readonly attempts: readonly ModelTrace[];
 }
 
@@ -108,7 +109,7 @@ const LONGEST_RATE_WAIT_MS = 120_000;
 
 const BREAKER = { failures: 5, openMs: 60_000 };
 
-/** Calls the routes in order until one replies. Each provider has its own breaker and rate window. */
+/** The router calls the routes in order until one replies. A provider has its own breaker and rate window. */
 export class Router {
   #routes: readonly [ModelRoute, ...ModelRoute[]];
   readonly #gates = new Map<string, ProviderGuard>();
@@ -136,7 +137,7 @@ export class Router {
     }
   }
 
-  /** Serves like another router from the next call on, even within a running query. */
+  /** From the next call on, even within a running query, this router serves like the other one. */
   become(other: Router): void {
     this.#routes = other.#routes;
     this.#patience = other.#patience;
@@ -149,7 +150,7 @@ export class Router {
     return this.#routes;
   }
 
-  /** Notes for the user about the choice of the routes. */
+  /** The notes tell the user about the choice of the routes. */
   get notes(): readonly string[] {
     return this.#notes;
   }
@@ -159,9 +160,9 @@ export class Router {
     return { provider, model, capabilities: provider.capabilities(model) };
   }
 
-  /** Asks for a reply. If a call fails before a user has seen a part of the reply, the router tries the same route
-   * again, then the next one. After all routes have failed, the router tries routes with temporary errors again, after
-   * growing pauses, as long as patience lasts. Rejects with the last `ProviderError`, or with `Cancelled`. */
+  /** If a call fails before a user has seen a part of the reply, the router tries the same route again, and after that
+   * the next one. After all routes have failed, it retries routes with temporary errors as long as patience lasts.
+   * Rejects with the last `ProviderError`, or with `Cancelled`. */
   async ask(request: RouterRequest, options: RouterCallOptions): Promise<RouterReply> {
     const attempts: ModelTrace[] = [];
     const onAttempt = (trace: ModelTrace): void => {
@@ -177,7 +178,7 @@ export class Router {
       const round = await this.#round(routes, { asking, tries });
       if ("reply" in round) return { ...round.reply, ...spentOn(attempts), attempts };
       const passing = mayRetry(options) ? round.passing : [];
-      // The error of the last call says more than the fact that no call could be made.
+      // The error of the last call says more than the fact that the router could make no call.
       known = round.asked ? round.error : known ?? round.error;
       const waitMs = retries.patientMs(passing.map(({ error }) => error));
       if (waitMs === null) throw known;
@@ -232,9 +233,9 @@ export class Router {
     return gate;
   }
 
-  /** Takes a place at the first route with room. If every rate window is full, waits for the first window with room, for
-   * at most `LONGEST_RATE_WAIT_MS`. Resolves with an error if the breakers of all routes refuse, or if that wait is longer. Does not await between finding a place and taking the
-   * place, because many callers look for places at once. */
+  /** Resolves with an error if the breakers of all routes refuse, or if the wait for a rate window exceeds
+   * `LONGEST_RATE_WAIT_MS`. Many callers look for places at once, so nothing awaits between finding a place and taking
+   * it. */
   async #enter(left: readonly ModelRoute[], asking: Asking): Promise<Way | ProviderError> {
     const { tokens } = asking;
     for (;;) {
@@ -304,7 +305,7 @@ class ModelCall {
     this.#options = options;
   }
 
-  /** Makes one attempt. Resolves with the `ProviderError` of a failed call. Rejects with `Cancelled` and defects. */
+  /** Resolves with the `ProviderError` of a failed call. Rejects with `Cancelled` and defects. */
   async run(patience: CallPatience): Promise<Omit<RouterReply, "attempts"> | ProviderError> {
     const { clock } = patience;
     const start = clock.now();
@@ -360,13 +361,12 @@ class ModelCall {
 }
 
 const QUICK = { firstMs: 500, mostMs: 30_000 };
-/** The longest wait before the same route. If a service asks for a longer wait, the router tries the next route
- * first. */
+/** If a service asks for a longer wait, the router tries the next route first. */
 const LONGEST_QUICK_MS = 60_000;
 const PATIENT = { firstMs: 2_000, mostMs: 30_000 };
 
-/** The pauses of a request: short ones between attempts at one route, and longer ones after temporary errors of all
- * routes. Patience limits the total time. */
+/** The pauses are short between attempts at one route, and longer after temporary errors of all routes. Patience limits
+ * the total time. */
 class Retries {
   readonly #clock: Clock;
   readonly #random: () => number;
@@ -380,15 +380,13 @@ class Retries {
     this.#patienceMs = facts.patienceMs;
   }
 
-  /** Returns the milliseconds until the router calls the same route again after its `attempt`. Returns null if the
-   * router should call another route. */
+  /** Returns null if the router should call another route. */
   quickMs(error: ProviderError, attempt: number): number | null {
     if (!error.retryable || (error.retryAfterMs ?? 0) > LONGEST_QUICK_MS) return null;
     return waitMs(error, backoffMs(attempt, { ...QUICK, random: this.#random }));
   }
 
-  /** Returns the milliseconds until the router calls the routes with these errors again. Returns null without errors,
-   * or if patience has run out. */
+  /** Returns null without errors, or if patience has run out. */
   patientMs(failures: readonly ProviderError[]): number | null {
     if (failures.length === 0) return null;
     const now = this.#clock.now();
@@ -399,8 +397,8 @@ class Retries {
   }
 }
 
-/** Returns the wait that the service asks for, or else our own wait. Many clients receive the same wait, so the result
- * has additional random jitter. */
+/** The wait that the service asks for precedes our own. Many clients receive the same wait, so the result has
+ * additional random jitter. */
 function waitMs({ retryAfterMs }: ProviderError, own: number): number {
   return retryAfterMs ? retryAfterMs + own * 0.2 : own;
 }

@@ -6,17 +6,17 @@ export type ModelPreference = "cost" | "speed" | "intelligence";
 export interface ModelRoute {
   readonly provider: Provider;
   readonly model: string;
-  /** The rank among the models; higher is better. Without ranks, Vis compares prices and reasoning. */
+  /** A higher rank is better. Without ranks, Vis compares prices and reasoning. */
   readonly speed?: number | undefined;
   readonly intelligence?: number | undefined;
-  /** The longest time without a byte before the first text or reasoning; the default is the router's. */
+  /** Before the first text or reasoning, the service may send no byte for this time; the default is the router's. */
   readonly firstTokenMs?: number | undefined;
-  /** The longest time without a byte after the first text or reasoning; the default is the router's. */
+  /** After the first text or reasoning, the service may send no byte for this time; the default is the router's. */
   readonly silenceMs?: number | undefined;
 }
 
-/** Returns the routes of a model named "model" or "provider/model". If the model has no route, makes one with the
- * provider in its name, or else with the first provider. */
+/** The name has the form "model" or "provider/model". If the model has no route, the result is a route with the
+ * provider in the name, or with the first provider. */
 export function namedRoutes(routes: readonly [ModelRoute, ...ModelRoute[]], name: string): readonly ModelRoute[] {
   const named = routes.filter(({ provider, model }) => name === model || name === `${provider.name}/${model}`);
   if (named.length > 0) return named;
@@ -25,8 +25,8 @@ export function namedRoutes(routes: readonly [ModelRoute, ...ModelRoute[]], name
   return [{ provider, model: owner ? name.slice(provider.name.length + 1) : name, firstTokenMs, silenceMs }];
 }
 
-/** Returns the model that would serve first if its price is unknown, otherwise null. With a preference, skips models
- * with an unknown price, and returns null unless all prices are unknown. */
+/** Returns the model that would serve first if its price is unknown, otherwise null. A preference skips such models,
+ * and the result is null if a model has a known price. */
 export function unpriced(
   routes: readonly ModelRoute[],
   { prefer }: { readonly prefer: ModelPreference | null },
@@ -39,7 +39,7 @@ function isPriced(route: ModelRoute | null): boolean {
   return route !== null && route.provider.capabilities(route.model).price !== null;
 }
 
-/** Returns the cause and the advice of an error: a model has no known price, so Vis cannot apply a cost limit. */
+/** The text is the cause and the advice of an error. */
 export function unpricedText({ provider, model }: ModelRoute): string {
   return `its price is unknown, so Vis cannot limit its cost; set the price of ${model} in providers[].models ` +
     `of config.jsonc (provider ${provider.name}), or choose a model with a known price (vis models)`;
@@ -47,9 +47,8 @@ export function unpricedText({ provider, model }: ModelRoute): string {
 
 const REPLY_TOKENS = 4_096;
 
-/** Returns the routes that can serve a request, best first: in the given order, or in the order of a preference. Throws
- * `ProviderError` if no model accepts the request's images. Also throws `ProviderError` if the request needs a known
- * price and the price of the model that would serve is unknown. */
+/** Returns the routes in the given order or in the order of a preference. Throws `ProviderError` if no model accepts
+ * the request's images, or if the request needs a known price and the serving model has none. */
 export function fittingRoutes(
   routes: readonly ModelRoute[],
   request: {
@@ -76,7 +75,7 @@ export function fittingRoutes(
     const { contextTokens } = capabilitiesOf(route);
     return contextTokens === null || request.tokens + REPLY_TOKENS <= contextTokens;
   });
-  // If no context is large enough, the service decides, since the count is an estimate.
+  // The count is an estimate, so the service decides if no context is large enough.
   const fitting = large.length > 0 ? large : seeing;
   const ordered = request.prefer === null ? fitting : fitting.toSorted(ORDER[request.prefer]);
   if (!request.priced) return ordered;
@@ -90,7 +89,7 @@ export function fittingRoutes(
 
 type Order = (a: ModelRoute, b: ModelRoute) => number;
 
-/** The sort is stable. Routes with unknown values come last, in their original order. */
+/** The sort is stable. Routes with unknown values come last. */
 const ORDER: Readonly<Record<ModelPreference, Order>> = {
   cost: (a, b) => rising(priceOf(a), priceOf(b)),
   speed: (a, b) => falling(a.speed, b.speed) || reasoningOf(a) - reasoningOf(b) || rising(priceOf(a), priceOf(b)),
@@ -102,7 +101,7 @@ function capabilitiesOf({ provider, model }: ModelRoute) {
   return provider.capabilities(model);
 }
 
-/** Returns the price of a mix of four parts input and one part output, as in a typical agent call. */
+/** A typical agent call has four parts input and one part output. */
 function priceOf(route: ModelRoute): number | undefined {
   const { price } = capabilitiesOf(route);
   return price === null ? undefined : price.input * 0.8 + price.output * 0.2;

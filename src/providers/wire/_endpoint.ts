@@ -13,14 +13,14 @@ interface EndpointOptions {
 }
 
 export class Endpoint {
-  /** The address without credentials, query, trailing slash or pasted path of an API. */
+  /** The address has no credentials, query, trailing slash or pasted path of an API. */
   readonly base: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly hasKey: boolean;
   readonly #query: Readonly<Record<string, string>>;
   readonly #hideSecrets: (text: string) => string;
 
-  /** Throws `ConfigError` for an address or a key that is unusable in HTTP requests. */
+  /** Throws `ConfigError` if the address or the key is unusable in HTTP requests. */
   constructor(options: EndpointOptions) {
     const url = parse(options.baseUrl, options.advice);
     const login = url.username === "" ? "" : basicCredentials(url);
@@ -41,19 +41,19 @@ export class Endpoint {
     ]);
   }
 
-  /** Returns the address of a path, with the base's own query. */
+  /** The result includes the base's own query. */
   url(path: string, query: Readonly<Record<string, string>> = {}): string {
     const all = new URLSearchParams({ ...this.#query, ...query }).toString();
     return `${this.base}${path}${all === "" ? "" : `?${all}`}`;
   }
 
-  /** Whether the path contains the version of the API, as most servers require. */
+  /** Most servers require the version of the API in the path. */
   get hasVersion(): boolean {
     return /\/v\d+\w*(\/|$)/.test(this.base);
   }
 
-  /** Makes external text fit for a message: without keys or control characters, on one line, with at most 500
-   * characters. */
+  /** The result contains no keys or control characters, and is one line of at most 500 characters, or 501 with its
+   * ellipsis. */
   clean(text: string): string {
     // deno-lint-ignore no-control-regex
     const shown = this.#hideSecrets(text.slice(0, 20_000)).replace(/[\s\u0000-\u001f\u007f-\u009f]+/g, " ").trim();
@@ -73,7 +73,7 @@ function parse(baseUrl: string, advice: Advice): URL {
   );
 }
 
-/** Encodes credentials by RFC 7617, in UTF-8. */
+/** The encoding is that of RFC 7617, in UTF-8. */
 function basicCredentials({ username, password }: URL): string {
   return new TextEncoder().encode(`${percentDecoded(username)}:${percentDecoded(password)}`).toBase64();
 }
@@ -98,10 +98,10 @@ function lowerCased(headers: Readonly<Record<string, string>>): Record<string, s
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
-/** The least length of a hidden secret, because the replacement of shorter secrets would garble ordinary words. */
+/** Replacing shorter secrets would garble ordinary words. */
 const SHORTEST_SECRET = 6;
 
-/** Returns a function that replaces keys and passwords in a text, plain or URL-encoded. */
+/** The function replaces plain and URL-encoded secrets. */
 function secretsHider(secrets: readonly string[]): (text: string) => string {
   const patterns = secrets
     .flatMap((secret) => [secret, encodeURIComponent(secret)])
@@ -111,7 +111,7 @@ function secretsHider(secrets: readonly string[]): (text: string) => string {
   return (text) => patterns.reduce((shown, pattern) => shown.replace(pattern, "[hidden]"), text);
 }
 
-/** Matches a secret even if it was escaped as JSON several times. */
+/** JSON may have escaped the secret several times. */
 function patternOf(secret: string): RegExp {
   const parts = [...secret].map((char) => {
     if (char === "\\") return "\\\\+";

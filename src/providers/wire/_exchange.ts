@@ -8,18 +8,17 @@ import type { JsonFields, ProviderApi, WireCall } from "./wire.ts";
 
 const MAX_ERROR_BYTES = 64 * 1024;
 const MAX_JSON_BYTES = 16 * 1024 * 1024;
-/** The limit of a stream. A stream has a few hundred bytes for each token, and services add pings. */
+/** A stream has a few hundred bytes for each token, and services add pings. */
 const MAX_STREAM_BYTES = 128 * 1024 * 1024;
 const MAX_REDIRECTS = 3;
-/** The limit for the characters of `head`. */
 const MAX_HEAD = 400;
 const WEB_PAGE = /^\s*(<!doctype|<html)/i;
-/** The first byte of gzip data. No text begins with this byte. */
+/** No text begins with the first byte of gzip data. */
 const GZIP = 0x1f;
 const JSON_TYPE = /\bapplication\/(\w+\+)?json\b/i;
 
 export interface Quirks {
-  /** Whether the service claims a compression for uncompressed bodies, which the runtime cannot read. */
+  /** Some services claim a compression for uncompressed bodies, which the runtime cannot read. */
   namesCompression: boolean;
 }
 
@@ -36,7 +35,7 @@ interface HttpCall {
   readonly call: Pick<WireCall, "path" | "query" | "headers"> & { readonly body?: JsonFields };
 }
 
-/** An HTTP call to a service. Failures of HTTP become `ProviderError`. */
+/** Failures of HTTP become `ProviderError`. */
 export class HttpExchange {
   refusal: ServiceError | null = null;
   bytes = 0;
@@ -51,8 +50,8 @@ export class HttpExchange {
     this.#asked = asked;
   }
 
-  /** Resolves when the headers of a reply have arrived. Yields the events of the reply as they arrive, in groups, as
-   * JSON or parsed. Throws `RangeError` like `sse`. */
+  /** Resolves when the headers of a reply have arrived. The generator yields groups of events, as JSON or parsed. It
+   * throws `RangeError` like `sse`. */
   async open(wire: ProviderApi): Promise<AsyncGenerator<readonly unknown[]>> {
     return this.#events(wire, await this.#send());
   }
@@ -94,8 +93,8 @@ export class HttpExchange {
     return response;
   }
 
-  /** Follows redirects only within the service. Another service would receive the key, which the runtime removes only
-   * from `authorization`. */
+  /** Another service would receive the key, which the runtime removes only from `authorization`, so this follows
+   * redirects only within the service. */
   async #fetch(url: string, init: RequestInit): Promise<Response> {
     let at = url;
     for (let hops = 0;; hops++) {
@@ -134,7 +133,7 @@ export class HttpExchange {
     }
   }
 
-  /** Returns a body of up to about `maxBytes`, or the part that had arrived when the call was aborted. */
+  /** After an abort, the result is the part that had arrived. The text may slightly exceed `maxBytes`. */
   async #start(bytes: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string> {
     const decoder = new TextDecoder();
     let text = "";
@@ -145,8 +144,8 @@ export class HttpExchange {
     return text + decoder.decode();
   }
 
-  /** The first character of a reply decides its form, because proxies and small servers may send a stream as JSON, or
-   * JSON as another type. No JSON begins like a line of a stream. */
+  /** Proxies and small servers may send a stream as JSON, or JSON as another type, so the first character of a reply
+   * decides its form. */
   async *#events(wire: ProviderApi, response: Response): AsyncGenerator<readonly unknown[]> {
     const chunks = this.#read(response);
     const begin: Uint8Array[] = [];
@@ -187,7 +186,7 @@ export class HttpExchange {
     const { body } = response;
     if (body === null) return;
     let reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>> = body.getReader();
-    // When the runtime frees the Response, the body does not end. The abort therefore ends the body here.
+    // When the runtime frees the Response, the body does not end, so the abort ends the body here.
     const stop = () => void reader.cancel().catch(() => {});
     this.#facts.signal.addEventListener("abort", stop, { once: true });
     try {
@@ -218,7 +217,7 @@ export class HttpExchange {
   }
 
   /** The runtime of the executable undoes any compression that a service claims, and fails on uncompressed bodies. For
-   * a server on this machine, sends the HTTP request again for the raw bytes. Otherwise throws `ProviderError`. */
+   * a server on this machine, this repeats the HTTP request for the raw bytes. Otherwise throws `ProviderError`. */
   async #begunAgain(error: unknown): Promise<ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>>> {
     const { signal, failures, quirks } = this.#facts;
     const isUnpacking = /gzip|brotli|zlib|deflate|zstd/i.test(String(error));
@@ -231,8 +230,7 @@ export class HttpExchange {
     return body.getReader();
   }
 
-  /** Sends the HTTP request so that the bytes of its reply stay unchanged. Works only on this machine, since this HTTP
-   * request uses no proxy. */
+  /** The HTTP request uses no proxy, so it works only on this machine. Its bytes stay unchanged. */
   async #asSent(): Promise<Response> {
     const { url, init } = this.#sent;
     const { request } = await import("node:http");
@@ -256,8 +254,7 @@ function moreThan(bytes: number): string {
   return `it is larger than ${bytes / 1024 / 1024} MiB`;
 }
 
-/** Decompresses a gzip body, even if the service does not declare the compression. Vis asked for uncompressed
- * bodies. */
+/** Vis asked for uncompressed bodies, but a service may send gzip, even without declaring it. */
 function unpacked(
   begin: Uint8Array<ArrayBuffer>,
   reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>>,
@@ -278,16 +275,15 @@ async function* joined(begin: readonly Uint8Array[], rest: AsyncGenerator<Uint8A
   }
 }
 
-/** The limit for the characters of one event. The largest event repeats a whole reply, with its characters escaped. */
+/** The largest event repeats a whole reply, with its characters escaped. */
 const MAX_EVENT = 8_000_000;
 
-/** Names that begin a line of an event. The name "" begins a comment. */
+/** These names begin a line of an event; "" begins a comment. */
 const FIELDS = new Set(["", "data", "event", "id", "retry", "error"]);
 
-/** Yields the `data` of server-sent events (WHATWG HTML, 9.2.6) as text, or as an object with `error` for an error
- * event. Events that arrive together are in one list. Bytes and line ends (LF, CR LF, CR) may be split anywhere. Skips
- * comments and ids. Tolerates servers that omit the empty line between events, write JSON on its own lines, or break
- * lines inside its strings. Throws `RangeError` for an event or a line above MAX_EVENT. */
+/** The format is that of server-sent events (WHATWG HTML, 9.2.6). Yields `data` as text, or an object with `error` for
+ * an error event. The reader tolerates missing empty lines between events and JSON on its own lines. Throws
+ * `RangeError` for an event or a line above MAX_EVENT. */
 export async function* sse(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<readonly unknown[]> {
   const decoder = new TextDecoder();
   const lines = new Lines();
@@ -306,7 +302,7 @@ class OpenEvent {
   #data: string[] = [];
   #name = "";
   #length = 0;
-  /** Whether the data so far is JSON that ends inside a string, because a server did not escape a line end. */
+  /** A server did not escape a line end, so the JSON so far ends inside a string. */
   #isInString = false;
 
   add(line: string): readonly unknown[] {
@@ -324,7 +320,7 @@ class OpenEvent {
     return ended;
   }
 
-  /** Whether the data so far is a whole event without its empty line. Complete JSON can have no more lines. */
+  /** Complete JSON can have no more lines, so the event is whole without its empty line. */
   get #isWhole(): boolean {
     const [text = ""] = this.#data;
     if (this.#data.length !== 1) return false;
@@ -363,7 +359,7 @@ export function eventJson(text: string): unknown {
   }
 }
 
-/** Returns an object with `error`, the form in which most services send an error. */
+/** Most services send an error as an object with `error`. */
 function errorIn(text: string): unknown {
   const value = eventJson(text);
   return typeof value === "object" && value !== null && "error" in value ? value : { error: value ?? text };

@@ -33,7 +33,7 @@ export class Failures {
     this.#facts = facts;
   }
 
-  /** Converts an HTTP error status, or an error object within a stream (status from its code, otherwise 500). */
+  /** The status of an error object within a stream comes from its code, and is otherwise 500. */
   refused(refusal: ServiceError, asked: { readonly model: string | null; readonly path: string }): ProviderError {
     const { status, code, text } = refusal;
     const at = this.#facts.endpoint.base;
@@ -72,7 +72,7 @@ export class Failures {
     return this.#unserved(refusal);
   }
 
-  /** Converts a failure that neither the key nor the model causes. The error says whether to try again later. */
+  /** Neither the key nor the model causes this failure. The error says whether to try again later. */
   #unserved(refusal: ServiceError): ProviderError {
     const { status, text } = refusal;
     const wait = waitMs(refusal, this.#facts.now());
@@ -241,7 +241,7 @@ interface Said {
   readonly text: string;
   readonly code: string;
   readonly fields: readonly string[];
-  /** The model's text, which the service refused as a tool call that was not offered. */
+  /** The service refused the model's text as a tool call that Vis did not offer. */
   readonly toolCall: string | null;
   readonly status: number;
   readonly waits: readonly string[];
@@ -250,8 +250,7 @@ interface Said {
 const REPLY = ["choices", "candidates", "promptFeedback", "content", "output", "delta", "response", "item", "part"];
 const FINE = new Set(["", "0", "200", "ok", "success"]);
 
-/** Whether JSON of a reply is an error instead. Most services wrap the error. Other services name the error in
- * `object`, `detail`, `errors` or `message`. */
+/** Most services wrap the error. Other services name the error in `object`, `detail`, `errors` or `message`. */
 export function isError(body: unknown): boolean {
   const value = asRecord(body);
   const { error, object, detail, errors, message, msg, code, type, success } = value;
@@ -267,7 +266,7 @@ export function isError(body: unknown): boolean {
   return isBad || type === "error" || success === false || Object.keys(value).length === 1;
 }
 
-/** Reads an error body: JSON text, a parsed value, or any other text. */
+/** The body is JSON text, a parsed value, or any other text. */
 export function said(body: unknown): Said {
   if (typeof body === "string") {
     try {
@@ -346,9 +345,8 @@ function statusIn(code: string): number {
   return STATUS.find(([words]) => words.test(code))?.[1] ?? 500;
 }
 
-/** Returns the milliseconds that a response asks to wait: the longest wait in its headers, fields and text. Returns
- * null if no wait is readable, and 0 for a time in the past. For a 429 without a wait, returns the time until the
- * used-up limit is reset (`x-ratelimit-reset…`, `anthropic-ratelimit-…-reset`). */
+/** Returns the longest wait in milliseconds that the response asks for, and 0 for a time in the past. For a 429 without
+ * a wait, the reset of the limit counts. Returns null if no wait is readable. */
 function waitMs({ headers, waits, text, status }: ServiceError, now: number): number | null {
   const stated = [headerMs(headers, now), ...waits.map((one) => momentIn(one, now)), textMs(text, now)];
   const found = stated.filter((ms) => ms !== null).map((ms) => Math.max(0, ms));
@@ -356,7 +354,7 @@ function waitMs({ headers, waits, text, status }: ServiceError, now: number): nu
   return status === 429 ? resetMs(headers, now) : null;
 }
 
-/** Reads `retry-after-ms`, then `retry-after` as seconds or as a date (RFC 9110, 10.2.3). Returns null if neither is
+/** `retry-after-ms` precedes `retry-after`, which is seconds or a date (RFC 9110, 10.2.3). Returns null if neither is
  * readable. */
 function headerMs(headers: Headers, now: number): number | null {
   const exact = numberIn(headers.get("retry-after-ms"));
@@ -364,7 +362,7 @@ function headerMs(headers: Headers, now: number): number | null {
   const text = headers.get("retry-after");
   const seconds = numberIn(text);
   if (seconds !== null) return Math.ceil(seconds * 1000);
-  // An HTTP date starts with a weekday. `Date.parse` would read "-4" as a year.
+  // An HTTP date starts with a weekday; `Date.parse` would read "-4" as a year.
   const date = text !== null && /^\s*[A-Za-z]{3}/.test(text) ? Date.parse(text) : NaN;
   return Number.isNaN(date) ? null : date - now;
 }
@@ -377,12 +375,12 @@ const DURATION = String.raw`${PART}(?:[\s,]*(?:and\s+)?${PART})*`.replace(/\((?!
 const ASKS = String
   .raw`(?:\b(?:re-?try(?:ing)?|again|resets?|renew(?:s|ed)?|refresh(?:es|ed)?|available|restored)\b[^.;:\d]{0,24}?\b(?:in|after|within)|` +
   String.raw`\bwait(?:\s+for)?|\b(?:retry|reset|wait)[ _-]?(?:after|time|delay)?\s*[:=])`;
-/** Matches a text that asks to wait for a time: "try again in 3h", "your quota will reset after 12h30m". */
+/** Examples are "try again in 3h" and "your quota will reset after 12h30m". */
 const WAIT_TEXT = new RegExp(
   String.raw`${ASKS}[:\s]*(?:about|around|approximately|at least|another|~)?\s*(${DURATION})`,
   "i",
 );
-/** Matches a text that asks to wait until a date with a time zone. */
+/** Such a text asks to wait until a date with a time zone. */
 const DATE_TEXT =
   /\b(?:resets?|again|re-?try|until|available|renews?)\b[^.;]{0,40}?(\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?\s*(?:Z|UTC|GMT|[+-]\d\d:?\d\d))/i;
 
@@ -392,8 +390,7 @@ function textMs(text: string, now: number): number | null {
   return said === undefined ? null : momentIn(said, now);
 }
 
-/** Returns the longest wait of all limits that are used up or do not report their remaining amount. Returns null if no
- * header has such a wait. */
+/** Limits count that are used up or do not report their remaining amount. Returns null if no header has such a wait. */
 function resetMs(headers: Headers, now: number): number | null {
   const waits: number[] = [];
   for (const [name, value] of headers) {

@@ -5,11 +5,11 @@ import type { ReplyBuilder } from "./reply.ts";
 import { type CallFacts, EFFORT, type JsonFields, type ProviderApi, type WireCall } from "./wire.ts";
 
 const BUDGET: Readonly<Record<ReasoningLevel, number>> = { quick: 1024, balanced: 8192, deep: 24_000 };
-/** The service requires a limit. This limit is ample for replies in Vis's own format. */
+/** The service requires a limit, and this one is ample for replies in Vis's own format. */
 const REPLY_TOKENS = 32_000;
 const OLD_REPLY_TOKENS = 4096;
 
-/** Anthropic's Messages API (https://platform.claude.com/docs/en/api/messages). */
+/** The API is https://platform.claude.com/docs/en/api/messages. */
 export const anthropic: ProviderApi = {
   api: "the Messages API",
   authorize: (token) => ({ "x-api-key": token }),
@@ -58,8 +58,8 @@ function replyTokens(model: string, capabilities: Capabilities): number {
   return Math.min(known, REPLY_TOKENS);
 }
 
-/** Returns the thinking parameter. From version 4.6 on, models decide how long they think and accept an effort. Earlier
- * models accept a budget. If a model refuses one form, Vis sends the other. */
+/** From version 4.6 on, models accept an effort, and earlier models a budget. If a model refuses one form, Vis sends
+ * the other. */
 function thinking(
   model: string,
   facts: { readonly reasoning: ReasoningLevel; readonly without: ReadonlySet<string> },
@@ -122,8 +122,7 @@ function readStop(delta: JsonFields, reply: ReplyBuilder): void {
   else if (typeof reason === "string") reply.finish = reason;
 }
 
-/** Counts are cumulative. Input counts exclude tokens that were read from the cache or written to
- * it. */
+/** Counts are cumulative. Input counts exclude tokens that the service read from its cache or wrote to it. */
 function readUsage(usage: unknown, reply: ReplyBuilder): void {
   const counts = asRecord(usage);
   const { input_tokens: plain, cache_read_input_tokens: read, cache_creation_input_tokens: written } = counts;

@@ -9,7 +9,7 @@ const DECLINED = new Set([
   ...["SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"],
   ...["IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION"],
 ]);
-/** Finish reasons of a model that called a tool, although Vis offers no tools. */
+/** These finish reasons mean that the model called a tool, although Vis offers none. */
 const CALLED = new Set(["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS"]);
 const IMAGE_TYPES: Readonly<Record<string, string>> = {
   png: "image/png",
@@ -21,7 +21,7 @@ const IMAGE_TYPES: Readonly<Record<string, string>> = {
   heif: "image/heif",
 };
 
-/** The Gemini API (https://ai.google.dev/api/generate-content). */
+/** The API is https://ai.google.dev/api/generate-content. */
 export const google: ProviderApi = {
   api: "the Gemini API",
   authorize: (token) => ({ "x-goog-api-key": token }),
@@ -50,14 +50,13 @@ function requestOf({ model, messages, reasoning }: ModelRequest, { capabilities,
   };
 }
 
-/** Returns the path of a model. Names may include their collection, as in tunedModels/x. */
+/** Names may include their collection, as in tunedModels/x. */
 function pathOf(model: string): string {
   const name = model.includes("/") ? model : `models/${model}`;
   return name.split("/").map(encodeURIComponent).join("/");
 }
 
-/** Returns the thinking parameter. Models up to 2.5 accept a budget, and later models a level. The service refuses a
- * budget together with a level. */
+/** Models up to 2.5 accept a budget, and later models a level. The service refuses a budget together with a level. */
 function thinking(
   model: string,
   facts: { readonly reasoning: ReasoningLevel; readonly without: ReadonlySet<string> },
@@ -103,7 +102,7 @@ function readFinish({ finishReason: reason, finishMessage: said }: JsonFields, r
   if (typeof reason !== "string" || reason === "FINISH_REASON_UNSPECIFIED") return;
   if (DECLINED.has(reason)) return reply.decline(String(said ?? reason));
   if (reason === "STOP") return void (reply.finish = "stop");
-  // The message has the call as the model wrote it.
+  // The service's message contains the call as the model wrote it.
   if (CALLED.has(reason)) {
     reply.call({ name: String(said ?? reason).replace(/^malformed function call:?\s*/i, "") || reason });
   }
@@ -122,7 +121,7 @@ function readUsage(usage: unknown, reply: ReplyBuilder): void {
   });
 }
 
-/** A proxy may remove `alt=sse`. A stream is then a list of its events. */
+/** A proxy may remove `alt=sse`, and the stream is a list of its events. */
 function unstreamed(body: unknown): readonly JsonFields[] | null {
   if (Array.isArray(body)) return body.map(asRecord);
   const event = asRecord(body);

@@ -4,8 +4,7 @@ import type { ModelMessage, ModelRequest, ReasoningLevel } from "../provider.ts"
 import type { ReplyBuilder } from "./reply.ts";
 import { type CallFacts, EFFORT, type JsonFields, type ProviderApi, type WireCall } from "./wire.ts";
 
-/** Implements OpenAI's chat completions, as served by OpenAI and many others
- * (https://platform.openai.com/docs/api-reference/chat). */
+/** OpenAI and many other services have this API (https://platform.openai.com/docs/api-reference/chat). */
 export function openAiChat(baseUrl: string): ProviderApi {
   const dialect = chatDialect(baseUrl);
   return {
@@ -54,12 +53,12 @@ function messagesOf(messages: readonly ModelMessage[], facts: MessageFacts): rea
     }));
   }
   const images = messages.flatMap(({ images = [] }) => images);
-  // Joins all texts, for templates that expect a single user message.
+  // Some templates expect a single user message, so this joins all texts.
   const text = messages.map((message) => message.text).join("\n\n");
   return [{ role: "user", content: contentOf(text, { images, isBreakpoint: false }) }];
 }
 
-/** Returns a plain string if that is enough, because old servers support no other form. */
+/** Old servers support only a plain string. */
 function contentOf(
   text: string,
   { images, isBreakpoint }: { readonly images: readonly Image[]; readonly isBreakpoint: boolean },
@@ -82,7 +81,7 @@ function readChoice(choice: JsonFields, model: unknown, reply: ReplyBuilder): vo
   const { error, delta, message } = choice;
   const finish = choice.finish_reason ?? choice.finishReason;
   if (error !== undefined && error !== null) reply.failure = { error };
-  // Some servers send pieces as whole messages. Other servers send the whole message so far.
+  // Some servers send pieces as whole messages, and other servers send the whole message so far.
   const isMessage = (delta ?? null) === null;
   const { content, refusal, ...others } = asRecord(delta ?? message);
   const reasoning = [others.reasoning_content, others.reasoning, others.reasoning_text, others.thinking];
@@ -93,11 +92,10 @@ function readChoice(choice: JsonFields, model: unknown, reply: ReplyBuilder): vo
   if (typeof finish === "string" && !NO_FINISH.has(finish.toLowerCase())) readFinish(finish, reply);
 }
 
-/** Values that servers write while they have no finish reason. */
+/** Servers write these values while they have no finish reason. */
 const NO_FINISH = new Set(["", "null", "none", "undefined"]);
 
 function readCalls({ tool_calls: calls, function_call: call }: JsonFields, reply: ReplyBuilder): void {
-  // The pieces of other calls have other numbers.
   const first = Array.isArray(calls) ? calls.map(asRecord).find(({ index }) => !index) : undefined;
   const { name, arguments: input } = asRecord(first?.function ?? first?.custom ?? call);
   reply.call({ name, input });
@@ -120,7 +118,7 @@ function readContent(
 }
 
 const LENGTH = new Set(["length", "max_tokens", "model_length", "model_context_window_exceeded"]);
-/** Finish reasons with which the service ends the reply before the model does. */
+/** With these finish reasons, the service ends the reply before the model does. */
 const BROKEN = new Set(["error", "network_error", "insufficient_system_resource", "abort"]);
 
 function readFinish(finish: string, reply: ReplyBuilder): void {
@@ -176,19 +174,19 @@ const OPENAI: ChatDialect = {
   hasBreakpoints: () => false,
 };
 
-/** The service's address selects the dialect, since users may choose any name for the service. */
+/** Users may choose any name for the service, so its address selects the dialect. */
 const DIALECTS: readonly (readonly [RegExp, Partial<ChatDialect>])[] = [
-  // Documented at https://openrouter.ai/docs/use-cases/reasoning-tokens and
+  // The documentation is at https://openrouter.ai/docs/use-cases/reasoning-tokens and
   // https://openrouter.ai/docs/features/prompt-caching.
   [/^https:\/\/openrouter\.ai\//, {
     reasoning: (level) => ({ reasoning: { effort: EFFORT[level] } }),
     hasBreakpoints: (model) => model.startsWith("anthropic/"),
   }],
-  // Documented at https://docs.z.ai/guides/capabilities/thinking-mode.
+  // The documentation is at https://docs.z.ai/guides/capabilities/thinking-mode.
   [/\/api(\/coding)?\/paas\/v\d/, {
     reasoning: (level) => ({ thinking: { type: level === "quick" ? "disabled" : "enabled" } }),
   }],
-  // Documented at https://help.aliyun.com/en/model-studio/deep-thinking.
+  // The documentation is at https://help.aliyun.com/en/model-studio/deep-thinking.
   [/\/compatible-mode\/v\d/, { reasoning: (level) => ({ enable_thinking: level !== "quick" }) }],
   // Copilot reads images only with this header.
   [/^https:\/\/api\.([\w-]+\.)?githubcopilot\.com/, {
@@ -204,13 +202,13 @@ export function chatDialect(baseUrl: string): ChatDialect {
   return { ...OPENAI, ...found?.[1] };
 }
 
-/** Returns an address from which a service can read the image: the image's own address, or a data URL. */
+/** A service can read the image from its own address or from a data URL. */
 export function imageUrl(image: Image): string {
   return image.kind === "url" ? image.url : `data:${image.mediaType};base64,${image.bytes.toBase64()}`;
 }
 
-/** Returns the names in a list of models, in the shapes that services use. Returns null if the body has no list. `next`
- * is null, because such lists have one page. */
+/** Services use several shapes for the list. Returns null if the body has no list. `next` is null, because such lists
+ * have one page. */
 export function namesIn(body: unknown): { readonly ids: readonly string[]; readonly next: null } | null {
   const { data, models } = asRecord(body);
   const list = [body, data, models].find(Array.isArray);

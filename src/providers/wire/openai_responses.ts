@@ -4,8 +4,7 @@ import { chatDialect, imageUrl, namesIn } from "./openai_chat.ts";
 import type { ReplyBuilder } from "./reply.ts";
 import { type CallFacts, EFFORT, type JsonFields, type ProviderApi } from "./wire.ts";
 
-/** Implements OpenAI's Responses API, as served by OpenAI and Copilot
- * (https://platform.openai.com/docs/api-reference/responses-streaming). */
+/** OpenAI and Copilot have this API (https://platform.openai.com/docs/api-reference/responses-streaming). */
 export function openAiResponses(baseUrl: string): ProviderApi {
   const { headers } = chatDialect(baseUrl);
   return {
@@ -96,7 +95,7 @@ function readOutput(output: unknown, reply: ReplyBuilder): void {
   }
 }
 
-/** Makes the last event of a stream from a whole body, because that event repeats the earlier ones. */
+/** The last event of a stream repeats the earlier ones, so it can stand for the whole body. */
 function unstreamed(body: unknown): readonly JsonFields[] | null {
   const response = asRecord(body);
   if (!Array.isArray(response.output)) return null;
@@ -108,7 +107,7 @@ function partsIn(parts: unknown): readonly JsonFields[] {
   return Array.isArray(parts) ? parts.map(asRecord) : [];
 }
 
-/** Summaries require a verified organisation, and efforts a model that reasons. */
+/** Summaries require a verified organisation, and efforts require a model that reasons. */
 function refused(text: string): string | null {
   if (/summar/i.test(text)) return "summary";
   if (/\bstore\b/i.test(text)) return "store";

@@ -3,15 +3,14 @@ import { jsonOrUndefined } from "../../domain/kit/json.ts";
 import type { Usage } from "../../domain/query/query_schemas.ts";
 import { type ModelEvent, tokensInBytes } from "../provider.ts";
 
-/** The limit for the tokens of one call. A larger count is a fault of the service. */
+/** A larger count of one call is a fault of the service. */
 const MAX_TOKENS = 100_000_000;
 const MAX_WHOLE = 2_000_000;
-/** The limit for the characters of a kept tool call. */
 const MAX_CALL = 300;
-/** If the reply so far is at least this long and a piece begins with the whole reply, the piece repeats the reply. */
+/** A piece of at least this length may repeat the reply so far; a shorter beginning may be equal by chance. */
 const SURELY_REPEATED = 16;
 
-/** The reply so far, independent of the service's format. A `ProviderApi` adds to the reply, and the provider takes the
+/** The events do not depend on the service's format. A `ProviderApi` adds to the reply, and the provider takes the
  * events. */
 export class ReplyBuilder {
   model: string;
@@ -26,7 +25,7 @@ export class ReplyBuilder {
   #hasReasoning = false;
   #whole: { readonly kind: "text" | "reasoning"; readonly text: string }[] = [];
   #call: { readonly name: string; input: string; isOver: boolean } | null = null;
-  /** Whether more text arrived after a finish reason. Some services send the reason too early. */
+  /** Some services send the finish reason too early, and text follows it. */
   #wentOn = false;
   readonly #size = new ReplySize();
   readonly #sentTokens: number;
@@ -34,9 +33,9 @@ export class ReplyBuilder {
   #bytes = 0;
   #countedBytes = 0;
   readonly #oddities = new Map<string, string>();
-  /** The first half of a character whose second half follows in the next piece. */
+  /** The second half of the character follows in the next piece. */
   readonly #half = { text: "", reasoning: "" };
-  /** The whole text so far, to recognise services that repeat this text in each piece. */
+  /** Some services repeat the whole text so far in each piece. */
   readonly #said = { text: "", reasoning: "" };
 
   /** `sentTokens` is an estimate of the tokens of the request. */
@@ -45,8 +44,8 @@ export class ReplyBuilder {
     this.#sentTokens = sentTokens;
   }
 
-  /** The tokens so far: counts of the service, and estimates for missing counts. If more output arrived after a count,
-   * the total is at least the estimate of all output. */
+  /** Estimates replace missing counts of the service. If more output arrived after a count, the total is at least the
+   * estimate of all output. */
   get usage(): Usage {
     const { input = 0, output = 0, cached = 0, reasoning = 0, cacheWrite } = this.#counts;
     const heard = tokensInBytes(this.#bytes);
@@ -62,13 +61,13 @@ export class ReplyBuilder {
     };
   }
 
-  /** Whether the reply has text and then a finish reason, with no text after it. Only counts may still arrive. A finish
-   * reason before any text is no end, because some services begin with a finish reason. */
+  /** Text must precede the finish reason, because some services begin with a finish reason. Only counts may still
+   * arrive. */
   get isOver(): boolean {
     return this.finish !== null && this.#hasText && !this.#wentOn;
   }
 
-  /** Whether the text is one whole JSON object. Such a reply is complete even without a signalled end. */
+  /** A reply that is one whole JSON object is complete even without a signalled end. */
   get isWholeJson(): boolean {
     const { text } = this.#said;
     return /^\s*\{/.test(text) && jsonOrUndefined(text) !== undefined;
@@ -80,7 +79,7 @@ export class ReplyBuilder {
     return (input === "" ? name : `${name}(${input})`).slice(0, MAX_CALL).toWellFormed();
   }
 
-  /** The reason why reading must stop, or null. */
+  /** If not null, the reason must stop the reading. */
   get tooLong(): string | null {
     return this.#size.fault;
   }
@@ -119,8 +118,7 @@ export class ReplyBuilder {
     this.#pending.push({ type: "reasoning", delta: whole });
   }
 
-  /** Adds a part that arrived whole, after its pieces or instead of them. `takeWhole` uses the part if no text arrived
-   * in pieces. */
+  /** The part arrived whole, after its pieces or instead of them. `takeWhole` uses it if no text arrived in pieces. */
   whole(kind: "text" | "reasoning", text: unknown): void {
     if (typeof text !== "string" || text === "" || this.#hasText) return;
     const last = this.#whole.at(-1);
@@ -170,8 +168,8 @@ export class ReplyBuilder {
     this.finish ??= "content-filter";
   }
 
-  /** Replaces earlier counts. Sums up a list of counts, takes null or undefined for a missing count, and ignores an
-   * impossible count. The caller calls `count` last in an event, because the count covers the output up to there. */
+  /** The sum of a list counts, and an impossible count is ignored. The caller calls `count` last in an event, because
+   * the count covers the output up to there. */
   count(counts: { readonly [K in Count]?: unknown }): void {
     const read = Object.entries(counts).map(([name, value]) => [name, this.#tokens(name, value)] as const);
     const known = Object.fromEntries(read.filter(([, count]) => count !== null));
@@ -211,16 +209,16 @@ export class ReplyBuilder {
 
 type Count = Exclude<keyof Usage, "calls" | "estimated">;
 
-/** Reads a count that may be a string or a fraction. Returns null for other texts, and for negative or absurd numbers
- * of faulty services, which would make limits and costs wrong. */
+/** The count may be a string or a fraction. Returns null for other texts, and for negative or absurd numbers, which
+ * would make limits and costs wrong. */
 function countIn(value: unknown): number | null {
   const count = typeof value === "string" && /^\s*\d+(\.\d+)?\s*$/.test(value) ? Number(value) : value;
   return typeof count === "number" && count >= 0 && count <= MAX_TOKENS ? Math.ceil(count) : null;
 }
 
-/** The limit for the characters of text and reasoning in one reply. */
+/** The limit counts the characters of text and reasoning in one reply. */
 const MOST = 1_000_000;
-/** The limit for the characters of all simultaneous replies. */
+/** The limit counts the characters of all simultaneous replies. */
 const MOST_OF_ALL = 8_000_000;
 
 const ALL = { replies: 0, chars: 0 };
@@ -237,8 +235,8 @@ export class ReplySize {
     ALL.chars += chars;
   }
 
-  /** The fault of a reply that is too large, or null. If all replies together are too large, replies above their share
-   * have this fault too. */
+  /** Returns null if the reply is not too large. If all replies together are too large, replies above their share have
+   * a fault. */
   get fault(): string | null {
     if (this.#chars > MOST) return "it has more than 1 million characters";
     const share = MOST_OF_ALL / ALL.replies;
@@ -246,7 +244,7 @@ export class ReplySize {
     return `it has more than ${Math.floor(share)} characters while ${ALL.replies - 1} other replies arrive`;
   }
 
-  /** Called once, when the reply has arrived or broken off. */
+  /** The caller calls this once, when the reply has arrived or broken off. */
   close(): void {
     ALL.replies--;
     ALL.chars -= this.#chars;

@@ -18,17 +18,14 @@ export interface CallFacts {
   readonly without: ReadonlySet<string>;
 }
 
-/** The format of requests and replies in one API. The format has no state; the state of a reply is in the
- * `ReplyBuilder`. */
+/** The format has no state; the state of a reply is in the `ReplyBuilder`. */
 export interface ProviderApi {
   readonly api: string;
   authorize(token: string): Readonly<Record<string, string>>;
   request(request: ModelRequest, facts: CallFacts): WireCall;
-  /** Reads one event of a stream. Returns false if the event does not belong to this API. The caller handles events
-   * with an `error` itself. */
+  /** Returns false if the event does not belong to this API. The caller handles events with an `error` itself. */
   read(event: JsonFields, reply: ReplyBuilder): boolean;
-  /** Returns the equivalent events for a body that arrived whole although Vis asked for a stream. Returns null if the
-   * body is no reply. */
+  /** The body arrived whole although Vis asked for a stream. Returns null if the body is no reply. */
   unstreamed(body: unknown): readonly JsonFields[] | null;
   /** Returns the name of the field to omit after the service refused a call with this text, or null. The provider
    * itself detects "stream". */
@@ -43,23 +40,23 @@ export type WireProtocol = "openai-chat" | "openai-responses" | "anthropic" | "g
 
 export interface ProviderOptions {
   readonly name: string;
-  /** The address with the version path, for example https://api.openai.com/v1. */
+  /** An example is https://api.openai.com/v1, with the version path. */
   readonly baseUrl: string;
-  /** The key, or "" if the service needs none. Vis calls a function before each HTTP request, so that the function can
-   * renew short-lived tokens. The function resolves with null if the service needs no key, and may reject with
+  /** The key is "" if the service needs none. Vis calls a function before each HTTP request, so that it can renew
+   * short-lived tokens. The function resolves with null if the service needs no key, and may reject with
    * `ProviderError` of code "auth". */
   readonly token: string | ((signal: AbortSignal) => Promise<string | null>);
   readonly headers?: Readonly<Record<string, string>>;
   readonly defaultModel: string;
   readonly capabilities?: (model: string) => Capabilities;
   readonly advice?: Advice;
-  /** The longest time that a connection stays open after the end of the reply, for late counts (default 5 s). */
+  /** After the end of the reply, a connection stays open for late counts, for at most this time (default 5 s). */
   readonly graceMs?: number;
-  /** The clock for dates in `retry-after`; by default the real time. */
+  /** Dates in `retry-after` need a clock; by default, it is the real time. */
   readonly now?: () => number;
 }
 
-/** Parts of a sentence that name the thing to check or set: a variable, or words like "the key of x". */
+/** These parts of a sentence name the thing to check or set: a variable, or words like "the key of x". */
 export interface Advice {
   readonly key: string;
   readonly baseUrl: string;

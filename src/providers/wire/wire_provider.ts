@@ -15,8 +15,8 @@ import { Failures, isError } from "./_failures.ts";
 import { ReplyBuilder } from "./reply.ts";
 import type { Advice, ProviderApi, ProviderOptions, WireCall, WireProtocol } from "./wire.ts";
 
-/** Creates a provider and loads only its wire format. Rejects with `ConfigError` for an unusable address or headers.
- * Sends no HTTP request. */
+/** The wire formats are modules, so this loads only the one that it needs. Rejects with `ConfigError` for an unusable
+ * address or headers. Sends no HTTP request. */
 export async function createProvider(protocol: WireProtocol, options: ProviderOptions): Promise<Provider> {
   return new WireProvider(await WIRES[protocol](options.baseUrl), options);
 }
@@ -28,17 +28,15 @@ const WIRES: Readonly<Record<WireProtocol, (baseUrl: string) => Promise<Provider
   "google": async () => (await import("./google.ts")).google,
 };
 
-/** The longest wait for the end of the bytes after the last event. If the bytes end, the connection can serve the next
- * call. */
+/** If the bytes end within this time after the last event, the connection can serve the next call. */
 const LAST_BYTES_MS = 50;
 const GRACE_MS = 5_000;
-/** Matches errors of services that do not accept the field `stream`, or not its value. */
+/** Services with these errors do not accept the field `stream`, or not its value. */
 const NO_STREAMING =
   /\bstream(ing)?\b['"`]?.{0,60}\b(not |un|dis)(supported|allowed|enabled|available|implemented|abled)|\b(not |un)support\w*\b.{0,40}\bstream(ing)?\b|\bstream['"`]? (does not|must be|should be).{0,20}(true|false)|\bstream(ing)? (is|was) (off|disabled)/i;
 const MAX_PAGES = 20, MAX_MODELS = 10_000;
 
-/** A provider for any service, with the given wire format. Throws `ConfigError` for an unusable address, key or
- * headers. */
+/** Throws `ConfigError` for an unusable address, key or headers. */
 export class WireProvider implements Provider {
   readonly name: string;
   readonly defaultModel: string;
@@ -47,7 +45,7 @@ export class WireProvider implements Provider {
   readonly #advice: Advice;
   readonly #without = new Map<string, Set<string>>();
   readonly #quirks: Quirks = { namesCompression: false };
-  /** The endpoint of the last key. Vis keeps the endpoint, because a new endpoint has to build patterns for secrets. */
+  /** A new endpoint has to build patterns for secrets, so Vis keeps the last one. */
   #last: { readonly token: string | null; readonly endpoint: Endpoint } | null = null;
 
   constructor(wire: ProviderApi, options: ProviderOptions) {
@@ -119,8 +117,7 @@ export class WireProvider implements Provider {
     }
   }
 
-  /** Makes the call, and repeats it without a rejected field, whether the service rejects the field by an error status
-   * or in its stream. */
+  /** A service may reject a field by an error status or in its stream, and this repeats the call without the field. */
   async *#reply(request: ModelRequest, facts: ExchangeFacts): AsyncGenerator<ModelEvent> {
     const { model, onUsage = () => {} } = request;
     const sentTokens = estimateTokens(request.messages);
@@ -155,7 +152,7 @@ export class WireProvider implements Provider {
         if (refused === null) throw error;
         without.add(refused);
         const next = this.#request(request, without);
-        // Another call may have noted the same field meanwhile, so the test is whether the new call differs.
+        // Another call may have noted the same field meanwhile, so this tests whether the new call differs.
         if (JSON.stringify(next) === JSON.stringify(call)) throw error;
         call = next;
       } finally {
@@ -198,7 +195,7 @@ export class WireProvider implements Provider {
       }
       if (reply.isWhole) await settledWithin(drained(events), LAST_BYTES_MS);
     } finally {
-      // Does not await `return`, because `return` would wait for bytes that may never come.
+      // `return` would wait for bytes that may never come, so this does not await it.
       events.return(undefined).catch(() => {});
     }
     this.#checkEnd(reply, { exchange, failures, heard });
@@ -288,8 +285,8 @@ export class WireProvider implements Provider {
 
 type Events = AsyncGenerator<readonly unknown[]>;
 
-/** Returns the next events, or the end of the stream. A broken connection does not affect a complete reply. After the
- * grace time, the stream ends even if the connection stays open. */
+/** A broken connection does not affect a complete reply. After the grace time, the stream ends even if the connection
+ * stays open. */
 async function nextOf(
   events: Events,
   { reply, grace }: { readonly reply: ReplyBuilder; readonly grace: AbortSignal | null },

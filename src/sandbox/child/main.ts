@@ -1,17 +1,4 @@
-/* Entry point of the sandbox child: confines the process, then runs blocks in it.
- *
- *   setup.ts      reads the first frame: walls, limits and grants
- *   scripts.ts    evaluates the three scripts of a child
- *   worker.ts     begins a child with grants, whose blocks run in a worker
- *   blocks/       the script beside foreign code: `script.ts` assembles the script and takes frames, `blocks.ts` runs
- *                 blocks, and `requests.ts` serves the other requests of the main process
- *   run/          enters foreign code under a time limit (`timed_tasks.ts`); has the pipe, host calls, timers and output
- *   realm/        makes the names that blocks see: `realm.ts` empties the global, `globals.ts` and `names.ts` add names
- *                 of Vis, and `captured.ts` keeps the functions that the child needs, since a block may replace others
- *   variables/    saves and restores the variables of blocks
- *   view/         shows values as text, without running their code
- *   platform/     opens files and connections by a grant
- *   compiler/     parses, rewrites and describes blocks in a context of its own, which `compiler.ts` calls */
+/* The child confines its process here, before it runs the code of blocks. */
 import { intrinsics } from "../codec/intrinsics.ts";
 import { type ConfinedWalls, Confinement } from "../confine/confinement.ts";
 import { readFrameSync } from "../protocol.ts";
@@ -40,7 +27,6 @@ function cacheOf(name: string, files: ChildFiles): Uint8Array<ArrayBuffer> | nul
   }
 }
 
-/** Reports a failure on stderr, in a sentence that the main process reads. */
 export function childMain(files: ChildFiles = BESIDE): void {
   try {
     confinedChild(files);
@@ -49,8 +35,7 @@ export function childMain(files: ChildFiles = BESIDE): void {
   }
 }
 
-/** Reads the child's files and the setup, which may come later, then confines the process and serves until stdin
- * ends. */
+/** The process reads its files before the setup, because the setup may arrive later. */
 function confinedChild(files: ChildFiles): void {
   const scripts: ChildScripts = {
     blocks: scriptOf("blocks", files),
@@ -77,18 +62,15 @@ function confinedChild(files: ChildFiles): void {
   begin(finish());
 }
 
-/** Returns the URL of the worker's code. When Vis runs from source, Landlock would block the worker's file, so the text
- * is read earlier and started as a blob. In an executable, blob workers do not load, but the embedded file does. Both
- * require a single file. */
+/** Returns the URL of the worker's code. From source, this function reads the file before Landlock applies, and returns
+ * the URL of a blob. An executable cannot load a blob as a worker, but it can load the embedded file. */
 function workerUrl(): string {
   if (Deno.build.standalone) return beside("worker.js").href;
   const text = Deno.readTextFileSync(beside("worker.js"));
   return URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
 }
 
-/** Runs the same code in a worker, because a worker's permissions can be narrowed to paths and addresses. Landlock
- * covers all threads that read and write files for the worker. The worker has the pipe; this thread waits for the
- * worker's end. */
+/** Blocks with such grants run in a worker, because Deno can narrow a worker's permissions to paths and addresses. */
 function inWorker(
   start: WorkerStart,
   { url, permissions, finish }: {
@@ -116,7 +98,7 @@ function inWorker(
 const MAX_CHARS = 500;
 const BytesOf = Uint8Array;
 const { exit } = Deno, writeSync = Deno.stderr.writeSync.bind(Deno.stderr);
-/** Without this mark, the runtime would dispatch an event in a global that has been emptied. */
+/** Without this mark, the runtime would dispatch an event in a global that the realm has emptied. */
 const DISPATCHED = Symbol.for("Deno.isUnloadDispatched");
 const { viewBuffer, defineProperty, encodeInto, slice } = intrinsics;
 

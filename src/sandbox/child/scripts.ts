@@ -14,11 +14,11 @@ export interface ChildStart {
   readonly constants: Bytes;
   readonly scripts: ChildScripts;
   readonly end: (why: string | null) => void;
-  /** Imports a module, which a script cannot do. Only tests of attacks without the realm's wall use this function. */
+  /** A script cannot import a module, so tests of attacks use this function. */
   readonly import: (specifier: string, options?: ImportCallOptions) => Promise<unknown>;
 }
 
-/** The values for a worker with grants, as plain data. */
+/** The worker receives these values in a message, so they are plain data. */
 export type WorkerStart = Pick<ChildStart, "setup" | "constants" | "scripts">;
 
 type Begin = (held: ConfinedWalls) => void;
@@ -34,23 +34,23 @@ function isMaker(value: unknown): value is (start: ChildStart) => Begin {
   return typeof value === "function";
 }
 
-/** A bundle that is evaluated as a script: one function, which receives `require`. */
+/** The text evaluates to one function, which receives `require`. */
 export interface ScriptSource {
   readonly text: string;
-  /** V8's code cache of the text, built with the bundle. A cache from another V8 or with other flags is not used. */
+  /** V8 ignores a cache that another V8 or other flags made. */
   readonly cache?: Uint8Array<ArrayBuffer> | null;
 }
 
 interface ScriptName {
   /** The bundle stores its result under `Symbol.for(name)`. */
   readonly name: string;
-  /** The file name of the script. A script that needs the globals of a Deno module gets a URL, because a compiled
-   * runtime shows Node's globals to other scripts. */
+  /** A script that needs the globals of a Deno module gets a URL, because a compiled runtime shows Node's globals to
+   * other scripts. */
   readonly filename?: string;
 }
 
-/** Evaluates a bundle and returns its result. The bundle is not a module, because its text is read before Landlock
- * blocks files and only scripts can have their own code cache. */
+/** The bundle is a script, because scripts can have their own code cache and the child reads the text before Landlock
+ * blocks files. */
 export function scriptValue({ text, cache }: ScriptSource, { name, filename = name }: ScriptName): unknown {
   const vm = process.getBuiltinModule("node:vm");
   const script = new vm.Script(text, { filename, ...cache && { cachedData: cache } });

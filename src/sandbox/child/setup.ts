@@ -1,8 +1,7 @@
 import type { GrantedPath, KernelAccess } from "../confine/access.ts";
 import { type Bytes, type Frame, FrameFields, PROTOCOL_VERSION, ProtocolError } from "../protocol.ts";
 
-/** The walls to set: all of them, except in tests and in the probe of `vis doctor`, which show the effect of each wall
- * alone. */
+/** Tests and the probe of `vis doctor` switch walls off to show the effect of each wall alone. */
 export interface WallSwitches {
   readonly realm: boolean;
   readonly permissions: boolean;
@@ -19,14 +18,14 @@ export const ALL_WALLS: WallSwitches = {
   seccomp: true,
 };
 
-/** Names that the results of a function lack, each with the name to use instead. "commits.sha" belongs to the objects
- * in `commits`. */
+/** The key "commits.sha" means `sha` of the objects in `commits`. */
 export type Misnamed = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 export interface Setup {
   readonly version: typeof PROTOCOL_VERSION;
   readonly walls: WallSwitches;
-  /** The main process, whose end also ends the child. 0 behind a launcher; the child then ends when its input ends. */
+  /** The child ends when this process ends. Behind a launcher, the value is 0 and the child ends when its input
+   * ends. */
   readonly parentPid: number;
   readonly memoryBytes: number;
   readonly outputBytes: number;
@@ -37,7 +36,7 @@ export interface Setup {
   readonly access: ChildAccess;
 }
 
-/** Reads the fields of a `setup` frame, whose payload is the codec bytes of the constants. Throws ProtocolError. */
+/** Throws ProtocolError if a field is invalid. The payload of a `setup` frame is the codec bytes of the constants. */
 export function readSetup({ header, payload }: Frame): { readonly setup: Setup; readonly constants: Bytes } {
   if (header.t !== "setup") throw new ProtocolError(`Cannot begin: the first frame has the type "${header.t}"`);
   const fields = new FrameFields(header, "setup");
@@ -63,7 +62,6 @@ export function readSetup({ header, payload }: Frame): { readonly setup: Setup; 
   return { setup, constants: payload };
 }
 
-/** Throws ProtocolError. */
 function readMisnamed(value: unknown): Misnamed {
   const { value: byFunction } = new FrameFields(value, "misnamed");
   for (const name of Object.keys(byFunction)) {
@@ -73,13 +71,12 @@ function readMisnamed(value: unknown): Misnamed {
   return byFunction as Misnamed;
 }
 
-/** The grants of a child in the form for all walls. The main process resolves the grants (`resolveGrants` in
- * host/open_sandbox.ts). */
+/** The main process resolves the grants (`resolveGrants` in host/open_sandbox.ts). */
 export interface ChildAccess extends KernelAccess {
-  /** Addresses such as "127.0.0.1:8080" or "[::1]:8080". */
+  /** Entries have the form "127.0.0.1:8080" or "[::1]:8080". */
   readonly net: readonly string[];
-  /** Variables that the realm may read, with null for an unset one. The variables are never in the child's
-   * environment. */
+  /** The realm may read these variables, which the child's environment does not contain. A null value means that the
+   * variable is unset. */
   readonly env: readonly { readonly name: string; readonly value: string | null }[];
   readonly globals: readonly string[];
   readonly workspace: string;
@@ -87,7 +84,6 @@ export interface ChildAccess extends KernelAccess {
 
 const MAX_ITEMS = 1000, MAX_TEXT = 64 << 10;
 
-/** Throws ProtocolError. */
 function readAccess(value: unknown): ChildAccess {
   const fields = new FrameFields(value, "access");
   const texts = (name: string): readonly string[] => fields.texts(name, { items: MAX_ITEMS, length: MAX_TEXT });
@@ -109,8 +105,7 @@ function readAccess(value: unknown): ChildAccess {
   };
 }
 
-/** Returns the Deno permissions of a worker that opens the granted paths and addresses; null without any. Values of the
- * environment need no permission. */
+/** Returns null if no path or address is granted. Values of the environment need no permission. */
 export function workerPermissions({ net, read, write }: ChildAccess): Deno.PermissionOptionsObject | null {
   if (net.length + read.length + write.length === 0) return null;
   const some = (names: readonly string[]): string[] | false => names.length > 0 ? [...names] : false;

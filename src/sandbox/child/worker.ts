@@ -1,9 +1,9 @@
-/** Entry point of the worker that runs the blocks of a child with grants. The worker receives its start values and
- * reports that it has loaded. The worker then receives the walls in place, and finally reports why the child ends. */
+/** The worker first receives its start values and reports that it has loaded. Later the worker receives the walls in
+ * place, and reports why the child ends. */
 import type { ConfinedWalls } from "../confine/confinement.ts";
 import { loadBlocks, type WorkerStart } from "./scripts.ts";
 
-// The global of a worker, for which the available types describe a page.
+// The available types describe the global of a page, not of a worker.
 const scope = globalThis as unknown as Worker;
 const postMessage = scope.postMessage.bind(scope);
 

@@ -1,56 +1,52 @@
 import { bareList, flagsOf, intrinsics, intrinsics as own } from "./intrinsics.ts";
 
-/** Encodes values as bytes for host calls, variables, snapshots and export (`FORMAT`). Supports primitives, arrays with
- * holes, plain and null-prototype objects, Map, Set, Date, RegExp, Error, ArrayBuffer and its views, URL, cycles and
- * shared references. Reads only own data properties and runs no code of the value: no getter, trap, iterator or
- * `toJSON`. Drops accessors, symbol keys and hidden properties; with `lost`, keeps hidden properties and reports the
- * other losses. Refuses everything else. */
+/** Encoding reads own data properties and runs no code of the value: no getter, trap, iterator or `toJSON`. It drops
+ * accessors, symbol keys and hidden properties; with `lost`, it keeps hidden properties and reports the other
+ * losses. */
 
-/** Throws `CodecError` with the path of a value that cannot be encoded, at a depth over 1000, and over 5 million
+/** Throws `CodecError` for a value that the codec does not support, at a depth over 1000, and over 5 million
  * objects. */
 export function encode(value: unknown, options: EncodeOptions = {}): Uint8Array<ArrayBuffer> {
   return new Encoder(options).encode(value);
 }
 
-/** Throws `CodecError` for bytes that `encode` does not produce. Decoding is safe on hostile bytes: memory stays
- * proportional to their size, and no setter runs. */
+/** Throws `CodecError` for bytes that `encode` does not produce. Hostile bytes are safe: memory stays proportional to
+ * their size, and no setter runs. */
 export function decode(bytes: Uint8Array<ArrayBuffer>, options: DecodeOptions = {}): unknown {
   return new Decoder(bytes, options).decode();
 }
 
-/** Returns the length of the table in bytes, as the last four bytes state it. The length limits the number of values. */
+/** The last four bytes contain this length, which limits the number of values. */
 export function tableBytes(bytes: Uint8Array<ArrayBuffer>): number {
   return bytes.length < 4 ? 0 : new DataView(bytes.buffer, bytes.byteOffset).getUint32(bytes.length - 4, true);
 }
 
 interface EncodeOptions {
-  /** The limit of the result; unlimited if absent. Above the limit, the error's `tooLarge` is true. */
+  /** Without a limit, the size is unlimited. Above the limit, `tooLarge` of the error is true. */
   readonly maxBytes?: number;
-  /** The limit of the slots of the table. Above the limit, the error's `tooLarge` is true. */
+  /** The limit counts slots of the table. Above the limit, `tooLarge` of the error is true. */
   readonly maxSlots?: number;
-  /** Names the class of an object whose prototype is neither plain nor built in, or returns why it cannot be kept. If
-   * absent, such objects become plain data. Must not run code of the value. */
+  /** Returns the name of an object's class, or the reason why the codec cannot keep the object. Without this function,
+   * such objects become plain data. The function must not run code of the value. */
   readonly instanceOf?: (value: object) => { readonly name: string } | { readonly reason: string };
-  /** Makes the bytes keep more than plain properties: hidden and read-only ones, and whether objects are frozen.
-   * Receives each part that the bytes cannot keep, such as "getter" and ".total". */
+  /** With this function, the bytes keep hidden and read-only properties, and whether objects are frozen. The function
+   * receives each lost part, such as "getter" and ".total". */
   readonly lost?: (what: string, path: string) => void;
 }
 
 interface DecodeOptions {
-  /** The limit of the slots of the table, checked before any value is built from it. */
+  /** The decoder checks this limit of slots before it builds a value. */
   readonly maxSlots?: number;
-  /** Returns the prototype for instances of a class named by `instanceOf`; null refuses the bytes. If absent, instances
-   * are decoded as plain data. */
+  /** Null refuses the bytes. Without this function, instances become plain data. */
   readonly prototypeOf?: (name: string) => object | null;
 }
 
-/** A value cannot be encoded, or bytes were not produced by `encode`. */
 export class CodecError extends TypeError {
   override readonly name = "CodecError";
   readonly what: string;
-  /** `what` as the end of a sentence about the value: "is …" or "has …". */
+  /** The fact ends a sentence about the value: "is …" or "has …". */
   readonly fact: string;
-  /** The path in the value, such as `.a[3].b`; "" for the value itself, and null while decoding. */
+  /** The path has the form `.a[3].b`. It is "" for the value itself, and null while decoding. */
   readonly path: string | null;
   readonly tooLarge: boolean;
   constructor(
@@ -88,12 +84,12 @@ export class CodecError extends TypeError {
  *         name, as ":search.find"; "=", n, (key, slot, attributes)… properties that are hidden or read-only (bits: 1
  *         writable, 2 enumerable, 4 configurable); "!", 1 not extensible, 2 sealed, 3 frozen. */
 const FORMAT = 1;
-/** Strings of at least this length are segments. */
+/** Strings of at least this length go into the segments. */
 const LONG = 1024;
 const MAX_VALUE_DEPTH = 1000;
 const MAX_NODES = 5_000_000;
 const MAX_SLOTS = 32_000_000;
-/** Maximum length of a sparse array, since a loop over it in the main process must end. */
+/** A loop over a sparse array in the main process must end. */
 const MAX_SPARSE = 5_000_000;
 
 type Slot = string | number | boolean | null;
@@ -120,14 +116,13 @@ interface Shape {
 
 const RECENT_SHAPES = 8;
 const WRITABLE = 1, ENUMERABLE = 2, CONFIGURABLE = 4;
-/** Attributes of an ordinary property, by the state of its object: 0 extensible, 1 not extensible, 2 sealed, 3
- * frozen. */
+/** The index is the state of the object: 0 extensible, 1 not extensible, 2 sealed, 3 frozen. */
 const USUAL = [7, 7, WRITABLE | ENUMERABLE, ENUMERABLE] as const;
-/** Own keys of longer arrays are not listed, which would cost more than all other work. Properties besides the items
- * are dropped. */
+/** Listing the own keys of a longer array would cost more than all other work. The codec drops its properties besides
+ * the items. */
 const LISTED_ITEMS = 4096;
 
-/** Encodes one value, breadth first with a queue, so that neither depth nor cycles use the stack. */
+/** A queue replaces recursion, so that neither depth nor cycles use the stack. */
 class Encoder {
   readonly #options: EncodeOptions;
   readonly #limit: number;
@@ -233,7 +228,7 @@ class Encoder {
     return at === queued ? "~" : "~@" + at;
   }
 
-  /** A new object is queued. */
+  /** Queues a new object, and throws CodecError above the limit of objects. */
   index(value: object, name: string | number): number {
     const known = own.mapGet(this.#seen, value) as number | undefined;
     if (known !== undefined) return known;
@@ -287,8 +282,8 @@ class Encoder {
     return this.#options.lost ? own.ownKeys(value) : own.keys(value);
   }
 
-  /** Returns whether the record stores the property without attributes. Other properties are kept for later, or
-   * reported as lost. */
+  /** Returns whether the record stores the property without attributes. The encoder keeps other properties for later,
+   * or reports them as lost. */
   #isUsual(key: PropertyKey, descriptor: PropertyDescriptor | undefined): key is string {
     if (typeof key === "symbol") this.lose("symbol key", key);
     else if (!hasValue(descriptor)) this.lose("getter", key);
@@ -479,8 +474,7 @@ function writeUrl(encoder: Encoder, value: object): object {
   return own.url;
 }
 
-/** Writes the own data properties, such as message and cause, with their enumerability, but never the stack, which
- * contains file names of Vis. */
+/** The stack is omitted, because it contains file names of Vis. */
 function writeError(encoder: Encoder, value: object): void {
   const prototype = own.prototypeOf(value);
   const base = errorBase(prototype);
@@ -510,7 +504,7 @@ function writeError(encoder: Encoder, value: object): void {
   if (prototype !== own.errorPrototypes[base]) encoder.instance(value);
 }
 
-/** A DOMException is decoded as an Error of its name, because the class of an existing object cannot be set. */
+/** Nothing can set the class of an existing object, so the decoder makes an Error with the name of the DOMException. */
 function writeDomException(encoder: Encoder, value: object): void {
   encoder.lose("class DOMException");
   encoder.put("X");
@@ -567,8 +561,8 @@ function isUrl(value: object): boolean {
   return false;
 }
 
-/** Returns the kind of a built-in object that cannot be kept, or null for an instance of a user's class. Prototypes of
- * the language and of the host carry their name as a data property under Symbol.toStringTag. */
+/** Returns null for an instance of a user's class. Prototypes of the language and of the host carry their name as a
+ * data property under Symbol.toStringTag. */
 function builtIn(value: object): string | null {
   if (own.isBoxed(value)) return "a boxed primitive";
   if (own.isPromise(value)) return "a promise";
@@ -582,15 +576,14 @@ function builtIn(value: object): string | null {
   return null;
 }
 
-/** Room for a small table, so that a long text need not be copied again to append it. */
+/** A small table fits into this space, so that appending it does not copy a long text again. */
 const SLACK = 1024;
 const FIRST = 512;
 
-/** The bytes of an encoding under construction: format byte, segments, then the table and its length. Text is encoded
- * in place, so that a long text is copied only once. */
+/** The writer encodes text in place, so that it copies a long text only once. */
 class SegmentWriter {
   #bytes = new own.Uint8Array(FIRST);
-  /** The length of `#bytes`, whose own `length` is a getter that foreign code may replace. */
+  /** This is the length of `#bytes`, because foreign code may replace the getter `length`. */
   #room = FIRST;
   #used = 1;
   readonly #check: (size: number) => void;
@@ -698,7 +691,7 @@ function sameKeys(a: readonly string[], b: readonly string[]): boolean {
   return true;
 }
 
-/** Checks a sample, since a loop over a sparse array of length 4e9 would not end. */
+/** A loop over a sparse array of length 4e9 would not end, so this checks a sample. */
 function isSparse(value: readonly unknown[]): boolean {
   const { length } = value;
   if (length <= 64) return false;
@@ -707,8 +700,8 @@ function isSparse(value: readonly unknown[]): boolean {
   return holes > 16;
 }
 
-/** Returns whether an object is plain. Foreign code may have given a built-in object a plain prototype. If such an
- * object were encoded as plain data, its content would be lost. */
+/** Foreign code may have given a built-in object a plain prototype. The content of such an object would be lost as
+ * plain data. */
 function isPlain(value: object): boolean {
   return !(own.isMap(value) || own.isSet(value) || own.isNativeError(value) || own.isDate(value) ||
     own.isRegExp(value) || own.isArrayBuffer(value) || own.isView(value) || own.isBoxed(value) || own.isPromise(value));
@@ -740,12 +733,12 @@ interface View {
 
 const HOLE = Symbol("hole");
 
-/** The first pass creates an empty object for each record, the second one fills them. */
+/** The first pass creates an empty object for each record, and the second pass fills the objects. */
 class Decoder {
   readonly #options: DecodeOptions;
   readonly #table: TableReader;
   readonly #made = bareList<object>();
-  /** False if an index was defined on Array.prototype. Items are then defined one by one. */
+  /** If an index exists on Array.prototype, the decoder defines items one by one. */
   readonly #plainItems: boolean;
   readonly #views = bareList<View>();
   #next = 0;
@@ -967,7 +960,7 @@ class Decoder {
     }
   }
 
-  /** Returns the name of a property besides the items, so that no array becomes longer than its record. */
+  /** The key of an item would make the array longer than its record, so the decoder refuses it. */
   #key(target: object): string {
     const key = this.#table.string();
     return own.isArray(target) && (key === "length" || isIndex(key)) ? badBytes("an item outside its array") : key;
@@ -1053,7 +1046,7 @@ const QUOTE = 34, BACKSLASH = 92, OPEN = 91, COMMA = 44, BRACE = 123;
 
 interface ReadShape {
   readonly keys: readonly string[];
-  /** Says whether each key can be stored by assignment, because Object.prototype has no property of that name. */
+  /** Object.prototype has no property of a safe key, so the decoder can assign it. */
   readonly safe: readonly boolean[];
   readonly bare: boolean;
 }
@@ -1182,7 +1175,7 @@ class TableReader {
     return slot[1] === "s" ? own.utf8(part) : utf16(part, size);
   }
 
-  /** Limits the sum of all parts, since overlapping parts would expand to more than the bytes contain. */
+  /** Overlapping parts would expand to more than the bytes contain, so their sum has a limit. */
   #spend(size: number): void {
     this.#budget -= size;
     if (!(this.#budget >= 0)) badBytes("parts that overlap");
@@ -1202,8 +1195,8 @@ function bigInt(hex: string): bigint {
   return negative ? -value : value;
 }
 
-/** Counts the slots of the table before any value is built from it. Only one flat list is allowed: nesting such as
- * "[[[[" or "{},{}," would take many times the memory of the bytes. */
+/** The decoder counts slots before it builds a value. It refuses nesting such as "[[[[", which would take many times
+ * the memory of the bytes. */
 function slotsIn(table: Uint8Array<ArrayBuffer>, length: number): number {
   let inText = false, slots = 1;
   for (let i = 1; i < length; i++) {
@@ -1217,7 +1210,7 @@ function slotsIn(table: Uint8Array<ArrayBuffer>, length: number): number {
   return slots;
 }
 
-/** Decodes UTF-16. A TextDecoder would replace the lone surrogates that this form preserves. */
+/** A TextDecoder would replace the lone surrogates that this form preserves. */
 function utf16(bytes: Uint8Array<ArrayBuffer>, size: number): string {
   let text = "";
   for (let at = 0; at < size;) {

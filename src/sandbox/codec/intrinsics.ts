@@ -1,11 +1,10 @@
-/** Intrinsics, captured when this module loads. The codec runs in a realm whose prototypes foreign code may replace
- * later, so it calls no method of a prototype by name. */
+/** Foreign code may replace methods of prototypes later, so the codec calls these captured functions. */
 import { types } from "node:util";
 
 const { setPrototypeOf, getPrototypeOf } = Object;
 const { isProxy } = types;
 
-/** Turns `f` into a function that takes its `this` first. A call uses no prototype. */
+/** The result takes its `this` as the first argument, and its call uses no prototype. */
 export function uncurry<T, A extends unknown[], R>(f: (this: T, ...args: A) => R): (self: T, ...args: A) => R {
   return Function.prototype.call.bind(f) as (self: T, ...args: A) => R;
 }
@@ -16,8 +15,7 @@ export function getterOf<R>(owner: object, key: PropertyKey): (self: object) => 
   return uncurry(get) as (self: object) => R;
 }
 
-/** Returns an array without a prototype, so that appending runs no setter that foreign code defined on
- * Array.prototype. */
+/** The array has no prototype, so appending runs no setter that foreign code defined on Array.prototype. */
 export function bareList<T>(): T[] {
   return setPrototypeOf([], null);
 }
@@ -27,14 +25,14 @@ const resultNames = new WeakMap<object, string>();
 const resultPrototypes: Record<string, object> = Object.create(null);
 const nameOfResult = uncurry(resultNames.get).bind(null, resultNames) as (prototype: object) => string | undefined;
 
-/** Registers a prototype for objects that count as plain. The codec stores the name with such an object, like a class,
- * and gives the decoded object the prototype. The prototype must be a Proxy, and its name must begin with ":". */
+/** Objects with this prototype count as plain, and the codec restores the prototype by its name. The prototype must be
+ * a Proxy, and its name must begin with ":". */
 export function addResultPrototype(name: string, prototype: object): void {
   resultNames.set(prototype, name);
   resultPrototypes[name] = prototype;
 }
 
-/** Returns the prototype of an object; for the prototype of a result, Object.prototype. */
+/** Returns Object.prototype if the prototype is one of `addResultPrototype`. */
 function prototypeOf(value: object): object | null {
   const found: object | null = getPrototypeOf(value);
   if (found === objectPrototype || found === null || !isProxy(found)) return found;
@@ -134,7 +132,7 @@ export const intrinsics = {
   descriptorOf: Object.getOwnPropertyDescriptor,
   defineProperty: Object.defineProperty,
   prototypeOf,
-  /** Returns undefined for any object that is not a result. */
+  /** Returns undefined for an object that is not a result. */
   resultName: (value: object): string | undefined => {
     const found: object | null = getPrototypeOf(value);
     return found === objectPrototype || found === null ? undefined : nameOfResult(found);

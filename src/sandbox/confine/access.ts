@@ -1,10 +1,10 @@
 export interface GrantedPath {
-  /** An absolute, real path, without links. */
+  /** The path is absolute and real, so it contains no links. */
   readonly path: string;
   readonly folder: boolean;
 }
 
-/** The access that the operating system allows a child for its grants. */
+/** The operating system allows a child this access for its grants. */
 export interface KernelAccess {
   readonly read: readonly GrantedPath[];
   readonly write: readonly GrantedPath[];

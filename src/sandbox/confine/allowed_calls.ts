@@ -13,7 +13,7 @@ import { type Architecture, type CallName, type Libc, numberOf, numbersOf } from
 
 const EPERM = 1, ENOSYS = 38;
 
-/** The allow-list as a chain of comparisons: each match returns immediately, everything else gets EPERM. */
+/** A matching comparison returns immediately, and other calls get EPERM. */
 export function allowedCalls(
   { pid, access, architecture = Deno.build.arch }: {
     readonly pid: number;
@@ -40,7 +40,7 @@ export function allowedCalls(
   return operations;
 }
 
-/** Allows the call if all of its checks hold, or answers it with its own error. */
+/** The call runs if its checks hold; `answer` replaces the checks with an error. */
 function guarded({ checks, answer }: GuardedCall): Operation[] {
   if (answer !== undefined) return [denyWith(answer)];
   const refuse = denyWith(EPERM);
@@ -57,17 +57,15 @@ function guarded({ checks, answer }: GuardedCall): Operation[] {
   return [...tests, verdict(VERDICT.allow)];
 }
 
-/** Installs the system call filter on all threads of the process at once (TSYNC). Runs when everything has been loaded,
- * because loading needs calls that the filter refuses. Needs no_new_privs. Returns a description of a failure. */
+/** The filter covers all threads of the process (TSYNC). Call this after loading, which needs calls that the filter
+ * refuses. The process needs no_new_privs. Returns failures. */
 export function seccomp(libc: Libc, access: KernelAccess): string[] {
   return installFilter(libc, allowedCalls({ pid: Deno.pid, access }));
 }
 
-/** Calls that a child may still make. Deno 2.6 to 2.9, V8 and tokio make these calls after their start on x86-64
- * (strace -f); other kernels and libcs use a few more. None of these calls reaches a file, a socket or a process by
- * name. A new Deno version needs a new trace. */
+/** Deno 2.6 to 2.9, V8 and tokio make these calls after their start on x86-64 (strace -f); other kernels and libcs use
+ * more. A new Deno version needs a new trace. */
 export const ALLOWED: readonly CallName[] = [
-  // Calls on existing descriptors: the protocol's pipes and the event loop's own.
   "read",
   "write",
   "readv",
@@ -77,7 +75,7 @@ export const ALLOWED: readonly CallName[] = [
   "fstat",
   "lseek",
   "recvfrom",
-  // Memory: mmap can map executable pages, but code in them can make only the calls in this list.
+  // mmap can map executable pages, but code in them can make only the calls that the filter allows.
   "mmap",
   "munmap",
   "mprotect",
@@ -89,7 +87,7 @@ export const ALLOWED: readonly CallName[] = [
   "pkey_alloc",
   "pkey_free",
   "membarrier",
-  // Threads: each script with a time limit starts a watchdog, and the blocking pool starts its own.
+  // A script with a time limit starts a watchdog thread, and the blocking pool starts threads.
   "futex",
   "set_robust_list",
   "rseq",
@@ -103,7 +101,6 @@ export const ALLOWED: readonly CallName[] = [
   "getpid",
   "exit",
   "exit_group",
-  // Calls that wait for events.
   "epoll_wait",
   "epoll_pwait",
   "epoll_ctl",
@@ -116,70 +113,67 @@ export const ALLOWED: readonly CallName[] = [
   "nanosleep",
   "clock_nanosleep",
   "restart_syscall",
-  // Clocks and random numbers.
   "clock_gettime",
   "clock_getres",
   "gettimeofday",
   "getrandom",
-  // Signal handling of the process itself.
   "rt_sigaction",
   "rt_sigprocmask",
   "rt_sigreturn",
   "sigaltstack",
-  // Facts about the machine that memoryUsage and the garbage collector need.
+  // memoryUsage and the garbage collector need facts about the machine.
   "getcwd",
   "getrusage",
   "sysinfo",
   "uname",
 ];
 
-/** A call that is allowed if every check holds. Only the low 32 bits of a number count, as in the kernel for arguments
- * of type int. */
+/** Only the low 32 bits of a number count, as in the kernel for arguments of type int. */
 interface GuardedCall {
   readonly name: CallName;
   readonly checks: readonly {
     readonly index: number;
     readonly oneOf?: readonly number[];
-    /** Bits of which none may be set. */
+    /** The call must set none of these bits. */
     readonly none?: number;
-    /** Bits of which at least one must be set. Without any of the three fields, the pointer must be null. */
+    /** The call must set at least one of these bits. Without any of the three fields, the pointer must be null. */
     readonly some?: number;
   }[];
-  /** The call is not executed and returns this error. */
+  /** The kernel does not execute the call and returns this error. */
   readonly answer?: number;
 }
 
 const AF_UNIX = 1, AF_INET = 2, AF_INET6 = 10, SOL_SOCKET = 1, IPPROTO_TCP = 6, SO_ERROR = 4;
-/** SOCK_STREAM, optionally with SOCK_NONBLOCK and SOCK_CLOEXEC. */
+/** The values are SOCK_STREAM, optionally with SOCK_NONBLOCK and SOCK_CLOEXEC. */
 const STREAM = [0x1, 0x801, 0x80001, 0x80801];
 const MSG_FASTOPEN = 0x20000000;
-/** TCP_NODELAY, TCP_KEEPIDLE, TCP_KEEPINTVL and TCP_KEEPCNT, but neither TCP_ULP nor fast open. */
+/** The values are TCP_NODELAY, TCP_KEEPIDLE, TCP_KEEPINTVL and TCP_KEEPCNT. TCP_ULP and fast open are absent. */
 const TCP_OPTIONS = [1, 4, 5, 6];
 const O_PATH = 0x200000, O_TMPFILE_BIT = 0x400000, AT_EMPTY_PATH = 0x1000;
 const SET_ID_AND_STICKY = 0o7000;
 const CLONE_THREAD = 0x10000;
 const EINVAL = 22;
 
-/** Calls that are allowed with any grants; `pid` is the child's own. */
+/** The grants do not affect these calls; `pid` is the child's own. */
 const always = (pid: number): readonly GuardedCall[] => [
   { name: "clone", checks: [{ index: 0, some: CLONE_THREAD }] }, // The child may create threads, never processes.
   { name: "tgkill", checks: [{ index: 0, oneOf: [pid] }] }, // `abort()` signals its own process with this call.
-  // FIONBIO, FIOCLEX and FIONCLEX are allowed, but no terminal (TIOCSTI) and no device.
+  // The values are FIONBIO, FIOCLEX and FIONCLEX, which exclude terminals (TIOCSTI).
   { name: "ioctl", checks: [{ index: 1, oneOf: [0x5421, 0x5451, 0x5450] }] },
-  // With prctl, threads and mappings may be named, but neither dumpable nor the parent death signal changed.
+  // prctl may name threads and mappings, but cannot change dumpable or the parent death signal.
   { name: "prctl", checks: [{ index: 0, oneOf: [15, 16, 0x53564d41] }] },
   { name: "prlimit64", checks: [{ index: 2 }] }, // The child may read limits, but sets no new value.
-  // GETFD, SETFD, GETFL, SETFL and DUPFD_CLOEXEC are allowed.
+  // The values are GETFD, SETFD, GETFL, SETFL and DUPFD_CLOEXEC.
   { name: "fcntl", checks: [{ index: 1, oneOf: [1, 2, 3, 4, 1030] }] },
-  // With `socketpair`, tokio creates its signal pipe at the first deadline. A datagram pair could send to any unix
+  // Tokio creates its signal pipe with `socketpair` at the first deadline. A datagram pair could send to any unix
   // socket that has a path.
   { name: "socketpair", checks: [{ index: 0, oneOf: [AF_UNIX] }, { index: 1, oneOf: STREAM }] },
-  // The address must be null: sending to an address would connect a TCP socket past Landlock (fast open).
+  // Sending to an address would connect a TCP socket past Landlock (fast open), so the address must be null.
   { name: "sendto", checks: [{ index: 3, none: MSG_FASTOPEN }, { index: 4 }] },
 ];
 
 const NET: readonly GuardedCall[] = [
-  // Only TCP is allowed. Another stream protocol (MPTCP, SCTP) would bypass Landlock's ports.
+  // Another stream protocol (MPTCP, SCTP) would bypass Landlock's ports, so the filter allows only TCP.
   {
     name: "socket",
     checks: [
@@ -199,21 +193,19 @@ const NET: readonly GuardedCall[] = [
 const PATHS: readonly GuardedCall[] = [
   // Landlock checks the paths. The filter refuses O_PATH, which Landlock does not see, and files with set-id bits.
   { name: "openat", checks: [{ index: 2, none: O_PATH | O_TMPFILE_BIT }, { index: 3, none: SET_ID_AND_STICKY }] },
-  // The answer is "not a link" for every path, so that paths are used as they are and reveal nothing.
+  // The kernel answers "not a link" for every path, so the runtime uses paths as they are.
   { name: "readlink", checks: [], answer: EINVAL },
   { name: "readlinkat", checks: [], answer: EINVAL },
 ];
 
 const READ: readonly GuardedCall[] = [
   { name: "getdents64", checks: [] },
-  // The call is meant for open files. A path next to the flag is looked up too, which the filter cannot see. Native
-  // code in a child with a read grant therefore learns sizes and times of any file, but not its content.
+  // The call is for open files, but the kernel also looks up a path, which the filter cannot see. So native code in a
+  // child with a read grant learns sizes and times of any file.
   { name: "newfstatat", checks: [{ index: 3, oneOf: [AT_EMPTY_PATH] }] },
   { name: "statx", checks: [{ index: 2, oneOf: [AT_EMPTY_PATH] }] },
 ];
 
-/** Returns calls that depend on their arguments or on the grants. None of these calls is bind, listen, unlink, rename,
- * link or chmod, and none allows UDP. */
 function accessCalls(pid: number, { read, write, ports }: KernelAccess): readonly GuardedCall[] {
   return [
     ...always(pid),

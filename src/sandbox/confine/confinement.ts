@@ -5,10 +5,9 @@ import { seccomp } from "./allowed_calls.ts";
 
 interface ConfinementOptions {
   readonly parentPid: number;
-  /** The memory that the child may use on top of its idle mappings. */
+  /** This memory comes on top of the child's idle mappings. */
   readonly memoryBytes: number;
   readonly access: KernelAccess;
-  /** The walls to set; only tests and the probe of `vis doctor` turn some off. */
   readonly limits: boolean;
   readonly landlock: boolean;
   readonly seccomp: boolean;
@@ -21,9 +20,8 @@ export interface ConfinedWalls {
   readonly failed: readonly string[];
 }
 
-/** Drops, permanently for this process, everything that a block never needs. `begin` runs as early as possible, because
- * Landlock is inherited by new threads but not applied to existing threads. `finish` runs when everything has been
- * loaded, because seccomp refuses calls that loading needs; the filter applies to every thread. */
+/** New threads inherit Landlock, but existing threads do not get it, so `begin` runs as early as possible. `finish`
+ * runs after loading, because seccomp refuses calls that loading needs. A process cannot undo either step. */
 export class Confinement {
   readonly #options: ConfinementOptions;
   readonly #libc: Libc | null;
@@ -39,7 +37,7 @@ export class Confinement {
     this.#limits = this.#libc && options.limits ? new ProcessLimits(this.#libc) : null;
   }
 
-  /** Throws Error if a granted access cannot be restricted exactly. */
+  /** Throws Error if the kernel cannot restrict a granted access exactly. */
   begin(): void {
     const { access } = this.#options;
     if (opens(access) && !this.#libc) {
@@ -103,8 +101,8 @@ function openLibc(failed: string[]): Libc | null {
 const RLIMIT_DATA = 2, RLIMIT_CORE = 4, RLIMIT_NOFILE = 7;
 const PR_SET_PDEATHSIG = 1, PR_SET_DUMPABLE = 4, PR_SET_NO_NEW_PRIVS = 38;
 const SIGKILL = 9n;
-// RLIMIT_NPROC is not used: it counts all processes of the user, and does not apply to root. The system call filter
-// allows no new processes.
+// RLIMIT_NPROC counts all processes of the user and does not apply to root, so the system call filter prevents new
+// processes.
 /** Deno needs about twenty open files; the protocol needs three. */
 const OPEN_FILES = 64;
 /** The groups of the user, which may be thousands, come first in the file. The file has sizes in kB; `statm` counts
@@ -112,7 +110,7 @@ const OPEN_FILES = 64;
 const STATUS_BYTES = 1 << 20;
 const STATUS = "/proc/self/status", MAPPED = /^VmData:\s+(\d+) kB$/m;
 
-/** Binds the process to its parent and drops everything that blocks never need. Returns descriptions of failures. */
+/** Returns descriptions of failures. */
 export class ProcessLimits {
   readonly #libc: Libc;
   #usage = -1;
@@ -121,27 +119,27 @@ export class ProcessLimits {
     this.#libc = libc;
   }
 
-  /** Runs before Landlock, which would block the file with the mapped memory. */
+  /** Call this before Landlock, which would block the file with the mapped memory. Returns failures. */
   set(parentPid: number): string[] {
     const failed = [
       ...this.#prctl("parent death signal", PR_SET_PDEATHSIG, SIGKILL),
-      // Prevents core files, and other processes of the same user from attaching or reading /proc/<pid>/mem.
+      // This setting prevents core files, and stops other processes of the same user from attaching or reading
+      // /proc/<pid>/mem.
       ...this.#prctl("dumpable", PR_SET_DUMPABLE, 0n),
       ...this.#prctl("no_new_privs", PR_SET_NO_NEW_PRIVS, 1n),
       ...this.#limit("core files", RLIMIT_CORE, 0),
       ...this.#limit("open files", RLIMIT_NOFILE, OPEN_FILES),
       ...closeInherited(this.#libc),
     ];
-    // If the parent died before the signal was set, the child ends here. Behind a launcher (0), stdin ends a moment
-    // later.
+    // If the parent died before the kernel set the signal, the child ends here. Behind a launcher (0), the child ends
+    // when its input ends.
     if (parentPid !== 0 && Deno.ppid !== parentPid) Deno.exit(1);
     this.#usage = this.#libc.open(STATUS);
     return failed;
   }
 
-  /** Runs when everything has been loaded. V8 maps 512 MiB of writable code range per isolate, which the limit counts
-   * although none of its pages is used. The limit is therefore the mapped memory of the idle child plus `budget`
-   * bytes. */
+  /** V8 maps 512 MiB of writable code range per isolate, which the limit counts although its pages are unused. The
+   * limit is therefore the mapped memory of the idle child plus `budget` bytes. Call this after loading. */
   setMemory(budget: number): string[] {
     const mapped = Number(MAPPED.exec(this.#libc.readStart(this.#usage, STATUS_BYTES))?.[1]);
     this.#libc.closeDescriptor(this.#usage);
@@ -166,11 +164,11 @@ const F_GETFD = 1, FD_CLOEXEC = 1;
 const LAST_OF_PROTOCOL = 2;
 const FOLDER = "/proc/self/fd";
 const BATCH_BYTES = 32 << 10;
-// Offsets in struct linux_dirent64.
+// These are offsets in struct linux_dirent64.
 const LENGTH = 16, NAME = 19;
 
-/** Closes inherited descriptors except the protocol's three. An exec leaves open only descriptors without
- * close-on-exec, which the runtime sets on everything that it opens. Returns descriptions of failures. */
+/** An exec leaves open only descriptors without close-on-exec, which the runtime sets on its own files. Returns
+ * failures. */
 function closeInherited(libc: Libc): string[] {
   const folder = libc.open(FOLDER);
   if (folder < 0) return [`inherited descriptors: Vis cannot read ${FOLDER}`];
@@ -195,7 +193,6 @@ function isInherited(libc: Libc, descriptor: number): boolean {
   return flags >= 0 && (flags & FD_CLOEXEC) === 0;
 }
 
-/** Returns the descriptors named by the entries, without "." and "..". */
 function entries(batch: Uint8Array): number[] {
   const view = new DataView(batch.buffer, batch.byteOffset, batch.byteLength);
   const found: number[] = [];

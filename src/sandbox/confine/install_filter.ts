@@ -1,25 +1,24 @@
 import type { Architecture, Libc } from "./libc.ts";
 
-/** Classic BPF: load a word, compare it, return a verdict. */
 export const BPF = { load: 0x20, equal: 0x15, atLeast: 0x35, anyBit: 0x45, return: 0x06 } as const;
 export const VERDICT = { allow: 0x7fff0000, kill: 0x80000000 } as const;
 export type Operation = readonly [code: number, whenTrue: number, whenFalse: number, operand: number];
 
 export const SET_MODE_FILTER = 1n;
 const TSYNC = 1n;
-// Offsets in struct seccomp_data.
+// These are offsets in struct seccomp_data.
 const NUMBER = 0, ARCHITECTURE = 4;
-/** The values of AUDIT_ARCH_X86_64 and AUDIT_ARCH_AARCH64. */
+/** The values are AUDIT_ARCH_X86_64 and AUDIT_ARCH_AARCH64. */
 const AUDIT_ARCHITECTURES: Readonly<Record<Architecture, number>> = { x86_64: 0xc000003e, aarch64: 0xc00000b7 };
 const X32_BIT = 0x40000000;
 const ENOSYS = 38;
 
 export const verdict = (value: number): Operation => [BPF.return, 0, 0, value];
 export const denyWith = (errno: number): Operation => verdict(0x00050000 | errno);
-/** Returns the offset of the low 32 bits of an argument; the high 32 bits are 4 bytes later. */
+/** Returns the offset of the low 32 bits; the high 32 bits are 4 bytes later. */
 export const argument = (index: number): number => 16 + 8 * index;
 
-/** Runs before every other check: loads the number of a 64-bit call and refuses any other kind of entry. */
+/** These operations must precede the other checks, because other kinds of entry have other call numbers. */
 export const entryCheck = (architecture: Architecture): readonly Operation[] => [
   [BPF.load, 0, 0, ARCHITECTURE],
   [BPF.equal, 1, 0, AUDIT_ARCHITECTURES[architecture]],
@@ -41,8 +40,7 @@ export function filterBytes(operations: readonly Operation[]): Uint8Array<ArrayB
   return code;
 }
 
-/** Installs a system call filter on all threads of this process at once. Needs no_new_privs. Returns descriptions of
- * failures. */
+/** The filter covers all threads of this process. The process needs no_new_privs. Returns failures. */
 export function installFilter(libc: Libc, operations: readonly Operation[]): string[] {
   const code = filterBytes(operations);
   const head = new Uint8Array(16);

@@ -5,16 +5,14 @@ const VERSION = 1n, NET_PORT = 2n;
 export const PATH_BENEATH = 1n;
 
 interface Landlock {
-  /** The kernel's ABI; 0 if the wall is not in place. */
+  /** The value is the kernel's ABI version, or 0 if the wall is not in place. */
   readonly abi: number;
   readonly failed: readonly string[];
 }
 
-/** Denies all paths and TCP ports that `access` does not name, as far as this kernel supports it. The denial covers
- * this thread, and each thread and process that it starts from now on. From ABI 6 on, also denies abstract sockets and
- * signals to other processes. Landlock never covers existing threads, so Vis calls `landlock` as early as possible. The
- * system call filter covers the rest: stat, readlink, chmod, unix path sockets, UDP, io_uring and memfd. Throws Error
- * for an access that this kernel cannot restrict exactly. */
+/** Landlock covers this thread and its later threads, but not existing ones, so call this as early as possible. The
+ * system call filter must cover stat, readlink, chmod, unix path sockets, UDP, io_uring and memfd. Throws Error for an
+ * access that this kernel cannot restrict exactly. */
 export function landlock(libc: Libc, access: KernelAccess): Landlock {
   const abi = landlockAbi(libc);
   const rules = rulesFor(abi, access);
@@ -39,7 +37,7 @@ export function landlock(libc: Libc, access: KernelAccess): Landlock {
   return { abi, failed: rules.missing };
 }
 
-/** Returns the version of Landlock in this kernel; 0 if it has none. */
+/** Returns 0 if this kernel has no Landlock. */
 export function landlockAbi(libc: Libc): number {
   return Math.max(libc.call("landlock_create_ruleset", [0n, 0n, VERSION]), 0);
 }
@@ -70,9 +68,8 @@ function words(...values: readonly bigint[]): Uint8Array<ArrayBuffer> {
 }
 
 const bit = (at: number): bigint => 1n << BigInt(at);
-/** Access rights by the kernel's numbers (include/uapi/linux/landlock.h).
- * https://docs.kernel.org/userspace-api/landlock.html lists the ABI that introduced each ("Compatibility" and "Previous
- * limitations"). */
+/** The numbers are from include/uapi/linux/landlock.h; https://docs.kernel.org/userspace-api/landlock.html lists the
+ * ABI of each right. */
 export const RIGHTS = {
   EXECUTE: bit(0),
   WRITE_FILE: bit(1),
@@ -85,7 +82,7 @@ export const RIGHTS = {
   IOCTL_DEV: bit(15),
 };
 const { WRITE_FILE, READ_FILE, READ_DIR, MAKE_REG, TRUNCATE } = RIGHTS;
-/** The number of rights per ABI: EXECUTE to MAKE_SYM (ABI 1), REFER (2), TRUNCATE (3), IOCTL_DEV (5). */
+/** The index is the ABI: EXECUTE to MAKE_SYM are of ABI 1, REFER of 2, TRUNCATE of 3 and IOCTL_DEV of 5. */
 const FILE_RIGHTS = [0, 13, 14, 15, 15, 16];
 const CONNECT_TCP = bit(1);
 const NET_RIGHTS = bit(0) | CONNECT_TCP; // Bit 0 is BIND_TCP, also of ABI 4.
@@ -98,21 +95,21 @@ export interface PathRule {
 }
 
 export interface LandlockRules {
-  /** The fields of struct landlock_ruleset_attr; an older kernel accepts only the first fields. */
+  /** The fields belong to struct landlock_ruleset_attr; an older kernel accepts only the first fields. */
   readonly handledFiles: bigint;
   readonly handledNet: bigint;
   readonly scoped: bigint;
   readonly attributeBytes: number;
   readonly paths: readonly PathRule[];
   readonly ports: readonly { readonly port: number; readonly rights: bigint }[];
-  /** Restrictions that this kernel lacks, in plain words. */
+  /** The texts name restrictions that this kernel lacks. */
   readonly missing: readonly string[];
-  /** Grants that this kernel cannot restrict exactly; they must be refused. */
+  /** The caller must refuse these grants, because this kernel cannot restrict them exactly. */
   readonly unsafe: readonly string[];
 }
 
-/** Returns the rules for a kernel with this ABI: all known rights are denied, except the grants. ABI 7 only adds
- * logging options, which keep the kernel's defaults; a newer ABI is used as 7. An unknown right would cause EINVAL. */
+/** ABI 7 only adds logging options, which keep the kernel's defaults, so a newer ABI counts as 7. An unknown right
+ * would cause EINVAL. */
 export function rulesFor(abi: number, { read, write, ports }: KernelAccess): LandlockRules {
   const handledFiles = bit(FILE_RIGHTS[Math.min(abi, FILE_RIGHTS.length - 1)] ?? 0) - 1n;
   return {
@@ -134,7 +131,7 @@ export function rulesFor(abi: number, { read, write, ports }: KernelAccess): Lan
   };
 }
 
-/** A rule for a file has no folder rights, which the kernel would refuse. */
+/** The kernel would refuse folder rights in a rule for a file. */
 function pathRule(
   { path, folder }: GrantedPath,
   rights: { readonly file: bigint; readonly folder: bigint },
@@ -154,13 +151,14 @@ function missing(abi: number): string[] {
 const AT_FDCWD = BigInt.asUintN(64, -100n), O_PATH_CLOEXEC = 0o12000000n, RESOLVE_NO_SYMLINKS = 4n;
 const O_NOFOLLOW = Deno.build.arch === "aarch64" ? 0o100000n : 0o400000n;
 
-/** Encodes struct open_how for openat2. No link is followed; with `link`, the last part may be a link. */
+/** The fields belong to struct open_how of openat2. The kernel follows no link; with `link`, the last part may be a
+ * link. */
 export function howReal({ link }: { readonly link: boolean }): readonly bigint[] {
   return [O_PATH_CLOEXEC | (link ? O_NOFOLLOW : 0n), 0n, RESOLVE_NO_SYMLINKS];
 }
 
-/** Returns a descriptor for a path. The path had no link when it was resolved; the kernel refuses a link created since,
- * and does not follow it. Throws Error if the path cannot be opened. */
+/** The kernel refuses a link that appeared after the path was resolved. Throws Error if the kernel cannot open the
+ * path. */
 function openReal(libc: Libc, path: string): number {
   const name = new TextEncoder().encode(`${path}\0`);
   const how = new Uint8Array(new BigUint64Array(howReal({ link: false })).buffer);

@@ -1,7 +1,6 @@
-/** The only two functions: the runtime compiles code for each function at every start, and `syscall` can replace the
- * others that confinement needs. */
+/** The runtime compiles code for each function at every start, so `syscall` replaces the other functions. */
 const SYMBOLS = {
-  // There are five arguments, since prctl requires unused arguments to be zero.
+  // prctl requires unused arguments to be zero, so the call has five.
   syscall: { parameters: ["i64", "u64", "u64", "u64", "u64", "u64"], result: "i64" },
   __errno_location: { parameters: [], result: "pointer" },
 } as const;
@@ -14,7 +13,7 @@ type Address = bigint;
 export class Libc {
   readonly #library: Deno.DynamicLibrary<typeof SYMBOLS>;
 
-  /** Throws without glibc: with other C libraries, no wall can be built. */
+  /** Throws without glibc. */
   constructor() {
     this.#library = Deno.dlopen("libc.so.6", SYMBOLS);
   }
@@ -29,8 +28,7 @@ export class Libc {
     return this.call("prlimit64", [0n, BigInt(resource), limit]);
   }
 
-  /** Returns the value up to which a limit of this process may be raised. Throws Error if the system does not report
-   * it. */
+  /** Returns the value up to which this process may raise a limit. Throws Error if the system does not report it. */
   hardLimit(resource: number): number {
     const found = new BigUint64Array(2); // The current limit, and the value up to which it may be raised.
     if (this.call("prlimit64", [0n, BigInt(resource), 0n, this.address(new Uint8Array(found.buffer))]) < 0) {
@@ -39,19 +37,18 @@ export class Libc {
     return Number(found[1]);
   }
 
-  /** Makes a system call; returns its result, or -1 on failure. */
+  /** Returns -1 on failure. */
   call(name: CommonCall, args: readonly [bigint?, bigint?, bigint?, bigint?, bigint?]): number {
     const [a = 0n, b = 0n, c = 0n, d = 0n, e = 0n] = args;
     return Number(this.#library.symbols.syscall(BigInt(numberOf(name)), a, b, c, d, e));
   }
 
-  /** Opens a path for reading; returns a descriptor, or a negative number on failure. */
+  /** Returns a negative number on failure. */
   open(path: string): number {
     const name = new TextEncoder().encode(`${path}\0`);
     return this.call("openat", [AT_FDCWD, this.address(name), O_CLOEXEC]);
   }
 
-  /** Runs a command without an argument. */
   fcntl(descriptor: number, command: number): number {
     return this.call("fcntl", [BigInt(descriptor), BigInt(command)]);
   }
@@ -60,7 +57,7 @@ export class Libc {
     return new TextDecoder().decode(this.readAt(descriptor, { maxBytes, offset: 0 }));
   }
 
-  /** Returns the bytes that one read finds at this offset; none at the end. */
+  /** Returns the bytes of one read at this offset, and none at the end. */
   readAt(
     descriptor: number,
     { maxBytes, offset }: { readonly maxBytes: number; readonly offset: number },
@@ -79,14 +76,13 @@ export class Libc {
     this.call("close", [BigInt.asUintN(64, BigInt(descriptor))]);
   }
 
-  /** Returns the error number, for messages alone: the runtime may have made its own calls since, as when its threads
-   * wait for each other. Code decides by the result of the call. */
+  /** Use the number in messages only, because the runtime may have made its own calls since. */
   errno(): number {
     const at = this.#library.symbols.__errno_location();
     return at ? new Deno.UnsafePointerView(at).getInt32() : 0;
   }
 
-  /** The bytes must stay referenced until the call that receives the address has returned. */
+  /** The caller must keep a reference to the bytes until the call that receives the address has returned. */
   address(bytes: Uint8Array<ArrayBuffer>): Address {
     return Deno.UnsafePointer.value(Deno.UnsafePointer.of(bytes));
   }
@@ -96,8 +92,8 @@ export class Libc {
   }
 }
 
-/** Numbers of Linux system calls from the kernel's headers: on x86-64 (`asm/unistd_64.h`) and on arm64
- * (`asm-generic/unistd.h`). Null if the architecture never had the call. */
+/** The numbers are from the kernel's headers for x86-64 (`asm/unistd_64.h`) and arm64 (`asm-generic/unistd.h`). Null
+ * means that the architecture lacks the call. */
 export const SYSTEM_CALLS = {
   read: [0, 63],
   write: [1, 64],
@@ -295,7 +291,7 @@ export type Architecture = typeof Deno.build.arch;
 
 const COLUMNS: Readonly<Record<Architecture, 0 | 1>> = { x86_64: 0, aarch64: 1 };
 
-/** Says whether system calls can be made and filtered on this machine. */
+/** Vis can make and filter system calls only on such a machine. */
 export const hasCallNumbers = Deno.build.os === "linux" && Deno.build.arch in COLUMNS;
 
 export function numberOf(name: CallName, architecture: Architecture = Deno.build.arch): number {

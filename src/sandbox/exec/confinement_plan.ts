@@ -5,7 +5,7 @@ import { howReal, type LandlockRules, PATH_BENEATH, type PathRule, RIGHTS, rules
 import { Plan } from "./plan_format.ts";
 import { type ProgramNetwork, refusedCalls } from "./refused_calls.ts";
 
-/** The words after the token on stderr: why nothing ran, with a reason, and the report of the first process. */
+/** These words follow the token on stderr. */
 export const SAID = {
   failed: "failed",
   noNamespaces: "no-namespaces",
@@ -16,27 +16,28 @@ export const SAID = {
 } as const;
 
 export interface Layer extends GrantedPath {
-  /** Says whether the path is a link itself, not its target. */
+  /** If true, the path is a link itself, not its target. */
   readonly link: boolean;
   readonly writable: boolean;
 }
 
-/** A file that the program must not read. `inode` shows whether another file has taken the path meanwhile. */
+/** The program must not read this file. `inode` shows whether another file has taken the path meanwhile. */
 export interface HiddenFile {
   readonly path: string;
   readonly inode: bigint;
 }
 
 export interface OwnNamespaces {
-  /** The name of the machine's own network, in which the program must not be; null if the program uses that network. */
+  /** The program must not be in the network of this name, which is the machine's own; null means that it uses that
+   * network. */
   readonly outside: string | null;
-  /** A process whose network the program joins; null if no other program began a network. */
+  /** The program joins the network of this process; null means that no other program began a network. */
   readonly other: number | null;
-  /** The ids of an ordinary user, who needs a user namespace; null for root. */
+  /** An ordinary user needs a user namespace with these ids; null means root. */
   readonly user: { readonly uid: number; readonly gid: number } | null;
-  /** Links of the machine that lead to the program's files. */
+  /** These links of the machine lead to the program's files. */
   readonly links: readonly (readonly [path: string, to: string])[];
-  /** Parts of the folders that the program may change, outer ones first. Each layer stays at its path. */
+  /** The program may change these parts of folders, outer parts first. Each layer stays at its path. */
   readonly layers: readonly Layer[];
   readonly hidden: { readonly files: readonly HiddenFile[]; readonly as: string };
 }
@@ -44,21 +45,21 @@ export interface OwnNamespaces {
 export interface ExecPolicy {
   readonly cwd: string;
   readonly input: boolean;
-  /** Absolute, real paths that the program may read and execute. */
+  /** The program may read and execute these absolute, real paths. */
   readonly read: readonly GrantedPath[];
-  /** Folders whose entries can be listed by name, recursively, but not read. */
+  /** The program may list the entries of these folders recursively, but not read them. */
   readonly list: readonly string[];
   readonly write: readonly GrantedPath[];
   readonly devices: readonly string[];
   readonly network: ProgramNetwork;
   readonly namespaces: OwnNamespaces | null;
-  /** The ids for a program of root: the ids of the user whose files it changes. */
+  /** A program of root gets these ids, which belong to the user whose files it changes. */
   readonly owner?: { readonly uid: number; readonly gid: number } | null;
   readonly limits: {
     readonly openFiles: number;
     readonly fileBytes: number;
     readonly cpuSeconds: number;
-    /** The limit is counted per user and namespace, not per program; it does not apply to root. */
+    /** The kernel counts processes per user and namespace, not per program, and exempts root. */
     readonly processes: number;
   };
 }
@@ -69,21 +70,20 @@ const PR_CAPBSET_DROP = 24, PR_SET_NO_NEW_PRIVS = 38, PR_CAP_AMBIENT = 47, CLEAR
 const LAST_CAPABILITY = 63;
 const CAPABILITY_VERSION_3 = 0x20080522;
 const SIGNAL_BYTES = 8, UNCATCHABLE = [9, 19], LAST_SIGNAL = 64;
-/** A struct sigaction with the default handler, no flags and no mask. */
+/** This struct sigaction has the default handler, no flags and no mask. */
 const NOTHING = new Uint8Array(32);
 
 const fault = (what: string): string =>
   `${SAID.failed} Cannot confine a program: the kernel refused the step "${what}"`;
 
-/** Facts about the machine on which the plan depends, besides the policy. */
+/** The plan depends on these facts about the machine. */
 export interface ExecMachine {
   readonly abi: number;
-  /** Returns the value up to which a limit of this process may be raised. */
+  /** Returns the value up to which this process may raise a limit. */
   hardLimit(resource: number): number;
 }
 
-/** Plans the way from a new process to a confined process, in which the program then starts. Throws Error without
- * Landlock. */
+/** Throws Error without Landlock. */
 export function execPlan(policy: ExecPolicy, machine: ExecMachine): Plan {
   const { network, namespaces, input } = policy;
   const { abi } = machine;
@@ -107,18 +107,17 @@ function readNothing(plan: Plan): void {
   plan.close(nothing);
 }
 
-/** Reduces the process to its uid, or to the owner's: a program of root can regain no capability, and set-id files give
- * no new privileges. Signals get their default handling. A lower limit stays, since only a privileged process can raise
- * a limit. */
+/** A program of root can regain no capability, and set-id files give no new privileges. A lower limit stays, because
+ * only a privileged process can raise a limit. */
 function dropPrivileges(
   plan: Plan,
   { limits, owner = null }: Pick<ExecPolicy, "limits" | "owner">,
   { hardLimit }: ExecMachine,
 ): void {
-  // Dropping a capability fails for a user without privileges, who has none to drop.
+  // An ordinary user has no capability to drop, so this call may fail.
   for (let one = 0; one <= LAST_CAPABILITY; one++) plan.may("prctl", [PR_CAPBSET_DROP, one]);
   if (owner !== null) {
-    // Each step fails where root itself has no right to it; the program then keeps the ids of root, without its
+    // Each step fails if root itself has no right to it; the program then keeps the ids of root, without its
     // privileges.
     plan.may("setgroups", [0, 0]);
     plan.may("setresgid", [owner.gid, owner.gid, owner.gid]);
@@ -169,15 +168,15 @@ const PR_SET_PDEATHSIG = 1, SIGKILL = 9;
 const O_WRONLY_CLOEXEC = 0o2000001;
 const AF_INET = 2, SOCK_DGRAM_CLOEXEC = 0o2000002;
 const SIOCSIFFLAGS = 0x8914, IFF_UP = 1, IFF_RUNNING = 0x40;
-/** A struct ifreq: the name of an interface, followed by its flags. */
+/** A struct ifreq has the name of an interface, followed by its flags. */
 const IFREQ_BYTES = 40, FLAGS_AT = 16;
 
 const noNamespaces = (what: string): string => `${SAID.noNamespaces} ${what}`;
 const USERS = noNamespaces("the kernel refused a namespace of users"),
   NETWORK = noNamespaces("the kernel refused a private network");
 
-/** Puts the program into its own namespaces. The process that makes the process namespace ends with Vis, and the first
- * process of the namespace ends with that process. A user namespace clears the parent death signals that end them. */
+/** The process that makes the process namespace ends with Vis, and the namespace ends with that process. A user
+ * namespace clears the parent death signals, so the plan sets them again. */
 function enterNamespaces(plan: Plan, policy: ExecPolicy, own: OwnNamespaces): void {
   if (own.other !== null) joinNetwork(plan, own.other, own);
   else {
@@ -199,7 +198,6 @@ function endWithParent(plan: Plan): void {
   ]);
 }
 
-/** The user keeps the ids and has every right in the new namespace. */
 function enterUsers(plan: Plan, { uid, gid }: NonNullable<OwnNamespaces["user"]>): void {
   plan.must(USERS, "unshare", [CLONE_NEWUSER]);
   for (const [name, text] of [["setgroups", "deny"], ["gid_map", `${gid} ${gid} 1`], ["uid_map", `${uid} ${uid} 1`]]) {
@@ -209,7 +207,7 @@ function enterUsers(plan: Plan, { uid, gid }: NonNullable<OwnNamespaces["user"]>
   }
 }
 
-/** An ordinary user has rights in a network through the user namespace in which it was made. */
+/** An ordinary user has rights in a network only through the user namespace that contains it. */
 function joinNetwork(plan: Plan, other: number, { user }: OwnNamespaces): void {
   const cannot = noNamespaces("the kernel refused to join the private network");
   const kinds = [...user === null ? [] : [["user", CLONE_NEWUSER] as const], ["net", CLONE_NEWNET] as const];
@@ -249,25 +247,24 @@ const MS_NOSUID = 2, MS_NODEV = 4, MS_NOEXEC = 8, MS_REC = 0x4000, MS_PRIVATE = 
 const ATTR_RDONLY = 1, ATTR_NOSUID = 2, ATTR_NODEV = 4;
 const AT_EMPTY_PATH = 0x1000, AT_RECURSIVE = 0x8000;
 const CLONE_CLOEXEC = 1 | 0o2000000, FROM_DESCRIPTOR = 4, TO_DESCRIPTOR = 0x40, MNT_DETACH = 2;
-/** The result of `differ` for equal bytes. */
 const SAME = 1;
-/** The size of struct statx, and the place of the inode in it. */
+/** These are the size of struct statx and the place of the inode in it. */
 const STATX_INO = 0x100, STATX_BYTES = 256, INODE_AT = 32, INODE_BYTES = 8;
 const REGULAR_FILE = 0o100600;
 const HOW_BYTES = 24, ATTRIBUTE_BYTES = 32;
 const EEXIST = 17;
-/** The largest share of memory that an empty file system takes. */
+/** An empty file system takes at most this share of memory. */
 const EMPTY_OPTIONS = "mode=755,size=25%";
-/** Vis builds the new tree in this folder, which every machine has, and covers the folder meanwhile. */
+/** Vis builds the new tree in this folder, because every machine has it, and the tree covers it meanwhile. */
 const BASE = "/usr";
 const PROCESSES = "/proc";
 const DEVICE_LINKS = [["fd", "/proc/self/fd"], ["stdin", "fd/0"], ["stdout", "fd/1"], ["stderr", "fd/2"]] as const;
-/** The folder in which programs share memory by name. */
+/** Programs share memory by name in this folder. */
 const SHARED_MEMORY = "/dev/shm";
 
 const noMounts = (what: string): string => noNamespaces(`the kernel refused to ${what} for a private file system`);
 
-/** Returns a path of the new tree as programs see it. */
+/** The program sees the new tree as its root, so this removes the prefix. */
 function shown(path: string): string {
   return path.startsWith(`${BASE}/`) ? path.slice(BASE.length) : path;
 }
@@ -280,8 +277,8 @@ interface Tree {
   readonly writable: boolean;
 }
 
-/** Gives the process a private file system, in which the kernel mounts the paths of the policy. The process also gets
- * its own queues and shared memory. */
+/** The kernel mounts the paths of the policy in a private file system. The process gets its own queues and shared
+ * memory. */
 function privateMounts(
   plan: Plan,
   policy: Paths & Pick<ExecPolicy, "cwd">,
@@ -313,13 +310,13 @@ function privateMounts(
   enter(plan, policy.cwd);
 }
 
-/** Opens a path, whose last part may be a link only with `link`. */
+/** Without `link`, the last part of the path must not be a link. */
 function openGranted(plan: Plan, path: string, { link } = { link: false }): number {
   const cannot = `${SAID.failed} Cannot give the command access to ${path}: the kernel cannot open it`;
   return plan.open(cannot, "openat2", [AT_FDCWD, path, howReal({ link }), HOW_BYTES]);
 }
 
-/** Returns the fewest folders and files that cover all paths that may be changed or read, outer ones first. */
+/** Returns the fewest folders and files that cover all paths that the program may change or read, outer paths first. */
 function outermostTrees({ read, list, write, devices }: Paths): readonly Tree[] {
   const trees = new Map<string, Tree>();
   const add = (tree: Tree): void => {
@@ -384,8 +381,7 @@ function place(
 
 const FOUND = new Uint8Array(STATX_BYTES);
 
-/** Covers a file with another file. If the file is gone or replaced, it may be elsewhere, so the program must not
- * run. */
+/** If the file is gone or replaced, the secret may be elsewhere, so the program must not run. */
 function cover(plan: Plan, copy: number, { path, inode }: HiddenFile): void {
   const cannot = noNamespaces(`the kernel refused to hide ${shown(path)}, or the file changed`);
   setAttributes(plan, copy, { attributes: ATTR_NOSUID | ATTR_RDONLY, flags: 0 });
@@ -402,7 +398,7 @@ function makeLink(plan: Plan, path: string, to: string): void {
   plan.must(noMounts(`link ${shown(path)}`), "symlinkat", [to, AT_FDCWD, path], { or: -EEXIST });
 }
 
-/** Makes the new tree the root of all files, unchangeable, and gives up all other trees. */
+/** The new tree becomes an unchangeable root, and the process gives up all other trees. */
 function enter(plan: Plan, folder: string): void {
   const root = openGranted(plan, BASE);
   setAttributes(plan, root, { attributes: ATTR_RDONLY, flags: 0 });
@@ -423,13 +419,12 @@ function setAttributes(
 }
 
 const { EXECUTE, WRITE_FILE, READ_FILE, READ_DIR, MAKE_CHAR, MAKE_BLOCK, TRUNCATE, IOCTL_DEV } = RIGHTS;
-/** Rights that a rule about a file may contain; other rights are for folders. */
+/** The kernel refuses other rights in a rule about a file. */
 const OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV;
 const READ = EXECUTE | READ_FILE | READ_DIR;
 const DEVICE = READ_FILE | WRITE_FILE | TRUNCATE | IOCTL_DEV;
 
-/** Returns the Landlock rules for a program on a kernel with this ABI. The rules deny all known rights that they do not
- * name. */
+/** The rules deny all known rights that they do not name. */
 export function execRules(
   abi: number,
   { read, list, write, devices, network, namespaces }: Pick<

@@ -6,9 +6,8 @@ import { INIT } from "./init.ts";
 const MFD_CLOEXEC = 1n, MFD_ALLOW_SEALING = 2n, MFD_EXEC = 16n;
 const F_ADD_SEALS = 1033n, F_GET_SEALS = 1034, EVERY_SEAL = 15n, SEAL_EXEC = 32;
 
-/** The program that carries out plans (init.c), and the facts on which plans depend. */
 export class InitProgram implements ExecMachine {
-  /** The path of a descriptor that children of this process keep until they become the program. */
+  /** Children of this process keep the descriptor of this path until they become the program. */
   readonly path: string;
   readonly abi: number;
   readonly #libc = new Libc();
@@ -21,8 +20,8 @@ export class InitProgram implements ExecMachine {
     this.path = `/proc/self/fd/${descriptor}`;
   }
 
-  /** Returns the program of this process: in memory or, if the system runs nothing from memory, in an unnamed file on
-   * the disk of `folder`. Throws Error if the program cannot be made. */
+  /** The program is in memory or, if the system runs nothing from memory, in an unnamed file on the disk of `folder`.
+   * Throws Error if the system refuses both. */
   static of(folder: string): InitProgram {
     return InitProgram.#own ??= new InitProgram(folder);
   }

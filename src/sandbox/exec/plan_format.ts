@@ -1,7 +1,7 @@
 import { Pace } from "../../domain/kit/concurrency.ts";
 import { type CommonCall, numberOf } from "../confine/libc.ts";
 
-/** A number, or the target of a pointer: a text, bytes, a place in bytes, or further words. */
+/** A value that is not a number is the target of a pointer: a text, bytes, a place in bytes, or further words. */
 export type Word = number | bigint | string | Uint8Array | Place | readonly Word[];
 
 export interface Place {
@@ -9,26 +9,27 @@ export interface Place {
   readonly at: number;
 }
 
-/** A system call, or a comparison of bytes at two places, which returns 1 if the bytes are equal, otherwise 0. */
+/** The step is a system call, or a comparison that returns 1 if the bytes at two places are equal, and 0 otherwise. */
 export interface PlanStep {
   readonly call: CommonCall | "differ";
   readonly args: readonly Word[];
-  /** Results with which the plan continues. */
+  /** The plan continues with one of these results. */
   readonly wanted: readonly [result: number, other: number];
-  /** Reported with the errno on failure; null if its result does not matter. */
+  /** Vis reports this text with the errno on failure; null means that the result does not matter. */
   readonly fault: string | null;
 }
 
 const FIRST = 3;
 const CLOSE_RANGE_LAST = 0xffff_ffff;
-/** The sizes of struct plan and struct step in init.c. */
+/** These are the sizes of struct plan and struct step in init.c. */
 const PLAN_BYTES = 48, STEP_BYTES = 64, WORD_BYTES = 8;
 const DIFFER = -1;
-/** IMAGE_BYTES of init.c, more than the arguments and variables of a program may have. */
+/** This is IMAGE_BYTES of init.c, which exceeds the arguments and variables that a program may have. */
 const MOST_BYTES = 8 << 20;
 const ENCODER = new TextEncoder();
 
-/** System calls that a process without a runtime (init.c) makes before it becomes the first process around a program. */
+/** A process without a runtime (init.c) makes these system calls before it becomes the first process around a
+ * program. */
 export class Plan {
   readonly steps: PlanStep[] = [];
   readonly #open = new Set<number>();
@@ -37,7 +38,7 @@ export class Plan {
     this.must(fault, "close_range", [FIRST, CLOSE_RANGE_LAST, 0]);
   }
 
-  /** Adds a call whose failure ends the plan before the program runs. */
+  /** A failure of this call ends the plan before the program runs. */
   must(
     fault: string,
     call: PlanStep["call"],
@@ -51,7 +52,7 @@ export class Plan {
     this.steps.push({ call, args, wanted: [0, 0], fault: null });
   }
 
-  /** Adds a call that opens a descriptor. Returns its number, since the kernel gives the lowest free one. */
+  /** The kernel gives the lowest free number, so the plan knows the descriptor in advance. */
   open(fault: string, call: PlanStep["call"], args: PlanStep["args"]): number {
     let descriptor = FIRST;
     while (this.#open.has(descriptor)) descriptor++;
@@ -65,7 +66,7 @@ export class Plan {
     this.may("close", [descriptor]);
   }
 
-  /** Returns the length of the plan followed by its bytes, for init.c; null if the plan is too long. */
+  /** Returns the length of the plan followed by its bytes, for init.c. Returns null if the plan is too long. */
   async encode(
     { token, argv, env }: Readonly<Record<"argv" | "env", readonly string[]>> & { readonly token: string },
   ): Promise<Uint8Array<ArrayBuffer> | null> {
@@ -88,13 +89,13 @@ export class Plan {
   }
 }
 
-/** Bytes in which pointers are offsets to data at the end. */
+/** Pointers are offsets to data at the end of the bytes. */
 class Image {
   #bytes = new Uint8Array(64 << 10);
   #view = new DataView(this.#bytes.buffer);
   #end = 0;
   readonly #pointers: number[] = [];
-  /** Places of texts and bytes; equal bytes share one place. */
+  /** Equal texts share one place. */
   readonly #placed = new Map<string | Uint8Array, number>();
 
   constructor(length: number) {

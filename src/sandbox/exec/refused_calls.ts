@@ -1,13 +1,14 @@
 import { argument, BPF, denyWith, entryCheck, type Operation, VERDICT, verdict } from "../confine/install_filter.ts";
 import { type Architecture, type CallName, numbersOf } from "../confine/libc.ts";
 
-/** TCP and UDP to any address, a network with only a loopback, the same without unix sockets, or no sockets at all. */
+/** A network is TCP and UDP to any address, a network with only a loopback, the same without unix sockets, or no
+ * sockets at all. */
 export type ProgramNetwork = "internet" | "private" | "alone" | "none";
 
 const EPERM = 1, ENOSYS = 38;
 const JUMP = 0x05;
 
-/** Calls that the filter refuses to every program behind the wall, because Landlock does not cover their effects. */
+/** Landlock does not cover the effects of these calls, so the filter refuses them to every program. */
 const REFUSED: Readonly<Record<string, readonly CallName[]>> = {
   "other processes": ["ptrace", "process_vm_readv", "process_vm_writev", "kcmp", "pidfd_getfd", "process_madvise"],
   "keys of the session": ["add_key", "request_key", "keyctl"],
@@ -57,7 +58,8 @@ const REFUSED: Readonly<Record<string, readonly CallName[]>> = {
     "clock_adjtime",
   ],
 };
-/** Calls for memory and queues shared by number or name; refused if the program would share them with the machine. */
+/** Programs share memory and queues by number or name, so the filter refuses these calls unless the program has its own
+ * namespaces. */
 const SHARED: readonly CallName[] = [
   "shmget",
   "shmat",
@@ -84,19 +86,20 @@ const SIGNALS: readonly CallName[] = [
   "pidfd_send_signal",
 ];
 const SIGNALS_ABI = 6;
-/** Calls reported as missing: their arguments are behind a pointer, and libraries have a fallback. */
+/** The arguments of these calls are behind a pointer, so the filter reports the calls as missing. Libraries have a
+ * fallback. */
 const ABSENT: readonly CallName[] = ["clone3", "openat2"];
 
 interface Check {
   readonly index: number;
-  /** Holds if the value is one of these, none of these, shares a bit with them, or shares none. */
+  /** The value must be one of these, be none of these, share a bit with them, or share none. */
   readonly test: "is" | "noneOf" | "bits" | "noBits";
   readonly values: readonly number[];
 }
 
 interface RefusedWhen {
   readonly name: CallName;
-  /** The call is refused if all checks in any one of these lists hold. */
+  /** The filter refuses the call if all checks in one of these lists hold. */
   readonly when: readonly (readonly Check[])[];
 }
 
@@ -105,8 +108,8 @@ const refused = (name: CallName, ...when: readonly (readonly Check[])[]): Refuse
 
 const F_SETLEASE = 1024, F_NOTIFY = 1026;
 const NEW_NAMESPACES = 0x7e020000, TIOCSTI = 0x5412, TIOCLINUX = 0x541c;
-/** O_CREAT, and the bit that distinguishes O_TMPFILE from O_DIRECTORY: only with one of these, a mode follows the
- * flags. */
+/** The first bit is O_CREAT, and the second distinguishes O_TMPFILE from O_DIRECTORY. Only with one of them, a mode
+ * follows the flags. */
 const CREATES = 0o100 | 0o20000000;
 const SET_ID = 0o6000;
 const O_WRONLY = 1, O_RDWR = 2, O_TRUNC = 0o1000;
@@ -114,7 +117,6 @@ const O_WRONLY = 1, O_RDWR = 2, O_TRUNC = 0o1000;
  * it open for writing. */
 const TRUNCATE_ABI = 3;
 const AF_UNIX = 1, AF_INET = 2, AF_INET6 = 10, AF_NETLINK = 16, IPPROTO_TCP = 6, IPPROTO_UDP = 17, NETLINK_ROUTE = 0;
-/** Types of sockets, optionally with SOCK_NONBLOCK and SOCK_CLOEXEC. */
 const STREAM = 1, DATAGRAM = 2;
 const withFlags = (...types: readonly number[]): readonly number[] =>
   types.flatMap((type) => [type, type | 0x800, type | 0x80000, type | 0x80800]);
@@ -127,7 +129,7 @@ const BY_ARGUMENT: readonly RefusedWhen[] = [
   refused("ioctl", [check(1, "is", TIOCSTI, TIOCLINUX)]), // Such a call would put keystrokes into a terminal.
   refused("fcntl", [check(1, "is", F_SETLEASE, F_NOTIFY)]), // Later openers of the file would wait.
   refused("prlimit64", [NOT_ITSELF]),
-  // A process may schedule itself and its group, but no other process.
+  // A process may change the priority of itself and its group, but of no other process.
   refused("setpriority", [check(1, "noneOf", 0)], [check(0, "is", PRIO_USER)]),
   refused("ioprio_set", [check(1, "noneOf", 0)], [check(0, "is", IOPRIO_WHO_USER)]),
   refused("sched_setparam", [NOT_ITSELF]),
@@ -152,7 +154,7 @@ function opening({ emptying }: { readonly emptying: boolean }): readonly Refused
       [check(flags + 1, "bits", CREATES), check(flags + 2, "bits", SET_ID)],
       ...(emptying ? [] : [
         [empties, check(flags + 1, "noBits", O_WRONLY | O_RDWR)],
-        // Both bits together give a descriptor for neither reading nor writing, for which Landlock checks nothing.
+        // Landlock checks nothing for both bits together, because the descriptor serves neither reading nor writing.
         [empties, check(flags + 1, "bits", O_WRONLY), check(flags + 1, "bits", O_RDWR)],
       ]),
     );
@@ -160,9 +162,8 @@ function opening({ emptying }: { readonly emptying: boolean }): readonly Refused
 }
 
 /** Unix sockets lead to services of this machine, except in a private network, whose programs see only their own files.
- * In the workspace, another command or the user may have one, so a program alone gets none. Even a datagram socket of a
- * pair could send to the address of another. Netlink is allowed in a private network, because it only describes that
- * network and libraries list addresses with it. */
+ * A workspace may contain a socket of another program, so a program alone gets none. Netlink only describes a private
+ * network, and libraries list addresses with it. */
 function sockets(network: ProgramNetwork): readonly RefusedWhen[] {
   switch (network) {
     case "none":
@@ -191,7 +192,7 @@ function privateSockets(...families: readonly number[]): RefusedWhen {
   );
 }
 
-/** Returns the filter for programs, which lists the refused calls, since programs need most calls. */
+/** Programs need most calls, so the filter lists the refused calls. */
 export function refusedCalls(
   { network, own, abi, architecture = Deno.build.arch }: {
     readonly network: ProgramNetwork;
@@ -200,7 +201,7 @@ export function refusedCalls(
     readonly architecture?: Architecture;
   },
 ): Operation[] {
-  // In namespaces, read-only paths are mounted read-only.
+  // In namespaces, the kernel mounts read-only paths read-only.
   const emptying = own || abi >= TRUNCATE_ABI;
   const signals = own || abi >= SIGNALS_ABI;
   const whole: readonly CallName[] = [
@@ -221,14 +222,13 @@ export function refusedCalls(
   ];
 }
 
-/** Refuses the call if every check holds; otherwise continues after these operations. */
+/** The filter continues after these operations if a check does not hold. */
 function alternative(checks: readonly Check[]): Operation[] {
   let behind: Operation[] = [denyWith(EPERM)];
   for (const one of checks.toReversed()) behind = [...unless(one, behind.length), ...behind];
   return behind;
 }
 
-/** Jumps over this many operations if the check does not hold. */
 function unless({ index, test, values }: Check, over: number): Operation[] {
   const load: Operation = [BPF.load, 0, 0, argument(index)];
   const out: Operation = [JUMP, 0, 0, over];

@@ -17,7 +17,7 @@ import {
 } from "../protocol.ts";
 import type { SandboxOptions } from "../sandbox.ts";
 
-/** Counts bytes in memory and makes readers wait while there are too many. */
+/** Readers wait while the counted bytes reach the limit. */
 export class ByteGate {
   readonly #limit: number;
   #held = 0;
@@ -39,23 +39,22 @@ export class ByteGate {
     for (const go of waiting) go();
   }
 
-  /** Waits for room; returns null if there is room now. */
+  /** Returns null if the gate has room now. */
   room(): Promise<void> | null {
     return this.#held < this.#limit ? null : new Promise((resolve) => this.#waiting.push(resolve));
   }
 }
 
 const MAX_RECORDED = 1000, MAX_TOLD = 100;
-/** The number of blocks whose background work may still make calls. */
+/** Background work of this many blocks may still make calls. */
 const MAX_RUNS = 10_000;
 const MAX_REMEMBERED_IDS = 100_000;
-/** The argument bytes of all children together that the host has accepted and not yet answered. */
+/** The gate counts argument bytes of all children that the host has accepted and not yet answered. */
 const ALL_CHILDREN = new ByteGate(512 << 20);
-/** Estimated limits of the heap that decoded arguments may take in the main process: for one child, and for all
- * children. */
+/** The limits estimate the heap of decoded arguments in the main process, for one child and for all children. */
 const CHILD_HEAP = 96 << 20, ALL_HEAP = new Semaphore(192 << 20);
 const BYTES_PER_VALUE = 100;
-/** Smaller calls never wait for others. */
+/** Smaller calls do not wait for this heap. */
 const SMALL_HEAP = 64 << 10;
 
 interface Run {
@@ -77,7 +76,6 @@ interface CallRegistryOptions {
   readonly send: (header: Header, payload: Bytes) => void;
 }
 
-/** Host calls of one child: checked, run, aborted, and each answered once while the child lives. */
 export class CallRegistry {
   readonly #options: CallRegistryOptions;
   readonly #functions: ReadonlySet<string>;
@@ -111,13 +109,13 @@ export class CallRegistry {
     await Promise.all(open.map(({ ended }) => ended.promise));
   }
 
-  /** Milliseconds, over the child's life, during which a call with its own deadline was open. */
+  /** These milliseconds count the time in which a call with its own deadline was open, over the child's life. */
   get untimedMs(): number {
     const { open, since, before } = this.#patience;
     return before + (open > 0 ? performance.now() - since : 0);
   }
 
-  /** Resolves when reading from the child may continue; null if reading may continue now. */
+  /** Resolves when reading from the child may continue; returns null if it may continue now. */
   room(): Promise<void> | null {
     return this.#gate.room() ?? ALL_CHILDREN.room();
   }
@@ -150,23 +148,21 @@ export class CallRegistry {
     void this.#serve({ id, run: known, name, payload, signal: abort.signal });
   }
 
-  /** Handles a `cancel` frame, by which the caller gave up. A `cancel` frame that arrives after the answer was sent is
-   * valid. */
+  /** A `cancel` frame that arrives after the answer is valid. Throws ProtocolError if the call never existed. */
   cancel({ header }: Frame): void {
     const id = new FrameFields(header, "cancel").id();
     if (!this.#used.has(id)) throw new ProtocolError("Cannot cancel a call: it was not made");
     this.#calls.get(id)?.abort.abort();
   }
 
-  /** Aborts all work of the run and prevents new work. */
   abortRun(id: string): void {
     const run = this.#runs.get(id);
     if (run) run.ended = true;
     for (const call of this.#calls.values()) if (call.run === id) call.abort.abort();
   }
 
-  /** Aborts all calls. The child reports when no more frames of the query can come; the caller then calls the returned
-   * function. This function forgets all calls except unanswered ones. */
+  /** The caller calls the returned function when the child reports that no more frames of the query can come. The
+   * function forgets all calls except unanswered ones. */
   endQuery(): () => void {
     this.#abortAll();
     const runs = [...this.#runs.keys()], ids = [...this.#used];
@@ -181,7 +177,7 @@ export class CallRegistry {
     for (const id of this.#runs.keys()) this.abortRun(id);
   }
 
-  /** The child has ended, so no answer is expected. */
+  /** The child has ended, so it expects no answer. */
   close(): void {
     this.#closed = true;
     this.#abortAll();
@@ -250,8 +246,7 @@ export class CallRegistry {
     if (untimed && isAdmitted && --this.#patience.open === 0) {
       this.#patience.before += performance.now() - this.#patience.since;
     }
-    // The room is freed before the answer is written, because a child that waits for the main process to read could not
-    // receive it.
+    // A child that waits for the main process to read could not receive the answer, so the room is freed first.
     this.#release(payload.length);
     if (run.calls.length < MAX_RECORDED) {
       const { exitCode, changes } = said;
@@ -264,8 +259,7 @@ export class CallRegistry {
   }
 }
 
-/** Returns an upper bound of the decoded size. Text takes up to twice its bytes, and the table's length bounds its
- * values. */
+/** Returns an upper bound. Text takes up to twice its bytes, and the table's length bounds its values. */
 function heapOf(payload: Bytes): number {
   const values = Math.min(MAX_CALL_VALUES, tableBytes(payload) / 2);
   return payload.length * 2 + values * BYTES_PER_VALUE;
@@ -280,7 +274,7 @@ function encodeResult(name: string, value: unknown): Bytes {
   }
 }
 
-/** Returns the part of a failure that the model may see, which never includes a stack. */
+/** The model must not see a stack. */
 function errorFacts(error: unknown): { name: string; message: string; hint?: string } {
   if (!(error instanceof Error)) return { name: "Error", message: String(error) };
   const { name, message } = error;

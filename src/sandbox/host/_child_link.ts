@@ -28,11 +28,11 @@ const NOTHING: Bytes = new Uint8Array(0);
 
 interface ChildLinkOptions {
   readonly process: Deno.ChildProcess;
-  /** May throw. The child is then killed, with the message of the error as the reason. */
+  /** If it throws, Vis kills the child with the message of the error as the reason. */
   readonly onFrame: (frame: Frame) => void;
-  /** Called before each chunk is read, so that the main process can stop reading while too much is undelivered. */
+  /** The link calls this before it reads a chunk, so that the main process can stop reading while too much waits. */
   readonly mayRead: () => Promise<void> | null;
-  /** Called once, after the process has been reaped. */
+  /** The link calls this once, after the process has ended. */
   readonly onEnd: (exit: ChildExit) => void;
 }
 
@@ -58,19 +58,19 @@ export class ChildLink {
     return this.#process.pid;
   }
 
-  /** Resolves when the process has been reaped and its pipes are closed. */
+  /** Resolves when the system has reaped the process and its pipes are closed. */
   get ended(): Promise<ChildExit> {
     return this.#ended;
   }
 
-  /** Throws RangeError if the header or the payload is too large. Throws no error if the child has ended; `onEnd`
-   * reports that. */
+  /** Throws RangeError if the header or the payload is too large. If the child has ended, `onEnd` reports that
+   * instead. */
   send(header: Header, payload: Bytes = NOTHING): void {
     this.sendLater(header, payload);
     if (!this.#writing) void this.#write();
   }
 
-  /** Sends a frame with the next one, because a frame alone is not worth waking the child. */
+  /** The frame goes out with the next one, because it is not worth waking the child. */
   sendLater(header: Header, payload: Bytes = NOTHING): void {
     const head = frameHead({ header, payloadBytes: payload.length });
     this.#waiting.push(head);
@@ -90,7 +90,7 @@ export class ChildLink {
     this.#writing = false;
   }
 
-  /** Sends SIGKILL, which no loop can delay. The first reason counts. */
+  /** No loop can delay SIGKILL. The first reason counts. */
   kill(why: string): void {
     this.#killedFor ??= why;
     try {
@@ -140,7 +140,7 @@ export class ChildLink {
   }
 }
 
-/** Joins frames into few writes: copies small neighbours into one write, and writes a large payload without a copy. */
+/** A copy joins small neighbours into one write, and a large payload goes out without a copy. */
 function joinSmall(parts: readonly Bytes[]): readonly Bytes[] {
   const joined: Bytes[] = [];
   for (let at = 0; at < parts.length;) {
@@ -155,10 +155,9 @@ function joinSmall(parts: readonly Bytes[]): readonly Bytes[] {
   return joined;
 }
 
-/** The time limit of a request; a rendering gets this time in addition to its own limit. Large values take seconds on a
- * busy machine. */
+/** Large values take seconds on a busy machine. A rendering gets this time in addition to its own limit. */
 export const REQUEST_MS = 15_000;
-/** The limit of one answer over all its frames. No valid answer exceeds a child's memory. */
+/** The limit covers one answer over all its frames, and exceeds a child's memory. */
 const MAX_ANSWER_BYTES = 2 ** 30;
 
 interface Request {
@@ -181,8 +180,7 @@ export class Requests {
     return this.#open.size === 0;
   }
 
-  /** Begins a request in several frames. Resolves with the `done` frames of the answer. Rejects with SandboxEnded if
-   * the child ends first. */
+  /** The caller sends the request in several frames with this id. Rejects with SandboxEnded if the child ends first. */
   begin(): { readonly id: string; readonly answer: Promise<AnswerFrames> } {
     const id = wireId();
     const { promise, resolve, reject } = Promise.withResolvers<AnswerFrames>();
@@ -201,7 +199,7 @@ export class Requests {
     return await this.within(answer, ms);
   }
 
-  /** Sends a message that needs no answer with the next frame. Throws SandboxEnded if the child has ended. */
+  /** The message needs no answer and goes out with the next frame. Throws SandboxEnded if the child has ended. */
   tell(header: Header, payload?: Bytes): void {
     if (this.#gone) throw this.#gone;
     this.#link.sendLater({ ...header, id: null }, payload);
@@ -216,7 +214,7 @@ export class Requests {
     }
   }
 
-  /** Throws ProtocolError for an answer without a request. */
+  /** Throws ProtocolError if no request has the id of the answer. */
   receive({ header, payload }: Frame): void {
     const fields = new FrameFields(header, "done");
     const id = fields.id();
@@ -245,14 +243,13 @@ const EVERY_MS = 1000, DEAD_AFTER_MS = 2000;
 
 interface HeartbeatOptions {
   readonly send: (header: Header) => void;
-  /** Returns whether no request to the child is open. A block may keep the child busy until its deadline. */
+  /** A block may keep the child busy until its deadline, so only an idle child must answer a ping. */
   readonly isIdle: () => boolean;
   readonly onDead: () => void;
   readonly everyMs?: number;
   readonly deadAfterMs?: number;
 }
 
-/** Pings an idle child every second in which it sent no frame. */
 export class Heartbeat {
   readonly #options: HeartbeatOptions;
   readonly #everyMs: number;
@@ -287,7 +284,7 @@ export class Heartbeat {
 
   #tick(): void {
     const now = performance.now();
-    // A tick this late means that the main process itself was delayed, which is not the child's fault.
+    // Such a late tick means that the main process itself was delayed, which is not the child's fault.
     const late = now - this.#lastTick > this.#everyMs * 1.5;
     this.#lastTick = now;
     const idle = this.#options.isIdle();
@@ -302,9 +299,9 @@ export class Heartbeat {
   }
 }
 
-/** Signals with which V8 and the allocator end a process that is out of memory. */
+/** V8 and the allocator end a process that is out of memory with these signals. */
 const MEMORY_SIGNALS: ReadonlySet<string> = new Set(["SIGTRAP", "SIGABRT", "SIGSEGV", "SIGILL", "SIGBUS"]);
-/** The last text means that a thread for the next deadline has a stack that no longer fits into the limit. */
+/** The last text means that the limit leaves no stack for the thread of the next deadline. */
 const MEMORY_TEXT =
   /out of memory|memory allocation of|Failed to reserve virtual memory|Cannot allocate memory|unable to create worker threads/i;
 /** A shell in between reports 128 plus the signal's number. */
@@ -321,7 +318,7 @@ const PANIC_TEXT = /has panicked|panicked at/;
 interface ChildExitFacts {
   readonly status: Deno.CommandStatus;
   readonly stderr: string;
-  /** Null if Vis did not kill the child. */
+  /** The value is null if Vis did not kill the child. */
   readonly killedFor: string | null;
 }
 
@@ -332,9 +329,8 @@ export class ChildExit {
     this.#facts = facts;
   }
 
-  /** Returns whether the child ran out of memory. V8 aborts with a trap and the allocator with SIGABRT, usually after a
-   * report on stderr. Near the limit, memory may not suffice for the report, so such a signal without the text of a
-   * panic counts too. */
+  /** V8 aborts with a trap and the allocator with SIGABRT, usually after a report on stderr. Near the limit, memory may
+   * not suffice for the report, so such a signal without the text of a panic counts too. */
   get outOfMemory(): boolean {
     const { stderr, killedFor } = this.#facts;
     if (killedFor !== null) return false;
@@ -370,8 +366,8 @@ export interface Observed {
   readonly ms: number;
 }
 
-/** Reads the `done` frames of a run: saved variables in all of them, the result in the last. Throws ProtocolError or
- * CodecError for data that a genuine child does not send. */
+/** The saved variables are in all frames, and the result is in the last frame. Throws ProtocolError or CodecError for
+ * data that a genuine child does not send. */
 export function readRunReport({ payloads, header }: AnswerFrames, observed: Observed): RunReport {
   const last = payloads[payloads.length - 1];
   if (!last) throw new ProtocolError("Cannot read a report: it has no result");
@@ -438,13 +434,13 @@ function madeFrom(value: unknown): NonNullable<RunReport["madeFrom"]> {
   return new Map(keys.map((name) => [checkedName(name), names(fields, name)]));
 }
 
-/** Names go into prompts and lists, so only names that a block can declare are accepted. */
+/** Names go into prompts and lists, so the main process accepts only names that a block can declare. */
 function checkedName(name: string): string {
   if (!isVariableName(name)) throw new ProtocolError("Cannot accept a variable: its name is not valid");
   return name;
 }
 
-/** The source stays unchanged, since it is evaluated again. All shown fields are cleaned. */
+/** The source stays unchanged, because a child evaluates it again. */
 function checkedImage(image: VariableImage): VariableImage {
   const { summary } = image;
   return {
@@ -476,7 +472,7 @@ function blockError(value: unknown): BlockError {
 
 const MAX_REPORTS = 100_000, MAX_ANSWER_TEXT = 4000;
 
-/** Returns the body of an answer to any request except a run. Throws the child's error, or ProtocolError. */
+/** Throws the child's error, or ProtocolError for an invalid answer. */
 function body({ payloads }: AnswerFrames): unknown {
   const [only, ...more] = payloads;
   if (!only || more.length > 0) throw new ProtocolError("Cannot read an answer: it came in several parts");
@@ -505,8 +501,7 @@ export function readRestoreReports(answer: AnswerFrames): VariableRestoreReport[
   });
 }
 
-/** The text is an answer and stays unchanged, including the line endings of files. Channels clean the text for
- * display. */
+/** The text is an answer, so it keeps its line endings and control characters. Channels clean the text for display. */
 export function readRenderReport(answer: AnswerFrames): RenderReport {
   const fields = new FrameFields(body(answer), "rendering");
   if (!fields.flag("ok")) return { ok: false, reason: cleanText(fields.text("reason", MAX_ANSWER_TEXT)) };
@@ -522,7 +517,7 @@ interface AnswerFrames {
   readonly header: Header;
 }
 
-/** Returns the walls that a child reports. Throws ProtocolError. */
+/** Throws ProtocolError for an invalid frame. */
 export function readReady(header: Header): Walls {
   const fields = new FrameFields(header, "ready");
   fields.oneOf("version", [PROTOCOL_VERSION]);
@@ -541,7 +536,7 @@ export function readReady(header: Header): Walls {
 // deno-lint-ignore no-control-regex
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
 
-/** Returns text from a child with terminal control characters shown as escapes, so that none is lost. */
+/** Terminal control characters become escapes, so that no character is lost. */
 export function cleanText(text: string): string {
   return text.replace(CONTROL, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
@@ -558,9 +553,8 @@ const TOKEN = new RegExp(
 const NEXT_NAME = new RegExp(String.raw`\s*(${NAME})`, "uy");
 const NAME_IN_PATTERN = new RegExp(String.raw`(?<=[{[,:]\s*|\.\.\.)${NAME}(?=\s*[,}\]=])`, "gu");
 
-/** Returns names that a block declares at its top level, for a block whose child died before reporting them. The names
- * are found by their keywords, since parsing could take the main process too long. Destructuring patterns may add names
- * that the block does not declare. */
+/** Use this for a block whose child died before it reported the names. Parsing could take the main process too long, so
+ * keywords decide. Destructuring patterns may add names that the block does not declare. */
 export function declaredNames(code: string): string[] {
   const names = new Set<string>();
   if (code.length > MAX_CHARS) return [];

@@ -1,14 +1,4 @@
-/* The sandbox as the main process sees it. `sandbox.ts` declares the interface. This file opens a sandbox: it starts a
- * child, sends requests to it, and runs blocks with their output, deadline and end.
- *
- *   _child_link.ts     the process of the child: frames, pings, its end, and data that the main process checks
- *   _call_registry.ts  host calls: checks and limits them, and answers each once
- *   probe_walls.ts     tests each wall alone, for `vis doctor`
- *   ../launch.ts       starts a child: its program, the first child, its folder
- *   ../codec/          encodes values as bytes
- *   ../protocol.ts     reads and writes frames
- *   ../modules/        prepares modules of extensions
- *   ../child/          the child, which begins in `child/main.ts` */
+/* The main process opens a sandbox here; `sandbox.ts` declares the interface. */
 
 import { isAbsolute, join } from "node:path";
 import { fileFault, messageOf, reasonOf, SandboxEnded } from "../../domain/errors.ts";
@@ -69,22 +59,21 @@ import {
   Requests,
 } from "./_child_link.ts";
 
-/** Options for tests and for the probe of `vis doctor`, which show the effect of each wall alone. */
+/** Tests and the probe of `vis doctor` use these options to show the effect of each wall alone. */
 export interface SandboxTestOptions {
   readonly walls?: Partial<WallSwitches>;
-  /** The child's working folder is created here; by default in the temporary folder. */
+  /** The sandbox creates the child's working folder here; by default in the temporary folder. */
   readonly folderRoot?: string;
   readonly program?: ChildProgram;
-  /** The time limit for the child's start. Emulated machines need more. */
+  /** Emulated machines need a longer time for the child's start. */
   readonly startMs?: number;
 }
 
 /** Starting a child keeps a processor busy, so starting more than one per core would only delay all of them. */
 const slots = new Semaphore(navigator.hardwareConcurrency, () => new SandboxEnded("the caller stopped waiting for it"));
 
-/** Starts one confined child and waits until its walls are in place. The caller owns the child and must `close` it.
- * Rejects with SandboxEnded if the child does not start, and with Error if its bundles are missing or a grant is
- * impossible. `walls` reports which walls are in place. */
+/** The caller owns the child and must `close` it. Rejects with SandboxEnded if the child does not start, and with Error
+ * if its bundles are missing or a grant is impossible. `walls` reports which walls are in place. */
 export function openSandbox(options: SandboxOptions, test: SandboxTestOptions = {}): Promise<Sandbox> {
   return slots.run(async () => {
     const walls: WallSwitches = { ...ALL_WALLS, ...test.walls };
@@ -143,8 +132,7 @@ const MACHINE = ["/proc", "/sys", "/dev"];
 const KINDS = new Set(Object.values<string>(REALM_GLOBALS));
 const VARIABLE = /^[A-Za-z_]\w*$/;
 
-/** Resolves grants to the form that every wall takes: addresses parsed, paths absolute and real. Throws for a grant
- * that is not possible exactly as requested; the grant is never widened. */
+/** Throws for a grant that the walls cannot apply exactly as requested, because no grant may become wider. */
 function resolveGrants({ grants, globals = [], workspace = "", environment = {} }: GrantOptions): ChildAccess {
   for (const [kind, names] of Object.entries(grants)) {
     if (!KINDS.has(kind) && names.length > 0) {
@@ -198,14 +186,14 @@ function realPath(
 }
 
 const START_MS = 30_000;
-/** Larger values are acknowledged, so that not too many of them are in flight. */
+/** The child acknowledges larger values, so that only a bounded number of bytes waits. */
 const QUIET_BYTES = 16 << 10;
 
 interface ConfinedSandboxOptions {
   readonly sandbox: SandboxOptions;
   readonly setup: Setup;
   readonly process: Deno.ChildProcess;
-  /** The child's empty folder. This object owns the folder and the child from now on. */
+  /** The sandbox owns this empty folder of the child from now on. */
   readonly folder: WorkFolder;
   readonly startMs?: number;
 }
@@ -260,7 +248,7 @@ class ConfinedSandbox implements Sandbox {
     return this.#exit !== null;
   }
 
-  /** Called once, first. Cleans up and rejects with SandboxEnded if the child does not start. */
+  /** The caller calls this once, before other methods. Rejects with SandboxEnded if the child does not start. */
   async start(): Promise<void> {
     const late = `it was not ready within ${this.#startMs / 1000} s`;
     const timer = setTimeout(() => this.#link.kill(late), this.#startMs);
@@ -314,7 +302,7 @@ class ConfinedSandbox implements Sandbox {
       await active.abortedEnd();
       return this.#read(() => readRunReport(answered, active.observed));
     } catch {
-      // The child has ended, or was killed for its messages. Waiting for the end lets later callers see the end.
+      // The child has ended, or Vis killed it for its messages. Waiting for the end lets later callers see the end.
       return active.failed(await this.#link.ended, declaredNames(block.code));
     } finally {
       active.end();
@@ -445,7 +433,7 @@ class ConfinedSandbox implements Sandbox {
   #onReady(header: Header): void {
     if (this.#walls) throw new ProtocolError("Cannot become ready: the child was ready before");
     this.#walls = readReady(header);
-    // If the start was abandoned, a child behind a killed launcher still starts, and ends when its input ends.
+    // If the caller abandoned the start, a child behind a killed launcher still starts, and ends when its input ends.
     if (!this.#options.signal?.aborted) this.#ready.resolve();
   }
 
@@ -465,8 +453,7 @@ function refusedRun(message: string): RunReport {
   return bareReport(failedBlock("refused", { name: "Error", message }));
 }
 
-/** Loads modules into a child, in order. Rejects with SandboxEnded if a module ended the child. Reports and skips any
- * other failed module. */
+/** Rejects with SandboxEnded if a module ended the child. Other failed modules are reported and skipped. */
 async function loadModules(
   { modules = {}, onModuleFailed }: Pick<SandboxOptions, "modules" | "onModuleFailed">,
   ask: (header: { readonly t: "module"; readonly name: string }, payload: Bytes) => Promise<unknown>,
@@ -483,8 +470,8 @@ async function loadModules(
   }
 }
 
-/** Milliseconds to wait: for a delayed child with unread frames, for a large result on its way, and between two checks
- * of the time. */
+/** The constants are milliseconds: for ended calls, for a delayed child with unread frames, for a large result on its
+ * way, and between two checks of the time. */
 const CALLS_END_MS = 1_000, DELAYED_MS = 300, ON_ITS_WAY_MS = 5000, LOOK_AGAIN_MS = 50;
 
 interface ActiveRunOptions {
@@ -493,15 +480,14 @@ interface ActiveRunOptions {
   readonly graceMs: number;
   readonly output: BlockOutput;
   readonly calls: CallRegistry;
-  /** Informs the child that the block's time is up. The child does not notice this itself while it waits for an
-   * answer. */
+  /** The child does not notice the end of the block's time while it waits for an answer. */
   readonly due: () => void;
   readonly cancel: () => void;
   readonly kill: (why: string) => void;
 }
 
-/** A running block as the main process sees it: its deadline, its cancellation, and its failure. The worker ends its
- * blocks itself. A block that has not ended `graceMs` after its deadline cannot be stopped, so the child is killed. */
+/** The child ends its blocks itself. If a block has not ended `graceMs` after its deadline, nothing can stop it, so Vis
+ * kills the child. */
 export class ActiveRun {
   readonly #options: ActiveRunOptions;
   readonly #begun = performance.now();
@@ -513,7 +499,6 @@ export class ActiveRun {
   /** Since this time, the child has waited only for calls with their own deadlines. `before` is the total of earlier
    * waits. */
   #waiting: { readonly since: number | null; readonly before: number } = { since: null, before: 0 };
-  /** Says whether the child was killed because of the deadline. */
   #overdue = false;
 
   constructor(options: ActiveRunOptions) {
@@ -542,21 +527,20 @@ export class ActiveRun {
     return id === this.#options.id;
   }
 
-  /** Waits for calls that ended with the block, such as a command that is killed, so that the result has their outputs.
-   * A call that does not end is not waited for. */
+  /** The result must have the outputs of calls that ended with the block, such as a killed command. A call that does
+   * not end delays the result by at most `CALLS_END_MS`. */
   async abortedEnd(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#after(CALLS_END_MS, resolve);
     await Promise.race([this.#options.calls.abortedEnd(this.#options.id), promise]);
   }
 
-  /** The child reports how long it has waited only for calls with their own deadlines, and whether it still does. */
+  /** `ms` is the time for which the child has waited only for calls with their own deadlines. */
   waited(ms: number, { goesOn }: { readonly goesOn: boolean }): void {
     this.#waiting = { since: goesOn ? performance.now() : null, before: ms };
   }
 
-  /** The run's foreign code has ended, as the child reports. Only the result of the run is left, which may take
-   * longer. */
+  /** The run's foreign code has ended, but its result may take longer. */
   settled(): void {
     this.#settled = true;
   }
@@ -566,7 +550,7 @@ export class ActiveRun {
     return before + (since === null ? 0 : performance.now() - since);
   }
 
-  /** The child abandons its calls at the deadline and reports the timeout. `#overstayed` handles a child that cannot do
+  /** The child abandons its calls at the deadline and reports the timeout. This function handles a child that cannot do
    * so. */
   #overstayed(): void {
     const { calls, id } = this.#options;
@@ -577,15 +561,13 @@ export class ActiveRun {
     this.#after(ON_ITS_WAY_MS, () => this.#kill());
   }
 
-  /** Kills the child, which is the only way left to stop the block. */
   #kill(): void {
     const { block, kill } = this.#options;
     this.#overdue = !this.#cancelled;
     kill(`${this.#overdue ? timedOut(block.deadlineMs) : "the block was cancelled"}, and the block did not stop`);
   }
 
-  /** Returns the result for a child that ended during the block, or sent an unreadable frame. `names` are the names
-   * that the block was going to define. */
+  /** `names` are the names that the block was going to define. */
   failed(exit: Pick<ChildExit, "why" | "outOfMemory">, names: readonly string[]): RunReport {
     const lost = "; the changes of this block are lost";
     const observed = { ...this.observed, lost: names };
@@ -604,7 +586,6 @@ export class ActiveRun {
     return bareReport(result);
   }
 
-  /** Called however the run ended. */
   end(): void {
     for (const timer of this.#timers) clearTimeout(timer);
     this.#options.block.signal?.removeEventListener("abort", this.#onAbort);
@@ -618,8 +599,8 @@ export class ActiveRun {
     this.#timers.add(timer);
   }
 
-  /** Calls `f` when the run has taken `ms`, without the time during which it only waited for calls with their own
-   * deadlines. The child reports that time, and is believed only while such a call was open. */
+  /** The child reports the time in which it waited only for calls with their own deadlines. Vis believes this only
+   * while such a call was open. */
   #afterOwnTime(ms: number, f: () => void): void {
     const untimed = Math.min(this.#waitedMs, this.#options.calls.untimedMs - this.#untimedBefore);
     const left = ms - (performance.now() - this.#begun - untimed);
@@ -636,7 +617,7 @@ export class ActiveRun {
   }
 }
 
-/** The number of frames at the end of a block that may arrive at once. */
+/** This number of frames may arrive at once at the end of a block. */
 const BURST = 40;
 const SMALLEST_FULL_FRAME = 16 << 10;
 
@@ -661,7 +642,7 @@ export class BlockOutput {
     return this.#texts[2];
   }
 
-  /** Handles an `output` frame of this block's run. Throws ProtocolError if the child sends more than its limit. */
+  /** Throws ProtocolError if the child sends more than its limit. */
   receive({ header, payload }: Frame): void {
     const stream = new FrameFields(header, "output").oneOf("stream", [1, 2]);
     if (payload.length > MAX_OUTPUT_BYTES) {

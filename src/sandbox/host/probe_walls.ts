@@ -18,21 +18,20 @@ interface Probe {
 
 const OFF = { realm: false, permissions: false, limits: false, landlock: false, seccomp: false };
 
-/** Builds the code of attempts. Each attempt is a name and an expression that throws or is false if the wall blocks the
- * attempt. */
+/** The expression of an attempt throws or is false if the wall blocks the attempt. */
 const attempts = (list: Readonly<Record<string, string>>): string =>
   `const through = [];\n${
     Object.entries(list).map(([name, code]) => `try { if (${code}) through.push("${name}") } catch {}`).join("\n")
   }\nthrough`;
 
-/** Existing targets of the attempts, because an attempt on a missing target would count as blocked. */
+/** These targets exist, because an attempt on a missing target would count as blocked. */
 interface ProbeTargets {
   readonly file: string;
   readonly folder: string;
   readonly program: string;
 }
 
-/** Returns the targets that machines of a system have. A container may have only the program itself. */
+/** A container may have only the program itself. */
 export function probeTargets(os: typeof Deno.build.os, exists: (path: string) => boolean = existsSync): ProbeTargets {
   const first = (...paths: readonly string[]): string => [...paths, Deno.execPath()].find(exists) ?? paths[0] ?? "";
   if (os === "windows") {
@@ -116,15 +115,15 @@ const PROBES: readonly Probe[] = [
 
 interface ProbeOptions {
   readonly launcher?: readonly string[];
-  /** Ends the children. The probe then cleans up and rejects with the reason of the signal. */
+  /** The signal ends the children. The probe cleans up and rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
   readonly targets?: ProbeTargets;
   readonly folderRoot?: string;
   readonly startMs?: number;
 }
 
-/** Tests each wall alone, with the other walls down, except the limits that the kernel wall needs. Tries to read, write
- * and look at files, open a port, and start a process. Needs a few child starts. Rejects if a child does not start. */
+/** The probe tests each wall alone, with the other walls down, except the limits that the kernel wall needs. Rejects if
+ * a child does not start. */
 export async function probeWalls(options: ProbeOptions = {}): Promise<readonly WallProbe[]> {
   const { signal, folderRoot } = options;
   signal?.throwIfAborted();
@@ -135,7 +134,7 @@ export async function probeWalls(options: ProbeOptions = {}): Promise<readonly W
   try {
     const secret = `${folder}/secret`;
     await Deno.writeTextFile(secret, "secret");
-    // Every probe is awaited, since each has a child and a folder to remove.
+    // Each probe has a child and a folder to remove, so this waits for all of them.
     const tried = await Promise.allSettled(PROBES.map((probe) => tryWall(probe, secret, options)));
     signal?.throwIfAborted();
     return tried.map((one) => {
@@ -184,7 +183,7 @@ async function tryWall(
   }
 }
 
-/** A launcher may have its own files, which are not visible here. */
+/** A launcher may have its own files, which this process cannot see. */
 function known(launcher: readonly string[]): ProbeTargets {
   return probeTargets(Deno.build.os, launcher.length > 0 ? () => true : existsSync);
 }
@@ -193,7 +192,7 @@ function missingTarget({ file, folder, program }: ProbeTargets): string {
   return [file, folder, program].find((path) => !existsSync(path)) ?? "";
 }
 
-/** Returns the successful attempts as text, or "". A child that died in the attempt let none succeed. */
+/** A child that died in the attempt let none succeed, so the text is "". */
 function throughOf({ result }: RunReport): string {
   if (result.outcome === "killed" || result.outcome === "memory") return "";
   if (result.outcome !== "value") return result.error?.message ?? result.outcome;

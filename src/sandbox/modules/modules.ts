@@ -20,8 +20,7 @@ export function moduleReader(): (source: string, path: string) => ModuleSource {
 
 const MAX_MODULE_CHARS = 1 << 20;
 
-/** Returns a function that turns a self-contained module into a script for `SandboxOptions.modules`. The function
- * throws Error with the reason if that is impossible. */
+/** The function throws Error with the reason if it cannot make a script from the module. */
 export function realmModuleReader(): (source: string, path: string) => string {
   const stripTypes = typeStripper();
   return (source, path) => {
@@ -32,8 +31,7 @@ export function realmModuleReader(): (source: string, path: string) => string {
   };
 }
 
-/** Returns a function that turns the source of a module into plain JavaScript, because an executable does not strip
- * types when it imports one. */
+/** An executable does not strip types when it imports a module. */
 function typeStripper(): (source: string, path: string) => string {
   const sucrase = sucraseLoader({ text: sucraseText() });
   return (source, path) => {
@@ -52,8 +50,8 @@ function atLine(error: unknown, path: string): unknown {
   return what === undefined ? error : new SyntaxError(`${what} (${path}:${line})`);
 }
 
-/** The script is next to this file in an executable. Otherwise, the script is the built file, relative to this folder
- * or to a bundle of the program. */
+/** An executable has the script next to this file. From source, the built file is relative to this folder or to a
+ * bundle of the program. */
 const SUCRASE = ["./sucrase.js", "../../../build/sandbox/sucrase.js", "../sandbox/sucrase.js"];
 
 export function sucraseText(): string {
@@ -88,8 +86,7 @@ interface ModuleImport {
   readonly end: number;
 }
 
-/** Returns the literal imports of a plain JavaScript module, in order. Throws SyntaxError if the text is not a
- * module. */
+/** Throws SyntaxError if the text is not a module. */
 function moduleImports(code: string): readonly ModuleImport[] {
   const program = parse(code, { ecmaVersion: "latest", sourceType: "module", allowHashBang: true });
   return importsIn(program).toSorted((a, b) => a.start - b.start);
@@ -103,11 +100,10 @@ function importsIn(node: AnyNode): ModuleImport[] {
   return [...own, ...childNodes(node).flatMap(importsIn)];
 }
 
-/** A name that no module uses, for a default export without a name. */
+/** No module uses this name, so it can hold a default export without a name. */
 const DEFAULT = "default\u200d";
 
-/** Turns a self-contained plain JavaScript module into a script whose value is its default export, or an object without
- * prototype of its named exports. Line numbers do not change, except after an export that spans several lines. Throws
+/** Returns a script whose value is the default export, or an object without prototype of the named exports. Throws
  * Error if the module imports, awaits at its top level, has no exports, or has both default and named exports. */
 function moduleScript(code: string): string {
   const program = parse(code, { ecmaVersion: "latest", sourceType: "module", allowHashBang: true });
@@ -141,7 +137,7 @@ function nestedFault(node: AnyNode): string | null {
 class Exports {
   readonly edits: SourceEdit[] = [];
   readonly #names = new Map<string, string>();
-  /** Names that the module may reassign later. */
+  /** The module may reassign these names later. */
   readonly #live = new Set<string>();
 
   take(node: Program["body"][number]): void {
@@ -170,7 +166,7 @@ class Exports {
       declaration.id;
     this.#names.set("default", isNamed ? isNamed.name : DEFAULT);
     this.edits.push({ start, end: declaration.start, text: isNamed ? "" : `const ${DEFAULT} = ` });
-    // A former declaration is now an expression, which the next line would continue.
+    // The declaration is now an expression, which the next line would continue.
     if (!isNamed) this.edits.push({ start: declaration.end, end: declaration.end, text: ";" });
   }
 
@@ -195,8 +191,8 @@ function nameOf(node: ExportNamedDeclaration["specifiers"][number]["local"]): st
   return node.type === "Identifier" ? node.name : String(node.value);
 }
 
-/** Returns names that a plain JavaScript module uses, and that neither it nor the platform defines. Skips a name that
- * is only an operand of `typeof`. */
+/** Returns names that the module uses, and that neither it nor the platform defines. An operand of `typeof` does not
+ * count. */
 export function undefinedNames(code: string): readonly { readonly name: string; readonly line: number }[] {
   const program = parse(code, { ecmaVersion: "latest", sourceType: "module", allowHashBang: true, locations: true });
   const imported = new Set(
@@ -214,7 +210,6 @@ export function undefinedNames(code: string): readonly { readonly name: string; 
   return [...found.values()];
 }
 
-/** Returns the declarations and statements of a module, without imports and lists of exports. */
 function withoutModuleSyntax(program: Program): Program {
   const body = program.body.flatMap((node): Program["body"] => {
     switch (node.type) {
@@ -254,18 +249,17 @@ interface Fault {
 }
 
 const KINDS = ["module", "commonjs", "script"] as const;
-/** Matches JSX names with a dash after the colon, which the stripper does not read: `<a:b-c d:e-f={1}/>`. */
+/** The stripper does not read JSX names with a dash after the colon: `<a:b-c d:e-f={1}/>`. */
 const DASHED = /([\w$]:[\w$]+)((?:-+[\w$]+)+)/g;
-/** A letter for the parsers that looks like a dash and does not occur in code. */
+/** The parsers accept this letter in names. It looks like a dash and does not occur in code. */
 const DASH = "\ua7f7";
 
-/** Returns the first fault of a JavaScript or TypeScript file; null if a parser for its kind reads it. No parser knows
- * every version of the language, so only faults that all report count. */
+/** Returns null if a parser for its kind reads the file. No parser knows every version of the language, so only faults
+ * that all report count. */
 export function moduleTextFault(path: string, text: string, loadSucrase: () => SucraseTransform): Fault | null {
   const isTyped = /\.[cm]?tsx?$/i.test(path);
   const plain = isTyped ? null : scriptFault(text);
-  // The parsers read neither names with a dash after the colon nor imports with `defer` or `source`, which are
-  // otherwise like other names and imports.
+  // The parsers do not read names with a dash after the colon, nor imports with `defer` or `source`.
   text = text.replace(DASHED, (_, name: string, rest: string) => name + rest.replaceAll("-", DASH));
   text = text.replace(/^(\s*import\s+)(?:defer|source)(?=\s+[*\w{])(?!\s+from\b)/gm, "$1");
   if (!isTyped && plain === null) return null;
@@ -288,8 +282,8 @@ export function moduleTextFault(path: string, text: string, loadSucrase: () => S
   return faults.reduce<Fault | null>((last, one) => one.line > (last?.line ?? 0) ? one : last, null);
 }
 
-/** Returns the fault of a name that is declared twice, which the stripper does not detect, or null. The stripper's code
- * may be newer than the other parser, whose other errors are ignored. */
+/** The stripper does not detect a name that is declared twice. Its code may be newer than the other parser, so other
+ * errors do not count. */
 function declaredTwice(code: string): Fault | null {
   const faults = scriptFaults(code);
   const isTwice = faults.every((one) => /^Identifier '.*' has already been declared$/.test(one?.message ?? ""));

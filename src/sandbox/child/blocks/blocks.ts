@@ -30,8 +30,7 @@ interface Ending {
   readonly outcome: Exclude<BlockOutcome, "refused" | "killed" | "memory">;
   readonly value: unknown;
   readonly error?: ThrownError;
-  /** Says whether the value is the variable of the block's last declaration, which the block did not request to show.
-   */
+  /** The block declared this variable last, and did not request to show it. */
   readonly isDeclared?: boolean;
 }
 
@@ -42,28 +41,25 @@ interface Active {
   /** Each pause postpones the deadline. */
   deadline: number;
   pausedAt: number | null;
-  /** Says whether the main process has reported that the run may be out of time. The child then returns to the event
-   * loop, where the run ends. */
+  /** If true, the child returns to the event loop, where the run ends. */
   isDue: boolean;
   ending: Ending | null;
   returned: unknown;
   hides: readonly string[];
 }
 
-/** Limits for turns of background work: while no block runs, while another block runs, and for a block's own handlers
- * after its end. */
+/** These limits apply to turns of background work: while no block runs, while another block runs, and after the block's
+ * end. */
 const BACKGROUND_MS = 1000, BESIDE_MS = 400, AFTER_END_MS = 100;
 const NO_VALUE = undefined;
 
-/** Runs blocks one at a time, and reports each once: its value, its error, its deadline or its cancellation. */
 export class Blocks {
   readonly #parts: BlockParts;
-  /** The timer for the deadline that was known when the timer was set. Null without a timer, or if the timer expired in
-   * a pause. */
+  /** The value is null if no timer is set, or if the timer expired in a pause. */
   #timer: ReturnType<typeof captured.setTimeout> | null = null;
   #active: Active | null = null;
   #lastId = "";
-  /** The runs of this query, whose background work may still be active. */
+  /** The background work of these runs may still be active. */
   #contexts = new look.Set<RunContext>();
 
   constructor(parts: BlockParts) {
@@ -74,8 +70,8 @@ export class Blocks {
     return this.#lastId;
   }
 
-  /** Returns the time limit of a turn of this owner. Also ends a block that is out of time, because its timer is late
-   * if turns follow each other without a pause. */
+  /** Returns milliseconds. Ends a block that is out of time, because its timer is late if turns follow each other
+   * without a pause. */
   limitMs(owner: RunContext | null): number {
     const active = this.#active;
     if (!active) return BACKGROUND_MS;
@@ -86,7 +82,7 @@ export class Blocks {
     return !isOwn ? BESIDE_MS : active.ending ? AFTER_END_MS : left;
   }
 
-  /** Pauses the time of a block while it can wait only for calls with their own deadlines. */
+  /** The time of a block pauses while it can wait only for calls with their own deadlines. */
   onIdle(): void {
     const active = this.#active;
     const { calls, timers, isQuiet } = this.#parts;
@@ -98,13 +94,12 @@ export class Blocks {
     active.pausedAt = captured.now();
   }
 
-  /** Called when a turn was stopped at its limit. */
   onStopped(owner: RunContext | null): void {
     const active = this.#active?.context === owner ? this.#active : null;
     const outcome = active?.ending?.outcome;
     if (active && !outcome) return this.#end(active, { outcome: "timeout", value: NO_VALUE });
     if (active && outcome !== "timeout" && outcome !== "cancelled") {
-      // The block returned a value and left a loop of microtasks running, so its report is still pending.
+      // The block returned a value but left a loop of microtasks running, which delays its report.
       active.ending = { outcome: "timeout", value: NO_VALUE };
       return this.#abandon(active, "timeout");
     }
@@ -145,7 +140,6 @@ export class Blocks {
     return !calls.areNone && timers.running + outside.running === 0 && !turns.areWaiting;
   }
 
-  /** The main process has found that the block's time is up, not counting pauses. */
   due(id: string): void {
     const active = this.#active;
     if (active?.run.id === id) active.isDue = true;
@@ -168,15 +162,14 @@ export class Blocks {
     this.#parts.outside.abort(null, why);
   }
 
-  /** Checks the block at this time; null means never. */
+  /** A null deadline stops the checks. */
   #watch(deadline: number | null): void {
     if (this.#timer !== null) captured.clearTimeout(this.#timer);
     const left = deadline === null ? 0 : deadline - captured.now();
     this.#timer = deadline === null ? null : captured.setTimeout(() => this.#onDue(), left > 0 ? left : 0);
   }
 
-  /** The main process acts only at a deadline, so it learns of pauses only now. Two reports for each call would cost
-   * more than some calls. */
+  /** The child reports pauses only at a deadline, because two reports for each call would cost more than some calls. */
   #onDue(): void {
     this.#timer = null;
     const active = this.#active;
@@ -197,7 +190,7 @@ export class Blocks {
     this.#watch(active.deadline);
   }
 
-  /** `deadline` is the deadline that applies if the pause ends now. */
+  /** `deadline` applies if the pause ends now. */
   #reportWaits({ run, begun, pausedAt }: Active, deadline: number): void {
     this.#parts.pipe.send({
       t: "waited",
@@ -217,8 +210,8 @@ export class Blocks {
       const { declarations } = run.block;
       const made = (value: object, name: string): void => variables.functions.made(value, { name, declarations });
       const script = new captured.Script(run.block.code, { filename: run.block.file });
-      // A function is called from here, because the runtime's script would write a stack into any value that the block
-      // throws.
+      // The child calls the block's function itself, because the runtime's script would write a stack into a thrown
+      // value.
       const value: unknown = captured.apply(script.runInThisContext(), undefined, [made]);
       if (!captured.isPromise(value)) return this.#finish(active, value);
       if (!run.block.awaits) active.returned = value;
@@ -257,19 +250,18 @@ export class Blocks {
     this.#end(active, { outcome: isNothing ? "none" : "value", value, isDeclared });
   }
 
-  /** The error is described in this turn, because the description may run a getter of the block. */
+  /** The description may run a getter of the block, so it must happen in the block's turn. */
   #fail(active: Active, thrown: unknown): void {
     if (active.ending) return;
     this.#end(active, { outcome: "error", value: NO_VALUE, error: thrownError(thrown, this.#parts.preview) });
   }
 
-  /** Returns whether a value is shown even if it is `undefined`. A call that prints may return no value. */
   #isAsked(asks: "call" | "value" | null): boolean {
     return asks === "value" || (asks === "call" && this.#parts.output.printed === "");
   }
 
-  /** Shows the variable that the last statement declared, so that the block need not repeat the name. A promise is not
-   * awaited. */
+  /** The result shows the last declared variable, so that the block need not repeat the name. The block's author must
+   * await a promise. */
   #declared(name: string | null): unknown {
     const value = name === null ? NO_VALUE : this.#parts.variables.lookup(name);
     return typeof value === "function" || captured.isPromise(value) ? NO_VALUE : value;
@@ -290,8 +282,8 @@ export class Blocks {
     this.#watch(null);
     const { outcome } = ending;
     if (outcome === "timeout" || outcome === "cancelled") this.#abandon(active, outcome);
-    // Waits for the next turn of the event loop, because a loop of microtasks that the block left running is still
-    // under its limit.
+    // The report waits for the next turn, because a loop of microtasks that the block left running is still under its
+    // limit.
     captured.setImmediate(() => {
       try {
         this.#report(active, active.ending ?? ending);
@@ -306,7 +298,7 @@ export class Blocks {
     this.#stopWork(active.context, outcome === "timeout" ? timedOut(active.run.deadlineMs) : "Cancelled");
   }
 
-  /** Ends the work that a block started, and prevents new work. Without a block, stops only the timers. */
+  /** Without an owner, this stops only the timers. */
   #stopWork(owner: RunContext | null, why: string): void {
     this.#parts.timers.stop(owner);
     if (owner === null) return;
@@ -399,7 +391,7 @@ function sendReport(parts: BlockParts, { run, ending, preview, error, ms, noteVa
   pipe.send({ t: "done", id, more: false, error: described, rests: isQuiet() }, payload);
 }
 
-/** Returns the encoded value; null for a value that is too large or that the codec does not support. */
+/** Returns null if the value is too large or the codec does not support it. */
 function valueBytes(value: unknown): Bytes | null {
   try {
     return encode(value, { maxBytes: MAX_VALUE_BYTES });
@@ -408,7 +400,6 @@ function valueBytes(value: unknown): Bytes | null {
   }
 }
 
-/** The parts that run next to foreign code share this object. `script.ts` creates the object once. */
 export interface BlockParts {
   readonly pipe: Pipe;
   readonly compiler: Compiler;
@@ -423,7 +414,6 @@ export interface BlockParts {
   readonly notes: Notes;
   readonly results: ShownResults;
   readonly variables: RealmVariables;
-  /** Returns bounded text of any value without running its code. `chars` can only lower the limit of the settings, and
-   * `more` is appended to a text that omits parts. */
+  /** `chars` can only lower the limit of the settings. A text that omits parts ends with `more`. */
   readonly preview: (value: unknown, bounds?: { readonly chars?: number; readonly more?: string }) => string;
 }

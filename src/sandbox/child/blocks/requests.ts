@@ -10,7 +10,7 @@ import { thrownError } from "./thrown_error.ts";
 
 /** `id` is null if the main process expects no reply. */
 type VariableRequest =
-  /** `more` means that another part of the variables follows. */
+  /** A true `more` means that another part of the variables follows. */
   | {
     readonly t: "restore";
     readonly id: string;
@@ -45,7 +45,7 @@ export class VariableRequests {
     this.#parts = parts;
   }
 
-  /** Replies after all earlier work has had a turn of the event loop. */
+  /** The reply waits for a turn of the event loop, so earlier work has run. */
   acknowledge(id: string | null): void {
     if (id === null) return;
     captured.setImmediate(() => this.#answer(id, null));
@@ -96,7 +96,7 @@ export class VariableRequests {
     this.#answer(id, null);
   }
 
-  /** The engine itself joins the parts, because a block may have replaced the methods of strings. */
+  /** The engine joins the parts, because a block may have replaced the methods of strings. */
   #bindPart(
     { id, name, text, part }: {
       readonly id: string | null;
@@ -114,7 +114,7 @@ export class VariableRequests {
     this.#answer(id, null);
   }
 
-  /** Sources are evaluated with host calls disabled, so resuming repeats no host call. */
+  /** Host calls are disabled while sources run, so resuming repeats no host call. */
   #restore({ id, code, more, payload }: Extract<VariableRequest, { t: "restore" }>): void {
     const images = this.#images;
     const given = decode(payload) as readonly VariableImage[]; // The child trusts the main process.
@@ -191,9 +191,8 @@ interface RealmModuleRequest {
   readonly script: string;
 }
 
-/** Adds a module to the realm under its name. The module is evaluated like a block: within a time limit, with host
- * calls disabled. `done` receives null, or an error if the module threw or was stopped. After an error, the name is
- * missing. */
+/** The module runs like a block, within a time limit and with host calls disabled. If `done` receives an error, blocks
+ * lack the module's name. */
 function loadModule(
   { turns, calls, names, preview }: BlockParts,
   { name, script, done }: RealmModuleRequest & { readonly done: (failure: Error | null) => void },

@@ -1,5 +1,4 @@
-/** The part of the child that runs next to foreign code, as a script (scripts.ts): empties the global, then serves the
- * main process. */
+/** This script runs beside foreign code: it empties the global before it serves the main process. */
 import { decode, encode } from "../../codec/codec.ts";
 import type { ConfinedWalls } from "../../confine/confinement.ts";
 import { type Bytes, type Frame, FrameFields, PROTOCOL_VERSION, ProtocolError } from "../../protocol.ts";
@@ -46,7 +45,7 @@ function isRun(value: unknown): value is RunContext {
   return typeof value === "object" && value !== null && "id" in value && "ended" in value;
 }
 
-/** An uncaught error is attributed to no block, since any block of the query may have caused it. */
+/** The text names no block, because any block of the query may have caused the error. */
 function strayText(error: unknown): string {
   return `Nothing caught this in background work: ${preview(error, { chars: NOTE_CHARS })}`;
 }
@@ -152,7 +151,7 @@ class Child {
     };
   }
 
-  /** Returns the names that Vis adds to the realm. A name that the model overwrites is restored after the block. */
+  /** After a block, the realm restores names that the block overwrote. */
   #makeOwn(): Record<string, unknown> {
     const { turns, timers, output, outside, preview: show } = this.#parts;
     return {
@@ -166,9 +165,8 @@ class Child {
   }
 
   #emptyRealm(): string[] {
-    // The runtime reports stray exceptions and rejections through this global. Without the global, such an error ends
-    // the child. The runtime also dispatches page events, which this function ignores: if a block prevented the event
-    // before the end, the child would not end.
+    // The runtime reports stray errors through this global, and ends the child if the global is missing. The function
+    // ignores page events, because a prevented event would keep the child alive.
     const dispatchEvent = captured.freeze((event: ErrorEvent & PromiseRejectionEvent) => {
       if (event.type !== "error" && event.type !== "unhandledrejection") return true;
       event.preventDefault();

@@ -1,5 +1,4 @@
-/* Sentences for the model about its blocks, besides their results and output. The main process uses these sentences
- * when the child cannot. */
+/* The main process uses these sentences if the child cannot send them. */
 
 export function timedOut(deadlineMs: number): string {
   return `Timeout (${deadlineMs / 1000}s)`;
@@ -10,7 +9,7 @@ export const AFTER_TIMEOUT = 'a larger "timeMs" of the block raises this limit; 
 
 export const CANCELLED = "The block was cancelled";
 
-/** The sentence follows the number of a block. */
+/** This sentence follows the number of a block. */
 export const SHOWS_PROMISE = "shows a promise, not its result: await it (for several: await Promise.all(…))";
 
 export function broughtBack(name: string): string {

@@ -4,8 +4,7 @@ import { errorText, inheritedText } from "../view/kinds.ts";
 const MAX_FACTS = 10;
 const KNOWN_KEYS = nameSet(["name", "message", "stack", "cause", "errors", "error", "suppressed", "hint"]);
 const MAX_NAME = 200, MAX_MESSAGE = 4000, MAX_FRAMES = 10, MAX_LINES = 200, MAX_CAUSE = 500;
-/** V8 makes `stack` an accessor of the object or of the prototype, depending on the version. A block cannot replace
- * this getter. */
+/** V8 puts `stack` on the object or on the prototype, depending on the version. */
 const stackGetter: unknown = Object.getOwnPropertyDescriptor(withoutFrames(), "stack")?.get ??
   Object.getOwnPropertyDescriptor(Error.prototype, "stack")?.get;
 const FRAME = /^\s+at (?:async )?(?:(.{1,200}?) \()?((?:block|kept)[^\s():]{0,200}):(\d+):(\d+)\)?$/;
@@ -14,8 +13,7 @@ const split = String.prototype.split;
 const match = RegExp.prototype.exec;
 const errorPrototype = Error.prototype;
 
-/** Makes an error without frames. To find the position of a frame, V8 would read the text of its function again, which
- * is the whole bundle here. */
+/** To find the position of a frame, V8 would read the whole bundle, so this error has no frames. */
 function withoutFrames(): Error {
   const limit = Error.stackTraceLimit;
   Error.stackTraceLimit = 0;
@@ -25,22 +23,22 @@ function withoutFrames(): Error {
 }
 
 export interface ThrownFrame {
-  /** The function's name, or "" at the top level. */
+  /** The value is "" at the top level. */
   readonly where: string;
   readonly file: string;
   readonly line: number;
   readonly column: number;
 }
 
-/** A thrown error as text. The compiler maps positions, since it knows the model's text. */
+/** The compiler maps the positions, because it knows the model's text. */
 export interface ThrownError {
   readonly name: string;
   readonly message: string;
   readonly frames: readonly ThrownFrame[];
 }
 
-/** Describes any thrown value. The caller is in the block's turn: V8 makes a stack when it is first read, from name and
- * message, which may be getters. No other getter or trap runs. */
+/** V8 builds a stack on first read from name and message, which may be getters, so the caller must be in the block's
+ * turn. */
 export function thrownError(thrown: unknown, preview: (value: unknown) => string): ThrownError {
   if (!isError(thrown)) return { name: "Error", message: cut(`thrown: ${preview(thrown)}`, MAX_MESSAGE), frames: [] };
   const { name, message } = errorText(thrown), hint = inheritedText(thrown, "hint");

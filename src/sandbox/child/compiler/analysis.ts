@@ -11,8 +11,8 @@ import type {
 
 type Scope = { readonly names: Set<string>; readonly outer: Scope | null };
 
-/** The list of children is kept in the node. A tree is traversed about fifteen times, and listing the fields of each
- * node would take most of that time. */
+/** The node keeps the list of its children, because repeated walks would otherwise spend most of their time on listing
+ * fields. */
 const CHILDREN = Symbol("children");
 
 /** The children are in the order of the text. */
@@ -34,11 +34,10 @@ function listChildren(node: AnyNode): readonly AnyNode[] {
 
 const NO_CHILDREN: readonly AnyNode[] = [];
 
-/** A walk calls itself for each level of a tree, and the tree of `a.b.c` has one level for each name. */
+/** A walk calls itself for each level, and the tree of `a.b.c` has one level for each name. */
 const MAX_DEPTH = 1_000;
 
-/** Counts the nodes of a tree and finds its longest name. Returns null for a tree that could exhaust the stack of a
- * walk. */
+/** Returns null if a walk of the tree could exhaust the stack. */
 export function sizeOf(tree: AnyNode): { readonly nodes: number; readonly longest: Identifier | null } | null {
   let level: AnyNode[] = [tree], nodes = 0;
   let longest: Identifier | null = null;
@@ -83,11 +82,11 @@ export function boundIdentifiers(pattern: Pattern): Identifier[] {
   }
 }
 
-/** The names are kept in the statement, which is analysed alone and with its program. */
+/** The statement keeps its names, because the compiler analyses it alone and with its program. */
 const FREE = Symbol("free names");
 
-/** Returns names that part of a program refers to and does not bind itself, in order of appearance. Declarations at the
- * part's own top level count as bound. Names inside functions that are never called are included. */
+/** Returns names that the part refers to but does not bind, in order of appearance. Names inside functions that nothing
+ * calls are included. */
 export function freeNames(part: AnyNode & { [FREE]?: readonly string[] }): readonly string[] {
   return part[FREE] ??= listFreeNames(part);
 }
@@ -117,27 +116,25 @@ function programScope(program: Program): Scope {
   return { names, outer: null };
 }
 
-/** The names of a declaration itself do not count here, because they are bound for the statements next to it. */
 function ownNames(part: AnyNode): Set<string> {
   const names = new Set<string>();
   if (part.type !== "VariableDeclaration") varNames(part, names);
   return names;
 }
 
-/** A `var` is function-scoped: it is found in nested blocks and loops, not in functions. */
+/** A `var` belongs to its function, so nested blocks and loops count. */
 function varNames(node: AnyNode, names: Set<string>): void {
   for (const { declarations } of nestedVars(node)) {
     for (const one of declarations) for (const name of boundNames(one.id)) names.add(name);
   }
 }
 
-/** Nodes that may contain statements of the same function. */
 const HOLDERS: ReadonlySet<string> = new Set(
   `Program BlockStatement IfStatement ForStatement ForInStatement ForOfStatement WhileStatement DoWhileStatement
   LabeledStatement SwitchStatement SwitchCase TryStatement CatchClause`.split(/\s+/),
 );
 
-/** Skips functions and classes. */
+/** A `var` inside a nested function or class does not count. */
 export function nestedVars(node: AnyNode): readonly VariableDeclaration[] {
   if (node.type === "VariableDeclaration") return node.kind === "var" ? [node] : NO_VARS;
   if (!HOLDERS.has(node.type)) return NO_VARS;
@@ -165,7 +162,7 @@ function lexicalNames(body: readonly (Statement | AnyNode)[], names: Set<string>
   }
 }
 
-/** Skips nested functions. */
+/** An `await` inside a nested function does not count. */
 export function awaits(node: AnyNode): boolean {
   if (node.type === "AwaitExpression" || (node.type === "ForOfStatement" && node.await)) return true;
   if (node.type === "VariableDeclaration" && node.kind === "await using") return true;
@@ -268,7 +265,7 @@ class FreeNames {
     }
   }
 
-  /** Adds the names that a parameter binds, whose default values may refer to names. */
+  /** The default values of a pattern may refer to names. */
   #bind(pattern: Pattern, scope: Scope): void {
     for (const name of boundNames(pattern)) scope.names.add(name);
     this.#pattern(pattern, scope);
@@ -306,7 +303,7 @@ class FreeNames {
   }
 }
 
-/** Names of the language itself, which are never dependencies of a block. */
+/** These names belong to the language, so they are not dependencies of a block. */
 export const LANGUAGE_NAMES: ReadonlySet<string> = new Set(
   `AggregateError Array ArrayBuffer AsyncDisposableStack Atomics BigInt BigInt64Array BigUint64Array Boolean DataView Date
   DisposableStack Error EvalError FinalizationRegistry Float16Array Float32Array Float64Array Function Infinity Int16Array

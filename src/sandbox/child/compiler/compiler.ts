@@ -20,8 +20,8 @@ interface CompilerOptions {
   readonly values: TemplateValues;
 }
 
-/** The compiler in its own context. Only primitive values cross, because an object of that context would lead a block
- * to the prototypes of the parser. Blocks cannot call the compiler, so no error of that context reaches a block. */
+/** Only primitive values cross, because an object of that context would lead a block to the prototypes of the
+ * parser. */
 export class Compiler {
   readonly #ask: Ask;
 

@@ -4,12 +4,12 @@ import { awaits, boundNames, freeNames, isClass, isFunction, LANGUAGE_NAMES, nes
 export interface Declaration {
   readonly name: string;
   readonly declaration: "const" | "let" | "var" | "function" | "class" | "enum";
-  /** The first line of the comment right before the statement, at most 80 characters. */
+  /** This is the first line of the comment right before the statement, at most 80 characters. */
   readonly doc: string;
   readonly source: string;
   /** The text has at most 500 characters. */
   readonly statement: string;
-  /** Names that the function, class or initial value refers to, without names of the language. */
+  /** Names of the language are excluded. */
   readonly requires: readonly string[];
 }
 
@@ -21,7 +21,7 @@ export interface ParsedText {
 
 const MAX_STATEMENT = 500, MAX_DOC = 80;
 
-/** Returns the declarations of a block at its top level, including `var` in nested blocks and loops, once per name. */
+/** Includes `var` in nested blocks and loops. The last declaration of a name counts. */
 export function topLevelDeclarations(text: ParsedText): Declaration[] {
   const found = new Map<string, Declaration>();
   const { body } = text.program;
@@ -37,8 +37,7 @@ export function topLevelDeclarations(text: ParsedText): Declaration[] {
   return [...found.values()];
 }
 
-/** Returns the enum that a statement declares, or null. For an enum, the stripper writes `var A; (function (A) {…})(A
- * || (A = {}));`. */
+/** For an enum, the stripper writes `var A; (function (A) {…})(A || (A = {}));`. */
 export function enumOf(node: AnyNode, next: AnyNode | undefined): string | null {
   if (node.type !== "VariableDeclaration" || node.kind !== "var" || next?.type !== "ExpressionStatement") return null;
   const [only] = node.declarations, call = next.expression;
@@ -51,7 +50,7 @@ export function enumOf(node: AnyNode, next: AnyNode | undefined): string | null 
     : null;
 }
 
-/** Includes names declared elsewhere, such as `f` in `f = () => 1`. */
+/** A name may be declared elsewhere, such as `f` in `f = () => 1`. */
 export function topLevelAssignments(text: ParsedText): Declaration[] {
   return text.program.body.flatMap((node) => {
     if (node.type !== "ExpressionStatement" || node.expression.type !== "AssignmentExpression") return [];
@@ -115,7 +114,7 @@ function sourceOf(value: AnyNode | Expression | Statement, js: string): string {
   return isFunction(value) || (isClass(value) && !awaits(value)) ? js.slice(value.start, value.end) : "";
 }
 
-/** The comment is kept in the statement, which may declare many names. */
+/** One statement may declare many names, so it keeps its comment. */
 const DOC = Symbol("doc");
 
 function docBefore(node: AnyNode & { [DOC]?: string }, { js, comments }: ParsedText): string {
@@ -149,15 +148,13 @@ function lastBefore(comments: readonly Comment[], offset: number): number {
   return low - 1;
 }
 
-/** For each variable, the names to which its defining or changing statements refer. Null for a block with too many
- * names: all names that the block reads then count for each of its variables. */
+/** Null means that the block has too many names, so all names that it reads count for each of its variables. */
 export type MadeFrom = Readonly<Record<string, readonly string[]>> | null;
 
-/** With more names, the report is not worth its cost. */
+/** A report with more names is not worth its cost. */
 const MOST_NAMES = 10_000;
 
-/** Returns the names for each variable that a block defines or assigns. Other statements count if they may change the
- * variable: `list.push(x)`, and all names in a loop or branch. */
+/** A statement such as `list.push(x)` counts for `list`, because it may change the variable. */
 export function madeFrom(
   program: Program,
   { declarations, assigned }: {

@@ -6,9 +6,8 @@ import { fileOfRestored } from "./restored_script.ts";
 
 const MAX_STACK = 2000;
 
-/** Describes a thrown error with positions in the model's text. Runs in the compiler's context, where no block has
- * replaced any method. Line and column refer to the block that ran. If the error comes from a function of an earlier
- * block, the excerpt shows that place too. */
+/** The compiler's context runs this, where no block has replaced a method. Line and column refer to the block that ran.
+ * If the error comes from a function of an earlier block, the excerpt shows that place too. */
 export function blockError(
   thrown: ThrownError,
   { block, blocks, hints }: {
@@ -107,7 +106,7 @@ const HINTS: readonly (readonly [RegExp, Hint])[] = [
   [/^\(intermediate value\).* is not a function$/, (_, { whole }) => continuedLine(whole)],
 ];
 
-/** Returns advice for errors whose cause the model cannot see; otherwise "". */
+/** Returns "" if no hint applies to the error. */
 function hintOf(message: string, facts: HintFacts): string {
   for (const [pattern, hint] of HINTS) {
     // deno-lint-ignore vis/no-message-parsing -- errors of the engine have no codes
@@ -150,8 +149,7 @@ function absentHint(name: string, names: readonly string[]): string {
   return `there is no ${name}: all names for blocks are in scope already${scope}`;
 }
 
-/** Returns the hint for a name of another runtime that is `undefined` here, or "". The line must read or set this key
- * of that name. */
+/** Returns "" unless the first line of `source` uses `key` of a name that another runtime has. */
 function absentOwner(key: string, { source, names }: Pick<HintFacts, "source" | "names">): string {
   const [line = ""] = source.split("\n", 1);
   const found = new RegExp(String.raw`(?<![\p{ID_Continue}$.])(${NAME})\.${key.replace(/\W/g, "\\$&")}`, "gu");
@@ -201,19 +199,19 @@ export interface RanBlock {
   readonly label: string;
 }
 
-/** Limit of the texts, including the overhead of each block. */
+/** The limit includes an overhead for each block. */
 const MAX_SIZE = 1 << 20;
 const BLOCK_SIZE = 1024;
 const ALWAYS = -1;
 
-/** The latest blocks of this child and its restored sources, because errors may come from functions of any of them. */
+/** An error may come from a function of an earlier block or of a restored source. */
 export class RanBlocks {
   readonly #blocks = new Map<string, RanBlock & { readonly query: number }>();
   #size = 0;
   #count = 0;
   #query = 0;
 
-  /** Assigns a block its file name. The same number in two queries results in different names. */
+  /** The same number in two queries results in different names. */
   add(
     block: Omit<RanBlock, "file" | "label">,
     place: { readonly iteration: number; readonly index: number },
@@ -222,8 +220,7 @@ export class RanBlocks {
     return this.#keep({ ...block, file: `block${++this.#count}`, label, query: this.#query });
   }
 
-  /** Adds the source of a restored function or class, which is evaluated under `fileOfRestored(name)` and starts on its
-   * second line. */
+  /** The restored source starts on the second line of its file. */
   addRestored(name: string, source: string): void {
     const map = [0, 0, 0, 1, 0, source.length + 1];
     this.#keep({ file: fileOfRestored(name), code: `\n${source}`, source, map, label: "its source", query: ALWAYS });
@@ -275,7 +272,7 @@ function excerptOf(source: string, { line, column }: { readonly line: number; re
   return `${shown}\n${indent}^`;
 }
 
-/** Maps a position in the code of a prepared block (a stack frame) to the model's text. */
+/** Maps a position in prepared code, such as a stack frame, to the model's text. */
 export function sourcePosition(
   position: Position,
   block: { readonly code: string; readonly map: PositionMap; readonly source: string },

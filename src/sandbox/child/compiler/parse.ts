@@ -23,7 +23,7 @@ import {
   type SourceEdit,
 } from "./positions.ts";
 
-/** The names of a scope. The parser looks up each new name among all others, so a set replaces the search. */
+/** The parser looks up each new name among all others, so a set replaces the search in a long list. */
 class ScopeNames extends Array<string> {
   #all: Set<string> | null = null;
 
@@ -38,8 +38,8 @@ class ScopeNames extends Array<string> {
   }
 }
 
-/** Parses in a time that is linear in the text; acorn's own scopes look up each name in a list. Acorn's plugins use the
- * overridden methods, which its types lack. */
+/** Acorn's own scopes search a list for each name, so long code would take quadratic time. Acorn calls this override,
+ * which its types lack. */
 export class CodeParser extends Parser {
   declare readonly scopeStack: unknown[];
 
@@ -74,7 +74,7 @@ class WideStrings extends CodeParser {
 
 const BACKSLASH = 92, LINE_FEED = 10;
 
-/** Returns the offsets of the line feeds inside strings. Returns null if the text cannot be divided into tokens. */
+/** Returns null if acorn cannot divide the text into tokens. */
 export function feedsInStrings(text: string): readonly number[] | null {
   try {
     return WideStrings.feeds(text);
@@ -102,10 +102,9 @@ export type StripTypes = (
 export interface Parsed extends ParsedText {
   readonly ok: true;
   readonly map: PositionMap;
-  /** The number of nodes of the program; `longest` is its longest name. */
   readonly nodes: number;
   readonly longest: Identifier | null;
-  /** Says whether types were stripped. If so, the program may be empty. */
+  /** If types were stripped, the program may be empty. */
   readonly stripped: boolean;
 }
 
@@ -117,15 +116,15 @@ const OPTIONS: Options = {
 };
 const TOP = 1, FUNCTION = 2;
 
-/** The top level may declare a function twice, as in a script. All other rules are a module's. */
+/** A block may declare a function twice at its top level, as a script may. */
 class BlockParser extends CodeParser {
-  /** Overrides a method that acorn's types do not have. */
+  /** Acorn calls this method, which its types lack. */
   treatFunctionsAsVarInScope({ flags }: { readonly flags: number }): boolean {
     return (flags & (TOP | FUNCTION)) !== 0;
   }
 }
 
-/** TypeScript syntax that the stripper silently drops or turns into code that a block cannot run. */
+/** The stripper drops this TypeScript syntax silently, or turns it into code that a block cannot run. */
 const UNAVAILABLE = /(?<![\w$.])(?:import\s+[A-Za-z_$][\w$]*\s*=\s*require\b|export\s*=|export\s+as\s+namespace\b)/;
 const NOT_PARSED: Unparsed = { ok: false, message: "", offset: 0 };
 const TOO_DEEP: Unparsed = {
@@ -134,7 +133,7 @@ const TOO_DEEP: Unparsed = {
   offset: 0,
 };
 
-/** Parses JavaScript. If that fails, or would misread TypeScript, strips the types first. */
+/** Strips the types if the text is not JavaScript, or if JavaScript would misread its TypeScript. */
 export function parseText(given: string, loadSucrase: () => StripTypes): Parsed | Unparsed {
   const text = given.startsWith("#!") ? `//${given.slice(2)}` : given; // A separate script has no shebang.
   const plain = parseScript(text);
@@ -145,8 +144,7 @@ export function parseText(given: string, loadSucrase: () => StripTypes): Parsed 
   return typed.ok ? typed : plain;
 }
 
-/** `f<T>(x)` and `new Set<string>(list)` are comparisons in JavaScript and calls in TypeScript. A block is
- * TypeScript. */
+/** In JavaScript, `f<T>(x)` is a comparison; a block is TypeScript, where it is a call. */
 function hasTypeArguments(program: AnyNode, js: string): boolean {
   return js.includes("<") && />\s*[(`]/.test(js) && compared(program, js);
 }
@@ -202,8 +200,7 @@ const NAMESPACE = new RegExp(
   "gu",
 );
 
-/** Returns a refusal of the first namespace that contains more than types, or null. The stripper drops every
- * namespace. */
+/** The stripper drops every namespace, so a namespace with more than types is refused. Returns null without one. */
 function namespaceIn(text: string, js: string): Unparsed | null {
   const code = codeOnly(text);
   let from = 0;
@@ -230,8 +227,8 @@ function closedAt(code: string, offset: number): number {
   return at;
 }
 
-/** Blanks out strings, templates and comments; all other characters keep their positions. Regular expressions are not
- * recognised, because a false positive does no harm here. */
+/** Returns text of the same length, with strings, templates and comments blanked out. A regular expression may stay,
+ * because a false positive does no harm here. */
 function codeOnly(text: string): string {
   return text.replace(
     /\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|"(?:[^"\\\n]|\\[\s\S])*"?|'(?:[^'\\\n]|\\[\s\S])*'?|`(?:[^`\\]|\\[\s\S])*`?/g,
@@ -239,11 +236,10 @@ function codeOnly(text: string): string {
   );
 }
 
-/** Removes the reverse mapping of enum members with a text value, which must have none. The stripper does so only for
- * single literals: these edits turn other members, `E[E["A"] = …] = "A"`, into ` E["A"] = …`. The length stays the
- * same. */
+/** The stripper gives a member with a text value a reverse mapping, unless the value is a single literal. These edits
+ * turn `E[E["A"] = …] = "A"` into ` E["A"] = …`, which has the same length. */
 function textMembers(program: Program): SourceEdit[] {
-  /** Text values of members, and of the constants that the stripper makes of them, by name. */
+  /** The names are members with a text value, and constants that the stripper makes of them. */
   const texts = new Set<string>(), edits: SourceEdit[] = [];
   const isText = (node: AnyNode, owner: string): boolean => {
     switch (node.type) {
@@ -294,7 +290,7 @@ function blank(start: number, end: number): SourceEdit {
   return { start, end, text: " ".repeat(end - start) };
 }
 
-/** Returns the error of the parser that got further. The other parser failed at syntax that it does not know. */
+/** The other parser failed at syntax that it does not know. */
 function later(a: Unparsed, b: Unparsed): Unparsed {
   return b.offset >= a.offset ? b : a;
 }
@@ -316,8 +312,8 @@ function parseScript(js: string): Parsed | Unparsed {
   }
 }
 
-/** Separates `a <!--b`, which is three operators in a module and a comment in a script. A space preserves the parser's
- * reading. Returns null if the text has no `<!--` to separate. */
+/** In a script, `<!--` of `a <!--b` begins a comment; in a module, these are three operators. Returns null if the text
+ * has no `<!--` to separate. */
 function spacedComments(
   js: string,
   options: Options,
@@ -331,7 +327,8 @@ function spacedComments(
   return edits.length > 0 ? applyEdits(js, edits) : null;
 }
 
-/** Parses `{ a: 1 }` alone as an object. The language would read this text as a block with a label. */
+/** The language would read `{ a: 1 }` alone as a block with a label. Returns null for text that is not a single
+ * object. */
 function parseObject(js: string): Program | null {
   if (!/^\s*\{/.test(js)) return null;
   const start = js.search(/\{/);

@@ -1,4 +1,4 @@
-/** Maps parts of one text to parts of another: triples `from, to, length`, ascending in `from`. */
+/** The numbers are triples `from, to, length`, ascending in `from`. */
 export type PositionMap = readonly number[];
 
 export const IDENTITY: PositionMap = [0, 0, Number.MAX_SAFE_INTEGER];
@@ -13,14 +13,14 @@ function partAt(map: PositionMap, offset: number): number {
   return low * 3;
 }
 
-/** Returns the original position of an offset: exact inside a kept part, otherwise the end of the previous part. */
+/** Outside a kept part, the position is the end of the previous part. */
 export function mapOffset(map: PositionMap, offset: number): number {
   const part = partAt(map, offset);
   const [from = 0, to = 0, length = 0] = [map[part], map[part + 1], map[part + 2]];
   return to + Math.max(0, Math.min(offset - from, length));
 }
 
-/** Composes two maps: `first` leads from a text to a middle one, `second` from the middle to the last. */
+/** `first` leads from a text to a middle text, and `second` from the middle text to the last text. */
 export function composeMaps(first: PositionMap, second: PositionMap): PositionMap {
   if (second === IDENTITY) return first;
   const out: number[] = [];
@@ -37,7 +37,7 @@ export function composeMaps(first: PositionMap, second: PositionMap): PositionMa
   return out;
 }
 
-/** Positions are 1-based. Columns count UTF-16 units. */
+/** Positions count from 1. Columns count UTF-16 units. */
 export interface Position {
   readonly line: number;
   readonly column: number;
@@ -68,7 +68,7 @@ export interface SourceEdit {
   readonly at?: number;
 }
 
-/** Applies edits that do not overlap. Edits at the same position keep their order. The map leads from the result to the
+/** The edits must not overlap. Edits at the same position keep their order. The map leads from the result to the
  * original. */
 export function applyEdits(
   text: string,
@@ -88,7 +88,7 @@ export function applyEdits(
   return { text: out + text.slice(at), map };
 }
 
-/** Aligns two texts with the same lines, where one is the other with parts removed (types) or inserted (enums). */
+/** Both texts have the same lines; one text is the other with parts removed (types) or inserted (enums). */
 export function alignLines(made: string, origin: string): PositionMap {
   const map: number[] = [];
   const [madeLines, originLines] = [made.split("\n"), origin.split("\n")];

@@ -18,25 +18,25 @@ import { rewriteTopLevel } from "./rewrite.ts";
 
 export interface RunnableBlock {
   readonly ok: true;
-  /** A script whose value is a function that returns the block's value or a promise of it. The declarations must exist
-   * as global properties before the call. */
+  /** The value of this script is a function that returns the block's value or a promise of it. The declarations must
+   * exist as global properties before the call. */
   readonly code: string;
-  /** Says whether the block's own code awaits a promise. Otherwise, a promise that the block returns is its value. */
+  /** If false, a promise that the block returns is its value. */
   readonly awaits: boolean;
   /** The declarations are in order of definition, one per name. */
   readonly declarations: readonly Declaration[];
-  /** The last assignment to each name at the block's top level; `declaration` has no meaning here. */
+  /** `declaration` has no meaning in these entries. */
   readonly assigned: readonly Declaration[];
-  /** Names that the block refers to but does not declare, without names of the language. */
+  /** Names of the language are excluded. */
   readonly reads: readonly string[];
   readonly madeFrom: MadeFrom;
-  /** The variable that provides the block's value if the last statement declares one: `const n = 6` shows 6. */
+  /** If the last statement declares this variable, the variable is the block's value: `const n = 6` shows 6. */
   readonly shows: string | null;
-  /** The kind of expression in the last statement; null if that statement is not an expression. */
+  /** This is null if the last statement is not an expression. */
   readonly asks: "call" | "value" | null;
   readonly literal: boolean;
   readonly repaired: string | null;
-  /** Maps positions in `code` to the model's text, for `sourcePosition`. */
+  /** `sourcePosition` uses this map from `code` to the model's text. */
   readonly map: PositionMap;
 }
 
@@ -50,15 +50,13 @@ export interface RefusedBlock {
 type PreparedBlock = RunnableBlock | RefusedBlock;
 
 interface PrepareOptions {
-  /** Called only for text that is not plain JavaScript, or that would mean something else as TypeScript. The first call
-   * may be slow. */
+  /** The first call may be slow, so text that is plain JavaScript needs none. */
   readonly loadSucrase: () => StripTypes;
 }
 
-/** Limits for preparing a block. Preparing takes up to 2 µs per node of the syntax tree, and no other work runs in the
- * child meanwhile. */
+/** Preparing takes up to 2 µs per node of the syntax tree, and the child does no other work meanwhile. */
 const MAX_CHARS = 256 << 10, MAX_NODES = 150_000;
-/** Each of several repairs parses the text again, so longer text is repaired once at most. */
+/** Each repair parses the text again, so longer text gets one repair at most. */
 const REPAIRED_CHARS = 64 << 10;
 
 const PLAN: typeof PLAN_VARIABLE = "$plan";
@@ -69,7 +67,7 @@ interface Attempt {
   readonly note: string | null;
 }
 
-/** Strips types, refuses code that cannot run, and rewrites the rest so that its declarations persist. Never throws. */
+/** Never throws. */
 export function prepareBlock(source: string, options: PrepareOptions): PreparedBlock {
   if (source.length > MAX_CHARS) return tooLong(source, `${source.length} characters; the limit is ${MAX_CHARS}`);
   const { parsed, map, note } = read(source, options.loadSucrase);
@@ -144,7 +142,7 @@ function attempt(repaired: Repaired, loadSucrase: () => StripTypes): Attempt {
   return { parsed: parseText(text, loadSucrase), map, note };
 }
 
-/** Returns whether HTML escapes were parsed as code: `a &lt; b;` parses as `a & lt; b`. */
+/** `a &lt; b;` parses as `a & lt; b`, so the free names reveal HTML escapes. */
 function looksEscaped({ program }: Parsed, text: string): boolean {
   if (!/&(lt|gt|amp);/.test(text)) return false;
   return freeNames(program).some((name) => name === "lt" || name === "gt" || name === "amp");
@@ -186,8 +184,8 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "&apos;": "'",
 };
 
-/** Takes the code out of a Markdown fence. With `leading`, only if the text begins with the fence, which the language
- * would read as a useless tagged template. Returns null without a fence. */
+/** With `leading`, the text must begin with the fence, which the language would read as a useless tagged template.
+ * Returns null without a fence. */
 function repairFence(text: string, { leading }: { readonly leading: boolean }): Repaired | null {
   if (leading && !/^\s*(```|~~~)/.test(text)) return null;
   const found = FENCE.exec(text);
@@ -211,7 +209,7 @@ function repairEntities(text: string): Repaired | null {
   return { text: out + text.slice(at), map, note: "replaced HTML entities by their operators" };
 }
 
-/** Escapes the line feeds inside strings that end on another line. Returns null without such strings. */
+/** Returns null if no string contains a line feed. */
 function repairLineFeeds(text: string): Repaired | null {
   const feeds = feedsInStrings(text);
   if (!feeds || feeds.length === 0) return null;

@@ -12,8 +12,7 @@ interface BlockRefusal {
 const IN_SCOPE = "all names for blocks are in scope already";
 const NO_IMPORT = `import is not available, as a block is not a module: ${IN_SCOPE}`;
 const NO_EXPORT = "A block is not a module: leave out export; its declarations stay anyway";
-/** Constants of the language, names that the runtime itself calls, and names that Vis sets before every call. A block
- * cannot declare these names. */
+/** The language, the runtime or Vis needs these names, so a block cannot declare them. */
 const FIXED_NAMES: ReadonlySet<string> = new Set([
   ...["undefined", "NaN", "Infinity", "globalThis", "dispatchEvent"],
   ...SYSTEM_NAMES,
@@ -24,7 +23,7 @@ interface Refusing {
   readonly longest: Identifier | null;
   readonly stripped: boolean;
   readonly js: string;
-  /** Lines and columns are counted as the model counts them. */
+  /** Lines and columns count as the model counts them. */
   readonly place: (offset: number) => string;
 }
 
@@ -45,7 +44,7 @@ function isFixedName(name: string): boolean {
   return FIXED_NAMES.has(name);
 }
 
-/** Returns why a program of any origin must not run, or null. */
+/** Returns null if a program of any origin may run. */
 function useRefusalOf(program: Program, how: Pick<Refusing, "js" | "place">): BlockRefusal | null {
   const { js } = how; // Visiting each node takes as long as parsing.
   return unknownName(program, how) ?? (/import|export|\\u/.test(js) ? moduleSyntax(program) : null) ??
@@ -57,7 +56,7 @@ function isBareText(node: Expression): boolean {
   return node.type === "Literal" && typeof node.value === "string";
 }
 
-/** Refuses too many names, since every name is a variable that is saved, stored and listed. */
+/** Vis saves, stores and lists each variable, so their number has a limit. */
 function tooManyNames(program: Program): BlockRefusal | null {
   const { length } = program.body.flatMap(declaredIdentifiers);
   if (length <= MAX_NAMES) return null;
@@ -82,7 +81,7 @@ function findName(node: AnyNode, isSought: (node: Identifier) => boolean): Ident
   return null;
 }
 
-/** Reports all refusals in one error, so that one correction is enough. */
+/** One error reports all fixed names, so that one correction is enough. */
 function fixedNames(program: Program, place: Refusing["place"]): BlockRefusal | null {
   const found = program.body.flatMap(declaredIdentifiers).filter(({ name }) => FIXED_NAMES.has(name));
   const [first] = found;
@@ -97,7 +96,7 @@ function fixedNames(program: Program, place: Refusing["place"]): BlockRefusal | 
   };
 }
 
-/** Refuses names that only the parser knows, whose Unicode is newer than the engine's. */
+/** The parser knows a newer Unicode than the engine, so it accepts names that the engine refuses. */
 function unknownName(program: Program, { js, place }: Pick<Refusing, "js" | "place">): BlockRefusal | null {
   const found = /[^\0-\x7f]|\\u/.test(js) ? findName(program, ({ name }) => !isVariableName(name)) : null;
   if (!found) return null;
@@ -114,7 +113,7 @@ function declaredIdentifiers(node: Program["body"][number]): Identifier[] {
   return lists.flatMap(({ declarations }) => declarations.flatMap(({ id }) => boundIdentifiers(id)));
 }
 
-/** Refuses `arguments` outside of functions, where the name does not exist and no parser refuses it. */
+/** Parsers accept `arguments` outside of functions, where the name does not exist. */
 function topLevelArguments(program: Program): BlockRefusal | null {
   if (!freeNames(program).includes("arguments")) return null;
   const message = "arguments exists only inside a function: the block itself is called with none";
@@ -177,9 +176,8 @@ function isData(node: AnyNode): boolean {
 const UNSAFE = "This block may be correct, but Vis could not rewrite it safely: write its declarations on lines of " +
   "their own, without comments inside them, and nest it less deeply";
 
-/** Checks the rewritten code once more, because a mistake of the rewriter could let code out of its function. The code
- * is parsed as a script: it must be a single function without forbidden syntax. Returns null, or the reason for the
- * model. */
+/** A mistake of the rewriter could let code out of its function, so this checks the rewritten code once more. Returns
+ * null, or the reason for the model. */
 export function scriptFault(code: string): string | null {
   let program: Program;
   try {
@@ -200,9 +198,8 @@ function onlyFunction({ body }: Program): FunctionExpression | null {
   return block.expression;
 }
 
-/** Returns why the source of a stored variable must not be evaluated, or null. The source may come from an untrusted
- * file. The script that the engine would run must define one function or class with the name of the variable, without
- * forbidden syntax. The evaluation of a class may still run code. */
+/** The source may come from an untrusted file. Returns null if the script defines one function or class with the name
+ * of the variable, without forbidden syntax. The evaluation of a class may still run code. */
 export function restoredFault(image: RestoredSource): string | null {
   if (isFixedName(image.name)) return "no block may declare its name";
   const js = restoredScript(image);

@@ -1,38 +1,36 @@
-/* Shared by the compiler and the context of the blocks, which both load this file. The compiler's context has only the
- * language, so this file imports only types. */
+/* The compiler and the context of the blocks both load this file. The compiler's context has only the language, so
+ * this file imports only types. */
 import type { SYSTEM_VARIABLES, VariableImage } from "../../../domain/query/variable.ts";
 
 export const MISSING = -1;
 
-/** The values that a template may show, in the context of the blocks. Each value has a number, since only primitive
- * values cross between the contexts. */
+/** Only primitive values cross between the contexts, so each value has a number. */
 export interface TemplateValues {
   /** Returns the names as a JSON list. */
   names(): string;
   variable(name: string): number;
-  /** Returns an own data property or a length of a value. Inherited properties and getters are never read. */
+  /** Returns an own data property or a length, and runs no getter. */
   member(of: number, key: string): number;
   kind(of: number): "undefined" | "null" | "function" | "promise" | "other";
   text(of: number, chars: number): string;
   holds(of: number): string;
-  /** Adds the items of a section: none for an empty or false value, the items of a list, otherwise the value. */
+  /** An empty or false value has no items, and a value that is not a list is one item. */
   addItems(of: number, max: number): void;
   next(): number;
   forget(from: number): void;
 }
 
-/** The facts of a variable that decide how its source is evaluated. */
 export type RestoredSource = Pick<VariableImage, "name" | "kind" | "source" | "summary">;
 
-/** Returns the script that gives a variable the function or class of its source. The source begins on the second line.
- * No step depends on values that a block may have replaced, so the compiler and the blocks make the same text. */
+/** The source begins on the second line. No step depends on values that a block may have replaced, so the compiler and
+ * the blocks make the same text. */
 export function restoredScript({ name, source, summary }: RestoredSource): string {
   const value = summary.declaration === "function" ? withoutName(source, name) : source;
   return `"use strict";${name}=\n${value}\n`;
 }
 
-/** Removes the name, because a function declaration binds it in the shared scope: `fib` calls the current `fib`. A name
- * next to a comment stays. */
+/** A function declaration would bind its name in the shared scope, where `fib` must call the current `fib`. A name next
+ * to a comment stays. */
 function withoutName(source: string, name: string): string {
   const open = text.indexOf(source, "(");
   const head = text.slice(source, 0, open);
@@ -50,7 +48,6 @@ export function fileOfRestored(name: string): string {
   return RESTORED + name;
 }
 
-/** Variables that Vis sets before every call. Blocks must not declare these variables. */
 export const SYSTEM_NAMES: readonly (typeof SYSTEM_VARIABLES)[number][] = [
   "$query",
   "$reasoning",
@@ -58,7 +55,7 @@ export const SYSTEM_NAMES: readonly (typeof SYSTEM_VARIABLES)[number][] = [
   "$schema",
 ];
 
-/** Methods of strings, captured when this module loads. */
+/** A block may replace methods of strings, so this module captures them when it loads. */
 const { call } = Function.prototype;
 const { indexOf, repeat, slice } = String.prototype;
 

@@ -9,9 +9,8 @@ interface Rewritten {
   readonly map: PositionMap;
 }
 
-/** Turns a program into a script whose value is a function that runs the block. Top-level declarations become
- * assignments to existing global properties, and the last expression is returned. `js` is the parsed text. Lines do not
- * change, nor do columns if the language allows it: `const x` becomes ` x`. */
+/** The value of the script is a function that runs the block. Lines do not change, and columns change only if the
+ * language requires it: `const x` becomes ` x`. */
 export function rewriteTopLevel(program: Program, js: string): Rewritten {
   const isAsync = js.includes("await") && program.body.some(awaits);
   const writer = new Rewriter(program, js);
@@ -24,7 +23,7 @@ class Rewriter {
   readonly #program: Program;
   readonly #js: string;
   readonly #edits: SourceEdit[] = [];
-  /** The last statement that is not a function provides the block's value, if it has one. */
+  /** The value of this statement is the block's value. */
   readonly #last: number;
   readonly #suffix: string;
   header = "";
@@ -36,7 +35,7 @@ class Rewriter {
     this.#suffix = freeSuffix(js);
   }
 
-  /** The name of the parameter of the block's function, which is called with each declared function and its name. */
+  /** The block's function calls this parameter with each declared function and its name. */
   get parameter(): string {
     return this.header === "" ? "" : `made${this.#suffix}`;
   }
@@ -74,12 +73,12 @@ class Rewriter {
     this.#edits.push({ start: at, end: at, text });
   }
 
-  /** Removes an import of types only, or a function that a later function replaces. Keeps the lines. */
+  /** Spaces replace the text, so that lines and columns do not change. */
   #blank({ start, end }: { readonly start: number; readonly end: number }): void {
     this.#edits.push({ start, end, text: this.#js.slice(start, end).replace(/[^\n]/g, " ") });
   }
 
-  /** `inList` means a list of statements, where a statement that starts with "(" needs a separator. */
+  /** `inList` means a list of statements, where a separator must precede a statement that starts with "(". */
   #variables(node: VariableDeclaration, { inList }: { readonly inList: boolean }): void {
     const { kind, start } = node;
     if (kind !== "const" && kind !== "let" && kind !== "var") return;
@@ -96,8 +95,7 @@ class Rewriter {
     if (inList && this.#js[node.end - 1] !== ";") this.#insert(node.end, ";");
   }
 
-  /** Declares a function at the beginning under another name. The function's own name belongs to the variable, to which
-   * a later block may give another value. */
+  /** The function gets another name, because a later block may give its own name another value. */
   #function({ id: { name, end } }: FunctionDeclaration): void {
     this.#insert(end, this.#suffix);
     this.header += `${name}=${name}${this.#suffix};made${this.#suffix}(${name},"${name}");`;
@@ -108,7 +106,7 @@ class Rewriter {
     this.#insert(end, ";");
   }
 
-  /** The first enum of a name begins with a new object: `E || (E = {})` becomes `     (E = {})`. */
+  /** The first enum of a name begins with a new object, so `E || (E = {})` becomes `     (E = {})`. */
   #beginEnum(filling: AnyNode): void {
     const call = filling.type === "ExpressionStatement" ? filling.expression : null;
     const made = call?.type === "CallExpression" ? call.arguments[0] : null;
@@ -118,8 +116,7 @@ class Rewriter {
     this.#blank({ start: operator, end: operator + 2 });
   }
 
-  /** Makes the block return its last expression. `return (` is written on the previous line if there is room, so that
-   * columns do not change. */
+  /** The edit writes `return (` on the previous line if there is room, so that columns do not change. */
   #value(node: AnyNode, previousEnd: number): void {
     const gap = this.#js.slice(previousEnd, node.start);
     const before = gap.includes("\n") && !gap.includes("/");
@@ -151,7 +148,7 @@ class Rewriter {
 
 const JOINER = "\u200d";
 
-/** Returns a suffix that ends no name in the text, in any spelling, because `x\u200d` with an escape is a name too. */
+/** No name in the text ends with this suffix. A name may contain an escaped joiner (`x\u200d`). */
 function freeSuffix(text: string): string {
   const plain = text.includes("\\u") ? text.replace(/\\u(?:200d|\{0*200d\})/gi, JOINER) : text;
   let longest = 0;

@@ -1,15 +1,5 @@
-/* The compiler: parses, strips, checks and rewrites code, describes errors in it, and renders answers. The bundle of the
- * compiler is evaluated in a context of its own, which no block reaches: a block that replaces RegExp.prototype.test
- * would mislead the parser. Calls and their results cross as JSON, from `compiler.ts` in the context of the blocks.
- *
- *   prepare.ts          repairs a block and makes a script of it, with `parse.ts`, `refusals.ts` and `rewrite.ts`
- *   declarations.ts     lists the declarations of a block
- *   analysis.ts         finds the names in a syntax tree
- *   positions.ts        maps places between texts
- *   errors.ts           describes thrown errors, with places in the model's text and advice
- *   template.ts         makes the texts of final answers
- *   restored_script.ts  the part that both contexts load
- *   sucrase.ts          the stripper of types, a bundle of its own */
+/* A block that replaced `RegExp.prototype.test` would mislead the parser, so the compiler runs in its own context.
+ * Calls and their results cross as JSON. */
 import type { BlockError } from "../../../domain/query/query_schemas.ts";
 import type { VariableImage } from "../../../domain/query/variable.ts";
 import type { ThrownError } from "../blocks/thrown_error.ts";
@@ -22,7 +12,7 @@ import { render, type Rendered } from "./template.ts";
 
 export type SourceImage = Pick<VariableImage, "name" | "kind" | "source" | "requires" | "summary">;
 
-/** A block that can run. The compiler keeps the position map. */
+/** The compiler keeps the position map. */
 export interface CompiledBlock extends Omit<RunnableBlock, "map"> {
   readonly defined: readonly string[];
   readonly file: string;
@@ -31,7 +21,7 @@ export interface CompiledBlock extends Omit<RunnableBlock, "map"> {
 export interface CompilerAnswers {
   readonly prepare: CompiledBlock | RefusedBlock;
   readonly describe: BlockError | null;
-  /** For each source, the reason why Vis must not evaluate it, or null. */
+  /** A null entry means that Vis may evaluate the source. */
   readonly restore: readonly (string | null)[];
   readonly render: Rendered;
   readonly endQuery: null;
@@ -99,7 +89,7 @@ class Compiler {
     return blockError(thrown, { block: ran.block, blocks: this.#blocks, hints });
   }
 
-  /** Code is checked before it is evaluated, because it may come from an imported file. */
+  /** The code may come from an imported file, so the compiler checks it before its evaluation. */
   #restore(image: SourceImage): string | null {
     const { name, kind, source } = image;
     const isCode = kind === "function" || kind === "class";

@@ -1,20 +1,18 @@
-/** Entry point of the third bundle: the type stripper, as a script without exports. The child's main thread reads the
- * script before Landlock blocks files. The main thread evaluates the script when a block first needs types stripped, so
- * that the child starts faster. */
+/** The child's main thread reads this bundle before Landlock blocks files. The thread evaluates the bundle when a block
+ * first needs types stripped, so that the child starts faster. */
 import { transform } from "sucrase";
 // @ts-types="sucrase/dist/types/parser/index.d.ts"
 import { parse } from "sucrase/dist/esm/parser/index.js";
 // @ts-types="sucrase/dist/types/parser/tokenizer/types.d.ts"
 import { TokenType } from "sucrase/dist/esm/parser/tokenizer/types.js";
 
-/** Checks closing tags, since sucrase accepts any closing tag for the open element. Throws SyntaxError in the form of
- * sucrase. */
+/** Sucrase accepts any closing tag for the open element. Throws SyntaxError in the form of sucrase. */
 function checkTags(text: string, { isTyped, isFlow }: Readonly<Record<"isTyped" | "isFlow", boolean>>): void {
   const { tokens } = parse(text, true, isTyped, isFlow);
   const typeAt = (at: number): TokenType | undefined => tokens[at]?.type;
   const open: string[] = [];
   for (const [at, { type, start }] of tokens.entries()) {
-    // Tests for the slash of `/>`, not for the slash of `</>`.
+    // The slash of `/>` counts, and the slash of `</>` does not.
     const isSlash = typeAt(at - 1) === TokenType.slash && typeAt(at - 2) !== TokenType.jsxTagStart;
     if (type === TokenType.jsxTagEnd && isSlash) open.pop();
     if (type !== TokenType.jsxTagStart) continue;

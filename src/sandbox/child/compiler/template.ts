@@ -2,7 +2,7 @@ import Mustache from "mustache";
 import { nearestName } from "../../../domain/kit/names.ts";
 import { MISSING, type TemplateValues } from "./restored_script.ts";
 
-/** Must equal the sandbox's `RenderReport`. */
+/** This type must equal the sandbox's `RenderReport`. */
 export type Rendered =
   | { readonly ok: true; readonly from: "variable" | "template" | "literal"; readonly text: string }
   | { readonly ok: false; readonly reason: string };
@@ -17,9 +17,8 @@ const TYPES: readonly string[] = ["text", "name", "&", "#", "^", ">", "!", "="];
 
 const MAX_CHARS = 1 << 20, MAX_STEPS = 1_000_000;
 
-/** Resolves the text of a final answer: the name of a variable, a Mustache template over variables, or plain text. Runs
- * in the compiler's context, where no block can replace String.prototype.substring and rewrite the answer. Does not
- * escape, calls no function or getter, and has no partials. Never throws. */
+/** The text names a variable, is a Mustache template over variables, or is plain text. The compiler's context renders
+ * it, because no block can replace methods there. Rendering calls no function or getter. */
 export function render(template: string, values: TemplateValues): Rendered {
   values.forget(0); // The values belong to a rendering that was stopped.
   const names: unknown = JSON.parse(values.names());
@@ -171,20 +170,18 @@ interface TemplateScope {
 }
 
 const HELPER = /^(?:each|if|unless|with|for|elif|else|end\w*|range)\b/u;
-/** Matches the beginning of an expression. An object, `{{ color: 'red' }}`, and a tag of another language,
- * `{{ .Values.x }}`, do not match. */
+/** An object, `{{ color: 'red' }}`, and a tag of another language, `{{ .Values.x }}`, do not match. */
 const EXPRESSION = /^[\p{ID_Start}$_(!](?!\w*\s*:)/u;
 const ROOT = /^[\p{ID_Start}$_][\p{ID_Continue}$]*/u;
 const MAX_TAG = 500, MAX_FAULTS = 8;
 const AS_THEY_ARE = "put literal braces into a code span or into answer(text)";
 
 interface CheckedTemplate {
-  /** Says whether any tag begins with the name of a variable. Otherwise no tag is filled in. */
+  /** If no tag begins with the name of a variable, Vis fills in no tag. */
   readonly namesVariable: boolean;
   readonly faults: string | null;
 }
 
-/** If no tag names a variable, tags inside code and after `$` are text. */
 function checkTemplate(template: string, scope: TemplateScope): CheckedTemplate {
   const all = tagsOf(template);
   const namesVariable = all.some(({ name }) => scope.known.has(ROOT.exec(name)?.[0] ?? ""));
@@ -296,7 +293,7 @@ function faultOf(
   return null;
 }
 
-/** Returns `a.b.c` as a list of names; null for other tags (`x | upper`, `.Values.x`, `if a`). */
+/** Returns null for tags that are not a path, such as `x | upper`, `.Values.x` or `if a`. */
 function pathOf(tag: string): string[] | null {
   return /^[\p{ID_Start}$_][\p{ID_Continue}$]*(\.[\p{ID_Continue}$]+)*$/u.test(tag) ? tag.split(".") : null;
 }

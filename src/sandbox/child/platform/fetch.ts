@@ -16,9 +16,8 @@ const MAX_REDIRECTS = 20;
 type Plain = Record<string, unknown>;
 type Send = (request: RealmRequest) => Promise<Received>;
 
-/** `fetch` and its classes for the realm. The classes are ordinary code with their own data and have only the rights of
- * a block. Deno's classes would run a block's code outside its time limit. Only `exchange` calls the runtime's fetch.
- * The other walls decide which addresses can be reached. */
+/** Deno's classes would run a block's code outside its time limit, so the realm has its own `fetch` classes. The other
+ * walls decide which addresses a block can reach. */
 export function realmFetch(work: OutsideWork): Plain {
   const exchange = makeExchange();
   const send = async (request: RealmRequest): Promise<Received> => {
@@ -68,7 +67,7 @@ function throwIfAborted(signal: RealmSignal | null): void {
   if (signal?.aborted) throw signal.reason;
 }
 
-/** Removes credentials before a redirect to another origin. */
+/** A redirect to another origin must not receive credentials. */
 function redirected(
   request: RealmRequest,
   { location, status }: { readonly location: string; readonly status: number },
@@ -88,7 +87,7 @@ function redirected(
 
 function plain(request: RealmRequest): SentRequest {
   const url = new URL(request.url);
-  // The grant names the address, since names cannot be resolved here.
+  // The grant contains the address, because the child cannot resolve names.
   if (url.hostname === "localhost") url.hostname = "127.0.0.1";
   const body = RealmBody.peek(request);
   let headers: HeaderNode | null = null;
@@ -108,7 +107,7 @@ interface HeaderNode {
   readonly next: HeaderNode | null;
 }
 
-/** The only data that the runtime receives: strings and bytes. */
+/** The runtime receives strings and bytes, because other objects would run a block's code. */
 interface SentRequest {
   readonly url: string;
   readonly method: string;
@@ -126,13 +125,12 @@ interface Received {
 
 type FetchExchange = (sent: SentRequest, signal: AbortSignal) => Promise<Received>;
 
-/** Returns a function that makes one HTTP request with the runtime's own fetch, follows no redirect, and reads the
- * whole response. The function is created before foreign code runs, since `makeExchange` first checks how this runtime
- * looks up Request. */
+/** The function follows no redirect and reads the whole response. Call this before foreign code runs, because it first
+ * checks how this runtime looks up Request. */
 function makeExchange(): FetchExchange {
   const call = looksUpRequest() ? fetchWithRequest : nativeFetch;
   return async ({ url, method, headers, body }, signal) => {
-    // A plain record is used, since a block may have replaced an iterator for lists.
+    // A block may have replaced an iterator of lists, so the headers are a plain record.
     const record: Record<string, string> = Object.create(null);
     for (let node = headers; node; node = node.next) record[node.name] = node.value;
     const init: RequestInit = Object.assign(Object.create(null), {
@@ -159,9 +157,8 @@ function looksUpRequest(): boolean {
   return looked;
 }
 
-/** Some runtimes look up Request in the global, where a block's own Request would receive the runtime's signal. So this
- * function lets the first lookup in the global find the runtime's class. No foreign code runs between the start of the
- * call and that lookup. */
+/** Some runtimes look up Request in the global, where a block's own Request would receive the runtime's signal. The
+ * first lookup therefore finds the runtime's class. */
 function fetchWithRequest(url: string, init: RequestInit): Promise<Response> {
   const restore = replaceRequest(() => {});
   try {

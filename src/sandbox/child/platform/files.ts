@@ -8,7 +8,7 @@ const clone = globalThis.structuredClone.bind(globalThis);
 const NativeDate = Date;
 type Plain = Record<string, unknown>;
 
-/** Returns the granted functions of Deno, by their names in `Deno`. The other walls decide about access. */
+/** The keys are names of `Deno`. The other walls decide about access. */
 export function realmFiles(work: OutsideWork, { globals, workspace, env }: ChildAccess): Plain {
   const full = (path: unknown): string => {
     if (typeof path !== "string") {
@@ -77,7 +77,7 @@ function writeOptions(options: unknown): Deno.WriteFileOptions {
   return { append: flag("append"), createNew: flag("createNew") };
 }
 
-/** Uses a descriptor, because the system call filter allows no stat by path. */
+/** The system call filter allows no stat by path, so this uses a descriptor. */
 async function look(path: string): Promise<Plain> {
   const file = await open(path, { read: true });
   try {
@@ -96,11 +96,10 @@ interface Entry {
   readonly next: Entry | null;
 }
 
-/** Returns the entries as a linked list, since a block may have replaced the methods of Array. The entry that was read
- * last comes first. */
+/** A block may have replaced the methods of Array, so the entries form a linked list. The last entry comes first. */
 async function list(path: string): Promise<Entry | null> {
   const entries = readDir(path)[Symbol.asyncIterator]();
-  // The runtime returns a generator or an object with its own function, depending on its version.
+  // The runtime's version decides whether this is a generator or an object with its own function.
   const nextEntry = captured.getOwnPropertyDescriptor(entries, "next")?.value ?? NEXT;
   let first: Entry | null = null;
   for (;;) {
@@ -111,7 +110,7 @@ async function list(path: string): Promise<Entry | null> {
   }
 }
 
-/** `next` of every asynchronous generator, captured before a block can replace it. */
+/** A block can replace `next` of asynchronous generators, so this module captures it first. */
 const NEXT: ((this: unknown) => Promise<IteratorResult<Deno.DirEntry>>) | undefined = captured.getPrototypeOf(
   async function* () {}.prototype,
 )?.next;

@@ -1,4 +1,3 @@
-/** The complete body of a Request or Response of the realm, which can be read once. */
 export class RealmBody {
   readonly headers: RealmHeaders;
   readonly #body: RealmBlob | null;
@@ -35,8 +34,8 @@ export class RealmBody {
     return new RealmBlob([await this.bytes()], { type: this.headers.get("content-type") ?? "" });
   }
 
-  /** Returns the body for a copy or for sending, without consuming it; null without a body. Throws TypeError if the
-   * body was read before. */
+  /** Returns the body without consuming it, and null without a body. Throws TypeError if something read the body
+   * before. */
   static peek(of: RealmBody): RealmBlob | null {
     if (of.#used) throw new TypeError("Cannot read the body: it was read before; keep its value");
     return of.#body;
@@ -204,7 +203,6 @@ interface Field {
   readonly file: string;
 }
 
-/** FormData for the realm, sent as multipart/form-data. */
 export class RealmForm {
   #fields: Field[] = [];
 
@@ -292,7 +290,7 @@ export class RealmBlob {
     return Promise.resolve(new TextDecoder().decode(this.#bytes));
   }
 
-  /** Works synchronously, for bodies. */
+  /** Bodies need the bytes without a promise. */
   static read(blob: RealmBlob): Uint8Array<ArrayBuffer> {
     return blob.#bytes;
   }

@@ -3,7 +3,7 @@ import type { TimersOptions } from "../run/timers.ts";
 import type { RunContext } from "../run/timed_tasks.ts";
 
 const MAX_WORK = 64;
-/** Deno's own class. No block ever gets an instance, so the methods are the original ones. */
+/** No block gets an instance of Deno's own class, so its methods are the original ones. */
 const NativeController = globalThis.AbortController;
 
 interface Work {
@@ -15,12 +15,11 @@ type OutsideWorkOptions = Pick<TimersOptions, "soon" | "afterwards" | "current">
 
 interface OutsideTask {
   readonly what: string;
-  /** Starts the runtime's operation outside of foreign code. */
+  /** The runtime's operation starts while no foreign code runs. */
   readonly begin: (signal: AbortSignal) => Promise<unknown>;
 }
 
-/** Files and connections that a block uses by a grant. Limits the number of such operations, and ends them with the
- * block's time and with the query. */
+/** These operations end with the block's time and with the query. */
 export class OutsideWork {
   readonly #options: OutsideWorkOptions;
   readonly #work = new look.Set<Work>();
@@ -33,7 +32,7 @@ export class OutsideWork {
     return look.setSize(this.#work);
   }
 
-  /** Starts the work. `stop` abandons it, and the promise then rejects. */
+  /** `stop` abandons the work, and the promise then rejects. */
   start({ what, begin }: OutsideTask): { readonly done: Promise<unknown>; readonly stop: (why: string) => void } {
     let stop = (_why: string): void => {};
     const done = new captured.Promise((resolve, reject) => {
@@ -68,7 +67,7 @@ export class OutsideWork {
     return { done, stop };
   }
 
-  /** With null, all work is abandoned. */
+  /** With null, this abandons the work of all runs. */
   abort(run: RunContext | null, why: string): void {
     look.setEach(this.#work, (work) => {
       if (run === null || work.run === run) work.stop(why);
@@ -82,7 +81,7 @@ export class OutsideWork {
   }
 }
 
-/** Copies the facts of a runtime error, because the original object would lead to classes of the runtime. */
+/** The original error would lead to classes of the runtime, so a block gets a copy of the facts. */
 function factsOf(cause: unknown, what: string): ErrorFacts {
   const isError = typeof cause === "object" && cause !== null;
   const name: unknown = isError && "name" in cause ? cause.name : "";

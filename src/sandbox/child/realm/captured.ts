@@ -1,6 +1,5 @@
-/** The parts of the runtime that the child needs, captured before its global is emptied and before foreign code can
- * replace them. Modules that run after foreign code use these parts, null-prototype objects and their own classes. Such
- * modules never use methods of shared prototypes, iteration protocols, or globals looked up at the time of use. */
+/** This module captures parts of the runtime before foreign code can replace them. Modules that run after foreign code
+ * must use these parts, not methods of shared prototypes or iteration. */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { setImmediate } from "node:timers";
 import { types } from "node:util";
@@ -9,8 +8,7 @@ import { getterOf, intrinsics, uncurry } from "../../codec/intrinsics.ts";
 
 const { apply, get } = Reflect;
 
-/** Returns a function that drains the microtask queue immediately. Inside a microtask, the function has no effect, so
- * it is called from a timer or an immediate. */
+/** The function has no effect inside a microtask, so call it from a timer or an immediate. */
 function microtaskDrain(): () => void {
   const core: unknown = Reflect.get(Deno, Reflect.get(Deno, "internal"))?.core;
   const drain: unknown = typeof core === "object" && core !== null ? Reflect.get(core, "runMicrotasks") : undefined;
@@ -20,8 +18,7 @@ function microtaskDrain(): () => void {
 
 const setProperty = Reflect.set;
 
-/** Calls without the empty argument list, which the runtime would spread with an iterator that a block may have
- * replaced. */
+/** The runtime would spread the empty argument list with an iterator that a block may have replaced. */
 function immediate(f: () => void): void {
   setProperty(setImmediate(f), "_argv", undefined);
 }
@@ -51,7 +48,7 @@ export const captured = {
   clearTimeout: globalThis.clearTimeout.bind(globalThis),
   setImmediate: immediate,
   runMicrotasks: microtaskDrain(),
-  /** Names the run that started the current code, and follows promises and timers, unlike a variable. */
+  /** The context follows promises and timers, unlike a variable, and names the run that started the current code. */
   context: {
     get: (): unknown => context.getStore(),
     run: (store: unknown, f: () => void): void => context.run(store, f),
@@ -73,8 +70,8 @@ function temporalTexts(): Readonly<Record<string, TextOf>> {
   return table;
 }
 
-/** Returns a function that returns the state (0 pending, 1 fulfilled, 2 rejected) and the result of a promise, without
- * running code of the promise. */
+/** The function returns the state (0 pending, 1 fulfilled, 2 rejected) and the result, without running code of the
+ * promise. */
 function promiseDetails(): (promise: object) => readonly unknown[] {
   const core: unknown = Reflect.get(Deno, Reflect.get(Deno, "internal"))?.core;
   const details: unknown = typeof core === "object" && core !== null ? Reflect.get(core, "getPromiseDetails") : null;
@@ -85,7 +82,7 @@ function promiseDetails(): (promise: object) => readonly unknown[] {
 const mapIterator: { next: () => IteratorResult<unknown> } = Object.getPrototypeOf(new Map().entries());
 const setIterator: { next: () => IteratorResult<unknown> } = Object.getPrototypeOf(new Set().values());
 
-/** Functions to inspect values without running their code. */
+/** These functions inspect values without running their code. */
 export const look = {
   ...intrinsics,
   isAnyBuffer: types.isAnyArrayBuffer,
@@ -128,7 +125,7 @@ export const look = {
   internalKeys: Reflect.ownKeys(new URLSearchParams()).filter((key) => key.toString() !== "Symbol(list)"),
 } as const;
 
-/** Returns a set of names that code of a block cannot change: `set[name] === true`. */
+/** A block cannot change the set, which `set[name] === true` queries. */
 export function nameSet(names: readonly string[]): Readonly<Record<string, true>> {
   return Object.freeze(Object.assign(Object.create(null), Object.fromEntries(names.map((name) => [name, true]))));
 }
@@ -139,7 +136,7 @@ export interface ErrorFacts {
   readonly hint?: string;
 }
 
-/** Adds facts to an error as properties that are not enumerable. */
+/** The properties are not enumerable. */
 export function setErrorFacts(error: Error, { name, message, hint }: ErrorFacts): Error {
   const set = (key: string, value: string): void => {
     captured.defineProperty(error, key, { value, writable: true, configurable: true, enumerable: false });

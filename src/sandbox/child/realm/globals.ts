@@ -7,23 +7,23 @@ import { captured, look, setErrorFacts } from "./captured.ts";
 
 type Plain = Record<string, unknown>;
 
-/** Returns a frozen object with frozen functions and without a prototype. */
 function bare(members: Plain): Plain {
   for (const key of Object.keys(members)) captured.freeze(members[key]);
   return captured.freeze(Object.assign(Object.create(null), members));
 }
 
 interface RealmTurns {
-  /** Enters foreign code under a time limit. */
+  /** The task enters foreign code under a time limit. */
   soon(task: () => void, owner: RunContext | null): void;
-  /** Runs the task after foreign code has been left. */
+  /** The task runs after foreign code has ended its turn. */
   afterwards(task: () => void): void;
-  /** Counts operations of the runtime that start or end. When one ends, `soon` follows without another event. */
+  /** `change` counts operations of the runtime that start or end. When one ends, `soon` follows without another
+   * event. */
   operations(change: 1 | -1): void;
 }
 
-/** Returns replacements for objects of Deno. The runtime's `performance`, `crypto` and FinalizationRegistry lead to
- * objects that a block must not reach, or run a block's code outside its time limit. */
+/** The runtime's `performance`, `crypto` and FinalizationRegistry lead to objects that a block must not reach, or run a
+ * block's code outside its time limit. */
 export function realmGlobals(turns: RealmTurns, current: () => RunContext | null): Plain {
   const { subtle } = crypto;
   const digest = subtle.digest.bind(subtle);
@@ -33,8 +33,7 @@ export function realmGlobals(turns: RealmTurns, current: () => RunContext | null
   const NativeRegistry = FinalizationRegistry;
   const { register, unregister } = NativeRegistry.prototype;
 
-  /** The operation starts after this turn, so it receives text and a copy of the bytes: reading an object may run
-   * code. */
+  /** Reading an object may run code, so the later operation receives text and a copy of the bytes. */
   const digestLater = (algorithm: unknown, data: BufferSource): Promise<unknown> =>
     new captured.Promise((resolve, reject) => {
       const isObject = typeof algorithm === "object" && algorithm !== null;
@@ -56,7 +55,7 @@ export function realmGlobals(turns: RealmTurns, current: () => RunContext | null
       });
     });
 
-  /** A subclass would have the native class as its prototype, which calls back outside of a turn. */
+  /** A subclass would inherit from the native class, which calls back outside of a turn. */
   class Registry {
     readonly #native: FinalizationRegistry<unknown>;
 
@@ -127,8 +126,7 @@ interface Known extends Pick<RealmFunctionsOptions, "moduleOf"> {
   readonly byName: Plain;
 }
 
-/** Accepts a function, namespace or module of the realm, or its name. Other values are passed on for the host to
- * refuse. A function of a module is described with the module. */
+/** Returns other values unchanged, so that the host refuses them. The name of a module stands for its functions. */
 function nameOf(of: unknown, { roots, byName, moduleOf }: Known): unknown {
   if (typeof of !== "function" && (typeof of !== "object" || of === null)) return of;
   for (const name in byName) if (byName[name] === of) return name;
@@ -136,7 +134,7 @@ function nameOf(of: unknown, { roots, byName, moduleOf }: Known): unknown {
   const module = moduleOf(of);
   if (module !== null) return module;
   if (typeof of === "object") return of;
-  // Functions such as print are made elsewhere; the host knows them by their names.
+  // The sandbox makes functions such as `print` elsewhere, and the host knows their names.
   const own = captured.getOwnPropertyDescriptor(of, "name")?.value;
   if (typeof own === "string" && own !== "") return own;
   throw new captured.TypeError("Cannot describe this function: the sandbox did not make it");
@@ -165,7 +163,7 @@ function deepFreeze(value: unknown): unknown {
 
 type Listener = ((event: object) => unknown) | { handleEvent(event: object): unknown };
 
-/** Only this module has this key, so blocks cannot use the constructor. */
+/** Blocks cannot reach this key, so they cannot use the constructor. */
 const KEY = {};
 const internals = { abort: (_signal: RealmAbortSignal, _reason: unknown): void => {} };
 
@@ -173,8 +171,7 @@ function namedError(name: string, message: string): Error {
   return setErrorFacts(new captured.Error(), { name, message });
 }
 
-/** AbortSignal for the realm, because the symbols of Deno's class lead to lists of timers and listeners. The class
- * supports reason, onabort, listeners, throwIfAborted, abort, timeout and any. */
+/** The symbols of Deno's class lead to lists of timers and listeners, so the realm has its own AbortSignal. */
 class RealmAbortSignal {
   #aborted = false;
   #reason: unknown = undefined;
@@ -205,7 +202,7 @@ class RealmAbortSignal {
     if (this.#aborted) throw this.#reason;
   }
 
-  /** An abort happens once, so every listener is a `once` listener. */
+  /** An abort happens once, so a listener needs no `once`. */
   addEventListener(type: unknown, listener: Listener | null): void {
     if (type === "abort" && listener && !this.#aborted) look.setAdd(this.#listeners, listener);
   }
@@ -263,7 +260,7 @@ class RealmAbortController {
   }
 }
 
-/** Returns the two classes under their usual names. Called once per worker. `setTimeout` is the realm's own. */
+/** `setTimeout` is the realm's own. */
 export function abortClasses(setTimeout: (f: () => void, ms: number) => unknown): Record<string, unknown> {
   const timeout = (ms: number): RealmAbortSignal => {
     const signal = new RealmAbortSignal(KEY);

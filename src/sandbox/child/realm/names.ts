@@ -6,9 +6,8 @@ import { captured, look, nameSet } from "./captured.ts";
 
 type Plain = Record<string, unknown>;
 
-/** Names that Vis adds to the realm. When a block ends, Vis undoes its changes to these names, except names that the
- * block declared. A variable of the same name hides the original, which stays reachable as `vis.NAME`; a module or
- * namespace also as `vis.ext.NAME`. */
+/** When a block ends, Vis undoes its changes to these names, except names that the block declared. A variable of the
+ * same name hides the original, which stays reachable as `vis.NAME`; a module or namespace is also `vis.ext.NAME`. */
 export class InjectedNames {
   readonly #values: Plain = look.create(null);
   readonly #vis: Plain = look.create(null);
@@ -37,13 +36,13 @@ export class InjectedNames {
     define("vis", this.#vis);
   }
 
-  /** Returns the kind of global that a variable of this name hides: null if none, "ext" if it is in `vis.ext`. */
+  /** Returns null if a variable of this name hides no global, and "ext" if it hides a member of `vis.ext`. */
   kindOf(name: string): "own" | "ext" | null {
     if (!look.hasOwn(this.#values, name) || name === "vis") return null;
     return look.hasOwn(this.#ext, name) ? "ext" : "own";
   }
 
-  /** Returns the module or namespace that equals a value or has it as an own property, or null. */
+  /** The value may be the module or namespace, or an own property of it. Returns null for other values. */
   extensionOf(value: unknown): string | null {
     for (const name in this.#ext) {
       const own = this.#values[name];
@@ -61,8 +60,7 @@ export class InjectedNames {
     return look.hasOwn(this.#values, name) ? descriptor(this.#values[name]) : null;
   }
 
-  /** Restores names that were overwritten or deleted. Reports the restored names, and once the names that a block made
-   * permanent. */
+  /** Calls `restored` for each restored name, and `fixed` once for each name that a block made permanent. */
   restore(
     on: { readonly restored: (name: string) => void; readonly fixed: (name: string) => void },
   ): void {
@@ -79,7 +77,7 @@ export class InjectedNames {
     }
   }
 
-  /** Names are read when they are used, since some values are replaced. */
+  /** Vis replaces some values, so the getter reads the name at each use. */
   #list(name: string, list: Plain): void {
     if (name === "ext" || SYSTEM[name]) return;
     const get = (): unknown => this.#values[name];
@@ -113,8 +111,8 @@ interface Row {
 
 type Rows = Row[];
 
-/** The names `results` and `printed`: the values and output of the blocks in the latest iteration that ran any. All
- * blocks of an iteration see the previous iteration's values, as shown to the model. */
+/** The blocks of an iteration see `results` and `printed` of the latest earlier iteration that ran blocks, as the model
+ * saw them. */
 export class ShownResults {
   readonly #names: InjectedNames;
   #iteration = -1;
@@ -175,7 +173,7 @@ function rowsOf(list: readonly FormerResult[]): Rows {
   return rows;
 }
 
-/** Makes a getter that names the loss, because `undefined` would look like a result. */
+/** `undefined` would look like a result, so a getter reports the loss. */
 function lost(index: number, held: string): PropertyDescriptor {
   const read = (): never => {
     throw new captured.Error(

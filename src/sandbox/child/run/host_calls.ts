@@ -23,7 +23,7 @@ interface Call {
   readonly id: string;
   readonly name: string;
   readonly run: RunContext;
-  /** Created at the call of the function, so that its stack names the line of the block. */
+  /** The function's call creates the error, so that its stack names the line of the block. */
   readonly error: Error;
   readonly resolve: (value: unknown) => void;
   readonly reject: (reason: unknown) => void;
@@ -39,24 +39,24 @@ interface HostCallsOptions {
   readonly pipe: Pipe;
   readonly untimed: readonly string[];
   readonly results: Results;
-  /** Enters foreign code, because settling a promise runs the code that awaits it. */
+  /** Settling a promise runs the code that awaits it, so the task enters foreign code. */
   readonly soon: (task: () => void, owner: RunContext) => void;
-  /** Returns whether foreign code is running. `turnEnded` follows, however the turn ends. */
+  /** While foreign code runs, a later `turnEnded` is certain. */
   readonly inTurn: () => boolean;
   readonly current: () => RunContext | null;
 }
 
-/** Calls of host functions, each a promise that the main process settles. Calls above the limits wait here. */
+/** Calls above the limits wait here. */
 export class HostCalls {
   readonly #options: HostCallsOptions;
-  // A plain dictionary and a linked list are used, since foreign code may have replaced the methods of Map and Array.
+  // Foreign code may have replaced the methods of Map and Array, so this is a plain dictionary.
   readonly #pending: Record<string, Call> = Object.create(null);
   #first: Call | null = null;
   #last: Call | null = null;
   #outstanding = 0;
   #outstandingBytes = 0;
   readonly #untimed: Record<string, true> = Object.create(null);
-  /** Calls that code may wait for, including queued ones. */
+  /** Queued calls count, because code may wait for them. */
   #open = 0;
   #openUntimed = 0;
   #enabled = true;
@@ -67,18 +67,17 @@ export class HostCalls {
     for (let i = 0; i < untimed.length; i++) this.#untimed[untimed[i]!] = true;
   }
 
-  /** Returns whether calls are open, all with their own deadlines. */
+  /** Returns whether calls are open and each has its own deadline. */
   get onlyUntimed(): boolean {
     return this.#openUntimed > 0 && this.#openUntimed === this.#open;
   }
 
-  /** Returns whether no call is open, and no abandoned call still needs an answer from the main process. */
+  /** An abandoned call counts until the main process answers it. */
   get areNone(): boolean {
     return this.#open === 0 && this.#outstanding === 0;
   }
 
-  /** Calls are disabled while variables are restored, because a source that is evaluated again must not repeat a side
-   * effect. */
+  /** A restored source must not repeat a side effect, so calls are disabled during a restore. */
   enable(on: boolean): void {
     this.#enabled = on;
   }
@@ -116,7 +115,7 @@ export class HostCalls {
     });
   }
 
-  /** Throws ProtocolError for an answer without a call. */
+  /** Throws ProtocolError if no call has this id. */
   answer({ id, ok, payload }: CallAnswer): void {
     const call = this.#pending[id];
     if (!call) throw new ProtocolError("Cannot accept an answer: no request waits for it");
@@ -136,7 +135,7 @@ export class HostCalls {
     this.#options.soon(settle, call.run);
   }
 
-  /** Rejects the calls of the run, or of all runs, and informs the main process that their answers are not needed. */
+  /** A null run aborts the calls of all runs. The main process learns that their answers are not needed. */
   abort(run: RunContext | null, why: string): void {
     for (let call = this.#first; call; call = call.next) {
       if (run === null || call.run === run) this.#giveUp(call, why);
@@ -204,9 +203,8 @@ export class HostCalls {
     return this.#outstanding === 0 || this.#outstandingBytes + call.bytes <= MAX_CALL_BYTES;
   }
 
-  /** Sends a call. A block may be stopped, or run out of stack, at any call. So the code that makes the call answerable
-   * and sends it contains no call. The first call of a turn is written immediately; later calls wait for the end of the
-   * turn or for a full batch. */
+  /** A block may be stopped, or run out of stack, at any call, so the code that registers and sends the call contains
+   * none. The first call of a turn goes out immediately; later calls wait for the end of the turn or a full batch. */
   #send(call: Call, payload: Bytes): void {
     const { pipe, inTurn } = this.#options;
     const { id, name, run, bytes } = call;

@@ -20,8 +20,7 @@ interface OutputOptions {
   readonly afterwards: (task: () => void) => void;
 }
 
-/** Keeps the output of a block up to a limit, counts the rest, and sends it in few frames. A block in a loop is never
- * idle, so writing also sends output that has waited long enough. */
+/** A block in a loop is never idle, so writing also sends output that has waited long enough. */
 export class Output {
   readonly #options: OutputOptions;
   readonly #encoder = new captured.TextEncoder();
@@ -108,7 +107,6 @@ function piece(text: string, from: number, to: number): string {
 
 const MAX_NOTES = 20;
 
-/** Stray errors and other facts since the last report, up to a limit. */
 export class Notes {
   #list: string[] = [];
   #count = 0;
@@ -116,7 +114,7 @@ export class Notes {
 
   add(text: string): void {
     if (this.#count >= MAX_NOTES) this.#left++;
-    // An assignment is not safe: a block may have defined a setter on the prototype of arrays.
+    // A block may have defined a setter on the prototype of arrays, so an assignment is not safe.
     else captured.defineProperty(this.#list, this.#count++, { value: text, enumerable: true });
   }
 
@@ -149,7 +147,7 @@ function lineOf(values: unknown[], preview: Preview): string {
   return `${text}\n`;
 }
 
-/** Formats `%s is %d` like a console. Values without a mark follow. */
+/** The marks follow the console, such as `%s is %d`. Values without a mark follow the text. */
 function formatted(values: unknown[], preview: Preview): string {
   const first = values[0];
   if (values.length < 2 || typeof first !== "string" || look.indexOf(first, "%") < 0) return lineOf(values, preview);
@@ -177,7 +175,7 @@ function marked(value: unknown, { kind, preview }: { readonly kind: string; read
   return typeof value === "string" ? value : preview(value);
 }
 
-/** Prints one line per call. Objects are bounded previews, so that printing cannot hang or run a getter. */
+/** Objects print as bounded previews, so that printing cannot hang or run a getter. */
 export function makeConsole(output: Output, preview: Preview): {
   readonly console: object;
   readonly print: (...values: unknown[]) => void;

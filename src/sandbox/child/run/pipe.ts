@@ -5,7 +5,7 @@ import { captured } from "../realm/captured.ts";
 const READ_BYTES = 256 << 10;
 /** Up to this size, one write of a copy is cheaper than two writes. */
 const COPIED_BYTES = 64 << 10;
-/** The frames of a turn wait for its end, unless there are `GATHERED` of them or one exceeds `SMALL_BYTES`. */
+/** The frames of a turn wait for its end, unless there are `GATHERED` of them or a frame exceeds `SMALL_BYTES`. */
 const GATHERED = 16, SMALL_BYTES = 4096;
 const NOTHING: Bytes = new Uint8Array(0);
 const BytesOf = Uint8Array, Memory = ArrayBuffer, RangeFault = RangeError;
@@ -27,7 +27,7 @@ interface Reading {
   readonly onlyWaits: () => boolean;
 }
 
-/** Throws RangeError over a limit. */
+/** Throws RangeError if the header or the payload exceeds its limit. */
 export function frameOf(header: Header, payload: Bytes = NOTHING): WaitingFrame {
   const payloadBytes = viewLength(payload), head = frameHead({ header, payloadBytes });
   if (payloadBytes > COPIED_BYTES) return { head, rest: payload };
@@ -37,13 +37,12 @@ export function frameOf(header: Header, payload: Bytes = NOTHING): WaitingFrame 
   return { head: whole, rest: null };
 }
 
-/** The child's end of the pipe to the main process. Code that a block called also sends frames. Such code may be
- * stopped or run out of stack at any call, so each step leaves a state from which the next one continues. Writes block,
- * so that a block cannot send faster than the main process reads. */
+/** Vis may stop a block's code at any call while it sends a frame, so each step leaves a state from which the next step
+ * continues. Writes block, so that a block cannot send faster than the main process reads. */
 export class Pipe {
-  /** Frames in order, not yet written. Code that must be sure of a frame appends it here. */
+  /** The frames are in order. Code that must be sure of a frame appends it here. */
   waiting: Bytes[] = bareList();
-  /** Says whether more frames and a call of `flush` are about to follow. */
+  /** If true, more frames and a call of `flush` follow. */
   gathers = false;
   #next = 0;
   #bytes: Bytes = NOTHING;
@@ -53,7 +52,7 @@ export class Pipe {
   readonly #memory = new Memory(READ_BYTES);
   readonly #buffer = new BytesOf(this.#memory);
   #reading: Reading | null = null;
-  /** Continues reading after a pause for a turn; null if reading is not paused. */
+  /** This is null if reading is not paused. */
   #resume: (() => void) | null = null;
 
   constructor(end: (why: string | null) => void) {
@@ -67,7 +66,6 @@ export class Pipe {
     if (!this.gathers) this.flush();
   }
 
-  /** Writes the waiting frames, unless they are few and more are about to follow. */
   flushUnlessLittle(latestBytes: number): void {
     if (!this.gathers || latestBytes > SMALL_BYTES || this.waiting.length >= GATHERED) this.flush();
   }
@@ -112,10 +110,11 @@ export class Pipe {
     return true;
   }
 
-  /** Passes on frames from the main process until its input ends, then ends the child. */
+  /** The child ends when the input of the main process ends. */
   async serve(reading: Reading): Promise<void> {
     this.#reading = reading;
-    // The runtime reads the length by a getter that a block may have replaced, which would receive the buffer.
+    // The runtime reads the length by a getter that a block may have replaced, and this getter would receive the
+    // buffer.
     captured.defineProperty(this.#buffer, "length", { value: READ_BYTES });
     try {
       while (this.#take(await read(this.#buffer))) {
@@ -126,8 +125,8 @@ export class Pipe {
     }
   }
 
-  /** Called after a turn. While the child is inactive until a frame arrives, this thread itself waits for the frame.
-   * The runtime reads on another thread, and switching there and back costs as much as the rest of a host call. */
+  /** While the child waits for a frame, this thread reads it, because the runtime reads on another thread. Switching
+   * there and back costs as much as the rest of a host call. */
   readOn(): void {
     const reading = this.#reading, resume = this.#resume;
     if (resume === null || reading === null) return;

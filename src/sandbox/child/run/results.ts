@@ -8,8 +8,8 @@ interface Part {
   readonly inner: Readonly<Record<string, Part>>;
 }
 
-/** Makes the objects of results throw for names that only similar tools have. Otherwise the objects behave as plain
- * objects. The engine asks the prototype only for names that an object lacks, and the prototype has no names itself. */
+/** Objects of results throw for names that only similar tools have. The engine asks the prototype only for names that
+ * an object lacks. */
 export class Results {
   readonly #parts: Record<string, Part> = look.create(null);
 
@@ -51,7 +51,7 @@ function partOf(of: string, misnamed: Readonly<Record<string, string>>): Part {
   return { prototype, inner };
 }
 
-/** Returns an empty object that refuses these names. A trap is a property of the handler, which must inherit none. */
+/** A trap is a property of the handler, which must inherit none. */
 function refusing(of: string, names: Readonly<Record<string, string>>): object {
   const handler: ProxyHandler<object> = look.create(null);
   handler.get = (target, key, receiver): unknown => {

@@ -6,7 +6,7 @@ interface Task {
   readonly owner: RunContext | null;
 }
 
-/** A plain queue, because foreign code may have replaced the methods of Array. */
+/** Foreign code may have replaced the methods of Array, so this is a plain queue. */
 class Tasks {
   #tasks = bareList<Task>();
   #next = 0;
@@ -23,8 +23,8 @@ class Tasks {
     this.#tasks[this.#tasks.length] = { run, owner };
   }
 
-  /** Runs tasks up to the first task of another owner. Each task is removed before it runs, so that a stopped turn does
-   * not repeat the task. */
+  /** The queue removes a task before it runs, so that a stopped turn does not repeat the task. The first task of
+   * another owner waits. */
   runAll(): void {
     const { owner } = this;
     while (this.waiting && this.owner === owner) this.#tasks[this.#next++]!.run();
@@ -38,24 +38,24 @@ interface TurnOptions {
   /** The limit is in milliseconds. */
   readonly limitMs: (owner: RunContext | null) => number;
   readonly onStopped: (owner: RunContext | null) => void;
-  /** Called when foreign code has been left, however a turn ended. */
+  /** The turn may have ended by itself or at its limit. */
   readonly onLeft: () => void;
   readonly onIdle: () => void;
 }
 
-/** A limit that expires just when the turn ends would terminate unrelated code, which no code can catch. So each limit
- * is far above an ordinary turn; a block that is out of time is stopped before its turn. */
+/** A limit that expires just when the turn ends would terminate unrelated code, which cannot catch this. So each limit
+ * is far above an ordinary turn. */
 const SHORTEST_MS = 50;
 
-/** Tasks that enter foreign code, each turn under a time limit. Messages arrive inside a microtask, where microtasks
- * cannot be drained, so a task runs in the next immediate. Waiting tasks of one owner share one entry. */
+/** Messages arrive inside a microtask, where nothing can drain microtasks, so a task runs in the next immediate.
+ * Waiting tasks of one owner share a turn. */
 export class TimedTasks {
   readonly #entry = new TimedEntry();
   readonly #options: TurnOptions;
   readonly #tasks = new Tasks();
   readonly #afterwards = new Tasks();
   #scheduled = false;
-  /** Says whether `onIdle` is running. A turn that `onIdle` schedules follows without the event loop. */
+  /** While `onIdle` runs, a turn that it schedules follows without the event loop. */
   #idle = false;
   #inside = false;
   #operations = 0;
@@ -73,7 +73,7 @@ export class TimedTasks {
     return this.#scheduled;
   }
 
-  /** Returns whether tasks are waiting, or runtime operations that will add some. */
+  /** Operations of the runtime count, because they will add tasks. */
   get areWaiting(): boolean {
     return this.#tasks.waiting || this.#operations > 0;
   }
@@ -88,14 +88,14 @@ export class TimedTasks {
     if (!this.#inside) this.#schedule();
   }
 
-  /** Runs changes to the runtime's own lists (timers, immediates, asynchronous operations) when the turn has ended, or
-   * immediately outside of a turn. A limit that stops a turn in the middle of such a change would corrupt the lists. */
+  /** A limit that stops a turn while it changes the runtime's own lists (timers, operations) would corrupt them. So
+   * `run` waits for the end of the turn. */
   afterwards(run: () => void): void {
     if (this.#inside) this.#afterwards.add(run);
     else run();
   }
 
-  /** Runs a turn with its own limit. `after` runs when the turn has ended, stopped or not. */
+  /** `after` runs when the turn has ended, even if its limit stopped it. */
   alone(entry: { readonly limitMs: number; readonly task: () => void; readonly after: () => void }): void {
     this.#operations++;
     captured.setImmediate(() => {
@@ -136,19 +136,18 @@ export class TimedTasks {
   }
 }
 
-/** Foreign code may call this function without effect, because the task is removed before it runs. */
+/** Foreign code may call this function without effect, because it takes the task before it runs the task. */
 const TRAMPOLINE = "$sandboxTurn";
 
-/** The only entry point into foreign code. The timeout of a script stops loops and regular expressions and keeps all
- * variables, but does not cover code after an `await`. Therefore this script runs the task and then drains the
- * microtasks within the same limit. The limit thus also stops loops after an await and loops of microtasks. V8 drops
- * the rest of the microtask queue when a drain is stopped. */
+/** The timeout of a script stops loops and keeps variables, but does not cover code after an `await`. Therefore this
+ * script runs the task and drains the microtasks within the same limit. V8 drops the rest of the microtask queue when
+ * a drain is stopped. */
 class TimedEntry {
   readonly #script: InstanceType<typeof captured.Script>;
   #task: (() => void) | null = null;
   #finished = true;
 
-  /** Created once per realm, before foreign code runs. */
+  /** The constructor runs once per realm, before foreign code. */
   constructor() {
     const slot = `${TRAMPOLINE}Slot`;
     const trampoline = (): void => {
@@ -165,7 +164,8 @@ class TimedEntry {
     this.#script = new captured.Script(`${TRAMPOLINE}()`, { filename: "sandbox" });
   }
 
-  /** Runs a task from a timer or an immediate. The task must not throw. Returns false if the limit stopped the turn. */
+  /** A timer or an immediate must call this, and the task must not throw. Returns false if the limit stopped the
+   * turn. */
   run(limitMs: number, task: () => void): boolean {
     this.#task = task;
     this.#finished = false;
@@ -179,10 +179,10 @@ class TimedEntry {
   }
 }
 
-/** The block that started the current code. Background work of an earlier block keeps the context of that block. */
+/** Background work of an earlier block keeps the context of that block. */
 export interface RunContext {
   readonly id: string;
-  /** The reason why the block must start no more work: its deadline passed, it was cancelled, or its query ended.
-   * Otherwise "". */
+  /** The block must start no more work after its deadline, its cancellation or the end of its query. The value is ""
+   * before that. */
   ended: string;
 }

@@ -11,7 +11,7 @@ interface Timer {
 }
 
 export interface TimersOptions {
-  /** Enters foreign code, because settling a promise runs the code that awaits it. */
+  /** Settling a promise runs the code that awaits it, so the task enters foreign code. */
   readonly soon: (task: () => void, owner: RunContext | null) => void;
   readonly afterwards: (task: () => void) => void;
   readonly current: () => RunContext | null;
@@ -20,7 +20,6 @@ export interface TimersOptions {
 
 type Callback = (...args: unknown[]) => unknown;
 
-/** The realm's own timers: numbered, limited, run under a time limit, removed with the query. */
 export class Timers {
   readonly #options: TimersOptions;
   readonly #live: Record<number, Timer> = Object.create(null);
@@ -46,7 +45,7 @@ export class Timers {
     return this.#start({ f, ms, args: [], repeat: false });
   }
 
-  /** Stops the timers of a run, of no run (null), or all timers. */
+  /** Null stops the timers that belong to no run. */
   stop(run: RunContext | null | "all"): void {
     for (const id in this.#live) {
       if (run === "all" || this.#live[id]?.run === run) this.#stop(this.#live[id]?.id);

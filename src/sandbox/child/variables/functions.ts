@@ -15,12 +15,11 @@ interface KnownClass {
   readonly hidden: boolean;
 }
 
-/** Functions and classes that their text fully describes, because it is at the top level of a block. */
+/** The text of these functions and classes describes them fully, because it is at the top level of a block. */
 export class KnownFunctions {
   readonly #functions = new look.WeakMap<object, KnownFunction>();
   readonly #classes = new look.WeakMap<object, KnownClass>();
 
-  /** Remembers `value` under `name` if `source` evaluates to it. */
   learn(value: object, made: Named): void {
     const { name, source, requires } = made;
     if (source === "" || look.weakGet(this.#functions, value)) return;
@@ -38,7 +37,7 @@ export class KnownFunctions {
     }
   }
 
-  /** Remembers a function that the running block has just declared, under the model's name and source. */
+  /** The name and the source are the model's. */
   made(
     value: object,
     { name, declarations }: { readonly name: string; readonly declarations: readonly Declaration[] },
@@ -51,7 +50,7 @@ export class KnownFunctions {
     }
   }
 
-  /** Returns the model's text of a function; null for a function that runs unchanged. */
+  /** Returns null if the function runs as the model wrote it. */
   sourceOf(value: object): string | null {
     const known = this.find(value);
     return known?.kind === "function" ? known.source : null;
@@ -61,7 +60,7 @@ export class KnownFunctions {
     return look.weakGet(this.#functions, value) as KnownFunction | undefined;
   }
 
-  /** Returns the class of an instance, or why its instances cannot be kept. */
+  /** Returns a reason if Vis cannot keep instances of the class. */
   classOf(value: object): { readonly name: string } | { readonly reason: string } {
     let name = "", at = look.prototypeOf(value);
     for (let i = 0; at !== null && i < 50 && !look.isProxy(at); i++) {
@@ -76,7 +75,7 @@ export class KnownFunctions {
   }
 }
 
-/** Compares texts from the parameters on, since a declaration runs without its name (`f=function(a) {…}`). */
+/** A declaration runs without its name (`f=function(a) {…}`), so this compares texts from the parameters on. */
 function sameFunction(text: string, source: string): boolean {
   if (text === source) return true;
   const head = look.slice(source, 0, 5);

@@ -15,7 +15,7 @@ import {
   type VariableRecord,
 } from "./snapshot.ts";
 
-/** Must equal the sandbox's `VariableRestoreReport`. */
+/** This type must equal the sandbox's `VariableRestoreReport`. */
 export interface RestoredVariable {
   readonly name: string;
   readonly how: "data" | "eval" | "skipped" | "lost";
@@ -30,12 +30,11 @@ interface RestoreParts extends SaveParts {
   readonly remove: (name: string) => void;
 }
 
-/** Returns the image of a lost variable, for a variable whose code must not be evaluated. */
 export function refusedImage(image: VariableImage, fault: string): VariableImage {
   return { ...image, kind: "lost", reason: `${fault}, so it was not evaluated` };
 }
 
-/** Restores variables: binds values and evaluates sources, each after its requirements. Each object is used once. */
+/** Use each object once, because it keeps the state of one restore. */
 export class Restoring {
   readonly #parts: RestoreParts;
   readonly #images: Record<string, VariableImage> = look.create(null);
@@ -50,7 +49,7 @@ export class Restoring {
     for (let i = 0; i < images.length; i++) this.#images[images[i]!.name] = images[i]!;
   }
 
-  /** Functions come first, since evaluating them runs no code; later variables need the classes. */
+  /** Evaluating functions runs no code, so they come first; instances need the classes. */
   run(images: readonly VariableImage[]): RestoredVariable[] {
     for (let i = 0; i < images.length; i++) if (images[i]!.kind === "function") this.#visit(images[i]!.name);
     const reports = bareList<RestoredVariable>();
@@ -100,8 +99,7 @@ export class Restoring {
     this.#parts.functions.add(value, { name, source, requires });
   }
 
-  /** Returns the function or class that this variable shared with the variable `root`. Returns null if that variable
-   * now has another value or none. */
+  /** Returns null if the variable `root` now has another value or none. */
   #alias({ root, source, kind }: VariableImage): unknown {
     const other = root === null ? undefined : this.#images[root];
     if (!other || other.kind !== kind || other.source !== source || other.root !== null) return null;
@@ -185,7 +183,7 @@ export class Restoring {
     return decode(bytes, { prototypeOf: (name) => this.#prototypeOf(name) });
   }
 
-  /** Restores the values of several variables. A missing class drops only the values that need it. */
+  /** If a class is missing, the table loses only the values that need it. */
   #table(hash: string, bytes: VariableImage["bytes"]): unknown {
     if (hash in this.#tables) return this.#tables[hash];
     for (const name in this.#images) {

@@ -26,8 +26,7 @@ const WALK = { objects: 50_000, properties: 100_000 };
 const LARGE = 64 << 10;
 const REACH_ALL = nameSet(["globalThis", "results", "vis"]);
 
-/** Saves at the end of a block: finds the variables that the block can have changed and did change, and the data to
- * store. Each object is used once. */
+/** Use each object once, at the end of a block. */
 export class Saving {
   readonly #parts: SavingParts;
   readonly #named: Record<string, true> = look.create(null);
@@ -73,7 +72,7 @@ export class Saving {
     for (let i = 0; i < assigned.length; i++) this.#named[assigned[i]!.name] = true;
   }
 
-  /** Adds a variable, the variables that its code can reach, and variables that may share an object with it. */
+  /** A changed variable may share objects with others, or its code may reach them, so these are candidates. */
   #reach(first: string): void {
     const queue = bareList<string>();
     queue[0] = first;
@@ -93,7 +92,7 @@ export class Saving {
     }
   }
 
-  /** Functions and classes come first, since other values may be their instances. */
+  /** Other values may be instances of functions and classes, so these come first. */
   #look(): void {
     for (const name in this.#candidates) if (typeof this.#parts.get(name) === "function") this.#lookAt(name);
     for (const name in this.#candidates) if (typeof this.#parts.get(name) !== "function") this.#lookAt(name);
@@ -110,7 +109,7 @@ export class Saving {
     this.#shots[name] = shot;
   }
 
-  /** Updates groups of reachable variables only. No other groups can have started or stopped sharing objects. */
+  /** Other groups cannot have started or stopped sharing objects, so their records stay. */
   #regroup(): void {
     const walk = new IdentityWalk(WALK);
     const groups: Record<string, Group> = look.create(null);
@@ -128,8 +127,8 @@ export class Saving {
     }
   }
 
-  /** Groups a closure with variables of its statement, with variables that the statement requires, and with variables
-   * that require the closure. Vis cannot see the values that a closure holds. */
+  /** Vis cannot see the values that a closure holds, so it groups the closure with variables that its statement or
+   * requirements connect to it. */
   #joinMakers(groups: Record<string, Group>, name: string): void {
     const { requires, statement, kind } = this.#candidates[name]!;
     for (const other in groups) {
@@ -143,9 +142,8 @@ export class Saving {
     }
   }
 
-  /** Returns the image of a changed variable, in a common table with the variables that share objects with it. Returns
-   * null if the stored image is still correct. In an assumed group, some variables are not inspected, so the table does
-   * not show which variables are unchanged. */
+  /** Returns null if the stored image is still correct. Variables that share objects have a common table. In an assumed
+   * group, some variables are not inspected, so the table does not show which variables are unchanged. */
   #image(shot: VariableSnapshot): VariableImage | null {
     const { entry, hash, losses } = shot;
     const coarse = entry.group?.coarse === true;
@@ -157,8 +155,8 @@ export class Saving {
     return imageOf(shot, { table, assumed: coarse, alias }, this.#parts);
   }
 
-  /** Returns whether the last saved image keeps exactly the present sharing. If sharing was only assumed, the image
-   * stays correct while each inspected variable of the group is unchanged and in that table. */
+  /** If sharing was only assumed, the image stays correct while each inspected variable of the group is unchanged and
+   * in that table. */
   #isStoredWith({ tableHash, tableAssumed, group }: VariableRecord, now: string): boolean {
     if (!tableAssumed) return tableHash === now;
     for (let i = 0; group && i < group.members.length; i++) {
@@ -168,7 +166,7 @@ export class Saving {
     return true;
   }
 
-  /** Returns the first variable with the same function or class; "" if this variable is the first. */
+  /** Returns "" if no earlier variable has the same function or class. */
   #alias({ entry, value }: VariableSnapshot): string {
     if (!entry.group) return "";
     for (const name in this.#parts.entries) {
@@ -228,7 +226,7 @@ function join(groups: Record<string, Group>, a: string, b: string): void {
   }
 }
 
-/** Sorts, so that the table does not depend on the order of names. */
+/** The table must not depend on the order of names. */
 function sortByName(list: VariableSnapshot[]): void {
   for (let i = 1; i < list.length; i++) {
     const one = list[i]!;
@@ -238,14 +236,14 @@ function sortByName(list: VariableSnapshot[]): void {
   }
 }
 
-/** Limits of a walk, counted, not timed, so that the same values always give the same result. */
+/** The limits count objects instead of time, so that the same values give the same result. */
 interface WalkLimits {
   readonly objects: number;
   readonly properties: number;
 }
 
-/** Finds which of several values share an object. One bounded traversal covers all values. Beyond the bounds, the
- * search ends and `exceeded` is set. The search runs no code of the values. */
+/** One bounded traversal covers all values and runs none of their code. Beyond the bounds, the search ends and
+ * `exceeded` is set. */
 export class IdentityWalk {
   readonly #owners = new look.Map<object, string>();
   readonly #limits: WalkLimits;
@@ -291,7 +289,7 @@ export class IdentityWalk {
     return this.#exceeded;
   }
 
-  /** Visits own data properties, entries of collections, and the buffer of a view. Prototypes are not followed. */
+  /** Prototypes are not followed. */
   #open(value: object): void {
     if (look.isProxy(value)) return;
     if (look.isTypedArray(value)) return this.#meet(look.viewBuffer(value));

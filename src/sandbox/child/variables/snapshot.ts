@@ -16,7 +16,7 @@ export interface VariableSnapshot {
   readonly source: string;
   readonly requires: readonly string[];
   readonly reason: string;
-  /** Parts that the bytes do not keep, such as "getter rows.total", or "". */
+  /** An example is "getter rows.total". The text is "" without losses. */
   readonly losses: string;
   readonly hash: string;
 }
@@ -52,7 +52,7 @@ class Losses {
   }
 }
 
-/** Returns null if the variable is certainly unchanged since it was saved. */
+/** Returns null if the variable is certainly unchanged since Vis saved it. */
 export function snapshot(entry: VariableRecord, value: unknown, parts: SaveParts): VariableSnapshot | null {
   if (!isObject(value)) {
     if (typeof value === "symbol") return lost(entry, value, "a symbol cannot be kept");
@@ -130,8 +130,7 @@ export function isObject(value: unknown): value is object {
   return value !== null && (typeof value === "object" || typeof value === "function");
 }
 
-/** Returns another hash than the last one, for a value that has changed, because hashing a large text would take a
- * while. */
+/** Hashing a large text would take a while, so a changed value gets the other of two markers. */
 function changedHash(entry: VariableRecord): string {
   return entry.hash === "data" ? "data again" : "data";
 }
@@ -151,8 +150,7 @@ export function addOnce(list: string[], name: string): void {
   list[list.length] = name;
 }
 
-/** Encodes values that share objects in one table, each under its name. Returns null if the values together are too
- * large. */
+/** Returns null if the codec cannot encode the values together, for example because they are too large. */
 export function encodeTogether(snapshots: readonly VariableSnapshot[], { functions }: SaveParts): Bytes | null {
   const table: Record<string, unknown> = look.create(null);
   for (let i = 0; i < snapshots.length; i++) table[snapshots[i]!.entry.name] = snapshots[i]!.value;
@@ -193,7 +191,8 @@ export function imageOf(shot: VariableSnapshot, { table, assumed, alias }: Saved
   };
 }
 
-/** Returns the value as it will be after a restart, since the index must not show lost parts. */
+/** The index must not show parts that a restart loses, so this returns the decoded value. If decoding fails, returns
+ * the value itself. */
 function keptValue({ value, kind, losses, bytes }: VariableSnapshot, { get }: SaveParts): unknown {
   if (losses === "" || (kind !== "data" && kind !== "instance")) return value;
   try {
@@ -203,16 +202,15 @@ function keptValue({ value, kind, losses, bytes }: VariableSnapshot, { get }: Sa
   }
 }
 
-/** Returns the prototype that a class or function gives its instances; null without one. */
+/** Returns null if `made` gives its instances no prototype. */
 export function prototypeOf(made: unknown): object | null {
   const prototype = typeof made === "function" ? ownData(made, "prototype") : null;
   return typeof prototype === "object" ? prototype : null;
 }
 
-/** Variables that may share objects: the search found sharing, or could not exclude it. */
 export interface Group {
   readonly members: string[];
-  /** Says whether the search reached its limit, so that sharing is assumed. */
+  /** The search reached its limit, so Vis assumes sharing. */
   readonly coarse: boolean;
 }
 
@@ -224,17 +222,17 @@ export interface VariableRecord {
   source: string;
   requires: readonly string[];
   kind: VariableKind;
-  /** Classes of the instances in the value, because code can call their methods through the value. */
+  /** Code can call methods of these classes through the value. */
   classes: readonly string[];
   hash: string;
-  /** The hash of the shared table that was saved last; "" if the variable was saved alone. */
+  /** This is the hash of the latest saved table, or "" if Vis saved the variable alone. */
   tableHash: string;
   tableAssumed: boolean;
-  /** The variable under whose function or class this variable was saved; "" if this variable has its own. */
+  /** Vis saved this variable under the function or class of the named variable; "" means that it has its own. */
   alias: string;
   /** The text is "" without losses. */
   losses: string;
-  /** The primitive value that was saved last. If the value is unchanged, no other check is needed. */
+  /** If the primitive value is unchanged since the last save, no other check is needed. */
   primitive: unknown;
   size: number;
   group: Group | null;
@@ -271,14 +269,14 @@ export interface BlockNames {
 
 interface OwnParts {
   readonly functions: KnownFunctions;
-  /** Says whether functions among the own properties may come from the source of a class: `static f = () => 1`. */
+  /** If true, functions among the own properties may come from the source of a class: `static f = () => 1`. */
   readonly isClass: boolean;
-  /** Receives each part that the bytes cannot keep. */
+  /** The callback receives each part that the bytes cannot keep. */
   readonly lost: (what: string, path: string) => void;
 }
 
-/** Encodes the own properties of a function or class, such as `f.cache = {}` and values of static fields. Functions
- * among them are restored with the code or not at all. Returns null without own properties. */
+/** Own properties are values such as `f.cache = {}` or static fields. Functions among them return with the code or not
+ * at all. Returns null without own properties. */
 function encodeOwn(value: object, { functions, isClass, lost }: OwnParts): Bytes | null {
   const keys = look.ownKeys(value);
   let kept: Record<string, unknown> | null = null;

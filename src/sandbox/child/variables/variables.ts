@@ -22,7 +22,6 @@ function runScript(code: string, name: string): unknown {
 
 export class RealmVariables {
   readonly #global: object = globalThis;
-  /** Returns the realm's property of a name without a variable. */
   readonly #original: (name: string) => PropertyDescriptor | null;
   readonly #entries: Record<string, VariableRecord> = look.create(null);
   readonly #shadowed: Record<string, PropertyDescriptor> = look.create(null);
@@ -35,8 +34,8 @@ export class RealmVariables {
     this.#original = original;
   }
 
-  /** Creates the names before the block that declares them runs. An existing name keeps its value. Throws SyntaxError
-   * for a name that the realm reserves. */
+  /** A block's names must exist before it runs. An existing name keeps its value. Throws SyntaxError for a name that
+   * the realm reserves. */
   declare(names: readonly string[]): void {
     for (let i = 0; i < names.length; i++) this.#declare(names[i]!);
   }
@@ -72,7 +71,7 @@ export class RealmVariables {
     look.defineProperty(this.#global, name, descriptor);
   }
 
-  /** With `ok: false`, names that the block declared but did not reach are removed. */
+  /** With `ok: false`, this removes names that the block declared but did not reach. */
   afterBlock(block: BlockNames, { ok = true }: { readonly ok?: boolean } = {}): BlockEnd {
     const { declarations, assigned = [], reads } = block;
     for (let i = 0; i < declarations.length; i++) this.#describe(declarations[i]!, declarations[i]!.declaration);
@@ -109,7 +108,7 @@ export class RealmVariables {
     for (const name in this.#fresh) if (this.#get(name) === undefined) this.#remove(name);
   }
 
-  /** Runs no accessor of the property. */
+  /** The lookup runs no accessor of the property. */
   #get(name: string): unknown {
     const descriptor = look.descriptorOf(this.#global, name);
     return descriptor && look.hasOwn(descriptor, "value") ? descriptor.value : undefined;
@@ -132,7 +131,7 @@ export class RealmVariables {
     this.#drop(name);
   }
 
-  /** Binds values and evaluates sources in the order of their requirements. Returns one report per image. */
+  /** Returns one report per image. */
   restore(images: readonly VariableImage[]): RestoredVariable[] {
     const restoring = new Restoring(images, {
       functions: this.functions,
@@ -173,12 +172,12 @@ export class RealmVariables {
     }
   }
 
-  /** Removes variables and restores the realm's properties under their names. Ignores unknown names. */
+  /** Removed variables uncover the realm's properties. Unknown names have no effect. */
   forget(names: readonly string[]): void {
     for (let i = 0; i < names.length; i++) if (this.#entries[names[i]!]) this.#remove(names[i]!);
   }
 
-  /** Throws ReferenceError for a name that is neither a variable nor bound. */
+  /** Throws ReferenceError if the global has no such name. */
   read(name: string): unknown {
     if (!look.hasOwn(this.#global, name)) {
       throw new look.ReferenceError(`Cannot read ${name}: no variable in scope has this name`);
@@ -190,7 +189,7 @@ export class RealmVariables {
     return this.#get(name);
   }
 
-  /** Sets a name. A user variable is saved at the end of the next block. */
+  /** A user variable is saved at the end of the next block. */
   bind(name: string, value: unknown, { user = false }: { readonly user?: boolean } = {}): void {
     if (!user) {
       this.#system[name] = true;
@@ -203,7 +202,7 @@ export class RealmVariables {
     this.#define(name, value);
   }
 
-  /** Binds a text that the main process stores. Blocks do not save the text while it is unchanged. */
+  /** The main process stores the text, so blocks do not save it while it is unchanged. */
   bindKept(name: string, text: string): void {
     const entry = this.#declare(name);
     delete this.#fresh[name];

@@ -20,7 +20,7 @@ export type ObjectKind =
   | "url"
   | "object";
 
-/** Returns the kind of an object or function by its internal slots, whatever its prototype claims. */
+/** The internal slots decide, whatever the prototype claims. */
 export function kindOf(value: object): ObjectKind {
   if (look.isProxy(value)) return "proxy";
   if (typeof value === "function") return isClassText(look.functionText(value)) ? "class" : "function";
@@ -41,7 +41,7 @@ export function kindOf(value: object): ObjectKind {
   return prototype === look.url && hrefOf(value) !== null ? "url" : "object";
 }
 
-/** Returns the state of a promise, without waiting for it or counting as a handler of its rejection. */
+/** The lookup neither waits for the promise nor handles its rejection. */
 export function promiseState(
   promise: object,
 ): { readonly state: "pending" | "fulfilled" | "rejected"; readonly result: unknown } {
@@ -64,14 +64,14 @@ export function hrefOf(value: object): string | null {
   }
 }
 
-/** Returns undefined for accessors, and does not run them. */
+/** Returns undefined for an accessor, which does not run. */
 export function ownData(value: object, key: PropertyKey): unknown {
   const descriptor = look.descriptorOf(value, key);
   return descriptor && look.hasOwn(descriptor, "value") ? descriptor.value : undefined;
 }
 
-/** Returns the text of the first data property under a key on the object or its prototypes. Returns null if the first
- * property is an accessor or no text, and does not look behind a proxy. */
+/** Returns null if the first property under this key is an accessor or no text. The search does not look behind a
+ * proxy. */
 export function inheritedText(value: object, key: PropertyKey): string | null {
   let at: object | null = value;
   for (let i = 0; at !== null && i < 50 && !look.isProxy(at); i++) {
@@ -85,7 +85,7 @@ export function inheritedText(value: object, key: PropertyKey): string | null {
   return null;
 }
 
-/** Returns the name of the nearest constructor; "" for null prototypes, or if none is visible. */
+/** Returns "" if no constructor is visible, for example for a null prototype. */
 export function classNameOf(value: object): string {
   let at = look.prototypeOf(value);
   for (let i = 0; at !== null && i < 50 && !look.isProxy(at); i++) {
@@ -99,14 +99,12 @@ export function classNameOf(value: object): string {
   return "";
 }
 
-/** Returns "Generator", "Map Iterator", "Intl.NumberFormat" and other names that the language and the host use for
- * their objects. */
+/** Examples are "Generator", "Map Iterator" and "Intl.NumberFormat". */
 export function tagOf(value: object): string {
   const tag = inheritedText(value, look.toStringTag);
   return tag === null ? "" : look.slice(tag, 0, 100);
 }
 
-/** Reads only data properties. */
 export function errorText(value: object): { readonly name: string; readonly message: string } {
   if (look.prototypeOf(value) === look.domException) {
     return { name: look.domExceptionName(value), message: look.domExceptionMessage(value) };
@@ -140,23 +138,22 @@ export function isDigits(key: string): boolean {
   return key.length > 0;
 }
 
-/** Own properties of errors that are shown although they are not enumerable. */
+/** These own properties of errors are shown although they are not enumerable. */
 export const ERROR_PARTS: readonly string[] = ["cause", "errors", "error", "suppressed"];
 
-/** Returns whether the runtime's classes keep internal data under this key. */
 export function isInternal(key: symbol): boolean {
   for (let i = 0; i < look.internalKeys.length; i++) if (look.internalKeys[i] === key) return true;
   return false;
 }
 
 interface ValueType {
-  /** A name such as "string", "Array" or "function", or the name of a class. */
+  /** The value is a name such as "string", "Array" or "function", or the name of a class. */
   readonly type: string;
-  /** Characters of a string, items of a collection, keys of an object, or bytes of a buffer. */
+  /** The size counts characters of a string, items of a collection, keys of an object, or bytes of a buffer. */
   readonly size: number | null;
 }
 
-/** Runs no code of the value. */
+/** The call runs no code of the value. */
 export function typeOf(value: unknown): ValueType {
   if (value === null) return { type: "null", size: null };
   if (typeof value === "string") return { type: "string", size: value.length };

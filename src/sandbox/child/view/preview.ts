@@ -17,12 +17,11 @@ import {
   tagOf,
 } from "./kinds.ts";
 
-/** Shows any value as text in the style of `Deno.inspect`, with multi-line text unchanged. The text is bounded during
- * traversal. Runs no getter, trap, iterator or method of the value. Never throws. */
+/** The traversal limits the text, and runs no getter, trap, iterator or method of the value. */
 export function preview(
   value: unknown,
   { depth = 5, items = 100, chars = 6000, ms = 50, more = "" }: Partial<Bounds> & {
-    /** The text is appended to a result that omits parts. */
+    /** A result that omits parts ends with this text. */
     readonly more?: string;
   } = {},
 ): string {
@@ -40,14 +39,14 @@ export function preview(
 }
 
 const MIN_SHARE = 80;
-/** A shorter text inside another value is quoted on one line. */
+/** The preview quotes a shorter text inside another value on one line. */
 const LEAST_LINES = 60;
 const CHECK_EVERY = 64;
-/** Own keys of longer arrays are not listed, so their other properties are not shown. */
+/** Listing the own keys of a longer array would take long, so its other properties are not shown. */
 const LISTED_ARRAY = 4096;
 const MAX_HOLES = 10_000;
 
-/** Each object shows one value and is used once. */
+/** Use each object once, because it counts the characters of one value. */
 export class Previewer {
   readonly #bounds: Bounds;
   readonly #deadline: number;
@@ -71,7 +70,7 @@ export class Previewer {
     return layOut(container, this.#bounds.flat === true);
   }
 
-  /** Returns false if the text omits parts. */
+  /** Returns whether the text is complete. */
   get complete(): boolean {
     return this.#complete && this.#left >= 0;
   }
@@ -315,14 +314,14 @@ export class Previewer {
 }
 
 const WIDTH = 80;
-/** Objects without lists or multi-line objects are rows, so that records can be compared line by line. */
+/** Objects without lists or multi-line objects are rows, so that a reader can compare records line by line. */
 const ROW_WIDTH = 200;
 
 interface Bounds {
   readonly depth: number;
-  /** Limit of the shown items or keys of one object. */
+  /** The limit counts the shown items or keys of one object. */
   readonly items: number;
-  /** The limit of the whole text. Markers for omitted parts may slightly exceed the limit. */
+  /** The limit covers the whole text, and markers for omitted parts may slightly exceed it. */
   readonly chars: number;
   readonly ms: number;
   readonly flat?: boolean;
@@ -342,7 +341,6 @@ interface Container {
   readonly list: boolean;
 }
 
-/** Writes parts on one line if they fit, otherwise on indented lines. */
 function layOut({ open, close, parts, level, list }: Container, flat: boolean): string {
   if (parts.length === 0) return open + close;
   if (flat) return `${open} ${joined(parts, ", ")} ${close}`;
@@ -359,7 +357,7 @@ function layOut({ open, close, parts, level, list }: Container, flat: boolean): 
   return `${open}\n${indent}${joined(lines, `,\n${indent}`)}\n${look.repeat(" ", level)}${close}`;
 }
 
-/** Formats lists and objects of one line without blanks inside their brackets, since a row may have many. */
+/** Values that fit on a line lose the blanks inside their brackets, because a row may have many. */
 function rows(parts: readonly string[]): string[] {
   const out: string[] = Object.setPrototypeOf([], null);
   for (let i = 0; i < parts.length; i++) {
@@ -496,16 +494,15 @@ function hasLines(text: string): boolean {
   return line >= 0 && line < text.length - 1;
 }
 
-/** A text with more than one control character per this many is not meant for reading. */
+/** A text with more than one control character per this many characters is not for reading. */
 const READABLE = 20;
 const FENCE = '"""';
 
-/** A cut must save at least `LEAST_CUT`, and a line may end up to `LINE` from the exact place. */
+/** A cut must save at least `LEAST_CUT` characters, and a line may end up to `LINE` characters from the exact place. */
 const LEAST_CUT = 150, LINE = 200;
 
-/** Formats multi-line text between `"""`. Only the carriage returns of line ends are removed. If the text is longer
- * than `max`, the result has its first and last lines. Returns null if quoting on one line is better: no line break, or
- * many control characters. */
+/** If the text is longer than `max`, the result has its first and last lines. Returns null if quoting on one line is
+ * better: no line break, or many control characters. */
 function linesText(text: string, max: number): { readonly text: string; readonly whole: boolean } | null {
   if (look.indexOf(text, "\n") < 0) return null;
   const whole = text.length < max + LEAST_CUT;
@@ -541,8 +538,7 @@ function lineStart(text: string, at: number): number {
   return at;
 }
 
-/** Returns whether a text is fit for reading. Lone surrogates and control characters other than line breaks are
- * invisible, but a few do no harm. */
+/** Lone surrogates and control characters other than line breaks are invisible, but a few do no harm. */
 function isReadable(text: string): boolean {
   let odd = 0;
   for (let i = 0; i < text.length; i++) {

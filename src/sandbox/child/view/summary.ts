@@ -13,7 +13,7 @@ interface SummaryFacts {
 
 const MAX_SHAPE = 200, MAX_INLINE = 120, MAX_DOC = 80;
 
-/** Returns bounded facts about a value on one line for the index. No code of the value runs. Never throws. */
+/** No code of the value runs, and this never throws. */
 export function summarize(value: unknown, facts: SummaryFacts): VariableSummary {
   const { declaration } = facts;
   const doc = look.slice(facts.doc, 0, MAX_DOC);
@@ -88,8 +88,7 @@ function oneLine(text: string): string {
   return out;
 }
 
-/** Returns the whole value on one line, exactly. Returns null for a function, and for text that is too long,
- * incomplete, or has an unescaped line break, as in an error's message. */
+/** Returns null for a function, and for text that is too long, incomplete, or has an unescaped line break. */
 function inlineText(value: unknown): string | null {
   if (typeof value === "function" || (typeof value === "string" && value.length > MAX_INLINE)) return null;
   const previewer = new Previewer({ depth: 6, items: 60, chars: 200, ms: 10, flat: true });
@@ -102,8 +101,8 @@ interface ShapeOptions {
   readonly chars?: number;
 }
 
-/** Describes the structure of a value, such as `Array(7) of {path: string, line?: number}`, from a sample bounded in
- * depth, keys and items. Runs no code of the value. Never throws. */
+/** An example is `Array(7) of {path: string, line?: number}`. A sample, bounded in depth, keys and items, decides the
+ * shape, and no code of the value runs. */
 export function shape(value: unknown, options: ShapeOptions = {}): string {
   const { terse = false, chars = 2000 } = options;
   try {
@@ -117,7 +116,7 @@ export function shape(value: unknown, options: ShapeOptions = {}): string {
 }
 
 const DICTIONARY = 9;
-/** The limit of the characters of an object's keys without their types. */
+/** Keys of an object may take this many characters if their types are omitted. */
 const TERSE_KEYS = 100;
 
 function write(schema: ValueShape, terse: boolean): string {
@@ -147,7 +146,7 @@ function grouped(schema: ValueShape, terse: boolean): string {
   return parts > 1 ? `(${text})` : text;
 }
 
-/** Returns a short description of all fields if their values have the same shape; otherwise null. */
+/** Returns null if the values have different shapes. */
 function sameValues(keys: readonly string[], fields: ObjectSchema["fields"]): string | null {
   const first = write(fields[keys[0]!]!.schema, true);
   for (let i = 1; i < keys.length; i++) if (write(fields[keys[i]!]!.schema, true) !== first) return null;
@@ -179,7 +178,7 @@ interface ValueShape {
 interface ListSchema {
   readonly name: string;
   readonly length: number;
-  /** False if lists of different lengths were found. */
+  /** The value is false if the lists have different lengths. */
   fixed: boolean;
   readonly items: ValueShape;
 }
@@ -206,7 +205,7 @@ function emptySchema(): ValueShape {
   return { plain: bareList(), list: null, object: null, map: null };
 }
 
-/** Inspects a value to a bounded depth and width, without running its code. Each object is used once. */
+/** Use each object once, because it counts the steps of one inspection. */
 class SchemaReader {
   #steps = 0;
   #depth = 0;

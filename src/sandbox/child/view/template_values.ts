@@ -12,7 +12,7 @@ interface NamedValues {
 const MAX_KEYS = 8, KEY_CHARS = 40;
 const ABSENT: unique symbol = Symbol("absent");
 
-/** Reads values without calling any code that a block can replace, and without running their code. */
+/** Reading calls no code that a block can replace, and runs no code of the values. */
 export function realmValues({ lookup, names }: NamedValues): TemplateValues {
   const values = bareList<unknown>();
   const add = (value: unknown): number => {
@@ -102,8 +102,8 @@ function answerText(value: unknown, chars: number): string {
 const MAX_ITEMS = 1000, MAX_COLUMNS = 12, MAX_DEPTH = 6, MAX_VALUES = 100_000;
 const BAR = 124, LINE_FEED = 10, RETURN = 13;
 
-/** Renders lists, plain objects, maps and sets for a reader of Markdown. Methods return null for values that only code
- * can express, such as functions and accessors, and for values beyond the limits. */
+/** Methods return null for values that only code can express, such as functions and accessors, and for values beyond
+ * the limits. */
 class ReaderText {
   readonly #chars: number;
   #values = 0;
@@ -112,7 +112,7 @@ class ReaderText {
     this.#chars = chars;
   }
 
-  /** Returns a list of plain objects as a table, between blank lines. */
+  /** Blank lines surround the table. Returns null for any other list. */
   table(value: object): string | null {
     if (look.isProxy(value) || !look.isArray(value) || value.length === 0) return null;
     const columns = bareList<string>();
@@ -151,7 +151,7 @@ class ReaderText {
     return `${out}\n\n${more > 0 ? `… ${more} more ${more === 1 ? "row" : "rows"}\n\n` : ""}`;
   }
 
-  /** Returns a list of other composite values as a Markdown list, between blank lines. */
+  /** Blank lines surround the list. Returns null if no item is composite. */
   list(value: object): string | null {
     if (look.isProxy(value) || !look.isArray(value)) return null;
     let out = "\n\n", hasComposite = false;
@@ -242,7 +242,7 @@ function isPlain(value: object): boolean {
   return prototype === null || prototype === look.object;
 }
 
-/** Returns the keys of a plain object whose properties all have data. Returns null for every other value. */
+/** Returns null for every value except a plain object whose enumerable properties all have data. */
 function plainKeys(value: unknown): readonly string[] | null {
   if (typeof value !== "object" || value === null || look.isProxy(value) || !isPlain(value)) return null;
   const keys = look.ownKeys(value), found = bareList<string>();
@@ -257,7 +257,7 @@ function plainKeys(value: unknown): readonly string[] | null {
   return found;
 }
 
-/** Escapes bars, and replaces line breaks, which would end the cell. */
+/** A bar or a line break would end the cell. */
 function cell(text: string): string {
   let out = "", from = 0;
   for (let i = 0; i < text.length; i++) {
@@ -269,7 +269,7 @@ function cell(text: string): string {
   return `${out}${look.slice(text, from, text.length)}`;
 }
 
-/** Formats a BigInt as digits, since the `n` of code means nothing to a reader. */
+/** The `n` of a BigInt means nothing to a reader of Markdown. */
 function readerPrimitive(value: unknown): string {
   const text = primitiveText(value);
   return typeof value === "bigint" && text[text.length - 1] === "n" ? look.slice(text, 0, -1) : text;
