@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: e21e5ccdd53377ea56d62b0f0a3f20b516a8e78685fd011b476d3768b71f0573
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 592f9c35906b2d7c76c1221a375d063ae69f8f0ae5e69bf83054228960a4f5eb
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -257,67 +257,69 @@ export interface LogEntry {
   /** The time is in milliseconds since the epoch. The default is the time at which the store gets the entry. */
   readonly at?: number;
 }
-/** Options of `env.spawn`. */
 export interface SpawnOptions {
-  /** The top of the repository around the workspace, all of which the program may read. Vis sets `root`. */
+  /** The program may read all of this folder, the top of the repository around the workspace. Vis sets `root`. */
   readonly root?: string;
-  /** The folder in which the program starts, relative to the workspace, and inside the workspace or `root`; by default
-   * the workspace. Null means the temporary home folder of the program. PATH and the variables of toolchains then omit
+  /** The program starts in this folder, which is relative to the workspace, and inside it or `root`; by default, the
+   * workspace. Null means the temporary home folder of the program, and PATH and the variables of toolchains omit
    * folders of the workspace. */
   readonly cwd?: string | null;
-  /** Environment variables of the program. The program also gets PATH, HOME, TMPDIR, the locale, TZ and variables of
-   * toolchains. */
+  /** The program gets these variables besides PATH, HOME, TMPDIR, the locale, TZ and variables of toolchains. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Standard input; empty if absent. A stream is read as fast as the program consumes it. The input ends with the
-   * stream. */
+  /** Without input, standard input is empty. Vis reads a stream as fast as the program consumes it, and the input ends
+   * with the stream. */
   readonly input?: string | ReadableStream<Uint8Array<ArrayBuffer>>;
-  /** The time limit; 120 000 if absent. When the program ends, Vis ends all processes that the program started. */
+  /** The time limit is 120 000 by default. When the program ends, Vis ends all processes that the program started. */
   readonly timeoutMs?: number;
-  /** The limit of each of the two outputs, whose beginning and end are kept; 1 MiB if absent. */
+  /** The limit applies to each of the two outputs, of which Vis keeps the beginning and the end; it is 1 MiB by
+   * default. */
   readonly maxBytes?: number;
-  /** Whether to decode a complete output that is not UTF-8 by its byte order mark or by a guess. A note of the result
-   * names the encoding. In other outputs, bytes that are not UTF-8 become U+FFFD. */
+  /** If true, Vis decodes a complete output that is not UTF-8 by its byte order mark or by a guess, and a note names
+   * the encoding. Otherwise, bytes that are not UTF-8 become U+FFFD. */
   readonly guessEncoding?: boolean;
-  /** Ends the program like the time limit. `spawn` then rejects with the reason. */
+  /** An abort ends the program like the time limit, and `spawn` rejects with the reason. */
   readonly signal?: AbortSignal;
-  /** Sends SIGTERM, and kills the program two seconds later. `spawn` then resolves with the result of the program. */
+  /** An abort sends SIGTERM, and Vis kills the program two seconds later. `spawn` resolves with the result of the
+   * program. */
   readonly stop?: AbortSignal;
-  /** Receives output as it arrives, in addition to the output that the result keeps. Must not throw. The callee owns
-   * the bytes. */
+  /** Vis calls this as output arrives, in addition to the output that the result keeps. It must not throw. It owns the
+   * bytes. */
   readonly onOutput?: (output: "stdout" | "stderr", bytes: Uint8Array<ArrayBuffer>) => void;
-  /** Takes the lines of standard error that begin with this token, without the token. The output does not contain these
-   * lines. A line of more than 64 KiB stays in the output. */
+  /** `hear` takes the lines of standard error that begin with this token, without the token. The output does not
+   * contain these lines. A line of more than 64 KiB stays in the output. */
   readonly asides?: {
     readonly token: string;
     readonly hear: (line: string) => void;
   };
-  /** By default "call": the program ends with the call. With "conversation", the program runs until the conversation is
+  /** By default, the program ends with the call. With "conversation", the program runs until the conversation is
    * closed. */
   readonly lifetime?: "call" | "conversation";
-  /** A title for the user, shown if the program ends with a run that lasts for one request only. */
+  /** Vis shows this title to the user if the program ends with a run that lasts for one request only. */
   readonly title?: string;
-  /** Absolute paths that the program may change, instead of the workspace. The program may always change its temporary
-   * folder. Repositories and their `.vis` stay unchanged, except paths named here: `.git`, or paths in it. */
+  /** The program may change these absolute paths instead of the workspace, and its temporary folder. Repositories and
+   * their `.vis` stay unchanged, except paths named here: `.git`, or paths in it. */
   readonly write?: readonly string[];
-  /** Absolute paths that the program must not change even inside the paths of `write`. */
+  /** The program must not change these absolute paths even inside the paths of `write`. */
   readonly keep?: readonly string[];
-  /** Whether the program brings files into the workspace. Other programs that can change files there then pause. Vis
-   * ends a program that could then change files that git or Vis run or read as settings, and a note of the result reports it. */
+  /** If true, the program brings files into the workspace, and other programs that can change files there pause. Vis
+   * ends a program that could afterwards change files that git or Vis run or read as settings, and adds a note to the
+   * result. */
   readonly pauses?: boolean;
-  /** Absolute paths that the program may read and execute, in addition to the usual ones. */
+  /** The program may read and execute these absolute paths, in addition to the usual ones. */
   readonly read?: readonly string[];
-  /** Whether the program has TCP and UDP to any address, or no network; overrides the setting for commands. */
+  /** If true, the program has TCP and UDP to any address; if false, it has no network. The option overrides the setting
+   * for commands. */
   readonly network?: boolean;
-  /** Hides the secret files of the workspace, except these paths relative to it. The program reads `instead` in place
-   * of each file. Hiding works only if the program can have its own file system. */
+  /** Vis hides the secret files of the workspace, except these paths relative to it, and the program reads `instead` in
+   * place of each file. Hiding works only if the program can have its own file system. */
   readonly hideSecrets?: {
     readonly except: readonly string[];
     readonly instead: string;
   };
-  /** Whether the user has already allowed this program, in the settings or in an approval of the extension. Only
-   * shipped extensions may set this option. The option matters only if the wall is incomplete. */
+  /** If true, the user has already allowed this program, in the settings or in an approval of the extension. Only
+   * shipped extensions may set this option, which matters only if the wall is incomplete. */
   readonly answered?: boolean;
-  /** Whether to reject, without a question, instead of running the program behind an incomplete wall. */
+  /** If true, `spawn` rejects without a question instead of running the program behind an incomplete wall. */
   readonly whole?: boolean;
   /** Vis calls this when the program begins, after any approval. */
   readonly onBegin?: () => void;
@@ -325,64 +327,64 @@ export interface SpawnOptions {
    * supports it. Null means a network that no other program shares, without unix sockets. */
   readonly loopback?: string | null;
 }
-/** The result of a program, even if the program failed. `spawn` rejects only if no program ran. */
+/** `spawn` resolves with a result even if the program failed, and rejects only if no program ran. */
 export interface Spawned {
-  /** The exit code. After a signal, 128 plus the number of the signal. */
+  /** After a signal, the code is 128 plus the number of the signal. */
   readonly code: number;
   readonly signal: string | null;
   readonly stdout: string;
   readonly stderr: string;
   readonly ms: number;
   readonly timedOut: boolean;
-  /** Whether an output was longer than `maxBytes`. */
+  /** If true, an output was longer than `maxBytes`. */
   readonly truncated: boolean;
-  /** Sentences about actions of Vis, such as ended leftover processes or a guessed encoding. */
+  /** The sentences describe actions of Vis, such as ended leftover processes or a guessed encoding. */
   readonly notes: readonly string[];
-  /** Files that git runs or reads as settings after the program, but did not before. The field is set only for a program that could
-   * change the repository. */
+  /** Git runs these files or reads them as settings after the program, but did not before. The field is set only for a
+   * program that could change the repository. */
   readonly obeyed?: readonly string[];
-  /** Folders below the repository of the workspace that became repositories while the program ran. `git add -A` would
-   * add these repositories. */
+  /** These folders below the repository of the workspace became repositories while the program ran, and `git add -A`
+   * would add them. */
   readonly repositories?: readonly string[];
 }
-/** The scopes of a program's network that a lasting approval covers, and the files of the workspace that the program
- * runs. `never` is the reason why Vis asks the user every time. */
+/** A lasting approval covers these scopes of a program's network. `runs` names the files of the workspace that the
+ * program runs. `never` is the reason why Vis asks the user every time. */
 export type NetworkScopes = {
   readonly scopes: readonly string[];
   readonly runs: readonly string[];
 } | {
   readonly never: string;
 };
-/** The walls around programs of this run, and the access that they leave. */
+/** The values describe the walls around programs of this run, and the access that they leave. */
 export interface ProgramWalls {
   readonly network: boolean;
-  /** Whether every part of the wall works: namespaces, a read-only repository, Landlock, a filter of system calls. */
+  /** If true, every part of the wall works: namespaces, a read-only repository, Landlock, a filter of system calls. */
   readonly whole: boolean;
-  /** Why the wall is incomplete; "" if it is complete. */
+  /** The value is "" if the wall is complete. */
   readonly reason: string;
-  /** Whether programs without network access can have their own loopback. */
+  /** If true, programs without network access can have their own loopback. */
   readonly loopback: boolean;
-  /** Whether programs can have unix sockets in their folders. */
+  /** If true, programs can have unix sockets in their folders. */
   readonly unix: boolean;
-  /** Whether secret files of the workspace can be hidden from programs. */
+  /** If true, Vis can hide secret files of the workspace from programs. */
   readonly hides: boolean;
-  /** Folders of PATH that programs cannot read. The PATH of programs therefore omits these folders. */
+  /** Programs cannot read these folders of the user's PATH, so their own PATH omits them. */
   readonly leftOut: readonly string[];
-  /** Absent if the wall is complete. With `some`, programs run behind the available parts of the wall. */
+  /** The value is absent if the wall is complete. With `some`, programs run behind the available parts of the wall. */
   readonly unwalled?: {
     readonly mode: "ask" | "run";
     readonly reason: string;
     readonly some: boolean;
   };
 }
-/** Runs a program behind the command wall. If the wall is incomplete, Vis asks the user first, unless a setting
+/** The program runs behind the command wall. If the wall is incomplete, Vis asks the user first, unless a setting
  * decides. Rejects if the program may not run. */
 export type Spawn = (argv: readonly string[], options?: SpawnOptions) => Promise<Spawned>;
-/** A bundle of functions, constants, prompt and nudge. docs/extend/spec.md explains every key. */
+/** docs/extend/spec.md explains every key. */
 export interface Extension {
-  /** A unique name, used for replacement and by `requires`. */
+  /** The name is unique; replacement and `requires` use it. */
   readonly namespace: string;
-  /** The prefix of all symbols, as in `search.find`. */
+  /** The alias is the prefix of all symbols, as in `search.find`. */
   readonly alias: {
     readonly ns: string;
     readonly alias: string;
@@ -394,84 +396,82 @@ export interface Extension {
   readonly author?: string;
   readonly license?: string;
   readonly requires?: readonly string[];
-  /** Vis calls `activate` for each query. If the result, or the value of its promise, is falsy, Vis omits symbols, prompt
-   * and nudge. */
+  /** Vis calls `activate` for each query. If the result, or the value of its promise, is falsy, Vis omits symbols,
+   * prompt and nudge. */
   readonly activate?: (env: EnvironmentView) => unknown;
-  /** How the user makes `activate` accept a shipped extension. The prompt contains this text while the extension is
+  /** The text tells the user how to switch a shipped extension on. The prompt contains it while the extension is
    * inactive, unless the settings exclude the extension. */
   readonly howToEnable?: string;
   readonly prompt?: string | ((env: EnvironmentView) => string | Promise<string>);
-  /** A sample step and the answer that follows. The prompt shows the sample of the first active extension that has
-   * one. */
+  /** The prompt shows the sample step and answer of the first active extension that has one. */
   readonly example?: ReplyExample;
   readonly nudge?: (ctx: NudgeContext) => string | null;
-  /** Topics that `doc()` finds besides functions, each with the code to read it and a line about it. */
+  /** `doc()` finds these topics besides functions. */
   readonly topics?: (env: EnvironmentView) => readonly Topic[] | Promise<readonly Topic[]>;
-  /** Requests that the user makes as `/name words`, such as skills. Vis calls `requests` when the screen starts. */
+  /** The user makes these requests as `/name words`, such as skills. Vis calls `requests` when the screen starts. */
   readonly requests?: (place: RequestPlace) => readonly NamedRequest[] | Promise<readonly NamedRequest[]>;
-  /** Returns further extensions for this conversation, such as aliases from settings. Vis calls `extend` for each
-   * query, before `activate`. */
+  /** Vis calls `extend` for each query, before `activate`. The returned extensions exist for this conversation, such as
+   * aliases from settings. */
   readonly extend?: (env: EnvironmentView) => readonly Extension[] | Promise<readonly Extension[]>;
-  /** The symbols, most used first. */
+  /** The order is most used first. */
   readonly symbols?: readonly (FunctionSymbol | ValueSymbol)[];
-  /** The number of symbols that the prompt shows in full, 12 by default. The prompt only names the others. */
+  /** The prompt shows this many symbols in full, 12 by default, and only the names of the others. */
   readonly shown?: number;
-  /** Platform globals for the realm, such as "fetch". Each global needs a grant in `allow`, and each grant needs a
-   * global. */
+  /** The realm gets these platform globals, such as "fetch". Each global needs a grant in `allow`, and each grant needs
+   * a global. */
   readonly globals?: readonly string[];
-  /** Names in the realm, each mapped to a self-contained file of the extension's folder, such as "./stats.ts". */
+  /** The realm gets these names, each from a self-contained file of the extension's folder, such as "./stats.ts". */
   readonly modules?: Readonly<Record<string, string>>;
-  /** Grants to the sandbox itself. */
+  /** These grants apply to the sandbox itself. */
   readonly allow?: Partial<Readonly<Record<"net" | "read" | "write" | "env", readonly string[]>>>;
-  /** The default of the setting `enabled`. If `extensions.allow` names the extension, this default is true. The locked
+  /** This is the default of the setting `enabled`, and is true if `extensions.allow` names the extension. The locked
    * profile loads no extension that has `onByDefault`. */
   readonly onByDefault?: boolean;
-  /** The parts that the locked profile loads for a read-only workspace: everything, or the listed functions with a
-   * prompt that names no other functions. If absent, no part of a shipped extension is loaded. */
+  /** The locked profile loads these parts for a read-only workspace: everything, or the listed functions with a prompt
+   * that names no other functions. If absent, it loads no part of a shipped extension. */
   readonly readOnly?: true | Readonly<{
     symbols: readonly string[];
     prompt: NonNullable<Extension["prompt"]>;
   }>;
-  /** The schema of the extension's section in `extensions.config`. `env.config` is the parsed result. */
+  /** `env.config` is the extension's section in `extensions.config`, parsed by this schema. */
   readonly config?: z.ZodType;
-  /** An older name of a shipped extension's section, at the top of the settings file. */
+  /** This is an older name of a shipped extension's section, at the top of the settings file. */
   readonly section?: string;
-  /** Finds the files that programs change in the workspace. `env.watchFiles` of every extension calls the first
-   * `watchFiles` that Vis finds. */
+  /** `env.watchFiles` of every extension calls the first `watchFiles` that Vis finds. */
   readonly watchFiles?: (env: EnvironmentView, options: WatchOptions) => FileWatcher;
   /** Vis calls `fileRead` for each file that a function of an extension reads for the model and reports by
    * `env.fileRead`. The path is relative to the workspace. */
   readonly fileRead?: (env: EnvironmentView, path: string) => void | Promise<void>;
-  /** Commands that the extension adds to `vis`. */
+  /** `vis` gets these commands. */
   readonly cli?: readonly CliCommand[];
   /** `vis doctor` calls `doctor`, even while the extension is off. */
   readonly doctor?: (context: DoctorContext) => readonly DoctorCheck[] | Promise<readonly DoctorCheck[]>;
 }
-/** Reasoning, a block with its estimated time, and an answer that uses the variables of the block. */
+/** The answer uses the variables of the block, whose time is an estimate. */
 export type ReplyExample = Readonly<{
   thinking: string;
   code: string;
   timeMs: number;
   answer: string;
 }>;
-/** The folders in which an extension looks for requests. */
+/** An extension looks for requests in these folders. */
 export interface RequestPlace {
   readonly workspace: string;
-  /** The top of the repository around the workspace; absent outside a repository. */
+  /** The top of the repository around the workspace is absent outside a repository. */
   readonly root?: string;
-  /** Vis's own folder; null without such a folder. */
+  /** Vis's own folder is null if Vis has none. */
   readonly home: string | null;
-  /** Patterns of secret files, which must not be read. */
+  /** Extensions must not read files that match these patterns. */
   readonly secrets: readonly string[];
 }
 export interface NamedRequest {
-  /** Small letters, digits and dashes, beginning with a letter. Vis skips other names. */
+  /** The name has small letters, digits and dashes, and begins with a letter. Vis skips other names. */
   readonly name: string;
   readonly doc: string;
   /** The words after the name replace `$ARGUMENTS`, or follow the text. */
   readonly text: string;
 }
-/** A result of `doc()`. `name` is the code that reads or calls the topic, and `doc` is one line about it. */
+/** `name` is the code that reads or calls the topic, and `doc` is one line about it. */
 export interface Topic {
   readonly name: string;
   readonly doc: string;
@@ -489,44 +489,44 @@ export type ValueSymbol = Readonly<{
 }>;
 export interface FunctionOptions {
   readonly doc: string;
-  /** The arguments as a zod tuple, validated before the call and printed as the signature. `.describe("path")` names an
-   * item. */
+  /** The schema is a zod tuple, which Vis uses for validation before the call and for the signature.
+   * `.describe("path")` names an item. */
   readonly args: z.ZodType;
-  /** The TypeScript type of the promise's value. */
+  /** This is the TypeScript type of the promise's value. */
   readonly returns: string;
-  /** Example calls; generated from the argument list if absent. */
+  /** Without examples, Vis makes one from the argument list. */
   readonly examples?: readonly string[];
-  /** Names of functions and modules of other tools and runtimes that the function replaces. Errors about these names
-   * show the call of the function. */
+  /** The function replaces these functions and modules of other tools and runtimes. Errors about these names show the
+   * call of the function. */
   readonly insteadOf?: readonly string[];
-  /** The call that errors about the names of `insteadOf` show; generated from the argument list if absent. */
+  /** Errors about the names of `insteadOf` show this call; without it, Vis makes one from the argument list. */
   readonly usage?: string;
-  /** Names of similar tools that results of the function lack, each with the replacement: `{exitCode: "code"}`. Reading
-   * such a name from an object of a result, or of a list of objects, throws. "commits.sha" belongs to the objects in
-   * `commits`. */
+  /** Results of the function lack these names of similar tools, each with its replacement: `{exitCode: "code"}`.
+   * Reading such a name from an object of a result, or of a list of objects, throws. "commits.sha" belongs to the
+   * objects in `commits`. */
   readonly misnamed?: Readonly<Record<string, string>>;
-  /** Whether the function has its own time limit and does not count against the block's time. */
+  /** If true, the function has its own time limit and does not count against the block's time. */
   readonly untimed?: boolean;
-  /** Whether a call makes no lasting change, so that a plan may make the call. A function decides by the arguments of
-   * the call. By default, true if `readOnly` loads the function. */
+  /** If true, a call makes no lasting change, so a plan may make the call. A function decides by the arguments of the
+   * call. The default is true if `readOnly` loads the function. */
   readonly reads?: boolean | ((...args: any[]) => boolean);
-  /** Whether a plan may also make other calls, because the function changes nothing if `env.onlyReads` is true. */
+  /** If true, a plan may make calls that do not only read, because the function changes nothing if `env.onlyReads` is
+   * true. */
   readonly inPlans?: boolean;
-  /** The words for a call that people see; "called search.find" if absent. A function chooses the words by the arguments
-   * of the call. */
+  /** People see these words for a call, or "called search.find" without them. A function chooses the words by the
+   * arguments of the call. */
   readonly action?: CallAction | ((...args: any[]) => CallAction);
-  /** Returns the outcome of a call in a few words for people, from its result: "12 passed". With `ok: false` instead of
-   * a plain text, the call is shown as failed, with the end of `output`. */
+  /** The text tells people the outcome of a call in a few words: "12 passed". With `ok: false`, Vis shows the call as
+   * failed, with the end of `output`. */
   readonly outcome?: (result: any) => string | CallOutcome;
-  /** The bytes of memory that a call may need; set for calls that need much memory. A call waits until this memory is
-   * available. */
+  /** A call that needs much memory waits until this number of bytes is available. */
   readonly room?: number | ((...args: readonly unknown[]) => number);
   readonly before?: Before;
   readonly after?: After;
   readonly onError?: OnError;
 }
-/** A host function. Its arguments are the call's environment, then the model's arguments. If the function throws, the
- * model sees the message. */
+/** The arguments are the call's environment, then the model's arguments. If the function throws, the model sees the
+ * message. */
 export type HostFunction = (env: EnvironmentView, ...args: any[]) => unknown;
 export type Call = {
   readonly env: EnvironmentView;
@@ -548,156 +548,151 @@ export declare function fn(name: string, run: HostFunction, options: FunctionOpt
 export declare function value(name: string, constant: unknown, options: {
   readonly doc: string;
 }): ValueSymbol;
-/** The read-only object that extensions see; docs/extend/environment.md describes it. An optional key is absent if Vis
+/** Extensions see this read-only object, which docs/extend/environment.md describes. An optional key is absent if Vis
  * runs without the part behind the key, as in a test. */
 export type EnvironmentView = ConversationKeys & QueryKeys;
-/** Keys that exist for the whole life of an environment. Objects are snapshots of the current state. */
+/** These keys exist for the whole life of an environment. Objects are snapshots of the current state. */
 export interface ConversationKeys {
   readonly envId: string;
   readonly conversationId: string;
-  /** The running branch of the conversation. */
   readonly branchId: string;
-  /** The tenant of the conversation; `env` reaches no other tenant. */
+  /** `env` reaches no other tenant than that of the conversation. */
   readonly tenant?: string;
-  /** The number of queries around this one: 0 for the user's request. */
+  /** The depth is the number of queries around this one, and 0 for the user's request. */
   readonly depth: number;
-  /** The real path of the workspace. */
+  /** The path is real. */
   readonly workspace: string;
-  /** The real path of the top of the repository around the workspace, which may be read as well. Absent if the
+  /** The path is the real top of the repository around the workspace, which extensions may read. It is absent if the
    * workspace is the top or is in no repository. */
   readonly root?: string;
-  /** Whether the user allowed changes in all of `root` when Vis was started. */
+  /** If true, the user allowed changes in all of `root` when Vis started. */
   readonly isRootOpen?: boolean;
-  /** Read access to stored conversations and to the log. */
+  /** The reader has stored conversations and the log. */
   readonly db?: HistoryReader;
-  /** Storage of this extension. The store of an extension with another namespace cannot reach it. */
+  /** Extensions with another namespace cannot reach this store. */
   readonly store?: OwnStore;
   readonly router?: RouterFacts;
-  /** Names in the realm that the user did not declare. */
+  /** The user did not declare these names of the realm. */
   readonly initialNames?: ReadonlySet<string>;
   readonly varIndex?: VarIndexFacts;
-  /** All extensions available here, in install order. */
+  /** The extensions are in install order. */
   readonly extensions?: readonly {
     readonly namespace: string;
     readonly version: string;
     readonly active: boolean;
   }[];
-  /** Live variables that extensions have bound, newest first. */
+  /** Extensions have bound these live variables, newest first. */
   readonly customBindings?: readonly CustomBinding[];
-  /** Reads the value of a variable, by default up to 1 MiB in codec bytes. Rejects if the value is not data. */
+  /** The default limit is 1 MiB in codec bytes. Rejects if the value is not data. */
   readonly readVar?: (name: string, options?: {
     readonly maxBytes?: number;
   }) => Promise<unknown>;
-  /** Binds data to a variable: in the sandbox immediately, in the database with the current iteration or else the next
-   * one. */
+  /** The sandbox gets the data immediately; the database stores it with the current iteration or the next one. */
   readonly bindVar?: (name: string, value: unknown) => Promise<void>;
-  /** Rebuilds the index for the next model call. `bindVar` rebuilds the index automatically. */
+  /** The next model call gets a new index. `bindVar` rebuilds the index automatically. */
   readonly bumpVarIndex?: () => void;
-  /** Vis's own folder, one for each tenant; null without such a folder. */
+  /** A tenant has its own folder. The value is null if Vis has no folder. */
   readonly home?: string | null;
-  /** Aborts when the conversation is closed. In calls, `log` writes a line to Vis's log. */
+  /** The signal aborts when the conversation is closed. In calls, `log` writes a line to Vis's log. */
   readonly closed?: AbortSignal;
   readonly log?: (text: string) => void;
-  /** The extension's section of the settings, parsed by its `config`. */
+  /** The extension's `config` has parsed this section of the settings. */
   readonly config?: unknown;
-  /** Adds an extension to this conversation only, from the next query on. `load` takes the path of a folder, or returns
-   * a loaded extension by its namespace. */
+  /** `register` adds an extension to this conversation only, from the next query on. `load` takes the path of a folder,
+   * or returns a loaded extension by its namespace. */
   readonly register?: (extension: Extension) => void;
   readonly load?: (ref: string) => Promise<Extension>;
-  /** Runs a program behind the command wall. By default, the program ends with the call or, outside a call, with the
-   * query. */
+  /** The program runs behind the command wall. By default, it ends with the call or, outside a call, with the query. */
   readonly spawn?: Spawn;
-  /** Returns the walls of `spawn`. Rejects with the reason if no program can run. */
+  /** Rejects with the reason if no program can run. */
   readonly programWalls?: () => Promise<ProgramWalls>;
-  /** Returns the scopes that a lasting approval of a program's network covers, in the words of an approval, or
-   * the reason why no lasting approval is possible. */
+  /** A lasting approval of a program's network covers these scopes, in the words of an approval. Otherwise the result
+   * has the reason against a lasting approval. */
   readonly networkScopes?: (argv: readonly string[], options: SpawnOptions) => Promise<NetworkScopes>;
-  /** Patterns of files that may hold keys, for `isSecretFile`. Reading such a file needs the user's approval. */
+  /** Files that match these patterns may hold keys (`isSecretFile`). Reading such a file needs the user's approval. */
   readonly secrets?: readonly string[];
-  /** Returns the given paths that git or Vis would later run or read as settings. Paths are relative to the workspace
-   * and have no links. Changing such a file needs the user's approval. */
+  /** Git or Vis would later run these paths or read them as settings. Paths are relative to the workspace and have no
+   * links. Changing such a file needs the user's approval. */
   readonly obeyedPaths?: (paths: readonly string[]) => Promise<readonly ObeyedPath[]>;
-  /** Whether the conversation is closed after this query, as for `vis run` and sub-queries. */
+  /** If true, the conversation is closed after this query, as for `vis run` and sub-queries. */
   readonly endsWithQuery?: boolean;
 }
-/** Keys that are absent while no query runs. */
+/** These keys are absent while no query runs. */
 export interface QueryKeys {
-  /** Whether the query must change nothing, as for a plan, a review or a side question. */
+  /** If true, the query must change nothing, as for a plan, a review or a side question. */
   readonly onlyReads?: boolean;
-  /** Aborts at the block's deadline or when the query ends. */
+  /** The signal aborts at the block's deadline or when the query ends. */
   readonly signal?: AbortSignal;
   readonly maxIterations?: number;
-  /** The row of the iteration that is running or ran last; null at the start of the query. */
+  /** This is the row of the iteration that runs or ran last, and null at the start of the query. */
   readonly currentIterationId?: string | null;
-  /** The row of the user's query, in its sub-queries too. */
+  /** In a sub-query, this is the row of the user's query. */
   readonly userQueryId?: string;
-  /** The row of the iteration that made the call; sub-queries only. */
+  /** Only sub-queries have this row, of the iteration that made the call. */
   readonly parentIterationId?: string;
-  /** Makes a plain model call, which counts against the query's limits. Rejects if the call fails. Present in calls and
-   * hooks. */
+  /** A plain model call counts against the query's limits. Rejects if the call fails. Calls and hooks have this key. */
   readonly ask?: (prompt: string, options?: {
     readonly model?: string;
     readonly system?: string;
   }) => Promise<string>;
-  /** Asks the user, who can allow the action once, for the conversation or for the workspace, or refuse the action.
-   * Resolves at once if a lasting approval allows the action, and with a refusal if Vis can ask no user. Time limits
-   * pause meanwhile. Present in calls of functions that are `untimed`. If `isQuiet`, Vis asks no user, and only lasting
-   * approvals count. */
+  /** The user allows the action once, for the conversation or for the workspace, or refuses it. Resolves at once if a
+   * lasting approval allows the action, and with a refusal if Vis can ask no user. Time limits pause meanwhile. With
+   * `isQuiet`, only lasting approvals count. Calls of `untimed` functions have this key. */
   readonly approve?: (request: ApprovalRequest, options?: {
     readonly isQuiet?: boolean;
   }) => Promise<Approval>;
-  /** Asks the user, like `approve`, whether Vis may change all of `root`. The answer applies to every extension. `what`
-   * names the purpose; with null, Vis asks no user. Present with `approve` if there is a `root`. */
+  /** Vis asks the user, like `approve`, whether it may change all of `root`. The answer applies to every extension.
+   * `what` names the purpose; with null, Vis asks no user. The key exists together with `approve` if there is a
+   * `root`. */
   readonly openRoot?: (what: string | null) => Promise<Approval>;
-  /** Adds a note to the next message for the model, once, besides the result of a call. Present in calls. */
+  /** The next message for the model contains the note once, besides the result of a call. Calls have this key. */
   readonly note?: (text: string) => void;
-  /** Reports to the query, as a unified diff, that the call changed a file. A key `diff` in the result does the same.
-   * Present in calls. */
+  /** The query learns, from a unified diff, that the call changed a file. A key `diff` in the result does the same.
+   * Calls have this key. */
   readonly changedFile?: (diff: string) => void;
-  /** Shows the last lines of this output to users who watch the call. Vis stores the lines only if the call is
-   * cancelled, or ends with its block. Present in calls. */
+  /** Users who watch the call see the last lines of this output. Vis stores the lines only if the call is cancelled, or
+   * ends with its block. Calls have this key. */
   readonly showOutput?: (bytes: Uint8Array<ArrayBuffer>) => void;
-  /** Reports to extensions that the call reads a file, by its path relative to the workspace. Present in calls. */
+  /** Extensions learn that the call reads a file, by its path relative to the workspace. Calls have this key. */
   readonly fileRead?: (path: string) => Promise<void>;
-  /** Watches the files that a program may change in the workspace; null if no extension can watch. Present in calls. */
+  /** The watcher finds the files that a program may change in the workspace. Returns null if no extension can watch.
+   * Calls have this key. */
   readonly watchFiles?: (options?: WatchOptions) => FileWatcher | null;
-  /** Shows the user a text next to the answer, once. Absent in `extend`. */
+  /** The user sees the text next to the answer, once. `extend` does not have this key. */
   readonly warn?: (text: string) => void;
-  /** Returns the first fault of a JSON, JavaScript or TypeScript file by its name and text. Returns null if
-   * the text parses, for other files, for texts of more than 1 Mi characters, and if the parser fails. Present in
-   * calls. */
+  /** Returns the first fault of a JSON, JavaScript or TypeScript file. Returns null if the text parses, for other
+   * files, for texts of more than 1 Mi characters, and if the parser fails. Calls have this key. */
   readonly sourceFault?: (path: string, text: string) => Promise<SourceFault | null>;
-  /** Runs a query inside this one, with its own sandbox and copies of `vars`. Rejects if the query cannot start.
-   * Present in calls and hooks. */
+  /** The query runs inside this one, with its own sandbox and copies of `vars`. Rejects if the query cannot start.
+   * Calls and hooks have this key. */
   readonly runChild?: (task: string, options?: ChildOptions) => Promise<ChildResult>;
 }
-/** Finds out which files programs change in the workspace. If several programs run at once, the first report has the
- * changes of all. */
+/** If several programs run at once, the first report has the changes of all. */
 export interface FileWatcher {
-  /** Called before a program begins. The caller calls the returned function when the program has ended. */
+  /** The caller calls `begin` before a program begins, and the returned function when the program has ended. */
   begin(): Promise<() => void>;
-  /** Reports changes since the last report, or since a program began, to the query. Returns null without changes. Vis
-   * keeps the former files for `undo`. */
+  /** The query gets changes since the last report, or since a program began. Returns null without changes. Vis keeps
+   * the former files for `undo`. */
   report(): Promise<FileChanges | null>;
 }
-/** The changed files, links and empty folders, without entries that `.gitignore` excludes. The lists are bounded.
- * `files` is the full number of changes. */
+/** The changes cover files, links and empty folders, without entries that `.gitignore` excludes. The lists are bounded,
+ * and `files` is the full number of changes. */
 export interface FileChanges {
   readonly files: number;
   readonly added: readonly string[];
   readonly changed: readonly string[];
   readonly removed: readonly string[];
-  /** The number of changes that `undo` cannot revert; absent if `undo` can revert all changes. */
+  /** `undo` cannot revert this number of changes; the key is absent if `undo` can revert all changes. */
   readonly notUndoable?: number;
 }
-/** `reason` completes "which": "git runs by the setting core.hooksPath". `running` names a command that could also
- * change the path once it is replaced, or is null. */
+/** `reason` completes "which": "git runs by the setting core.hooksPath". `running` names a command that could change
+ * the path after its replacement, or is null. */
 export type ObeyedPath = Readonly<{
   path: string;
   reason: string;
   running: string | null;
 }>;
-/** A fault of a source file; `line` is 1-based. */
+/** `line` counts from 1. */
 export type SourceFault = Readonly<{
   line: number;
   message: string;
@@ -713,40 +708,38 @@ export interface RouterFacts {
     readonly name: string;
     readonly models: readonly string[];
   }[];
-  /** The route that serves the query unless this route fails. */
+  /** This route serves the query unless it fails. */
   readonly root: {
     readonly provider: string;
     readonly model: string;
   };
 }
 export interface VarIndexFacts {
-  /** The last index that the model received; "" before the first one. */
+  /** The model last received this index. The value is "" before the first one. */
   readonly index: string;
-  /** The revision of `index`, and the current revision of the variables. The two revisions differ when the index is
-   * stale. */
+  /** The revisions of `index` and of the variables differ when the index is stale. */
   readonly revision: number;
   readonly currentRevision: number;
 }
 export interface CustomBinding {
   readonly name: string;
-  /** The namespace of the extension that bound the variable. */
+  /** The extension with this namespace bound the variable. */
   readonly by: string;
   readonly preview: string;
 }
-/** `workspace` names another workspace than the conversation's, by its real path. */
+/** `workspace` is the real path of another workspace than the conversation's. */
 export type Scoped = Readonly<{
   scope?: "conversation" | "workspace" | "global";
   workspace?: string;
 }>;
-/** `env.store`: JSON under keys of up to 200 characters. By default, a key belongs to this conversation. With `scope`
- * "workspace" or "global", a key belongs to all conversations of the workspace, or to all conversations. A command has
- * no conversation, so it names one of the other scopes. Each change creates a version, and Vis keeps at least the
- * last 1000 versions of a key. A value has at most 1 Mi characters of JSON, and a scope at most 10 000 keys. A fork sees
- * the state of its conversation at the point of the fork. Rejects with TypeError if the value is not JSON, and with an
- * error that names an exceeded limit. */
+/** `env.store` holds JSON under keys of up to 200 characters, by default for this conversation. Each change creates a
+ * version, and Vis keeps at least the last 1000 versions of a key. A value has at most 1 Mi characters of JSON, and a
+ * scope at most 10 000 keys. A fork sees the state of its conversation at the point of the fork. A command has no
+ * conversation, so it names another scope. Rejects with TypeError if the value is not JSON, and with an error that
+ * names an exceeded limit. */
 export interface OwnStore {
-  /** Stores the value; an equal value creates no version. With `ifVersion`, `put` rejects if another version is the
-   * newest; 0 means that the key must not exist. */
+  /** An equal value creates no version. With `ifVersion`, `put` rejects if another version is the newest; 0 means that
+   * the key must not exist. */
   put(key: string, value: JsonValue, options?: Scoped & {
     readonly ifVersion?: number;
   }): Promise<{
@@ -760,13 +753,13 @@ export interface OwnStore {
   history(key: string, options?: Scoped & {
     readonly limit?: number;
   }): Promise<readonly StateVersion[]>;
-  /** Returns keys with their newest versions, sorted by key; 100 by default. */
+  /** Returns keys with their newest versions, sorted by key; the default limit is 100. */
   list(options?: Scoped & {
     readonly prefix?: string;
     readonly limit?: number;
   }): Promise<readonly StateEntry[]>;
-  /** Returns newest values of all conversations and of the global scope, most recently changed first; 100 by default.
-   * With `scope: "workspace"`, `query` returns the values of the workspace. `where` matches values at a path:
+  /** Returns newest values of all conversations and of the global scope, most recently changed first; the default limit
+   * is 100. With `scope: "workspace"`, `query` returns the values of the workspace. `where` matches values at a path:
    * `{"job.state": "open"}`. */
   query(options?: {
     readonly scope?: "workspace";
@@ -774,28 +767,28 @@ export interface OwnStore {
     readonly conversationId?: string | null;
     readonly prefix?: string;
     readonly where?: Readonly<Record<string, string | number | boolean | null>>;
-    /** Milliseconds since the epoch. */
+    /** The time is in milliseconds since the epoch. */
     readonly since?: number;
     readonly limit?: number;
   }): Promise<readonly FoundState[]>;
   /** Returns false if the key did not exist. Only a conversation keeps the versions of a deleted key. */
   delete(key: string, options?: Scoped): Promise<boolean>;
-  /** Stores bytes of any size and returns a reference to put into a value. `vis db prune` removes bytes that no value
-   * refers to. */
+  /** The bytes may have any size, and the returned reference goes into a value. `vis db prune` removes bytes that no
+   * value refers to. */
   putBytes(bytes: Uint8Array | AsyncIterable<Uint8Array>): Promise<string>;
-  /** Yields the bytes of a reference in pieces, each read on demand. Throws if the bytes are gone or damaged. */
+  /** Each piece is read on demand. Throws if the bytes are gone or damaged. */
   bytes(reference: string): AsyncIterable<Uint8Array<ArrayBuffer>>;
-  /** Removes bytes. The caller makes sure that no value refers to the bytes. */
+  /** The caller makes sure that no value refers to the bytes. */
   dropBytes(reference: string): Promise<void>;
 }
 export interface NudgeContext {
   readonly environment: EnvironmentView;
-  /** The number of iterations of the budget that the query has used. */
+  /** The query has used this number of iterations of its budget. */
   readonly iteration: number;
   readonly currentMaxIterations: number;
-  /** The blocks that ran last; null before the first block and after a restart. */
+  /** These blocks ran last. The value is null before the first block and after a restart. */
   readonly prevExpressions: readonly PrevExpression[] | null;
-  /** The iteration of `prevExpressions`, 0-based; -1 if `prevExpressions` is null. */
+  /** The iteration counts from 0, and is -1 if `prevExpressions` is null. */
   readonly prevIteration: number;
   readonly userVarCount: number;
 }
@@ -809,53 +802,52 @@ export type PrevExpression = Readonly<Record<"code" | "preview" | "stdout" | "st
 }>;
 export interface DoctorContext {
   readonly config: unknown;
-  /** Runs a program in an empty folder, behind the command wall and without network; null if programs cannot run
-   * here. */
+  /** The program runs in an empty folder, behind the command wall and without network. The value is null if programs
+   * cannot run here. */
   readonly spawn: Spawn | null;
-  /** Runs a program in the workspace, as in a conversation. */
+  /** The program runs in the workspace, as in a conversation. */
   readonly spawnInWorkspace: Spawn | null;
   readonly workspace: string;
-  /** The same folder as `env.root`. */
+  /** This is the same folder as `env.root`. */
   readonly root?: string;
   readonly home: string | null;
 }
 export interface WatchOptions {
-  /** Whether to include everything in `root`, even outside the workspace. */
+  /** If true, the checks include everything in `root`, even outside the workspace. */
   readonly all?: boolean;
 }
-/** A line of `vis doctor`. Unless `state` is "ok", `fix` advises the user. */
+/** Unless `state` is "ok", `fix` advises the user. */
 export type DoctorCheck = Readonly<{
   name: string;
   state: "ok" | "warn" | "fail";
   found: string;
   fix: string;
 }>;
-/** A command such as `vis reindex DOCS --limit 5`. Required keys of `args` are positional, optional ones are flags. */
+/** An example is `vis reindex DOCS --limit 5`. Required keys of `args` are positional, and optional keys are flags. */
 export interface CliCommand {
   readonly name: string;
   readonly doc: string;
   readonly args?: z.ZodObject;
-  /** Returns the exit code, 0 by default. */
+  /** Returns the exit code; the default is 0. */
   readonly run: (args: any, context: CliContext) => number | void | Promise<number | void>;
 }
-/** The context of an extension's command. */
 export interface CliContext {
   print(text: string): void;
-  /** Asks for a line. Rejects if no user can be asked, and if the user cancels. */
+  /** Rejects if Vis can ask no user, and if the user cancels. */
   ask(question: string): Promise<string>;
   readonly workspace: string;
-  /** The same folder as `env.root`. */
+  /** This is the same folder as `env.root`. */
   readonly root?: string;
   readonly home: string | null;
   readonly config: unknown;
-  /** The extension's state for all conversations, or for the conversations of this workspace. */
+  /** The store has the extension's state for all conversations, or for the conversations of this workspace. */
   readonly store: OwnStore;
-  /** Runs a program in the workspace, behind the command wall as in a conversation. The program ends with the command.
-   * Absent in tests. */
+  /** The program runs in the workspace, behind the command wall as in a conversation, and ends with the command. Tests
+   * have no `spawn`. */
   readonly spawn?: Spawn;
 }
 declare const REALM_SCRIPTS: unique symbol;
-/** An extension in the registry, with the defaults of its optional keys. `prompt` is a function. */
+/** The registry fills in the defaults of optional keys. */
 export interface NormalExtension extends Extension {
   readonly group: string;
   readonly subgroup: string;
@@ -865,8 +857,7 @@ export interface NormalExtension extends Extension {
   readonly symbols: NonNullable<Extension["symbols"]>;
   readonly [REALM_SCRIPTS]?: Readonly<Record<string, string>>;
 }
-/** Validates the parts of an extension that do not depend on other extensions, and fills in its optional keys. Throws
- * TypeError that names the key and the extension. */
+/** The checks do not depend on other extensions. Throws TypeError that names the key and the extension. */
 export declare function defineExtension(spec: Extension): NormalExtension;
 /** Runs tasks in the order of their requests while the sum of their amounts is at most `limit`. With the defaults, it
  * is a mutex. */
@@ -1050,13 +1041,12 @@ export declare function commandText(command: string | readonly string[], { cwd, 
   readonly input?: string;
 }): string;
 export interface SchemaTextOptions {
-  /** The schema in which Vis looks up each `$ref`; by default the schema itself. */
+  /** Vis looks up each `$ref` in this schema; by default, it is the schema itself. */
   readonly root?: unknown;
-  /** Whether to print descriptions of top-level keys as comments, and to ignore `tsType`, as for foreign schemas. */
+  /** For foreign schemas, descriptions of top-level keys become comments, and `tsType` has no effect. */
   readonly notes?: boolean;
 }
-/** Converts a JSON Schema to a TypeScript type of bounded length. A type that JSON Schema cannot express gives its text
- * in `tsType`. */
+/** The result has a bounded length. A type that JSON Schema cannot express gives its text in `tsType`. */
 export declare function schemaText(schema: unknown, { root, notes }?: SchemaTextOptions): string;
 
 export {
