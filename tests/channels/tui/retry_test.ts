@@ -38,7 +38,7 @@ Deno.test("/retry repeats the last request in the place of its last run, and the
 Deno.test("a plan that is asked again is still called a plan, and a cancelled one is not to be carried out", async () => {
   await withScreen([final("First: one"), slow(final("never"))], {}, async ({ screen }) => {
     screen.type(`/plan split it${ENTER}`);
-    await screen.until(/plan\n› split it[^]*First: one[^]*Send go to carry the plan out/);
+    await screen.until(/plan\n› split it[^]*First: one[^]*Send go to carry it out/);
     await screen.until((now) => !now.includes("Esc cancels"));
     screen.type(AGAIN);
     await screen.until(/plan · asked again\n› split it/);
