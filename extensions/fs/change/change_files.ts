@@ -8,9 +8,9 @@ import {
 } from "../checkpoints.ts";
 import { movedMeanwhile, outsidePaths, OutsideWorkspace } from "../confine.ts";
 import type { FsContext } from "../context.ts";
-import { askForUnasked, readWhole, tooLarge } from "../read/read_place.ts";
-import { newLinesOf } from "./current_file.ts";
+import { askForUnasked, isSecret, readWhole, tooLarge } from "../read/read_place.ts";
 import { applyItems, isOnlyRenamed, isTemporary, type Move, temporaryNames } from "./apply_items.ts";
+import { changedLines } from "./current_file.ts";
 import { Pace } from "@vis/extension";
 import { dirname } from "node:path";
 
@@ -36,10 +36,10 @@ export async function changeFiles(
   context.signal?.throwIfAborted();
   const items = withFolders(given);
   const outside = outsidePaths(context, items.map(({ path }) => path));
-  if (outside.length > 0) throw new OutsideWorkspace(outside, await shownLines(outside, items));
+  if (outside.length > 0) throw new OutsideWorkspace(outside, await shownLines(context, { paths: outside, items }));
   await askForUnasked(context, async (real) => {
     const item = items.find(({ path }) => path === real);
-    return item === undefined ? null : await newLinesOf(item);
+    return item === undefined ? null : await changedLines(item, { isSecret: true });
   });
   await askForObeyed(context, items);
   const all = [...missingFolders(context, items), ...items];
@@ -70,12 +70,15 @@ export async function changeFiles(
 
 const MOST_SHOWN = 3_000, MOST_SHOWN_FILES = 20;
 
-/** The text has the new lines of these files, within the length that a question shows. */
-async function shownLines(paths: readonly string[], items: readonly ChangeItem[]): Promise<string> {
+/** Returns the changed lines of these files for a question, within the length that a question shows. */
+async function shownLines(
+  context: FsContext,
+  { paths, items }: { readonly paths: readonly string[]; readonly items: readonly ChangeItem[] },
+): Promise<string> {
   const changed = items.filter((item) => paths.includes(item.path) && item.after?.kind !== "dir");
   const texts: string[] = [];
   for (const item of changed.slice(0, MOST_SHOWN_FILES)) {
-    const lines = await newLinesOf(item);
+    const lines = await changedLines(item, { isSecret: isSecret(context, { path: item.path, real: item.path }) });
     texts.push(changed.length === 1 ? lines : `${item.path}:\n${lines}`);
   }
   const text = texts.join("\n");

@@ -166,8 +166,11 @@ function textIn(snapshot: ChangeItem["before"], encoding?: string): string | nul
   return decodeText(snapshot.bytes, encoding)?.text;
 }
 
-/** The numbers of removed lines appear without their text. */
-export async function newLinesOf(item: Pick<ChangeItem, "path" | "before" | "after">): Promise<string> {
+/** Returns the changed lines for a question. If the file is secret, removed lines have numbers instead of their text. */
+export async function changedLines(
+  item: Pick<ChangeItem, "path" | "before" | "after">,
+  { isSecret }: { readonly isSecret: boolean },
+): Promise<string> {
   if (item.after === null) return "the call removes or moves the file";
   const lines: string[] = [];
   let line = 0;
@@ -175,7 +178,7 @@ export async function newLinesOf(item: Pick<ChangeItem, "path" | "before" | "aft
     const [, from] = /^@@ -(\d+)/.exec(text) ?? [];
     if (from !== undefined) line = Number(from);
     else if (text.startsWith("+") || text.startsWith("…")) lines.push(text);
-    else if (text.startsWith("-")) lines.push(`-line ${line++}`);
+    else if (text.startsWith("-")) lines.push(isSecret ? `-line ${line++}` : text);
     else if (text.startsWith(" ")) line++;
   }
   return lines.join("\n");

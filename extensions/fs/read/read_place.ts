@@ -144,7 +144,10 @@ async function needsQuestion(context: FsContext, file: SecretFile): Promise<bool
   return !allowed;
 }
 
-function isSecret({ secrets, tree }: FsContext, { path, real }: SecretFile["place"]): boolean {
+export function isSecret(
+  { secrets, tree }: FsContext,
+  { path, real }: Pick<SecretFile["place"], "path" | "real">,
+): boolean {
   return new Set([real, path, fromTop(tree, real)]).values().some((one) => isSecretFile(one, secrets));
 }
 

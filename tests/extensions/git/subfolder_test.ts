@@ -171,7 +171,7 @@ subfolder("fs changes files around a subfolder only if the user allows it, and n
   assert.equal(asked.length, 4);
   assert.match(
     asked[0] ?? "",
-    /^change \.\.\/web\/b\.ts in .*\/workspace, the repository around the workspace\. The change:\n-line 1\n\+x$/,
+    /^change \.\.\/web\/b\.ts in .*\/workspace, the repository around the workspace\. The change:\n-needle\n\+x$/,
   );
   await assert.rejects(call("fs.edit", "../web/b.ts", { old: "absent", new: "x" }), /absent/);
   assert.equal(asked.length, 4, "a change that is not possible needs no answer");
