@@ -8,7 +8,7 @@ import {
 } from "../checkpoints.ts";
 import { movedMeanwhile, outsidePaths, OutsideWorkspace } from "../confine.ts";
 import type { FsContext } from "../context.ts";
-import { askForUnasked, isSecret, readWhole, tooLarge } from "../read/read_place.ts";
+import { askForUnasked, isSecretPlace, readWhole, tooLarge } from "../read/read_place.ts";
 import { applyItems, isOnlyRenamed, isTemporary, type Move, temporaryNames } from "./apply_items.ts";
 import { changedLines } from "./current_file.ts";
 import { Pace } from "@vis/extension";
@@ -78,7 +78,7 @@ async function shownLines(
   const changed = items.filter((item) => paths.includes(item.path) && item.after?.kind !== "dir");
   const texts: string[] = [];
   for (const item of changed.slice(0, MOST_SHOWN_FILES)) {
-    const lines = await changedLines(item, { isSecret: isSecret(context, { path: item.path, real: item.path }) });
+    const lines = await changedLines(item, { isSecret: isSecretPlace(context, { path: item.path, real: item.path }) });
     texts.push(changed.length === 1 ? lines : `${item.path}:\n${lines}`);
   }
   const text = texts.join("\n");

@@ -137,14 +137,14 @@ export async function isHiddenSecret(context: FsContext, place: SecretFile["plac
 
 async function needsQuestion(context: FsContext, file: SecretFile): Promise<boolean> {
   const { place } = file;
-  if (!isSecret(context, place)) return false;
+  if (!isSecretPlace(context, place)) return false;
   const info = context.tree.look(place.real);
   if (info && isOwnText(context, { real: place.real, info })) return false;
   const { allowed = false } = await context.approve?.(questionAbout(file), { isQuiet: true }) ?? {};
   return !allowed;
 }
 
-export function isSecret(
+export function isSecretPlace(
   { secrets, tree }: FsContext,
   { path, real }: Pick<SecretFile["place"], "path" | "real">,
 ): boolean {
@@ -167,7 +167,7 @@ export async function askForSecret(
   file: SecretFile & { readonly isOther?: boolean },
 ): Promise<void> {
   // Outside of a conversation, the user makes the call.
-  if (context.conversationId === "" || !isSecret(context, file.place)) return;
+  if (context.conversationId === "" || !isSecretPlace(context, file.place)) return;
   if (file.isOther || await needsQuestion(context, file)) await askAbout(context, file);
 }
 
