@@ -84,7 +84,7 @@ export interface RunningServer {
   readonly provider: string;
   readonly model: string;
   readonly notes: readonly string[];
-  /** Waits for running queries, and cancels them after a time limit. Then closes the session of the server. */
+  /** Waits for running queries, cancels them after a time limit, and closes the session of the server. */
   close(): Promise<void>;
 }
 
@@ -138,7 +138,7 @@ export interface ProviderAdmin {
   refreshModels(signal: AbortSignal): Promise<RefreshReport>;
   keys(): Promise<readonly KeyReport[]>;
   loginNames(): readonly string[];
-  /** Lists the servers that Vis detected on this machine before the providers. */
+  /** Resolves with the servers on this machine first, and the providers after them. */
   loginChoices(): Promise<readonly LoginChoice[]>;
   /** Sends the key to its service, and does not save it. Resolves with null for a key that belongs to no model. Rejects
    * with `UsageError` for an invalid key. */
@@ -172,7 +172,7 @@ export interface ConfigAdmin {
   /** Returns the settings key for offers of clients, such as `mcpServers`, or null if no extension accepts such
    * offers. */
   offered(kind: string): string | null;
-  /** With `write: false`, checks the change in the same way without changing the file. */
+  /** With `write: false`, checks the change and does not write the file. */
   set(
     key: string,
     change: { readonly words: readonly string[]; readonly project: boolean; readonly write?: boolean },
@@ -236,8 +236,8 @@ export interface Io {
   /** Prompts for a line on the terminal. Rejects with `UsageError` if no terminal exists, and with `Cancelled` on
    * Ctrl-C and Ctrl-D. With `typedNow`, ignores lines that the user typed before the prompt. */
   askLine(question: string, options?: { readonly typedNow?: boolean }): Promise<string>;
-  /** Prompts for a line that is not echoed. Rejects with `UsageError` if no terminal exists, and with `Cancelled` on
-   * Ctrl-C. */
+  /** Prompts for a line that the terminal does not echo. Rejects with `UsageError` if no terminal exists, and with
+   * `Cancelled` on Ctrl-C. */
   askSecret(question: string): Promise<string>;
   /** Calls `run` on Ctrl-C, SIGTERM, SIGHUP and when stdout loses its reader, until the caller calls the returned
    * function. After the first call of this method, a single signal does not end the process, so that Vis can close

@@ -36,7 +36,7 @@ export async function fileLayer(
 }
 
 /** Throws `SettingError` for settings that even a trusted workspace must not set: exceptions from the secrets, and
- * `ownKeys` such as whether commands run without approval. */
+ * settings in `ownKeys`. */
 export function refuseAlways(values: unknown, source: string, sections: SettingsSections): void {
   const exception = Object(values).secrets?.find((pattern: string) => pattern.startsWith("!"));
   const key = exception === undefined

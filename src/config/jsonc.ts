@@ -90,7 +90,6 @@ function insert(
   return last.comma === null ? splice(added, { start: last.value.end, end: last.value.end, with: "," }) : added;
 }
 
-/** For the last member without a trailing comma, removes the comma before the member as well. */
 function cutOut(
   { text, node }: Place,
   { member, before }: { readonly member: JsoncMember; readonly before: JsoncMember | undefined },

@@ -23,7 +23,7 @@ type LayerName = "default" | "user" | "project" | "environment" | "flags";
 
 export interface ConfigLayer {
   readonly layer: LayerName;
-  /** The values have the shape of `Config`, but only the keys that the layer sets. */
+  /** The values have the shape of `Config`, and include only the keys that the layer sets. */
   readonly values: Readonly<Record<string, unknown>>;
   readonly where: (key: string) => string;
   /** Each sentence names a key of an earlier version that has no effect. */

@@ -10,8 +10,8 @@ const SECRET_NAME = /(?:(?<!public)key|token|secret|password|passwd|authorizatio
  * `Bearer` may precede the reference. */
 const REFERENCE = /(?:\b(?:Bearer|Basic|token)\s+)?\$\{[^{}]+\}/gi;
 
-/** Returns whether a setting has a secret, which must not be in a settings file. References to secrets are
- * permitted. */
+/** Returns whether a setting has a secret, which must not be in a settings file. A reference to a secret is no
+ * secret. */
 export function isSecret(name: string, value: unknown): boolean {
   if (typeof value === "string") {
     const literal = value.replace(REFERENCE, "").trim();

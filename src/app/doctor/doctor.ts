@@ -27,7 +27,7 @@ import { runtimeSince } from "../version.ts";
 import { diagnoseCommands, diagnoseSandbox } from "./walls.ts";
 
 /** Rejects with `UsageError` for an invalid workspace, and with `Cancelled` after the signal aborts. For unusable
- * settings, resolves with the checks that need no settings. */
+ * settings, resolves with this fault and the checks that need no settings. */
 export async function doctor(
   { signal, ...request }: OpenRequest & { readonly signal?: AbortSignal | undefined },
   parts: SessionParts,

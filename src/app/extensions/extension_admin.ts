@@ -574,7 +574,7 @@ function commandShape({ args }: CliCommand): CommandShape {
   };
 }
 
-/** Returns the kind of a type below its wrappers, such as "string". Returns "" for a type with ten wrappers or more. */
+/** Returns the kind of a type below its wrappers, such as "string". */
 function schemaKind(type: unknown): string {
   let inner = type;
   for (let depth = 0; depth < 10; depth++) {

@@ -205,7 +205,7 @@ function failed(span: Span, error: unknown): void {
   span.fail(error.status === null ? error.code : String(error.status), error.code);
 }
 
-/** The names of providers in OpenTelemetry's conventions for generative AI (semantic-conventions v1.45). */
+/** OpenTelemetry's conventions for generative AI (semantic-conventions v1.45) define these names of providers. */
 const PROVIDERS: Readonly<Record<string, string>> = {
   gemini: "gcp.gemini",
   google: "gcp.gemini",

@@ -326,7 +326,7 @@ export interface ResolvedProvider {
   readonly firstTokenMs: number | null;
   /** Null means the default limit. */
   readonly silenceMs: number | null;
-  /** Models of a provider on this machine cost nothing. */
+  /** By default, models of a provider on this machine cost nothing. */
   readonly local: boolean;
   readonly plain: boolean;
 }

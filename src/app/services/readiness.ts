@@ -79,8 +79,8 @@ export function folderFault(path: string): string {
   try {
     const folder = nearest(path);
     if (!Deno.statSync(folder).isDirectory) return `${folder} is not a folder`;
-    // This function makes and removes a folder, because permissions do not apply to root and do not show a read-only disk. Both
-    // calls are synchronous, so an exit cannot come between them.
+    // This function makes and removes a folder, because permissions do not apply to root and do not show a read-only
+    // disk. Both calls are synchronous, so an exit cannot come between them.
     Deno.removeSync(Deno.makeTempDirSync({ dir: folder, prefix: ".vis-doctor-" }));
     return "";
   } catch (error) {

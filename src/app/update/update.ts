@@ -199,7 +199,7 @@ async function tryOut(path: string, version: string): Promise<void> {
   }
 }
 
-/** Windows cannot replace a running program, so this function renames it first there. */
+/** Windows cannot replace a running program, so this function first renames the program on Windows. */
 async function swap(
   { path, fresh, kept }: { readonly path: string; readonly fresh: string; readonly kept: string },
 ): Promise<void> {

@@ -5,7 +5,8 @@ import type { OpenRequest, Session } from "../channel.ts";
 
 export const UNTITLED = "New session";
 
-/** A new session deletes older sessions of its folder without a request, unless the editor has them open. */
+/** When an editor makes a session, Vis deletes older sessions of the folder without a request, unless the editor has
+ * them open. */
 const EMPTY_MS = 7 * 86_400_000;
 const SWEPT = 100;
 

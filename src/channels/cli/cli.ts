@@ -168,7 +168,7 @@ function same(ours: string, words: readonly string[]): Readonly<Record<string, s
   return Object.fromEntries(words.map((word) => [word, ours]));
 }
 
-/** In at most this many words, one of these words after a familiar command makes a command of another program, not a
+/** At most this many words, of which the second is in `BELOW`, are a command of another program instead of a
  * request. */
 const MOST_WORDS = 3;
 const BELOW: readonly string[] = [

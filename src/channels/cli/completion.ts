@@ -186,7 +186,6 @@ async function conversations(services: Services, flags: Wanted["flags"]): Promis
   return found.map(({ conversationId, title }) => ({ value: conversationId, about: oneLine(title, 60) }));
 }
 
-/** Offers names with the provider in front once the user has typed a part of the provider's name. */
 async function models(services: Services, start: string): Promise<readonly Item[]> {
   const admin = await services.providerAdmin({});
   const list = (provider: string | null) => admin.models({ provider, signal: AbortSignal.timeout(WAIT_MS) });

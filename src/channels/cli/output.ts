@@ -4,7 +4,6 @@ import type { VersionFacts } from "../../domain/admin_reports.ts";
 import type { QueryResult } from "../../domain/query/query_schemas.ts";
 import type { Io } from "../channel.ts";
 
-/** Escapes control characters of the lines. Returns the exit code 0. */
 export function printReport(
   value: unknown,
   lines: readonly string[],

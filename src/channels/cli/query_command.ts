@@ -39,7 +39,6 @@ interface QueryCommand {
   readonly traceOf?: (result: QueryResult) => Promise<object | null>;
 }
 
-/** Ctrl-C cancels the query. Resolves with the exit code. */
 export async function runQueryCommand({ io, flags, schema, begin, traceOf }: QueryCommand): Promise<number> {
   const isWatched = flags.output === "text" && !flags.quiet && io.stdoutIsTerminal && io.stderrIsTerminal;
   const progress = new Progress(io, {

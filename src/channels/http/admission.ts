@@ -77,7 +77,7 @@ export function guard(request: Request, limits: GuardLimits, hosts: ReadonlySet<
   }
 }
 
-/** A proxy and this server could disagree about the end of such a body, so one request could hide another. */
+/** A proxy and this server could see the end of a body at different places, so that one request could hide another. */
 function checkFraming({ headers }: Request, { chunked }: GuardLimits): void {
   const coding = headers.get("transfer-encoding")?.toLowerCase();
   if (coding === undefined) return;

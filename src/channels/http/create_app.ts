@@ -138,7 +138,7 @@ const observed: MiddlewareHandler<Env> = async (c, next) => {
 };
 
 function routeOf(c: Context<Env>): string {
-  // Middleware handles all methods, but a route handles one.
+  // Middleware handles all methods, but a route handles one method.
   const route = matchedRoutes(c).findLast(({ method }) => method !== "ALL");
   if (!route) return "other";
   const named = route.path.replace(/:(\w+)/g, "{$1}");

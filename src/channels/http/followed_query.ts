@@ -195,7 +195,7 @@ async function* restOf(
 
 export const EVENT_STREAM_TYPE = "text/event-stream; charset=utf-8";
 
-/** Reads `texts` only as fast as the client reads. If the client leaves, the response ends `texts` and calls `left`. */
+/** If the client leaves, the response ends `texts` and calls `left`. */
 export function eventStream(
   texts: AsyncGenerator<string>,
   { heartbeatMs, left, headers = {} }: {

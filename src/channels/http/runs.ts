@@ -255,7 +255,7 @@ export class LiveRun {
   }
 }
 
-/** Counts only texts that a model writes, since other texts are small. */
+/** Estimates the size of an event by the texts that a model writes. */
 function charsOf(event: QueryEvent): number {
   if ("delta" in event) return event.delta.length;
   return "code" in event ? event.code.length : 0;

@@ -22,7 +22,7 @@ interface BotCallOptions {
 type WireSignal = Parameters<BotMethods["getMe"]>[0];
 
 /** The token is part of every URL, so Vis does not pass on network errors unchanged. Calls reject with `TelegramError`,
- * or with `Cancelled` if the caller's signal was aborted. */
+ * or with `Cancelled` if the caller's signal has aborted. */
 export class BotApi {
   readonly #wire: BotMethods;
   readonly #token: string;

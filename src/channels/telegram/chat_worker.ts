@@ -196,7 +196,7 @@ export class ChatWorker {
     else await this.#tell(entry, told);
   }
 
-  /** Sends a short reply at most once. If the program ends at that moment, the reply may be lost. */
+  /** Sends a short reply at most once. If the program ends at that moment, the user may not get the reply. */
   async #tell(entry: PendingMessage, text: RichText): Promise<void> {
     const { inbox, messenger, log } = this.#parts;
     const { chat, messageId } = entry.message;

@@ -162,8 +162,7 @@ function filesIn({ photo, document }: Pick<Message, "photo" | "document">): read
 
 const COMMAND = /^\/([A-Za-z0-9_]{1,32})(?:@([A-Za-z0-9_]+))?(?:\s+|$)/;
 
-/** Returns null if the message is not for the bot. In a group, a message counts if it mentions the bot, replies to the
- * bot, or is a command without the name of another bot. */
+/** Returns null if the message is not for the bot. */
 function addressedText(
   message: Message,
   me: Me,
@@ -210,8 +209,7 @@ const NAME_CHARS = 60;
 
 type Origin = NonNullable<Message["forward_origin"]>;
 
-/** Adds context that the conversation lacks: the author of a forwarded message, a selected quote, or another person's
- * message to which the text replies. Returns "" if there is neither text nor a quoted message. */
+/** Adds context that the conversation lacks. Returns "" if there is neither text nor a quoted message. */
 function quotedText(text: string, { message, me }: { readonly message: Message; readonly me: Me }): string {
   const parts = [text, passedOn(message), quoted(message, me)];
   return text.trim() === "" && parts[2] === "" ? "" : parts.filter((part) => part.trim() !== "").join("\n\n");

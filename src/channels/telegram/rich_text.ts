@@ -244,9 +244,8 @@ interface Block {
   readonly end: number;
 }
 
-/** Returns parts of at most `limit` UTF-16 units. Cuts a code block that fits into a part only if the part would
- * otherwise be nearly empty. Cut styles continue in the next part. Drops only blanks and line ends at a cut, and cuts
- * no surrogate pair. */
+/** Returns parts of at most `limit` UTF-16 units. Cuts a code block that fits into a part only if the part would be
+ * nearly empty without the cut. Drops only blanks and line ends at a cut, and cuts no surrogate pair. */
 export function splitRichText(whole: RichText, limit: number): readonly RichText[] {
   const text = whole.runs.map((run) => run.text).join("");
   const blocks = blocksOf(whole.runs);

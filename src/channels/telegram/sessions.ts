@@ -16,8 +16,8 @@ interface SessionsOptions {
   readonly log: Log;
 }
 
-/** Closes the least recently used session if more than `KEPT` are open and the session is not in use. A branch is open
- * in only one session at a time. */
+/** If more than `KEPT` sessions besides the main session are open, closes unused sessions, the least recently used
+ * first. `run` keeps a branch open in only one session at a time. */
 export class ModelSessions {
   readonly #options: SessionsOptions;
   readonly #slots = new Map<string | null, Slot>();

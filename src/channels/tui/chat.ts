@@ -110,7 +110,6 @@ export class ChatController {
     return this.#spent;
   }
 
-  /** Returns whether another process runs a query in the branch on the screen. */
   get isElsewhere(): boolean {
     return this.#elsewhere !== null;
   }

@@ -275,7 +275,7 @@ const FRAME_MS = 33;
 const SPARE = 4;
 const TICK_MS = 250;
 
-/** Combines changes into one frame. The painter draws a frame only after a change or while work runs. */
+/** The painter draws a frame only after a change or while work runs. */
 export class Painter {
   readonly #draw: () => void;
   readonly #cost: () => number;

@@ -43,7 +43,7 @@ export async function runScreen(
       await screen.ended();
       await screen.session.close();
     } finally {
-      unwatch(); // A second SIGHUP must not end the process before the store is closed.
+      unwatch(); // A second SIGHUP must not end the process before Vis has closed the store.
     }
   }
   return code.value;

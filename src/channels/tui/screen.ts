@@ -618,7 +618,7 @@ export class Screen implements PanelActions {
       if (JSON.stringify([added, offered]) === JSON.stringify([this.#added, this.#offered])) return;
       [this.#added, this.#offered] = [added, offered];
       this.#command();
-    } catch { /* `vis doctor` reports why extensions cannot be read. */ }
+    } catch { /* `vis doctor` reports why Vis cannot read extensions. */ }
   }
 
   /** Reads the prompts again, since the user may have changed the files. */

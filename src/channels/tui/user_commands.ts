@@ -47,8 +47,7 @@ export function isCommand(text: string): boolean {
   return /^!\s*\S/.test(text);
 }
 
-/** Runs commands that the user types after `!`. The next request of the conversation gets the output of these commands
- * as variables. */
+/** The next request of the conversation gets the output of these commands as variables. */
 export class UserCommands {
   readonly #parts: UserCommandsParts;
   #running: RunningCommand | null = null;
@@ -81,8 +80,8 @@ export class UserCommands {
     return this.#ended;
   }
 
-  /** Shows the commands of the other conversation whose output no request has read. Drops commands that ran before the
-   * first request of a conversation. */
+  /** Shows the commands of `to` whose output no request has read. Drops commands that ran before the first request of a
+   * conversation. */
   turn({ from, to }: { readonly from: Branch | null; readonly to: Branch | null }): void {
     if (from !== null) this.#elsewhere.set(from.conversationId, this.#here);
     this.#here = to === null ? [] : this.#elsewhere.get(to.conversationId) ?? [];

@@ -147,8 +147,6 @@ interface Drawing extends Wrapping {
 const GAP = 3;
 const LEAST_COLUMN = 4;
 
-/** If the table is wider than the terminal, wraps its cells. If the columns do not fit, draws the cells one below the
- * other. */
 function tableLines({ sides, head, rows }: MarkdownTable, drawing: Drawing): readonly string[] {
   const { width, columns, paint, runsOf } = drawing;
   const bold = (runs: readonly Run[]): readonly Run[] =>
@@ -176,7 +174,7 @@ function widthOf(cell: readonly Run[], columns: (text: string) => number): numbe
   return Math.max(...lines.map(columns));
 }
 
-/** Narrows the widest columns. Returns null if the room does not suffice for all columns. */
+/** Returns null if the room does not suffice for all columns. */
 function fitted(natural: readonly number[], room: number): readonly number[] | null {
   const sum = (most: number): number => natural.reduce((all, one) => all + Math.min(one, most), 0);
   if (sum(Infinity) <= room) return natural;

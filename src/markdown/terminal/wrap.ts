@@ -13,7 +13,6 @@ export interface Wrapping {
 const GRAPHEMES = new Intl.Segmenter();
 const ASCII = /^[\x20-\x7e]*$/;
 
-/** Breaks lines between words. Breaks a word that is wider than a line between characters. */
 export function wrapRuns(runs: readonly Run[], { width, columns }: Wrapping): readonly string[] {
   const lines: Line[] = [new Line()];
   const top = (): Line => lines[lines.length - 1] as Line;

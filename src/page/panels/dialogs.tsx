@@ -1,4 +1,3 @@
-/** `view` shows content over the page, and `ask` asks for a text or a confirmation. */
 import { signal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";

@@ -17,7 +17,6 @@ interface MenuProps {
   readonly children: ComponentChildren;
 }
 
-/** Escape, a click elsewhere, and a button of the box close the menu. */
 export function Menu({ summary, children, ...given }: MenuProps): JSX.Element {
   const menu = useRef<HTMLDetailsElement>(null);
   const close = (): void => {

@@ -78,7 +78,7 @@ export function Pre({ label, text, show, ...given }: {
   );
 }
 
-/** Returns the end of a growing text. When the text is complete, the page shows the whole text. */
+/** The page shows only the end of a growing text until the text is complete. */
 export function endOfText(text: string): string {
   return text.length > 2 * SHOWN_CHARS ? `… ${text.slice(-SHOWN_CHARS)}` : text;
 }
@@ -211,7 +211,6 @@ function List({ list: { start, loose, items } }: { readonly list: MarkdownList }
   return start === null ? <ul>{all}</ul> : <ol start={start}>{all}</ol>;
 }
 
-/** A task gets a box. A tight list has no paragraphs. */
 function Item({ item: { done, blocks }, loose }: {
   readonly item: MarkdownItem;
   readonly loose: boolean;

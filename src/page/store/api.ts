@@ -130,8 +130,8 @@ interface Seen {
   over: boolean;
 }
 
-/** Reconnects after a lost connection, however long that takes, until the signal aborts. Throws if the server refuses,
- * or if the connection ended before the first event. */
+/** Reconnects after a lost connection, however long that takes, until the signal aborts. Throws if the server refuses
+ * for a lasting reason, or if the connection ended before the first event. */
 export async function* queryEvents(followed: Followed): AsyncGenerator<readonly QueryEvent[]> {
   const { signal, lost } = followed;
   const seen: Seen = { queryId: followed.queryId ?? null, id: "", over: false };

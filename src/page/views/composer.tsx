@@ -264,7 +264,7 @@ interface AttachedImage {
 
 const attached = signal<readonly AttachedImage[]>([]);
 
-/** Reports an image that is too large. Resolves with false if no file is an image. */
+/** Resolves with false if no file is an image. */
 async function attach(files: readonly File[]): Promise<boolean> {
   const images = files.filter(({ type }) => IMAGE_TYPES.split(",").includes(type));
   for (const image of images) {

@@ -87,7 +87,6 @@ const IDEAS = [
   "Which dependencies are no longer used?",
 ];
 
-/** An idea that the user chooses becomes the text of the input. */
 function Hello(): JSX.Element {
   return (
     <div class="hello">

@@ -58,8 +58,8 @@ function Meanwhile({ messages }: { readonly messages: Turn["steered"]["value"] }
 
 function Work({ turn }: { readonly turn: Turn }): JSX.Element {
   const end = turn.end.value;
-  // The steps are there before the browser reports an earlier scroll, so that the page does not take the fold for the
-  // end of the conversation.
+  // The steps must be there before the browser reports an earlier scroll. Without them, the page would take the fold
+  // for the end of the conversation.
   const toggle = (event: Event): void => {
     event.preventDefault();
     turn.showSteps(!turn.open.value);

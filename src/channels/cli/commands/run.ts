@@ -273,7 +273,7 @@ async function* piecesOfInput(path: string): AsyncGenerator<Uint8Array<ArrayBuff
 /** An inherited stdin may stay open, so Vis tells the user after this time that it waits for stdin. */
 const PATIENCE_MS = 1_000;
 
-/** Appends the text on stdin to the words of the command line. The text must end within `timeout` milliseconds. */
+/** The text on stdin must end within `timeout` milliseconds. */
 export async function readPrompt(
   words: readonly string[],
   io: Io,

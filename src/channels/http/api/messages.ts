@@ -183,7 +183,7 @@ async function resume(
   const query = sent && await conversations.records.query(sent.queryId);
   if (query?.status !== "interrupted") return sent;
   const conversation = await conversations.byId(query.branchId);
-  // After the first iteration, Vis has stored the context, so the client's context is not needed.
+  // After the first iteration, the database has the context, so the retry needs none from the client.
   const { context, ...rest } = body;
   return await begin(c, {
     body: query.iterations > 0 ? rest : { ...rest, context },
@@ -220,7 +220,7 @@ async function begin(
 }
 
 /** Resolves with true if a running query received the message. Rejects with `Problem` if a query is running and the
- * message has more than a text, because the rest would be lost. */
+ * message has more than a text, because the query could not receive the rest. */
 async function steered(
   c: Context<Env>,
   { body, conversation }: { readonly body: Message; readonly conversation: Conversation },

@@ -190,9 +190,9 @@ interface OpenAiRequest {
 
 type OpenAiInput = Pick<AskOptions, "images" | "responseSchema" | "variables" | "instructions" | "askedAs">;
 
-/** The last user message is the request. If no message is from a user, the last message is the request. System and
- * developer messages become instructions. The other messages become the variable `messages` of a new conversation; an
- * existing conversation already has them. Throws `Problem` if the request is empty. */
+/** The last user message is the request, or the last message if none is from a user. Other messages except instructions
+ * become the variable `messages` of a new conversation; an existing conversation already has them. Throws `Problem` if
+ * the request is empty. */
 function openAiInput(
   { messages, field, format }: OpenAiRequest,
   isNew: boolean,

@@ -9,8 +9,8 @@ export interface TranscriptEntry {
   lines(width: number, fresh?: boolean): readonly string[];
   invalidate(): void;
   readonly pending?: boolean;
-  /** Called when the entry is visible or close to the visible rows. With `above`, the entries before it are visible
-   * too. */
+  /** The transcript calls this method when the entry is visible or close to the visible rows. With `above`, the entries
+   * before it are visible too. */
   seen?(from: "above" | "below"): void;
 }
 

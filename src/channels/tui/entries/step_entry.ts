@@ -25,13 +25,12 @@ import { brokenLine, cutWide, moreLines, wrapped } from "../text/wrapped.ts";
 import { type DisplayOptions, DrawnEntry, type TranscriptEntry } from "./entry.ts";
 import { requestLines } from "./message_entries.ts";
 
-/** `chars` limits one line of thinking, and the other values limit lines. When the user shows all of a step, WHOLE
- * limits the lines instead. */
+/** `chars` limits one line of thinking, and the other values limit lines. If the user shows all of a step, `WHOLE`
+ * limits its thinking and its code instead. */
 const MOST = { thinking: 8, chars: 500, code: 16, failure: 4 } as const;
 const WHOLE = 2_000;
 const CODE_CHARS = 200_000;
 
-/** Shortens the question of an approval, and keeps the answer after it. */
 function shortQuestion(text: string, most: number): string {
   const at = text.lastIndexOf("? ") + 1;
   return shortened(text.slice(0, at), Math.max(most / 2, most - (text.length - at))) + text.slice(at);

@@ -23,8 +23,8 @@ export class ImageReader {
     return null;
   }
 
-  /** Rejects with `UsageError` if a file is not an image or is too large, if no model accepts images, or if the message
-   * has too many images. */
+  /** Rejects with `UsageError` if a file is not an image or is too large. Also rejects if no model accepts images, or
+   * if the message has too many images. */
   async read(
     paths: readonly string[],
     { with: others }: { readonly with: readonly AttachedImage[] },
@@ -130,8 +130,7 @@ const GUARDED = /[^\p{L}\p{N}_]/u;
 /** The search for the end of a quote stops here, because Linux accepts no longer paths. */
 const MOST_WORD_CHARS = 4_096;
 
-/** Reads a word in shell syntax, with quotes and escaped blanks. Returns null if a quote is unclosed or the word is too
- * long. */
+/** Returns null if a quote is unclosed or the word is too long. */
 function pathWord(text: string, from: number): { readonly word: string; readonly end: number } | null {
   let word = "";
   let quote = "";

@@ -54,7 +54,6 @@ export class Palette extends BasePanel {
     if (moved !== null) this.#list.move(moved);
     else if (matchesKey(data, "enter")) this.#run();
     else if (this.#input.handle(data)) {
-      // Matches of names come before matches of descriptions.
       const named = fuzzyFilter([...this.#entries], this.#input.value, ({ name }) => name);
       const others = fuzzyFilter([...this.#entries], this.#input.value, ({ name, detail }) => `${name} ${detail}`);
       this.#list.set([...new Set([...named, ...others])], { from: "first" });

@@ -251,7 +251,6 @@ function step(iteration: StoredIteration): IterationSummary {
   };
 }
 
-/** Enter makes a branch that continues after the chosen step, or after the end of a request. */
 export class ForkPicker extends TurnsPanel {
   readonly title = "Fork";
   readonly hint = "Enter forks here · → expands · ^R reloads · Esc";

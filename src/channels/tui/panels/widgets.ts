@@ -63,7 +63,7 @@ export class List<T> {
     this.#settle(step);
   }
 
-  /** Returns true if the item was already selected, so that a second click acts as Enter. */
+  /** Returns true for the selected item, so that a second click acts as Enter. */
   press(row: number): boolean {
     const at = this.#shown[row];
     const item = at === undefined ? undefined : this.#items[at];
