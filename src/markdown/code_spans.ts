@@ -100,7 +100,7 @@ export function codeSpans(code: string, language: string): readonly CodeSpan[] {
 
 const PLACE = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/;
 
-/** Each span is a line with its line end, and the joined spans are the same text. */
+/** Line ends are parts of the spans, so the joined spans are the same text. */
 export function diffSpans(diff: string): readonly CodeSpan[] {
   const lines = diff.match(/[^\n]*\n|[^\n]+$/g) ?? [];
   // Within the lines that a header counts, "---" and "+++" are changes and name no files.

@@ -248,7 +248,7 @@ class ReleasePlace {
   }
 
   /** Rejects with `UsageError` if the file is missing, larger than `maxBytes`, or does not arrive. Rejects with
-   * `Cancelled` after the signal. */
+   * `Cancelled` after the signal aborts. */
   async read(name: string, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
     const at = this.#remote ? new URL(name, this.#from).href : join(this.#from, name);
     const [tooLarge, signal] = [() => new Error(`It is larger than ${maxBytes} bytes, the limit`), this.#signal];
@@ -265,8 +265,8 @@ class ReleasePlace {
 /** These bytes precede the 32 bytes of a public Ed25519 key in DER (RFC 8410). */
 const SPKI = Buffer.from("302a300506032b6570032100", "hex");
 
-/** Reads minisign's format (https://jedisct1.github.io/minisign/). The constructor throws `ConfigError` for any other
- * text. */
+/** Reads minisign's format (https://jedisct1.github.io/minisign/). The constructor throws `ConfigError` if the text is
+ * not a public key. */
 class VerifyingKey {
   readonly #id: string;
   readonly #key: ReturnType<typeof createPublicKey>;

@@ -253,7 +253,7 @@ export interface TurnEnd extends Readonly<Pick<QueryRow, Ending>> {
 export interface StepMetadata {
   readonly diffs?: readonly BlockDiff[];
   readonly outcome?: string;
-  /** This field has the code of a running step's blocks. */
+  /** This field has the code of blocks that have not ended. */
   readonly pendingBlocks?: readonly string[];
   readonly walls?: {
     readonly realm: boolean;

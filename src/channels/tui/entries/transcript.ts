@@ -7,8 +7,7 @@ interface Place {
   readonly line: number;
 }
 
-/** Draws only the visible rows of the conversation. The position is an entry and a line in that entry, so the shown
- * rows stay in place if other entries grow. */
+/** The position is an entry and a line in that entry, so the shown rows stay in place if other entries grow. */
 export class Transcript {
   readonly #entries: TranscriptEntry[] = [];
   #top: Place | null = null;
