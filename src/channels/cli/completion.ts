@@ -246,8 +246,8 @@ async function variables(services: Services, flags: Wanted["flags"]): Promise<re
 
 export type Shell = "bash" | "zsh" | "fish";
 
-/** The script calls `vis __complete -- WORD…`, which prints :none, :files or :folders first. Then `vis __complete`
- * prints one candidate per line: the word, a tab and its description. */
+/** The script calls `vis __complete -- WORD…`, which prints :none, :files or :folders on the first line. Each further
+ * line is a candidate: the word, a tab and its description. */
 export function completionScript(shell: Shell): string {
   return SCRIPTS[shell];
 }

@@ -72,8 +72,8 @@ export class FollowedQuery {
     this.#found.leaving.abort();
   }
 
-  /** Rejects like the run of the query. If another process runs the query, also rejects when the client leaves
-   * first. */
+  /** Rejects like the run of the query. If another process runs the query, rejects when the client leaves before the
+   * end. */
   async result(): Promise<QueryResult> {
     const { run, shared } = this.#found;
     if (run) return await run.ended;

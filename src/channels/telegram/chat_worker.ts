@@ -161,8 +161,8 @@ export class ChatWorker {
     );
   }
 
-  /** A failing store or a refused token ends the bot. A defect removes only its message, which would otherwise return
-   * at each start. */
+  /** A failing store or a refused token ends the bot. After a defect, the bot removes the message, because the message
+   * would return at each start. */
   async #fault(entry: PendingMessage, error: unknown): Promise<ChatQueryEnd> {
     if (error instanceof Cancelled) return "kept";
     if (error instanceof StoreError || error instanceof TelegramError && error.code === "token") {

@@ -225,8 +225,7 @@ function padded(
 interface Cut {
   readonly mark: string;
   readonly least: number;
-  /** `apart` allows a cut outside of code. `before` also allows a cut in front of a block that fits into the next
-   * part. */
+  /** `apart` allows a cut outside of code. `before` adds a cut in front of a block that fits into the next part. */
   readonly place: "apart" | "before" | "anywhere";
 }
 

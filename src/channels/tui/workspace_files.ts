@@ -22,9 +22,9 @@ export class WorkspaceFiles {
     this.#workspace = workspace;
   }
 
-  /** Returns paths that contain the letters of `query` in their order. First come names that begin with `query`, then
-   * names and paths that contain `query`. The paths are relative to the workspace, and folders end with a slash. Omits
-   * names with line breaks or control characters. */
+  /** Returns paths that contain the letters of `query` in their order; names that begin with `query` come first. The
+   * paths are relative to the workspace, and folders end with a slash. Omits names with line breaks or control
+   * characters. */
   async like(query: string): Promise<readonly string[]> {
     const letters = query.toLowerCase();
     const ranks: readonly [string[], string[], string[], string[]] = [[], [], [], []];

@@ -118,7 +118,7 @@ interface Followed {
   /** If `response` begins the query, its first event has the id. */
   readonly queryId?: string;
   readonly response?: Response;
-  /** Aborts when the page no longer shows the result. The connection then ends, but the query continues. */
+  /** Aborts when the page no longer shows the result. The abort ends the connection, but the query continues. */
   readonly signal: AbortSignal;
   /** Receives true when the page has lost the connection, and false when the connection works again. */
   lost(is: boolean): void;

@@ -10,7 +10,7 @@ export interface TranscriptEntry {
   invalidate(): void;
   readonly pending?: boolean;
   /** The transcript calls this method when the entry is visible or close to the visible rows. With `above`, the entries
-   * before it are visible too. */
+   * before it are visible. */
   seen?(from: "above" | "below"): void;
 }
 

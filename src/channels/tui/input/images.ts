@@ -23,8 +23,8 @@ export class ImageReader {
     return null;
   }
 
-  /** Rejects with `UsageError` if a file is not an image or is too large. Also rejects if no model accepts images, or
-   * if the message has too many images. */
+  /** Rejects with `UsageError` if a file is not an image or is too large, if no model accepts images, or for too many
+   * images. */
   async read(
     paths: readonly string[],
     { with: others }: { readonly with: readonly AttachedImage[] },

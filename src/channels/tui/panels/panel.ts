@@ -17,8 +17,8 @@ export interface Panel extends Component {
   readonly title: string;
   readonly hint: string;
   readonly rows: number;
-  /** Sets the number of rows without borders. The screen calls `fit` before every `render`, which then returns at most
-   * this many lines. */
+  /** Sets the number of rows without borders. The screen calls `fit` before every `render`, and `render` returns at
+   * most this many lines. */
   fit(rows: number): void;
   left(): void;
   handleInput(data: string): void;
