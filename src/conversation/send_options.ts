@@ -27,8 +27,8 @@ import {
   withBudget,
 } from "../query/query_settings.ts";
 
-/** The place of a request: a branch, or a branch or conversation that Vis creates after it has checked the request. The
- * request is the first title of a new conversation. */
+/** The target is a branch, or a branch or conversation that Vis creates after it has checked the request. The request
+ * is the first title of a new conversation. */
 export type AskTarget = Branch | NewFork | Pick<NewConversation, "channel" | "workspace">;
 
 export interface AskOptions extends KeyedRequest {
@@ -36,35 +36,35 @@ export interface AskOptions extends KeyedRequest {
   readonly emit: Emit;
   readonly showsOutput?: boolean;
   readonly onBranch?: (branch: Branch) => Promise<void> | void;
-  /** Without `approve`, Vis refuses every call that needs an approval. */
+  /** Without `approve`, Vis refuses calls that need an approval. */
   readonly approve?: Approve | undefined;
   readonly refuseWhenBusy?: boolean;
   readonly label?: string | undefined;
   readonly images?: readonly Image[] | undefined;
-  /** The value of the variable `context`. The model sees the type, the size and the beginning of this value. */
+  /** The variable `context` gets this value. The model sees its type, its size and its beginning. */
   readonly context?: VariableSource | undefined;
   readonly variables?: Readonly<Record<string, VariableSource>> | undefined;
   readonly given?: readonly VariableImage[];
-  /** The instructions of the request; by default the configured instructions. */
+  /** Without instructions of its own, the request has the configured instructions. */
   readonly instructions?: string | undefined;
-  /** The purpose of a request that changes nothing: a plan, a review, or an answer outside of the conversation's work.
-   * Vis refuses calls that could change something. */
+  /** The request changes nothing: it asks for a plan, a review, or an answer outside of the conversation's work. Vis
+   * refuses calls that could change something. */
   readonly only?: ReadingMode | undefined;
-  /** The JSON Schema that the answer must satisfy. `value` of the result then has the answer too. */
+  /** The answer must satisfy this JSON Schema. With a schema, `value` of the result is the answer as data. */
   readonly responseSchema?: unknown;
   readonly askedAs?: Asked | undefined;
-  /** The number of iterations after which the model must ask for more. Without `extendsTo`, this number does not grow
-   * by itself. */
+  /** After this number of iterations, the model must ask for more. Without `extendsTo`, the number does not grow by
+   * itself. */
   readonly maxIterations?: number | undefined;
-  /** The reasoning level; by default the configured level or the model's own choice. */
+  /** The default is the configured level or the model's own choice. */
   readonly reasoning?: ReasoningLevel | undefined;
   readonly extendsTo?: number | undefined;
   readonly model?: string | undefined;
-  /** Limits of the request. A configured limit that is lower still applies. */
+  /** A lower configured limit still applies. */
   readonly limits?: Pick<QueryLimits, "costUsd" | "wallMs" | "priced"> | undefined;
 }
 
-/** The limit for the text of a request. A longer text belongs in a file or in the variable `context`. */
+/** A longer text belongs in a file or in the variable `context`. */
 export const MAX_REQUEST_CHARS = 4_000_000;
 
 export function checkRequest(request: string): void {
@@ -174,7 +174,7 @@ async function bytesOf(path: string, name: string): Promise<Uint8Array<ArrayBuff
 export class WaitingQuestions {
   readonly #waiting = new Map<string, { readonly question: ApprovalQuestion; answer(given: ApprovalAnswer): void }>();
 
-  /** Any client that may begin queries can answer, even after the client of this query has left. */
+  /** A client that may begin queries can answer, even after the client of this query has left. */
   readonly approve: Approve = async (question, signal) => {
     const { promise, resolve } = Promise.withResolvers<ApprovalAnswer>();
     this.#waiting.set(question.id, { question, answer: resolve });

@@ -14,11 +14,10 @@ export function failedCommands(calls: readonly BlockCall[]): readonly string[] {
   return [...failed.values()];
 }
 
-/** Detects whether an answer claims work, for conversations that did no work. An unclear answer is not a claim, so that
- * an answer with information rarely counts as a claim. A claim is in the first person and about files, code or tests.
- * The clause of a claim has no negation, condition or source. */
+/** Detects whether an answer claims work, for conversations that did no work. A claim is in the first person and about
+ * files, code or tests, in a clause without negation, condition or source. An unclear answer is no claim. */
 
-/** Matches whole words in any script, since `\b` supports only ASCII. */
+/** The pattern matches whole words in any script, because `\b` supports only ASCII. */
 function words(pattern: string): RegExp {
   return new RegExp(`(?<![\\p{L}\\p{N}_])(?:${pattern})(?![\\p{L}\\p{N}_])`, "iu");
 }
@@ -125,8 +124,7 @@ const LANGUAGES: readonly Language[] = [
     bare: /已(?:经)?(?:成功)?(?:修复|修正|修改|更新|添加|创建|删除|重命名)/u,
   },
   {
-    // In this language, a claim has no person. Such a claim counts only at the beginning of an answer to a request for
-    // work.
+    // In this language, a claim has no person, so it counts only at the beginning of an answer to a request for work.
     changed: /(?!)/,
     ran: /(?!)/,
     bare:
@@ -160,7 +158,7 @@ const ASKS_FOR_TEXT = new RegExp(
   "iu",
 );
 
-/** Matches texts that a request may ask for, and that a later request may be about. */
+/** A request may ask for such a text, and a later request may be about it. */
 const COMPOSED = new RegExp(
   words(
     "haiku|poem|story|essay|song|joke|letter|blog|gedicht|geschichte|brief|poème|histoire|poema|cuento|poesia|racconto|história|" +
@@ -201,7 +199,7 @@ const NEGATED = new RegExp(
   "iu",
 );
 
-/** Matches conditions, plans, and sources that report the work of another person. */
+/** Conditions, plans and reports on the work of another person match this pattern. */
 const HEDGED = new RegExp(
   words(
     "if|would|could|should|might|unless|once|before|earlier|previous(?:ly)?|yesterday|ago|last|already|logs?|changelog|histor(?:y|ies)|report|author|mind|" +
@@ -209,7 +207,7 @@ const HEDGED = new RegExp(
   ).source + "|如果|若|以前|之前|もし|たら|既に|すでに|(?:者|チーム|氏|さん|人)[はが]",
   "iu",
 );
-/** Matches work on the answer itself, or on results of a block. */
+/** Work on the answer itself, or on results of a block, matches this pattern. */
 const TEXTUAL = new RegExp(
   words(
     "lists?|tables?|summar(?:y|ies)|overview|plans?|report|descriptions?|explanation|comparison|answer|text|sentences?|paragraphs?|wording|grammar|spelling|translation|email|count|total|search|results?|output|listing|(?:added|adds?) up|in code|bullet points|pattern|regex|query|approach|filter|variables?|sandbox|snippet|example|draft|my|" +
@@ -221,7 +219,7 @@ const TEXTUAL = new RegExp(
 const FENCE = /^ {0,3}(?:```|~~~)[^]*?^ {0,3}(?:```|~~~)/gmu;
 const QUOTED =
   /"[^"\n]{0,2000}"|“[^”\n]{0,2000}”|„[^“”\n]{0,2000}[“”]|«[^»\n]{0,2000}»|「[^」\n]{0,2000}」|『[^』\n]{0,2000}』|^\s*>.*$/gmu;
-/** The number of characters of an answer in which Vis looks for claims. */
+/** Vis looks for claims in this many characters of an answer. */
 const MOST_CHARS = 20_000;
 /** A longer request probably contains the text that it is about. */
 const MOST_LINES = 4, MOST_REQUEST = 1_500;

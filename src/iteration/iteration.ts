@@ -17,13 +17,9 @@ import type { ModelMessage, ReasoningLevel } from "../providers/provider.ts";
 import type { Router } from "../providers/router/router.ts";
 import type { ModelPreference } from "../providers/router/routes.ts";
 
-/* One model call and its consequences: ask, run the blocks, judge the answer, store.
- *
- * `run_iteration.ts` has these steps from top to bottom. The module builds the messages (`prompt/`), makes the call,
- * shows the reply to channels while it arrives, runs the blocks, and judges the answer. This file has the types of the
- * input and of the end of an iteration. Vis stores a row before a block can call a function, and the rest in one
- * transaction at the end. The loop in `query/` stores the end while the next call is made, and decides how the query
- * continues. */
+/* This file has the types of the input and of the end of an iteration; `run_iteration.ts` has its steps. Vis stores a
+ * row before a block can call a function. The loop in `query/` stores the end of the iteration during the next model
+ * call. */
 
 export interface IterationFrame extends CallPrefix {
   readonly environment: Environment;
@@ -46,9 +42,9 @@ export interface IterationInput {
   readonly last: boolean;
   readonly refusedBefore: string | null;
   readonly supported: boolean;
-  /** The doubts that already refused an otherwise acceptable answer of this query. */
+  /** These doubts have already refused an otherwise acceptable answer of this query. */
   readonly doubted: readonly Doubt[];
-  /** Returns a claim in the model's words that the query's work does not support, or null. */
+  /** Returns a claim in the model's words that the work of the query does not support, or null. */
   readonly unsupportedClaim: (text: string) => string | null;
   readonly offered: () => OfferedAnswer | null;
   readonly diffs: readonly BlockDiff[];
@@ -59,7 +55,7 @@ export interface IterationInput {
     readonly usage: Usage;
     readonly costUsd: number | null;
   };
-  /** Resolves when the previous iteration is stored and reported. Until then, Vis may call the model, but shows no
+  /** Resolves when Vis has stored and reported the previous iteration. Until then, Vis may call the model, but shows no
    * output and runs no block. If the promise rejects, the frame's signal ends the call. */
   readonly stored: Promise<void>;
   readonly system: readonly { readonly name: string; readonly text: string }[];
@@ -78,12 +74,12 @@ export interface AcceptedFinal {
   readonly answerType: AnswerType;
   readonly confidence: Confidence;
   readonly notes: readonly string[];
-  /** The data that satisfies the query's answer schema; absent without a schema. */
+  /** `value` satisfies the query's answer schema; it is absent without a schema. */
   readonly value?: JsonValue;
 }
 
-/** The doubts, each of which refuses an answer once in a query. "output": the model has not seen the output of a failed
- * command. "claim": the request did not do the claimed work. */
+/** A doubt refuses an answer once in a query. "output" means that the model has not seen the output of a failed
+ * command, and "claim" that the request did not do the claimed work. */
 export const DOUBTS = ["output", "claim"] as const;
 export type Doubt = typeof DOUBTS[number];
 
@@ -93,8 +89,8 @@ export interface Executed {
   readonly notes: readonly string[];
 }
 
-/** The reason why a reply was unusable. "idle": neither code nor a final answer. "broken": an end after Vis has shown a
- * part. "call": no reply. `ReplyFault` names the other faults. */
+/** "idle" means neither code nor a final answer, "broken" an end after Vis has shown a part, and "call" no reply.
+ * `ReplyFault` names the other faults. */
 export type IterationFault = ReplyFault | "idle" | "broken" | "call";
 
 interface Common {
@@ -128,21 +124,22 @@ export type IterationResult =
   })
   | {
     readonly kind: "cancelled";
-    /** The stored step if the query was cancelled while its blocks ran. Null if the model call was cancelled. */
+    /** The user cancelled the query while the blocks of this stored step ran. It is null if the model call was
+     * cancelled. */
     readonly begun: { readonly thinking: string } | null;
   };
 
 export interface Iterated {
   readonly result: IterationResult;
-  /** Stores the ended iteration and reports it. The caller calls `store` once, with `write` to store the end of the
-   * query too. Rejects with `StoreError` or `TakenOverError`; any other error is a defect of Vis. */
+  /** The caller calls `store` once, with `write` to store the end of the query in the same transaction. Rejects with
+   * `StoreError` or `TakenOverError`; another error is a defect of Vis. */
   readonly store: (write?: WriteEnd) => Promise<void>;
 }
 
 type WriteEnd = (iterationId: string, end: IterationEnd) => Promise<void>;
 
 export interface ModelCallOutcome {
-  /** The raw reply, or the part that arrived before the call broke off. Null if no text arrived. */
+  /** The text is the raw reply, or the part that arrived before the call broke off; null without text. */
   readonly text: string | null;
   readonly parsed: { readonly ok: true; readonly reply: Reply } | {
     readonly ok: false;
@@ -170,7 +167,7 @@ interface Ended {
   readonly doubt?: Doubt | null;
 }
 
-/** Stores one iteration: its row when the reply is complete, and everything else in one transaction at its end. */
+/** The recorder stores the row of an iteration when the reply is complete, and its end in one transaction. */
 export class Recorder {
   readonly #frame: IterationFrame;
   readonly #input: IterationInput;
@@ -192,7 +189,7 @@ export class Recorder {
     this.#messages = messages;
   }
 
-  /** Rejects if Vis cannot store the row. The function from `ending` then rejects too. */
+  /** Rejects if Vis cannot store the row. In this case, the function from `ending` rejects, too. */
   begin(blocks: readonly ReplyBlock[]): Promise<unknown> {
     this.#begun = this.#begin(blocks);
     this.#begun.catch(() => {});
@@ -219,7 +216,7 @@ export class Recorder {
     if (thinking) this.#frame.environment.bindSystem("$reasoning", thinking);
   }
 
-  /** Captures the state at the time of the call. Returns a function that stores this state, with `write` if given. */
+  /** Captures the state at the time of the call. The returned function stores this state, with `write` if given. */
   ending({ status, outcome, executed, reason, final, doubt = null }: Ended): (write?: WriteEnd) => Promise<void> {
     const begun = this.#begun;
     if (begun === null) throw new Error("Cannot end the iteration: it has not begun");
@@ -318,8 +315,7 @@ export class Recorder {
   }
 }
 
-/** Returns the result of a stored iteration for the loop. The store has no faults of replies, so the loop counts
- * unusable replies from 0 again. */
+/** The store has no faults of replies, so the loop counts unusable replies from 0 again. */
 export function storedResult(stored: StoredIteration): Exclude<IterationResult, { readonly kind: "cancelled" }> {
   const { metadata, thinking, error } = stored;
   const { notes, doubt } = metadata;

@@ -40,7 +40,7 @@ const CUT_NOTE =
   "The length limit of the model cut your last reply: only what was complete of it counted. Keep replies " +
   "shorter: fewer blocks, and answer(value) for a long answer";
 
-/** Makes a model call, runs its blocks and judges its answer. Resolves before the end of the iteration is stored.
+/** Makes a model call, runs its blocks and judges its answer. Resolves before the store has the end of the iteration.
  * Rejects only with `ConfigError`, `StoreError`, `TakenOverError` and defects, also when `input.stored` rejects. */
 export async function runIteration(frame: IterationFrame, input: IterationInput): Promise<Iterated> {
   const elapsed = stopwatch(frame);
@@ -71,7 +71,7 @@ export async function runIteration(frame: IterationFrame, input: IterationInput)
   return { result, store };
 }
 
-/** Returns a function for the elapsed time without open questions to the user. */
+/** Open questions to the user do not count in the elapsed time. */
 function stopwatch({ askedMs }: IterationFrame): () => number {
   const begun = performance.now(), asked = askedMs();
   return () => Math.max(0, performance.now() - begun - (askedMs() - asked));
@@ -85,7 +85,7 @@ function announce({ emitter }: IterationFrame, { position, context, steered }: I
   if (nudges.length > 0) emitter.send({ type: "nudge", lines: nudges });
 }
 
-/** Records a failed iteration without a usable reply. The model receives the reason in its next call. */
+/** Records a failed iteration without a usable reply. The model gets the reason in its next call. */
 async function giveUp(
   asked: ModelCallOutcome,
   { reason, fault, recorder }: { readonly reason: string; readonly fault: IterationFault; readonly recorder: Recorder },
@@ -112,7 +112,7 @@ async function giveUp(
   return { result, store: async () => {} };
 }
 
-/** The iteration was cancelled, so `store` has nothing to store. */
+/** A cancelled iteration has nothing to store. */
 function cancelled(begun: Extract<IterationResult, { readonly kind: "cancelled" }>["begun"]): Iterated {
   return { result: { kind: "cancelled", begun }, store: async () => {} };
 }
@@ -155,8 +155,8 @@ async function act(
   return { result, store };
 }
 
-/** Runs the blocks while Vis stores their row, because the child needs this time to read the first block. Rejects if
- * there are blocks and Vis cannot store their row. */
+/** The child needs some time to read the first block, so Vis stores the row of the blocks meanwhile. Rejects if there
+ * are blocks and Vis cannot store their row. */
 async function runBlocks(
   frame: IterationFrame,
   { blocks, iteration, recorder }: {
@@ -182,8 +182,7 @@ async function runBlocks(
   return executed;
 }
 
-/** Runs the blocks in order. After an error, the next block runs. After a cancellation, no more blocks run. Host calls
- * wait for `stored`. */
+/** An error does not keep the next block from running, but a cancellation does. Host calls wait for `stored`. */
 async function executeBlocks(
   frame: IterationFrame,
   { blocks, iteration, stored }: {
@@ -269,13 +268,13 @@ function cutAnswer(settled: Settled | null): Settled | null {
 }
 
 const AFTER_REQUEST_MS = 40;
-/** Errors that count as temporary even if they are not retryable. */
+/** An error with such a code counts as temporary, even if it is not retryable. */
 const PASSING: readonly ProviderErrorCode[] = ["rate", "network", "stall"];
 
 const HABITUAL: ReadonlySet<string> = new Set(["tools", "text", "json"]);
 
-/** Calls the model once, with the retries of the router. When `announced` resolves, streams thinking, code and the
- * draft of an answer to the channels. */
+/** Calls the model once, with the retries of the router. Thinking, code and the draft of an answer reach the channels
+ * after `announced`. */
 async function askModel(
   frame: IterationFrame,
   { messages, reasoning, announced, prefer = null }:
@@ -283,10 +282,10 @@ async function askModel(
     & Pick<IterationInput, "reasoning" | "prefer">,
 ): Promise<ModelCallOutcome> {
   const begun = performance.now();
-  // Loads the reply parser and its repair library during the call, not before it.
+  // The import during the call costs no time before it.
   const loading = setTimeout(() => void import("../prompt/reply/parse_reply.ts"), AFTER_REQUEST_MS);
   const traces: ModelTrace[] = [];
-  // Events wait until all earlier events were reported.
+  // Events wait until Vis has reported all earlier events.
   const send = (event: QueryEventBody): void => void announced.then(() => frame.emitter.send(event), () => {});
   const progress = new ReplyProgress(send);
   let shown = false;
@@ -363,9 +362,9 @@ function currentOf({ router }: IterationFrame): Pick<ModelCallOutcome, "provider
   return { provider: provider.name, model };
 }
 
-/** Whether another call cannot help, because the router has tried every option. The model can react to a refusal of the
- * prompt's content (400, 422, a content filter, too long). A reply that was too long does not count either, because the
- * next reply differs. */
+/** Returns whether another call cannot help, because the router has tried every option. The model can react to a
+ * refusal of the prompt (400, 422, a content filter, too long). After a reply that was too long, the next reply
+ * differs. */
 function isInfrastructure(error: ProviderError): boolean {
   if (error.code === "refused" || error.code === "context" || error.code === "reply") return false;
   return error.status !== 400 && error.status !== 422;
@@ -389,7 +388,7 @@ class ReplyProgress {
     return this.#text.join("");
   }
 
-  /** The model's native reasoning, else the thinking in the reply. */
+  /** Native reasoning of the model takes precedence over the thinking in the reply. */
   get thinking(): string {
     return this.#reasoning.join("") || this.#thinking.join("");
   }
@@ -398,8 +397,8 @@ class ReplyProgress {
     return this.#reasoning.length > 0 || this.#thinking.length > 0;
   }
 
-  /** Handles an event. Returns true if the event showed code or thinking. A draft of an answer does not count. Native
-   * reasoning takes precedence over the reply's own thinking. */
+  /** Returns true if the event showed code or thinking; a draft of an answer does not count. Native reasoning takes
+   * precedence over the thinking in the reply. */
   take(event: Delta): boolean {
     if (event.type === "reasoning") {
       this.#reasoning.push(event.delta);
@@ -419,7 +418,7 @@ class ReplyProgress {
     return isOwn || code.length > 0;
   }
 
-  /** Discards the reply so far, because Vis asks the model again. Channels have seen at most a draft of it. */
+  /** Vis asks the model again, so the reply so far does not count. Channels have seen at most a draft of it. */
   again(): void {
     if (this.#drafted) this.#send({ type: "answer_draft", delta: "", again: true });
     this.#drafted = false;
@@ -436,7 +435,7 @@ type Settled =
   | {
     readonly kind: "refused";
     readonly reason: string;
-    /** The text of an answer without support that was refused twice for the same reason, or null. */
+    /** Vis has refused this answer without support twice for the same reason; it is null in other cases. */
     readonly unsupported: string | null;
     readonly doubt?: Doubt;
   };
@@ -452,8 +451,7 @@ interface Candidate {
   readonly judged: Judged | null;
 }
 
-/** Resolves and judges the final of a reply. An answer that a block offered takes precedence over the reply's own
- * answer. Returns null if neither exists. */
+/** An answer that a block offered takes precedence over the answer in the reply. Returns null if neither exists. */
 export async function settleFinal(
   frame: IterationFrame,
   { offered, final, executed, refusedBefore, supported, doubted, unsupportedClaim }: {
@@ -499,7 +497,7 @@ export async function settleFinal(
   return { kind: "accepted", final: { ...answer, confidence: "low", notes: [verdict.note] } };
 }
 
-/** Returns the doubt "output" if the model cannot have seen the output of a failed command, else null. */
+/** Returns the doubt "output" if the model cannot have seen the output of a failed command, or null. */
 function doubtOf(
   { from }: Candidate,
   { entries }: Executed,
@@ -570,7 +568,7 @@ async function fromReply(
   };
 }
 
-/** Judges a variable by its value instead of its text, if its name is the whole answer. Returns null if no variable has
+/** If the whole answer is the name of a variable, its value counts instead of its text. Returns null if no variable has
  * this name. */
 async function judgeNamed(
   { environment }: IterationFrame,
@@ -586,13 +584,13 @@ async function judgeNamed(
   return answerSchema.judge({ value });
 }
 
-/** Words that report an end without any content, in the languages that models use unasked. */
+/** These words report an end without any content, in languages that models use unasked. */
 const REPORTS = new Set([
   ..."done ok okay ready complete completed finished success listed wynik gotowe zrobione wypisane fertig".split(" "),
   ..."erledigt listo hecho terminado fini terminé fait pronto feito fatto klaar готово 完成 完了".split(" "),
   ...["task completed", "task complete", "all done"],
 ]);
-/** Words that stand in for an answer. */
+/** These words stand in for an answer. */
 const PLACEHOLDERS = new Set([
   ..."result results output answer final listing todo placeholder null undefined nan".split(" "),
   ...["see above", "as above", "the answer", "the result", "the results", "your answer here", "answer here"],
@@ -600,14 +598,14 @@ const PLACEHOLDERS = new Set([
 ]);
 const MAX_FAILURES = 5, FAILURE_CHARS = 200;
 
-/** The reason of a refusal for the model, and the fact alone for the user. */
+/** The model gets the reason; the user gets only the fact. */
 interface Refusal {
   readonly reason: string;
   readonly fact: string;
 }
 
 /** Returns why an answer must not end the query yet, or null. `resolved` is true if the answer came from a variable, a
- * template or a block. `entries` are the blocks whose failure counts against the answer. */
+ * template or a block. The failure of a block in `entries` counts against the answer. */
 export function refuseFinal(
   { answer, resolved, entries, request = "" }: {
     readonly answer: string;
@@ -643,8 +641,8 @@ const WRITING =
 const EXACTLY = "with|only|just|exactly|the word|mit|nur|genau|avec|con|com|met";
 const WHEN = "when|once|after|until|wenn|sobald|nachdem|quand|cuando|quando|als";
 
-/** Whether a request asks for exactly this word: in quotation marks, or after a verb such as "answer". A word that also
- * names a kind of answer needs a word such as "with" before it. */
+/** Returns whether a request asks for exactly this word: in quotation marks, or after a verb such as "answer". A word
+ * that names a kind of answer needs a word such as "with" before it. */
 function asksForWord(
   request: string,
   { word, isReport }: { readonly word: string; readonly isReport: boolean },
@@ -666,7 +664,7 @@ function asksForWord(
   return ways.some((way) => new RegExp(way, "u").test(text));
 }
 
-/** The number of characters of a request in which Vis searches for the wanted word. */
+/** Vis searches for the wanted word in this many characters of a request. */
 const MOST_SEARCHED = 10_000;
 
 function refuseForBlocks(entries: readonly JournalEntry[]): Refusal | null {
@@ -683,8 +681,8 @@ function refuseForBlocks(entries: readonly JournalEntry[]): Refusal | null {
   };
 }
 
-/** Returns the consequence of a refusal. A second consecutive refusal for the same reason accepts the answer, so that
- * no rule repeats forever. Reasons that differ only in numbers count as the same. */
+/** A second consecutive refusal for the same reason accepts the answer, so that no rule repeats forever. Reasons that
+ * differ only in numbers count as the same. */
 export function settleRefusal(
   { reason, fact }: Refusal,
   previous: string | null,

@@ -10,8 +10,8 @@ export type Judged =
   | { readonly ok: true; readonly value: JsonValue; readonly text: string }
   | { readonly ok: false; readonly reason: string };
 
-/** The prompt shows a schema of at most SHOWN_CHARS whole. For a longer schema, the prompt shows HEAD_CHARS, and
- * `$schema` has the whole text. */
+/** The prompt shows a schema of at most SHOWN_CHARS whole. For a longer schema, it shows HEAD_CHARS, and `$schema` has
+ * the whole text. */
 const SHOWN_CHARS = 4_000;
 const HEAD_CHARS = 3_000;
 const SHOWN_FAULTS = 5;
@@ -20,7 +20,7 @@ const FENCED = /^\s*```(?:json)?[^\S\n]*\n([\s\S]*?)\n?\s*```\s*$/i;
 export class AnswerSchema {
   readonly text: string;
   readonly #judge: SchemaJudge;
-  /** Whether the answer may be text that is not JSON: only if the schema allows neither lists nor objects. */
+  /** The answer may be text that is not JSON only if the schema allows neither lists nor objects. */
   readonly #plainText: boolean;
   #refused: string | null = null;
 
@@ -42,7 +42,7 @@ export class AnswerSchema {
     return this.#refused;
   }
 
-  /** The text for `$schema` if the prompt shows only a part of the schema, else null. */
+  /** Returns the text for `$schema` if the prompt shows only a part of the schema, or null. */
   get variable(): string | null {
     return this.text.length > SHOWN_CHARS ? this.text : null;
   }
@@ -59,7 +59,7 @@ ${shown}
 Best: build the value in code and call answer(value). Or "answer": the name of one variable that holds it, or the JSON itself as a string. No prose, no fence around it.`;
   }
 
-  /** Returns the answer as JSON that satisfies the schema, or the reason why the answer does not. */
+  /** Returns the answer as JSON that satisfies the schema, or the reason why it does not. */
   judge(offered: Offered): Judged {
     const judged = "text" in offered ? this.#text(offered.text) : this.#value(offered.value);
     this.#refused = judged.ok ? null : judged.reason;
@@ -125,9 +125,9 @@ type JsonSchema = boolean | { readonly [keyword: string]: unknown };
 interface CheckedSchema {
   readonly root: JsonSchema;
   readonly resolve: (ref: string) => JsonSchema;
-  /** Tests a `pattern` of the document with an engine that takes linear time. */
+  /** A `pattern` of the document takes linear time. */
   readonly matches: (pattern: string, text: string) => boolean;
-  /** Whether keywords next to a `$ref` are ignored, as before 2019-09. */
+  /** If true, keywords next to a `$ref` have no effect, as before 2019-09. */
   readonly refAlone: boolean;
 }
 
@@ -143,8 +143,8 @@ const NUMBER = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "m
 const TYPES = ["null", "boolean", "integer", "number", "string", "array", "object"];
 const BEYOND = ["unevaluatedProperties", "unevaluatedItems", "$dynamicRef", "$recursiveRef"];
 
-/** Reads a JSON Schema: draft-07 or draft-06, or draft 2020-12 or 2019-09 without the keywords that depend on
- * the results of other keywords. Throws `UsageError` that names the location and the problem. */
+/** Supports draft-07 and draft-06, and draft 2020-12 and 2019-09 without keywords that depend on the results of other
+ * keywords. Throws `UsageError`, which names the location and the problem. */
 function checkSchema(document: unknown): CheckedSchema {
   if (typeof document !== "boolean" && !isJsonObject(document)) {
     throw new UsageError("Cannot use the schema: it must be a JSON object, or true or false");
@@ -333,10 +333,10 @@ function isJsonObject(value: unknown): value is { readonly [key: string]: JsonVa
 }
 
 interface SchemaFault {
-  /** The JSON pointer into the value; "" for the whole value. */
+  /** The path is a JSON pointer into the value; "" stands for the whole value. */
   readonly path: string;
   readonly message: string;
-  /** Whether no alternative fits. The faults that follow then belong to the nearest alternative. */
+  /** If true, no alternative fits, and the faults that follow belong to the nearest alternative. */
   readonly noForm?: boolean;
 }
 
@@ -351,7 +351,7 @@ const STEPS_FOR_A_PART = 50;
 const NEAREST_FAULTS = 5;
 const MAX_VALUE_DEPTH = 1_500;
 
-/** Checks values against one checked schema. The work is bounded: beyond the bound, `judge` throws RangeError. */
+/** The work is bounded: beyond the bound, `judge` throws RangeError. */
 class SchemaJudge {
   readonly #checked: CheckedSchema;
   #left = 0;
@@ -509,8 +509,8 @@ class SchemaJudge {
     }
   }
 
-  /** If no alternative fits, yields that fact and the faults of the nearest alternative. Each alternative is judged
-   * once, so that work does not double with every level of a value. */
+  /** If no alternative fits, yields that fact and the faults of the nearest alternative. Judges an alternative once, so
+   * that the work does not double with each level of a value. */
   *#forms(
     forms: readonly JsonSchema[],
     value: JsonValue,
@@ -593,7 +593,7 @@ function deeper({ path, depth }: Place): Place {
   return { path, depth: depth + 1 };
 }
 
-/** Allows for the rounding error of one division: 0.3 is a multiple of 0.1. */
+/** The rounding error of one division does not count: 0.3 is a multiple of 0.1. */
 function isMultiple(value: number, of: number): boolean {
   const times = value / of;
   if (!Number.isFinite(times)) return value % of === 0;
@@ -675,7 +675,7 @@ const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
 const NAME = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
 const MAX_TESTED_CHARS = 4_096;
 
-/** Whether a text has a `format`. Unknown formats and very long texts pass. */
+/** Unknown formats and very long texts pass. */
 function hasFormat(format: string, text: string): boolean {
   const test = Object.hasOwn(FORMATS, format) ? FORMATS[format] : undefined;
   return test === undefined || text.length <= MAX_TESTED_CHARS && test(text);

@@ -8,12 +8,12 @@ import type { EarlierTurn, EarlierTurns, VariableHead } from "../persistence/sto
 export interface JournalEntry {
   readonly code: string;
   readonly result: BlockResult;
-  /** The codec bytes of the value, for nudges of extensions; null or absent if Vis does not keep the bytes. */
+  /** Nudges of extensions use the codec bytes of the value; they are null or absent if Vis does not keep them. */
   readonly value?: Uint8Array<ArrayBuffer> | null;
   readonly as?: string | undefined;
 }
 
-/** The caps of one context message, in characters, rows or lines. */
+/** The caps of one context message are in characters, rows or lines. */
 export type ContextCaps = Readonly<Config["context"]>;
 
 export interface ContextParts {
@@ -27,12 +27,12 @@ export interface ContextParts {
       readonly request: string;
       readonly thinkings: readonly string[];
       readonly answer: string;
-      /** The names of the changed files, on one line; absent if the request changed no file. */
+      /** One line names the changed files; it is absent if the request changed no file. */
       readonly changed?: string;
       readonly diff?: string;
-      /** The output of blocks and calls that still ran when the request ended. */
+      /** Blocks and calls that still ran when the request ended have printed this output. */
       readonly printed?: string;
-      /** Whether the query ended without an accepted answer. `answer` is then the text that the user read instead. */
+      /** If true, the query ended without an accepted answer, and `answer` is the text that the user read instead. */
       readonly unfinished?: boolean;
     }
     | null;
@@ -43,7 +43,7 @@ export interface ContextParts {
   readonly earlier: string;
   readonly changed: string;
   readonly attempts: readonly string[];
-  /** The rendered body of `<var_index>`, which the caller caches by revision. */
+  /** `index` is the rendered body of `<var_index>`, which the caller caches by revision. */
   readonly index: string;
   readonly nudges: readonly string[];
   readonly caps: ContextCaps;
@@ -53,7 +53,7 @@ export interface ContextParts {
 export type IndexedVariable =
   & Pick<VariableHead, "name" | "kind" | "versions" | "scope" | "summary" | "reason">
   & Partial<Pick<VariableHead, "code">>
-  /** A file that changed after the variable got its text. */
+  /** `changedFile` has changed after the variable got its text. */
   & { readonly changedFile?: string | null };
 
 const HANDOVER = { request: 500, thinking: 1_000, thinkings: 2, answer: 1_000, diff: 1_500, printed: 1_500 };
@@ -67,8 +67,8 @@ const MAX_NOTES = 50;
 const OLDER_THINKING = 'older: await varHistory("$reasoning")';
 const CLOSING = "Reply now with one JSON object.";
 
-/** Renders the message that changes with each iteration. The caps bound the size of the message. No part can imitate
- * the frame of the message: see `framed`. */
+/** The message changes with each iteration, and the caps bound its size. No part can imitate the frame of the message
+ * (see `framed`). */
 export function renderContext(parts: ContextParts): string {
   const { caps } = parts;
   const journalOf = parts.journalIteration;
@@ -136,8 +136,8 @@ function handover(
   ].join("\n");
 }
 
-/** Renders the conversation before a query, one line for each request with its answer; "" for the first query. The text
- * is part of the cached prefix, so it has the same bytes in all calls of the query. */
+/** Returns "" for the first query. The text is part of the cached prefix, so it has the same bytes in all calls of the
+ * query. */
 export function renderConversation({ shown, more }: EarlierTurns): string {
   const lines = shown.map((turn, at) => turnLine(turn, { number: more + at + 1, isLast: at === shown.length - 1 }));
   const before = more === 0 ? "" : `, after ${more} that are not shown`;
@@ -146,7 +146,7 @@ export function renderConversation({ shown, more }: EarlierTurns): string {
   return framed(section("conversation", shown.length === 0 ? "" : [head, ...lines].join("\n")));
 }
 
-/** Renders an input of the user, for the cached prefix: its description, and the whole text if it is short. */
+/** The cached prefix shows an input of the user as its description, and as a whole text if it is short. */
 export function renderInput({ text, whole }: { readonly text: string; readonly whole: string | null }): string {
   if (whole === null) return text;
   const { lines, escapes } = cutRaw(whole, whole.length);
@@ -180,7 +180,7 @@ function attempts(lines: readonly string[], caps: ContextCaps): string {
   return kept.join("\n");
 }
 
-/** Bounds the lists of names, which come in addition to the rows that `renderVarIndex` bounds. */
+/** The lists of names come in addition to the rows that `renderVarIndex` bounds. */
 function index(text: string, { indexChars }: ContextCaps): string {
   const cap = indexChars + 4_000;
   return headAndTail(shownText(headAndTail(text.trim(), { cap })), { cap });
@@ -194,7 +194,7 @@ function nudges(lines: readonly string[]): string[] {
   });
 }
 
-/** The model wrote the code itself, so head and tail are enough as a reminder. */
+/** The model wrote the code itself, so head and tail suffice as a reminder. */
 const CODE_CHARS = 2_000;
 const MAX_ROWS = 100;
 const SLOW_MS = 5_000;
@@ -202,13 +202,13 @@ const ROW_OVERHEAD = 90;
 
 type JournalCaps = Pick<ContextCaps, "journalChars" | "previewChars" | "stdoutChars" | "stderrChars" | "errorChars">;
 
-/** Vis avoids cuts that save fewer characters than this, because the notice of a cut also takes space. When `SLACK` is
- * used up, Vis makes small cuts too. */
+/** The notice of a cut takes space, so Vis avoids cuts that save fewer characters. When `SLACK` is used up, Vis makes
+ * small cuts. */
 const LEAST_CUT = 300;
-/** The reserve of a cut journal for pieces that would lose fewer than `LEAST_CUT` characters. */
+/** A cut journal reserves this many characters for pieces that would lose fewer than `LEAST_CUT`. */
 const SLACK = 1_200;
 
-/** A part of a row that is safe to show. The piece has the whole text unless the text is far longer than its cap. */
+/** A piece is safe to show. It has the whole text unless the text is far longer than its cap. */
 interface Piece extends RawCut {
   readonly cap: number;
 }
@@ -223,21 +223,21 @@ interface Row {
 
 export interface EarlierIteration {
   readonly position: number;
-  /** The number that the journal shows; other iterations may have the same number. */
+  /** The journal shows this number, which other iterations may have, too. */
   readonly iteration: number;
   readonly entries: readonly JournalEntry[];
 }
 
 export const MAX_EARLIER = 10;
-/** The length up to which a journal counts as brief. */
+/** A journal of at most this length counts as brief. */
 const BRIEF = 1_000;
-/** Vis cuts an iteration that does not fit only if at least this many characters remain. Otherwise Vis omits the
- * iteration. */
+/** Vis cuts an iteration that does not fit only if at least this many characters remain, and omits it if fewer
+ * remain. */
 const LEAST_EARLIER = 2_000;
 
-/** Renders the results of earlier iterations, oldest first, as far back as they fit. Together with the journal, these
- * results may have `earlierChars` characters, or twice as many after a brief journal. After a failed block the limit is
- * `journalChars`, so that a failure hides fewer earlier results. */
+/** The results are the oldest first, as far back as they fit. With the journal, they may have `earlierChars`
+ * characters, or twice as many after a brief journal. After a failed block, the limit is `journalChars`, so that a
+ * failure hides fewer results. */
 export function renderEarlier(
   earlier: readonly EarlierIteration[],
   { journal, caps }: { readonly journal: readonly JournalEntry[]; readonly caps: ContextCaps },
@@ -263,8 +263,8 @@ export function renderEarlier(
   return { text: texts.join("\n"), positions };
 }
 
-/** If the code differs, a row refers to an equal earlier result only if the result has at least this many characters.
- * Short results may be equal by chance. */
+/** Short results may be equal by chance, so only a result with at least this many characters refers to an equal earlier
+ * result of other code. */
 const TELLING = 200;
 
 class ShownRows {
@@ -293,8 +293,8 @@ function sizeOf(entries: readonly JournalEntry[], caps: JournalCaps): number {
   return Math.min(caps.journalChars, sizes.reduce((sum, size) => sum + size, 0));
 }
 
-/** Renders the rows of one iteration, within `journalChars`. Rows of an earlier iteration begin with the number of that
- * iteration, since `results` and `printed` do not have these rows. */
+/** The rows have at most `journalChars` characters. Rows of an earlier iteration begin with its number, because
+ * `results` and `printed` do not have these rows. */
 function renderJournal(entries: readonly JournalEntry[], caps: JournalCaps, earlier: number | null = null): string {
   const gap = Math.max(0, entries.length - MAX_ROWS);
   const first = gap > 0 ? MAX_ROWS / 2 : entries.length;
@@ -356,8 +356,8 @@ function piece(text: string, { cap, all }: Pick<Piece, "cap" | "all">): Piece {
   return { ...cutRaw(text, cap), cap, all };
 }
 
-/** Returns the pieces. Cuts a piece to its cap if this saves at least `LEAST_CUT` characters. If all pieces together are
- * still longer than `total`, cuts the largest pieces further. */
+/** Cuts a piece to its cap if this saves at least `LEAST_CUT` characters. If the pieces together are still longer than
+ * `total`, cuts the largest pieces further. */
 function cutPieces(pieces: readonly Piece[], total: number): string[] {
   const needs = pieces.map(({ text, cap }) => text.length - cap < LEAST_CUT ? text.length : cap);
   const fits = needs.reduce((sum, need) => sum + need, 0) <= total;
@@ -397,7 +397,7 @@ const LABELS: Readonly<Record<BlockOutcome, string>> = {
   cancelled: "CANCELLED ",
 };
 
-/** Names of errors that the label of the row already contains. */
+/** The label of the row already contains the names of these errors. */
 const LABELLED = new Set(["Refused", "Timeout", "OutOfMemory", "Cancelled"]);
 
 function labelOf({ ok, outcome, type, size, preview }: BlockResult): string {
@@ -418,14 +418,14 @@ function errorText({ error, outcome }: BlockResult, code: string): string {
   return `${name}${error.message}${where}${detail ? `\n${detail}` : ""}`;
 }
 
-/** Returns the excerpt, without parts that the row of a block of one line already shows. */
+/** The row of a block of one line already shows the line, so this function omits it. */
 function detailOf({ excerpt, line, stack }: BlockError, code: string): string {
   if (excerpt === "") return line === null ? stack : "";
   const [shown = "", _caret, ...origin] = excerpt.split("\n");
   return shown.trim() === code ? origin.join("\n") : excerpt;
 }
 
-/** Subtracts the time of calls, so that a block that waits for a function does not count as slow. */
+/** The time of calls does not count, so that a block that waits for a function is not slow. */
 function timeOf({ ms, calls }: BlockResult): string {
   if (ms < 10) return "";
   const text = ms < 1_000 ? `${Math.round(ms)}ms` : `${(ms / 1_000).toFixed(1)}s`;
@@ -486,7 +486,7 @@ const LINE_CHARS = 160;
 const TRIED_CHARS = 70, PRINTED_CHARS = 60, MAX_LINES = 100;
 
 interface Attempt {
-  /** The 1-based number of the iteration. A reply without a result has the number of the next iteration. */
+  /** The number of the iteration is 1-based. A reply without a result has the number of the next iteration. */
   readonly iteration: number;
   readonly entries: readonly JournalEntry[];
   readonly outcome: IterationOutcome;
@@ -538,7 +538,7 @@ function valuesOf(entries: readonly JournalEntry[]): string {
   return names && value ? `${names}; value ${value}` : names || value || "ok";
 }
 
-/** The attempt lines of a query. A line that repeats the previous line is counted instead of shown. */
+/** A line that repeats the previous line increases its count instead of appearing again. */
 export class Attempts {
   readonly #lines: { position: number; text: string; times: number }[] = [];
 
@@ -554,8 +554,8 @@ export class Attempts {
     if (this.#lines.length > MAX_LINES) this.#lines.shift();
   }
 
-  /** Returns the newest attempts. Omits iterations whose results are shown, because the results already contain their
-   * outcome. */
+  /** Returns the newest attempts. The results in `shown` contain the outcome of their iterations, so this method omits
+   * them. */
   newest(count: number, shown: ReadonlySet<number>): readonly string[] {
     const lines = this.#lines.filter(({ position, times }) => !shown.has(position) || times > 1);
     return lines.slice(-count).map(({ text, times }) => times === 1 ? text : repeated(text, times));
@@ -579,8 +579,8 @@ const NAMES_CHARS = 2_000;
 const FORGOTTEN_CHARS = 1_000;
 const DECLARATIONS = new Set(["const", "let", "var", "function", "class", "enum"]);
 
-/** Renders the body of `<var_index>`: every variable except system ones, newest first, with small values in full.
- * Variables beyond `indexRows` rows or `indexChars` characters are reduced to names. */
+/** The body of `<var_index>` has the variables except system ones, newest first, with small values in full. Beyond
+ * `indexRows` rows or `indexChars` characters, it has only names. */
 export function renderVarIndex(
   variables: readonly IndexedVariable[],
   caps: Pick<ContextCaps, "indexRows" | "indexChars" | "inlineChars">,
@@ -699,8 +699,8 @@ interface NameGroup {
 /** A list with more gaps than this shows only its first and last names. */
 const MAX_RUNS = 4;
 
-/** Groups variables that look the same except for the last number in their names. The newest member decides a group's
- * order. Values that are shown in full are not grouped, because a group's row would hide them. */
+/** A group has variables that look the same except for the last number in their names, and the place of its newest
+ * member. Values that the index shows in full stay outside, because the row of a group would hide them. */
 function groupNumbered(variables: readonly IndexedVariable[], inlineChars: number): NameGroup[] {
   const groups = new Map<string, IndexedVariable[]>();
   for (const variable of variables) {
@@ -760,16 +760,16 @@ const TAGS = [
   "input",
 ];
 
-/** Placeholders for the mark of a message until `framed` replaces them. `shownText` escapes these characters in text
- * from outside. */
+/** `framed` replaces these placeholders by the mark of a message. `shownText` escapes these characters in text from
+ * outside. */
 const OWN = "\u0000", OWN_WORD = "\u0002";
-/** A part of a text that makes `framed` add a mark. */
+/** This part of a text makes `framed` add a mark. */
 const FORCED = "\u0001";
 
-/** Invisible characters, which could hide a tag or the start of a line from the pattern. */
+/** These invisible characters could hide a tag or the start of a line from the pattern. */
 const UNSEEN = "\\u00ad\\u034f\\u180e\\u200b-\\u200f\\u2060-\\u2064\\ufeff";
-/** Matches text that a model could mistake for the frame: a tag of Vis, or a line that begins like a part of the
- * context. `[1]` as an item of a printed array does not match. */
+/** A model could mistake matching text for the frame: a tag of Vis, or a line that begins like a part of the context.
+ * `[1]` as an item of a printed array does not match. */
 const LIKE_FRAME = new RegExp(
   [
     `<[\\s${UNSEEN}]*(?:/[\\s${UNSEEN}]*)?(?:${TAGS.join("|")})\\b(?!${OWN})`,
@@ -780,9 +780,8 @@ const LIKE_FRAME = new RegExp(
   "im",
 );
 
-/** Replaces the placeholders of the mark. If a text from outside could be mistaken for the frame, each tag, row and
- * label of this message ends in a mark. The rest of the message does not contain the mark, and its first line explains
- * the mark. */
+/** If a model could mistake a text from outside for the frame, each tag, row and label of this message ends in a mark.
+ * The rest of the message does not contain the mark, and its first line explains it. */
 function framed(text: string): string {
   const body = text.startsWith("[iter ") ? text.indexOf("\n") : 0;
   const isForged = text.includes(FORCED) || LIKE_FRAME.test(text.slice(body));
@@ -806,7 +805,7 @@ function markFor(text: string): string {
   return `~${number}`;
 }
 
-/** Matches characters that are invisible or break a line: control characters except tab and line feed, line separators,
+/** The characters are invisible or break a line: control characters except tab and line feed, line separators,
  * direction marks, tag characters and lone surrogates. */
 const ESCAPED = /[^\P{Cc}\t\n]|[\u2028\u2029\u202a-\u202e\u2066-\u2069]|[\u{e0000}-\u{e007f}]|\p{Surrogate}/gu;
 
@@ -824,7 +823,7 @@ function escapeOf(char: string): string {
   return hex.length > 4 ? `\\u{${hex}}` : `\\u${hex.padStart(4, "0")}`;
 }
 
-/** Indents all lines but the first, so that a later line cannot begin an item. */
+/** The indent keeps a later line from beginning an item. */
 function hanging(text: string): string {
   return text.replaceAll("\n", "\n  ");
 }
@@ -835,8 +834,8 @@ function safeLine(text: string, limit: number): string {
   return flat.length <= limit ? flat : `${flat.slice(0, Math.max(0, limit - 1)).replace(/[\ud800-\udbff]$/, "")}…`;
 }
 
-/** Returns head and tail within `cap` characters, with the number of omitted characters. Returns only a beginning if
- * there is no room for both. */
+/** Returns head and tail within `cap` characters, with the number of omitted characters, or only a beginning without
+ * room for both. */
 function headAndTail(
   text: string,
   { cap, more = "" }: { readonly cap: number; readonly more?: string },
@@ -855,16 +854,15 @@ interface AllOfIt {
   readonly before: number | null;
 }
 
-/** The shown form of a text. If the text has more than four times the permitted characters, the form lacks the
- * middle. */
+/** If the text has more than four times the permitted characters, its shown form lacks the middle. */
 interface RawCut {
   readonly text: string;
-  /** The number of characters that `text` lacks in its middle. */
+  /** `text` lacks this number of characters in its middle. */
   readonly hidden: number;
   readonly hiddenLines: number;
-  /** The place of the whole text; null if Vis does not keep the text. */
+  /** `all` is the place of the whole text; null if Vis does not keep it. */
   readonly all: AllOfIt | null;
-  /** Whether all lines end in `\r\n`, which `text` does not show. */
+  /** If true, all lines end in `\r\n`, which `text` does not show. */
   readonly lines: boolean;
   readonly escapes: number;
 }
@@ -880,7 +878,7 @@ function cutRaw(text: string, cap: number): Omit<RawCut, "all"> {
 
 const MARK_CHARS = 150;
 
-/** Returns the first and last lines of a text within `cap` characters; a longer line is cut inside. */
+/** Returns the first and last lines of a text within `cap` characters. A longer line loses its middle. */
 function wholeLines({ text, hidden, hiddenLines, all }: RawCut, cap: number): string {
   if (text.length <= cap && hidden === 0) return text;
   const room = cap - (all === null ? 48 : MARK_CHARS);
@@ -908,7 +906,7 @@ function linesIn(text: string): number {
   return text.split("\n").length;
 }
 
-/** Describes how much a cut omits and how to read it. `from` is the 0-based first omitted line, if known. */
+/** `from` is the 0-based first omitted line, if it is known. */
 function leftOut(
   { chars, from, lines, name }: {
     readonly chars: number;
@@ -924,12 +922,13 @@ function leftOut(
   return `${which}, print(${name}.split("\\n").slice(${from}, ${from + lines}).join("\\n"))`;
 }
 
-/** Cuts before the escapes, so that only a short text is escaped. Cuts again if escapes made the text longer. */
+/** The first cut comes before the escapes, so that they apply to a short text. The second cut is necessary because
+ * escapes make the text longer. */
 function safeCut(text: string, options: { readonly cap: number; readonly more?: string }): string {
   return headAndTail(shownText(headAndTail(text, options)), options);
 }
 
-/** Divides `total` among `needs`. A need gets at most its size, and large needs share the rest of small ones. */
+/** A share is at most its need, and large needs share the room that small ones leave. */
 function fairShares(needs: readonly number[], total: number): number[] {
   const shares = needs.map(() => 0);
   const order = needs.map((need, at) => ({ need, at })).toSorted((a, b) => a.need - b.need);

@@ -3,8 +3,8 @@ import { oneLine } from "../domain/kit/text.ts";
 import type { BlockResult } from "../domain/query/query_schemas.ts";
 import { createHash } from "node:crypto";
 
-/** Nudges are lines of the context that give a model facts before it continues. Vis has built-in nudges, and extensions
- * add more. */
+/** A nudge is a line of the context that gives the model a fact before it continues. Extensions add nudges to those of
+ * Vis. */
 
 const PREFIX = "[system_nudge]";
 const MAX_CHARS = 200;
@@ -12,14 +12,14 @@ const MAX_CHARS = 200;
 interface NudgeFacts {
   readonly used: number;
   readonly budget: number;
-  /** The growth of the budget: with new results ("new"), only if the model requests more ("request"), or none at the
-   * ceiling ("none"). */
+  /** "new" means that new results extend the budget, "request" that the model must request more, and "none" that the
+   * budget is at the ceiling. */
   readonly growth: "new" | "request" | "none";
   readonly userVariables: number;
   readonly offender: string | null;
   readonly stale: boolean;
   readonly repaired: string;
-  /** Whether this is the last call, after which no blocks run. The note of this call names the remaining options. */
+  /** If true, no block runs after this call, and its note names the remaining options. */
   readonly last: boolean;
 }
 
@@ -67,8 +67,7 @@ export interface NudgeWarning {
   readonly problem: string;
 }
 
-/** Returns the nudges of the active extensions, in order. Drops anything but a non-blank string, and cuts long
- * nudges. */
+/** Drops a value that is not a string or is blank, and cuts long nudges. */
 export function extensionNudges(
   nudges: readonly { readonly namespace: string; readonly text: unknown }[],
   onWarn: (warning: NudgeWarning) => void,
@@ -104,11 +103,11 @@ const EDGED = 5;
 const PLACE = /^(?:[^\s:]{1,200}:)?\s*\d{1,7}(?:\s*[:|)\t]|\s-|-|\s)\s*/;
 /** Vis hashes at most this many characters of code, result and error, together with their whole lengths. */
 const MAX_COMPARED = 4_000;
-/** Shorter results are often equal by chance: `true`, `[]`, a count. */
+/** Shorter results are often equal by chance, such as `true`, `[]` or a count. */
 const TELLING_RESULT = 40;
 
-/** Counts repetitions within one query: the same code with the same result, the same error, or the same result from
- * code with other names. The maps of hashes and lines are bounded. */
+/** A repetition is the same code with the same result, the same error, or the same result from code with other names.
+ * The maps of hashes and lines are bounded. */
 export class Repetition {
   readonly #counts = new BoundedMap<string, number>(MAX_KEYS);
   readonly #lines = new BoundedMap<string, true>(MAX_LINES);
@@ -116,8 +115,8 @@ export class Repetition {
   #news = false;
   #stale = false;
 
-  /** Whether a block of the last recorded iteration succeeded and made progress. A block that changes nothing must show
-   * a line that is absent from earlier results. */
+  /** Returns whether a block of the last recorded iteration succeeded and made progress. A block that changes nothing
+   * must show a line that is absent from earlier results. */
   get news(): boolean {
     return this.#news;
   }
@@ -149,12 +148,12 @@ export class Repetition {
     }
   }
 
-  /** Describes the last recorded iteration if it repeats an action for at least the third time, else returns null. */
+  /** Returns null unless the last recorded iteration repeats an action for at least the third time. */
   offender(): string | null {
     return this.#offender;
   }
 
-  /** Keeps the lines of a result. A brief result counts as new, since brief results are often equal by chance. */
+  /** Remembers the lines of a result. Brief results are often equal by chance, so a brief result counts as new. */
   #showsNewLine({ preview, stdout, stderr, calls }: BlockResult): boolean {
     const text = [stdout, stderr, preview].map((part) => part.slice(0, MAX_SEEN)).join("\n");
     const lines = text.split("\n").map((line) => line.replace(PLACE, "").trim().slice(0, LINE_CHARS))
@@ -174,14 +173,14 @@ export class Repetition {
   }
 }
 
-/** Whether the block may have changed something. Vis watches the changes of a command, so only a command that changed
- * files counts. */
+/** Returns whether the block may have changed something. Vis watches the changes of a command, so only a command that
+ * changed files counts. */
 function hasChanged({ calls }: BlockResult): boolean {
   return calls.some(({ changes, exitCode }) => changes === "files" || changes !== undefined && exitCode === undefined);
 }
 
-/** Returns distinct keys, so that one block counts each key once. The first key comes from the error, or else from the
- * code and its result. */
+/** The keys are distinct, so that one block counts each key once. The first key comes from the error, or from the code
+ * and its result. */
 function keysOf({ code, result }: Entry): Set<string> {
   if (result.error) return new Set([hash("error", [result.error.name, result.error.message])]);
   const outcome = [result.outcome, result.type, result.preview, result.stdout];
@@ -190,8 +189,7 @@ function keysOf({ code, result }: Entry): Set<string> {
   return keys;
 }
 
-/** Returns the code without spacing and without the names that the code defines, so that `const a2 = f(1)` equals
- * `const a = f(1)`. */
+/** Omits spacing and the names that the code defines, so that `const a2 = f(1)` equals `const a = f(1)`. */
 function withoutNames(code: string, defined: readonly string[]): string {
   const names = new Set(defined.slice(0, 100));
   return code.slice(0, MAX_COMPARED).replace(/[\p{ID_Start}$_][\p{ID_Continue}$]*|\s+/gu, (word) => {

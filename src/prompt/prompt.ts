@@ -4,15 +4,8 @@ import type { ModelMessage } from "../providers/provider.ts";
 import type { AnswerSchema } from "./answer_schema.ts";
 import { type ContextParts, renderContext } from "./context.ts";
 
-/* All texts for a model, and the parser of its replies: pure functions without state.
- *
- * A call has four messages, which `callMessages` builds:
- *   1. the instructions: fixed text, the environment, the blocks of the extensions;
- *   2. the request, with its images;
- *   3. the earlier conversation, the form of a reply, the schema of the answer (`answer_schema.ts`);
- *   4. the context (`context.ts`): notes, journal, attempts, index of variables, nudges (`nudges.ts`).
- * The folder `reply/` reads a reply: `reply.ts` defines the form, `parse_reply.ts` reads a whole reply, and
- * `stream_reply.ts` reads the reply while it arrives. */
+/* This folder has the texts for a model and the parser of its replies, as pure functions without state. `callMessages`
+ * builds the messages of a call. */
 
 export interface RequestExtras {
   readonly images: readonly Image[];
@@ -21,20 +14,18 @@ export interface RequestExtras {
 
 export const NO_EXTRAS: RequestExtras = { images: [], answerSchema: null };
 
-/** The start of every call of a query, and the schema for its answers. Every call of the query has the same bytes here,
- * because the prefix cache of the provider depends on them. */
+/** All calls of a query have the same bytes here, because the prefix cache of the provider depends on them. */
 export interface CallPrefix {
   readonly system: string;
   readonly request: string;
-  /** The text from `renderConversation`; "" or absent for the first query. */
+  /** `renderConversation` returns this text; it is "" or absent for the first query. */
   readonly conversation?: string;
   readonly extras: RequestExtras;
   readonly example?: ReplyExample | undefined;
 }
 
-/** Returns the messages of one call. The first three messages are byte-identical in all iterations of a query, so that
- * prefix caches stay valid. With `alternatingRoles`, the same texts form one user message. The loop and `vis prompt`
- * both use this function. */
+/** The first three messages are byte-identical in all iterations of a query, so that prefix caches stay valid. With
+ * `alternatingRoles`, the same texts form one user message. */
 export function callMessages(
   { system, request, conversation = "", extras: { images, answerSchema }, example }: CallPrefix,
   { context, alternatingRoles }: { readonly context: ContextParts; readonly alternatingRoles: boolean },
@@ -54,8 +45,7 @@ export function callMessages(
   ];
 }
 
-/** The facts with which the prompt describes the environment. Vis reads the facts once per query, so that the prompt
- * has the same bytes in each call. */
+/** Vis reads these facts once per query, so that the prompt has the same bytes in each call. */
 export interface PromptEnvironment {
   readonly cwd: string;
   readonly home: string;
@@ -89,8 +79,8 @@ function environmentBlock({ cwd, home, user, platform, shell, date }: PromptEnvi
   return `# Environment\n${lines.join("\n")}`;
 }
 
-/** The instructions for every model. A test asserts the headings of the sections. The text contains no live value,
- * because it is part of the cached prefix. */
+/** A test asserts the headings of the sections. The text contains no live value, because it is part of the cached
+ * prefix. */
 export const CORE_INSTRUCTIONS = `\
 # Role
 You are Vis, an agent that works by writing TypeScript. A sandbox runs your blocks; the next message shows the results. There are no tools.
@@ -138,7 +128,7 @@ const NO_EXTENSION: ReplyExample = {
   answer: "{{words.length}} words",
 };
 
-/** Returns the description of a reply, a part of the third message. A test compares the description with a schema. */
+/** A test compares this description of a reply with a schema. */
 export function replyFormat({ thinking, code, timeMs, answer }: ReplyExample = NO_EXTENSION): string {
   return `${FORMAT}
 To work: ${JSON.stringify({ thinking, code: [{ expr: code, timeMs }] })}

@@ -10,7 +10,7 @@ import { decode } from "../sandbox/codec/codec.ts";
 import type { QueryState } from "./query_state.ts";
 
 const STEERING_CHARS = 2_000;
-/** Limits for messages of the user that an earlier context message showed in full. */
+/** Later context messages repeat at most this much of a user's messages. */
 const SAID = { messages: 8, chars: 500 };
 
 export interface ContextSource {
@@ -25,7 +25,7 @@ export interface ContextSource {
   readonly last: string | null;
 }
 
-/** Returns the parts of the next context message. Takes the due notes, because the model sees each note only once. */
+/** Takes the due notes, because the model sees a note only once. */
 export async function buildContext(source: ContextSource): Promise<ContextParts> {
   const { environment, state, caps, steered } = source;
   const notes = [
@@ -59,8 +59,7 @@ export async function buildContext(source: ContextSource): Promise<ContextParts>
   };
 }
 
-/** Returns the note of the last call. This note precedes the other notes, which may ask for actions that this call
- * cannot take. */
+/** This note precedes the other notes, which may ask for actions that the last call cannot take. */
 function lastNote(why: string, others: number): string {
   const still = others > 0 ? ", whatever a note below asks for" : "";
   return `${why}: this is the last call and no block runs any more${still}. Give "final" now: the best answer from the variables and results that exist, and what is missing.`;
@@ -107,7 +106,7 @@ async function nudges(source: ContextSource): Promise<string[]> {
   return [...own, ...extensionNudges(await Promise.all(texts), onWarn)];
 }
 
-/** Limits for interrupted blocks: their number, and the characters of each. */
+/** The handover shows at most this many interrupted blocks, and this many characters of a block. */
 const CUT = { blocks: 5, chars: 300 };
 
 export function handoverOf(before: PreviousTurn | null): ContextParts["handover"] {
@@ -126,8 +125,7 @@ export function handoverOf(before: PreviousTurn | null): ContextParts["handover"
   };
 }
 
-/** Returns note lines about the blocks that ran when the process ended, so that the model can check whether to repeat
- * them. */
+/** These blocks ran when the process ended, so the model must check whether to repeat them. */
 export function cutBlocks(pending: readonly string[]): string[] {
   if (pending.length === 0) return [];
   const [these, they] = pending.length === 1 ? ["this block", "it"] : [`these ${pending.length} blocks`, "they"];

@@ -15,13 +15,13 @@ interface Expected {
   readonly price: Price | null;
 }
 
-/** A running model call, which its owner settles once, however the call ends. */
+/** The owner of a running model call settles it once, however the call ends. */
 interface Reservation {
   settle(spent: Spend): void;
 }
 
 /** Counts the spend of a query and its sub-queries against the limits of their tree. Vis reserves a call before it
- * begins and settles the call after its end, so that parallel sub-queries cannot each spend the same remainder. */
+ * begins, so that parallel sub-queries cannot each spend the same remainder. */
 export class Ledger {
   readonly #tree: Tree;
   readonly #parent: Ledger | null;
@@ -40,7 +40,7 @@ export class Ledger {
     return new Ledger(this.#tree, this);
   }
 
-  /** The spend of this query and its sub-queries. The cost is null after a call with an unknown price. */
+  /** Includes sub-queries. The cost is null after a call with an unknown price. */
   get spent(): Spend {
     return this.#spent;
   }
@@ -147,7 +147,7 @@ class Tree {
     return `its cost limit of $${costUsd} ($${Number(this.costUsd.toPrecision(3))} spent)`;
   }
 
-  /** Returns null if this call and the running calls together may exceed the rest of a limit. If no call is running,
+  /** Returns null if this call and the running calls together may exceed the rest of a limit. Without a running call,
    * the ledger allows this call. */
   hold({ inputTokens, price }: Expected): Held | null {
     const { usage, costUsd } = this;
@@ -155,7 +155,7 @@ class Tree {
     const output = usage.output / calls;
     const rates = price && ratesFor(price, inputTokens);
     const cost = rates ? (inputTokens * rates.input + output * rates.output) / 1e6 : 0;
-    // A prompt's characters predict its tokens poorly, so the reservation has at least the average of past calls.
+    // The characters of a prompt predict its tokens poorly, so the reservation has at least the average of past calls.
     const held: Held = {
       tokens: Math.max(inputTokens + output, (usage.input + usage.output) / calls),
       costUsd: Math.max(cost, costUsd / calls),
@@ -181,7 +181,8 @@ class Tree {
     this.#waiting.delete(wake);
   }
 
-  /** Whether a limit is set and no call has reported its spend. Other calls then wait for the end of the first call. */
+  /** Returns whether a limit is set and no call has reported its spend. In this case, other calls wait for the first
+   * call. */
   #unknown(): boolean {
     const { tokens, costUsd } = this.limits;
     return this.usage.calls === 0 && (tokens !== null || costUsd !== null);
@@ -211,13 +212,13 @@ function limitReached(
 }
 
 const CHARS_PER_TOKEN = 4;
-/** The limit for concurrent model calls of blocks and sub-queries, per process. A holder of a place waits only for its
- * reply, so nested queries cannot deadlock. */
+/** At most this many model calls of blocks and sub-queries run at once in a process. A holder of a place waits only for
+ * its reply, so nested queries cannot deadlock. */
 const AT_ONCE = 8;
 const CALLS = new Semaphore(AT_ONCE);
 
-/** The router behind the ledger of one query and the gate of the process. If `model` is set, this model serves. `gate`
- * is null for a user's own query, which makes one call at a time and must not wait for other conversations. */
+/** A call passes the ledger of the query and the gate of the process. `gate` is null for a user's own query, which
+ * makes one call at a time and must not wait for other conversations. */
 export class LedgerCalls implements ModelCalls {
   readonly #router: ModelCalls;
   readonly #ledger: Ledger;
@@ -242,8 +243,8 @@ export class LedgerCalls implements ModelCalls {
     return chosenRoute(this.#router, this.#model);
   }
 
-  /** Makes a model call, and counts every attempt. Rejects like the router, and with `ProviderError` when the tree has
-   * reached a limit. With a cost limit, rejects for a model whose price is unknown. */
+  /** Counts failed attempts, too. Rejects like the router, and with `ProviderError` when the tree has reached a limit.
+   * With a cost limit, rejects for a model whose price is unknown. */
   async ask(request: RouterRequest, options: RouterCallOptions): Promise<RouterReply> {
     const chars = request.messages.reduce((sum, { text }) => sum + text.length, 0);
     const inputTokens = Math.ceil(chars / CHARS_PER_TOKEN);
@@ -282,8 +283,7 @@ function choiceOf(model: string | null, request: RouterRequest): Partial<RouterR
 
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** The signal of a query with a time limit, which ends waits for a model or a block. The creator must close the
- * deadline. */
+/** The signal ends waits for a model or a block. The creator must close the deadline. */
 export class QueryDeadline {
   readonly signal: AbortSignal;
   readonly #caller: AbortSignal;
@@ -326,7 +326,7 @@ export class QueryDeadline {
     return this.signal.aborted && !this.#caller.aborted;
   }
 
-  /** Runs the work without counting its time. */
+  /** The time of the work does not count. */
   async held<T>(work: () => Promise<T>): Promise<T> {
     if (this.#holds++ === 0) {
       this.#heldSince = this.#now();

@@ -16,13 +16,13 @@ import type { Log } from "../logging/log.ts";
 import type { QueryDeadline } from "./limits.ts";
 import type { QueryParts } from "./query_settings.ts";
 
-/** Limits in characters for the texts of an approval, because the user has to read all of them. */
+/** The user has to read the whole text of an approval, so it has these limits in characters. */
 const LONGEST = { what: 4_000, why: 1_000, scope: 300 } as const;
 const MOST_SCOPES = 20;
-/** After this many consecutive refusals, Vis instructs the model to stop asking. */
+/** After this many consecutive refusals, Vis tells the model to stop asking. */
 const REFUSALS = 3;
 
-/** The reasons why no user can be asked. */
+/** For these reasons, Vis cannot ask a user. */
 const NOBODY = {
   ask: "no user can answer here",
   never: "the setting approvals is never",
@@ -31,7 +31,7 @@ const NOBODY = {
 
 interface QueryApprovalsParts {
   readonly approve: Approve | null;
-  /** The reason why no user can be asked. Only used if `approve` is null. */
+  /** Vis gives this reason if `approve` is null. */
   readonly nobody: string;
   readonly rules: ApprovalRules | null;
   readonly log: Log;
@@ -54,9 +54,9 @@ export class QueryApprovals {
   readonly #parts: QueryApprovalsParts;
   /** Vis asks the user one question at a time. */
   readonly #turn = new Semaphore();
-  /** The reasons of refusals by `refusalKey`. Vis does not ask a refused question again in this query. */
+  /** A `refusalKey` leads to the reason of a refusal. Vis does not ask a refused question again in this query. */
   readonly #refused = new Map<string, string>();
-  /** The scopes that the user allowed for longer than one call, in case Vis cannot store them as rules. */
+  /** The user allowed these scopes for longer than one call. They count even if Vis cannot store them as rules. */
   readonly #allowed = new Set<string>();
   #refusals = 0;
 
@@ -85,8 +85,8 @@ export class QueryApprovals {
     });
   }
 
-  /** Asks the user, unless rules allow the request, the user has refused the request in this query, or no user can be
-   * asked. Rejects with `TypeError` for an invalid or too long request. Rejects when the signal aborts. */
+  /** Asks the user, unless rules allow the request, the user has refused it in this query, or Vis cannot ask a user.
+   * Rejects with `TypeError` for an invalid or too long request. Rejects when the signal aborts. */
   async request(given: ApprovalRequest, asking: Asking): Promise<Approval> {
     if (asking.isQuiet) {
       const { scope, scopes = [scope], lasting = true } = given;
@@ -103,8 +103,7 @@ export class QueryApprovals {
     }, asking.signal);
   }
 
-  /** Decides the request if a rule or an earlier answer covers it. Otherwise returns the rest that the user must
-   * decide. */
+  /** Decides the request if a rule or an earlier answer covers it, or returns the rest that the user must decide. */
   async #known(request: CheckedRequest, asking: Asking): Promise<Approval | CheckedRequest> {
     const left = await this.#left(request, asking);
     if (left?.length === 0) return { allowed: true, reason: "" };
@@ -200,7 +199,7 @@ export class QueryApprovals {
 type Answered = ApprovalAnswer & { readonly fault?: string };
 type CheckedRequest = ApprovalRequest & { readonly scopes: readonly string[]; readonly lasting: boolean };
 
-/** Returns the same key for lasting requests of an extension with the same scopes. The key of any other request has its
+/** Lasting requests of an extension with the same scopes have the same key. The key of another request has its
  * action. */
 function refusalKey({ what, scopes, lasting }: CheckedRequest, { extension }: Asking): string {
   return JSON.stringify([extension, ...(lasting ? [...scopes].sort() : ["", what])]);

@@ -39,12 +39,12 @@ export interface BegunQuery {
   readonly state: QueryState;
   readonly ledger: Ledger;
   readonly approvals: QueryApprovals;
-  /** Returns the milliseconds in which an approval waited. The durations of steps exclude this time. */
+  /** Returns the milliseconds in which an approval waited, which the durations of steps exclude. */
   readonly askedMs: () => number;
   readonly subcalls: Subcalls;
   readonly emitter: Emitter;
   readonly showsOutput: boolean;
-  /** The files that earlier attempts changed, as a text; "" if there are none. */
+  /** The text names the files that earlier attempts changed; "" without such files. */
   readonly keptFiles: string;
   readonly onChange: (diff: string) => void;
 }
@@ -63,18 +63,18 @@ const PROSE = "The model wrote this as plain text, not in the form that it was a
 
 type Finished = Exclude<IterationResult, { readonly kind: "cancelled" }>;
 
-/** The decisions between iterations; see the table of states in docs/internals/architecture.md. */
+/** docs/internals/architecture.md has the table of these decisions between iterations. */
 export class QueryLoop {
   readonly #prepared: Prepared;
   readonly #leaving: AbortSignal | null;
   readonly #repetition = new Repetition();
-  /** Ends the running model call if the previous iteration could not be stored. */
+  /** If Vis cannot store the previous iteration, this controller ends the running model call. */
   readonly #unstored = new AbortController();
   #stored: Promise<void> = Promise.resolve();
   #last: Iterated["store"] | null = null;
-  /** Whether Vis has stored the request and the end of an iteration. */
+  /** True means that Vis has passed on the request and the end of an iteration to the store. */
   #begun = false;
-  /** Messages of the user that a cut-off call showed. */
+  /** A cut-off call showed these messages of the user. */
   readonly #unseen: string[] = [];
 
   /** When `leaving` aborts, the query stops before its next iteration, and another process continues it. */
@@ -85,8 +85,8 @@ export class QueryLoop {
     this.#prepared = { ...prepared, frame: { ...frame, signal } };
   }
 
-  /** Iterates until the query has a reason to end. If the reason is "answered", the state has an accepted final. The loop
-   * stores the end of each iteration during the next model call. */
+  /** Iterates until the query has a reason to end. With "answered", the state has an accepted final. The loop stores
+   * the end of an iteration during the next model call. */
   async run(): Promise<QueryReason> {
     try {
       return await this.#decide();
@@ -117,8 +117,8 @@ export class QueryLoop {
     for (const { text, iteration } of steered) (iteration > done + 1 ? this.#unseen : state.said).push(text);
   }
 
-  /** Stores the last iteration and the end of the query. If the iteration is not stored yet, one transaction stores
-   * both. Rejects with `StoreError` or `TakenOverError`; any other error is a defect of Vis. */
+  /** If the last iteration is not stored yet, one transaction stores it with the end of the query. Rejects with
+   * `StoreError` or `TakenOverError`; another error is a defect of Vis. */
   async end(write: (last?: EndOfIteration) => Promise<void>): Promise<void> {
     const { state: { final }, frame } = this.#prepared;
     await (this.#last ? this.#last((iterationId, iteration) => write({ iterationId, iteration })) : this.#stored);
@@ -207,7 +207,7 @@ export class QueryLoop {
     return claimOf(text, { request, given: extras.images.length + given.shown.length > 0 });
   }
 
-  /** Returns the user's messages since the last call. Stores these messages before a call shows them. */
+  /** Returns the user's messages since the last call. The store gets them before a call shows them. */
   async #steered(): Promise<readonly string[]> {
     const { parts, frame, state } = this.#prepared;
     const iteration = state.position + 1;
@@ -302,8 +302,8 @@ export class QueryLoop {
     return "unsupported_answer";
   }
 
-  /** A second consecutive reply of plain text is the answer if a block of the query had a result. Without a result, no
-   * computation supports the reply. A schema must accept the text, too. */
+  /** A second consecutive reply of plain text is the answer if a block of the query had a result, which may support the
+   * reply. A schema must accept the text. */
   #prose(text: string | null): QueryReason | null {
     const { state, extras } = this.#prepared;
     const repeated = text !== null && state.prose !== null;
@@ -327,8 +327,7 @@ export class QueryLoop {
     );
   }
 
-  /** Makes one more call that asks for the best answer from the present results. If the call has no answer, Vis uses
-   * the fallback answer. */
+  /** This call asks for the best answer from the present results. If it gives none, Vis uses the fallback answer. */
   async #lastCall(reason: "max_iterations" | "error_budget"): Promise<QueryReason> {
     const { state } = this.#prepared;
     const why = reason === "max_iterations" ? "The iteration budget is used up" : "Too many errors in a row";
@@ -341,8 +340,7 @@ export class QueryLoop {
   }
 }
 
-/** Stores an iteration two turns of the event loop later. Vis sends the next model call within these turns, so that the
- * call and the storing overlap. */
+/** Vis sends the next model call within these two turns of the event loop, so that the call and the storing overlap. */
 async function afterRequest(store: () => Promise<void>): Promise<void> {
   await nextTurn();
   await nextTurn();
@@ -351,8 +349,8 @@ async function afterRequest(store: () => Promise<void>): Promise<void> {
 
 const LEVELS: readonly ReasoningLevel[] = ["quick", "balanced", "deep"];
 
-/** Returns the user's setting, else the model's choice for this iteration. Without both, returns "balanced", or "deep"
- * after an error. */
+/** The user's setting takes precedence over the model's choice. Without both, returns "balanced", or "deep" after an
+ * error. */
 export function reasoningLevel(
   { configured = null, asked, consecutiveErrors }: {
     readonly configured?: ReasoningLevel | null;

@@ -15,14 +15,14 @@ import { type ModelPreference, type ModelRoute, namedRoutes, unpriced } from "..
 export interface QuerySettings {
   readonly budget: number;
   readonly ceiling: number | null;
-  /** Whether the budget extends itself up to the ceiling while iterations make progress. */
+  /** If true, the budget extends itself up to the ceiling while iterations make progress. */
   readonly extending?: boolean;
-  /** Limits the budget that a request sets. With null, no ceiling limits this budget. */
+  /** This ceiling limits the budget that a request sets; null sets no limit. */
   readonly operatorCeiling?: number | null;
   readonly limits: QueryLimits;
-  /** The reasoning level of every iteration. This level overrides the model's own choice. */
+  /** This level of reasoning overrides the model's own choice. */
   readonly reasoning?: ReasoningLevel | null;
-  /** The maximum depth of nested queries from 1 (default) to 5; 0 disables them. */
+  /** Nested queries have at most this depth, from 1 (default) to 5; 0 disables them. */
   readonly depth?: number;
   readonly deadlines: IterationFrame["deadlines"];
   readonly caps: ContextCaps;
@@ -70,23 +70,23 @@ type ListFileChanges = (
   of: Pick<Branch, "conversationId" | "workspace" | "tenant">,
 ) => Promise<readonly FileChange[] | null>;
 
-/** The limits of a query and its sub-queries together; null for no limit. */
+/** The limits hold for a query and its sub-queries together; null sets no limit. */
 export interface QueryLimits {
   readonly costUsd: number | null;
   readonly tokens: number | null;
   readonly wallMs: number | null;
   readonly subcalls?: number | null;
-  /** Whether the cost counts towards a quota. Every call then needs a known price, even without a cost limit. */
+  /** If true, the cost counts towards a quota, so calls need a known price even without a cost limit. */
   readonly priced?: boolean;
 }
 
-/** Whether Vis must refuse a model without a known price, because it could not count the cost. */
+/** Vis must refuse a model without a known price if it has to count the cost. */
 export function needsPrice({ costUsd, priced = false }: Pick<QueryLimits, "costUsd" | "priced">): boolean {
   return priced || costUsd !== null;
 }
 
-// `readingModeOf` finds the mode by these texts in the instructions, so sub-queries and retries, which get the same
-// instructions, have the mode too.
+// `readingModeOf` finds the mode by these texts. Sub-queries and retries get the same instructions, and so the same
+// mode.
 const PLANNING = `Make a plan, and change nothing: calls that could change something are refused in this request.
 Read what the plan depends on. Answer with the plan in Markdown: what you would change, in which files and in which order,
 how you would check it, and what is still unclear. The user's next request may tell you to carry it out.`;
@@ -107,7 +107,7 @@ export function readingInstructions(instructions: string, mode: ReadingMode): st
   return [instructions, READING[mode]].filter((text) => text !== "").join("\n\n");
 }
 
-/** Returns the mode of a query by its instructions; null if the query may change things. */
+/** Returns null if the query may change things. */
 export function readingModeOf({ instructions }: { readonly instructions: string }): ReadingMode | null {
   return READING_MODES.find((mode) => instructions.includes(READING[mode])) ?? null;
 }
@@ -154,7 +154,7 @@ export class Steering {
   }
 
   /** Resolves with true when a call shows the text. Resolves with false if the query ended first, the signal withdrew
-   * the text, or Vis could not store the text. */
+   * the text, or Vis could not store it. */
   add(text: string, signal?: AbortSignal): Promise<boolean> {
     if (this.#ended || signal?.aborted) return Promise.resolve(false);
     return new Promise((settle) => {
@@ -170,8 +170,8 @@ export class Steering {
     });
   }
 
-  /** Returns the queued messages, oldest first, for the call that Vis prepares. The messages count as shown when
-   * `store` has stored them. */
+  /** Returns the queued messages, oldest first, for the next model call. They count as shown when `store` has stored
+   * them. */
   async take(store: (texts: readonly string[]) => Promise<void>): Promise<readonly string[]> {
     const taken = this.#waiting;
     this.#waiting = [];
@@ -187,7 +187,7 @@ export class Steering {
     }
   }
 
-  /** Ends the queue, because the query makes no further call. */
+  /** The caller makes no further call, so waiting messages settle with false. */
   end(): void {
     this.#ended = true;
     for (const { settle } of this.#waiting.splice(0)) settle(false);

@@ -9,12 +9,12 @@ import type { Reply } from "../prompt/reply/reply.ts";
 import type { QuerySettings } from "./query_settings.ts";
 
 const MAX_DIFF_CHARS = 64 * 1024;
-/** Limits for the sub-queries that Vis stores with an iteration, and for the characters of each answer. */
+/** An iteration keeps at most this many sub-queries, and this many characters of an answer. */
 const MAX_CHILDREN = 20, CHILD_CHARS = 1_000;
 const MAX_ASKED = 50;
 /** When `LOW` iterations are left, the budget grows by `EXTENSION`. */
 const LOW = 2, EXTENSION = 4;
-/** The number of replies without a result that do not count against the budget. */
+/** This many replies without a result do not count against the budget. */
 const FREE_FAILURES = 4;
 
 export class QueryState {
@@ -43,16 +43,15 @@ export class QueryState {
   unsupported: { readonly answer: string; readonly reason: string } | null = null;
   readonly changed: ChangedFiles = new ChangedFiles();
   readonly diffs: BlockDiff[] = [];
-  /** The ended sub-queries of the iteration, which Vis stores for users and not for the model. */
+  /** Users see these ended sub-queries of the iteration, but the model does not. */
   readonly children: StepChild[] = [];
   readonly asked: string[] = [];
   journal: EarlierIteration | null = null;
-  /** Iterations before the journal's iteration whose results the model still sees, oldest first. */
+  /** The model still sees the results of these iterations before the journal's iteration, oldest first. */
   earlier: readonly EarlierIteration[] = [];
   readonly attempts: Attempts = new Attempts();
   readonly notes: string[] = [];
-  /** Messages of the user during the query that a context message has shown. Each later context message repeats the
-   * newest messages. */
+  /** A context message has shown these messages of the user. Later context messages repeat the newest of them. */
   readonly said: string[] = [];
   next: Reply["next"] = { model: null, reasoning: null };
   repaired = "";
@@ -67,8 +66,8 @@ export class QueryState {
   get budget(): number {
     return this.#budget;
   }
-  /** The growth of the budget: with new results ("new"), only if the model requests more ("request"), or none at the
-   * ceiling ("none"). */
+  /** "new" means that new results extend the budget, "request" that the model must request more, and "none" that the
+   * budget is at the ceiling. */
   get growth(): "new" | "request" | "none" {
     if (this.#budget >= this.#ceiling) return "none";
     return this.#extending ? "new" : "request";
@@ -87,13 +86,12 @@ export class QueryState {
     return { granted, budget };
   }
 
-  /** Extends the budget after an iteration that made progress. The model sees the larger budget before the old budget
-   * ends, so that the model does not hurry. */
+  /** The model sees the larger budget before the old budget ends, so that it does not hurry. */
   extend(): void {
     if (this.growth === "new" && this.#budget - this.used <= LOW) this.requestMore(EXTENSION);
   }
 
-  /** Only the first answer of an iteration counts. */
+  /** The first answer of an iteration counts. */
   offer(answer: OfferedAnswer): void {
     this.#offered ??= answer;
   }
@@ -140,7 +138,7 @@ export class QueryState {
     this.thoughts++;
   }
 
-  /** Counts a step whose blocks were cut off, because the step is stored and may have changed something. */
+  /** A step whose blocks were cut off counts, because it is stored and may have changed something. */
   cutOff({ thinking }: { readonly thinking: string }): void {
     this.think(thinking);
     this.position++;
@@ -163,14 +161,14 @@ export class QueryState {
   }
 }
 
-/** The number of consecutive replies with the same fault that ends the query, because the model has seen the fault and
+/** After this many consecutive replies with the same fault, the query ends, because the model has seen the fault and
  * repeats it. */
 const SAME = 3;
-/** The number of broken replies that ends the query. The connection causes a broken reply, so Vis tolerates more of
- * them. */
+/** After this many consecutive broken replies, the query ends. The connection causes a broken reply, so Vis tolerates
+ * more of them. */
 const BROKEN = 5;
-/** The number of consecutive unusable replies that ends the query, even with different faults. Broken replies and
- * failed calls do not count. */
+/** After this many consecutive unusable replies, the query ends, even with different faults. Broken replies and failed
+ * calls do not count. */
 const UNUSABLE = 5;
 
 export interface Unusable {
@@ -189,7 +187,7 @@ export class Faults {
     return this.#unusable;
   }
 
-  /** `text` distinguishes faults of calls. Returns the reason if the query must end, else null. */
+  /** `text` distinguishes faults of calls. Returns the reason if the query must end, or null. */
   add(
     fault: IterationFault,
     { text, model }: { readonly text: string; readonly model: string },

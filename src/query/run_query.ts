@@ -1,12 +1,4 @@
-/* One user turn from begin to end. `runQuery` begins, prepares, iterates and ends the query, in every case; this file is
- * the entrance of the folder. Read the other files in this order:
- *
- *   query_settings.ts   the parts of a query and the choices of the operator: settings, limits, models
- *   query_loop.ts       the decisions between iterations, their state, and the context of each call
- *   subcalls.ts         calls of a model and sub-queries that blocks make
- *   query_approvals.ts  asks the user
- *   limits.ts           counts every call against the limits of cost and tokens, and ends what takes too long
- *
+/* `runQuery` is the entrance of this folder: it begins, prepares, iterates and ends a query.
  * docs/internals/architecture.md has the table of the loop's decisions. */
 
 import { Cancelled, ConfigError, HandedOver, messageOf, StoreError, TakenOverError } from "../domain/errors.ts";
@@ -45,9 +37,9 @@ import { Subcalls } from "./subcalls.ts";
 export interface QueryLeft extends LeftQuery {
   readonly query: Pick<StoredQuery, "createdAt" | "steered">;
   readonly iterations: readonly StoredIteration[];
-  /** The milliseconds since the query began, without waits for the user. */
+  /** The milliseconds since the query began exclude waits for the user. */
   readonly elapsedMs: number;
-  /** The number of the last event; 0 if Vis sent no event. */
+  /** The last event has this number; 0 if Vis sent no event. */
   readonly seq: number;
 }
 
@@ -56,10 +48,10 @@ interface RunQueryOptions extends KeyedRequest {
   readonly emit: Emit;
   readonly label?: string | undefined;
   readonly extras?: RequestExtras;
-  /** The ledger of a sub-query, which is a part of its tree's ledger. */
+  /** A sub-query has a ledger that is a part of its tree's ledger. */
   readonly ledger?: Ledger;
   readonly parentQueryId?: string;
-  /** The id of a query that the caller has already stored as running, before it opened the environment. */
+  /** The caller has already stored the query with this id as running, before it opened the environment. */
   readonly begun?: string;
   readonly before?: PreviousTurn | null;
   readonly left?: QueryLeft | undefined;
@@ -67,18 +59,18 @@ interface RunQueryOptions extends KeyedRequest {
    * `HandedOver`. */
   readonly leaving?: AbortSignal | undefined;
   readonly showsOutput?: boolean | undefined;
-  /** Asks the user about a call of an extension. If absent, Vis refuses every call that needs an approval. */
+  /** Asks the user about a call of an extension. Without it, Vis refuses calls that need an approval. */
   readonly approve?: Approve | undefined;
-  /** The approvals of the tree, for a sub-query. */
+  /** A sub-query shares the approvals of its tree. */
   readonly approvals?: QueryApprovals;
   readonly onChange?: (diff: string) => void;
   readonly model?: string | null | undefined;
-  /** The files that earlier attempts at this request changed, and that still have these changes. */
+  /** These files still have the changes of earlier attempts at this request. */
   readonly keptFiles?: readonly string[] | undefined;
 }
 
 /** Stores a request as running, iterates, and ends it in a terminal status. Rejects with `HandedOver` after `leaving`.
- * Tries to end a query that has begun before it rejects with any other error. */
+ * Tries to end a query that has begun before it rejects with another error. */
 export async function runQuery(request: string, parts: QueryParts, given: RunQueryOptions): Promise<QueryResult> {
   // A sub-query has no deadline of its own, because it ends with its parent.
   const deadline = new QueryDeadline(given.signal, {
@@ -206,7 +198,6 @@ function keptForModel(paths: string): string {
     "Read the files before you change them";
 }
 
-/** Activates extensions, starts the sandbox in the background, and builds the stable prefix and the handover. */
 async function prepare(query: BegunQuery): Promise<Prepared> {
   const { queryId, request, parts, state, signal, emitter, extras } = query;
   const { environment, router, settings, log, now } = parts;
@@ -243,12 +234,11 @@ async function prepare(query: BegunQuery): Promise<Prepared> {
   return { ...query, frame, active, handover: handoverOf(query.before) };
 }
 
-/** The limits of the shown request. The prompt shows a longer request as head and tail, and `$query` has the whole
- * text. */
+/** The prompt shows a longer request as head and tail, and `$query` has the whole text. */
 const SHOWN_REQUEST = { limit: 32_000, head: 16_000, tail: 4_000 };
 
-/** Returns the texts before the context. These texts are byte-identical in all calls of a query, so that a provider's
- * prefix cache stays valid. */
+/** The texts before the context stay byte-identical in all calls of a query, so that a provider's prefix cache stays
+ * valid. */
 function stablePrefix(
   request: string,
   { environment, settings }: Pick<QueryParts, "environment" | "settings">,
@@ -304,8 +294,8 @@ class QueryEnding {
     this.#announce(await this.#unstored(compose("unstored", this.#query), error));
   }
 
-  /** Stores the end. If Vis cannot store an answer, the caller still receives it, with the reason as the last note,
-   * because the user has paid for it. */
+  /** The user has paid for an answer, so the caller receives it even if Vis cannot store it, with the reason as the
+   * last note. */
   async #stored(result: QueryResult, loop: Pick<QueryLoop, "end"> | null): Promise<QueryResult> {
     const { parts: { store }, queryId, state } = this.#query;
     const end = storedEnd(result, this.#query);
@@ -468,7 +458,7 @@ interface Unanswered {
   readonly unsupported?: { readonly answer: string; readonly reason: string } | null;
 }
 
-/** Returns a text for a query without an answer: the cause of its end, its progress, and advice. Never empty. */
+/** Returns the cause of the end, the progress and advice for a query without an answer. */
 export function fallbackAnswer(query: Unanswered): string {
   const { reason, thinking, errors, prose, unsupported } = query;
   const lines = [headline(query)];
@@ -541,8 +531,7 @@ function said({ model, count, fault }: Unusable): string {
   return `The model ${model} replied ${count} times in a row ${instead ?? "without anything usable"}.`;
 }
 
-/** Returns the messages of the first model call that a request would make now. Needs an environment of its own, because
- * this function changes the index. */
+/** The environment must be new, because this function changes its index. */
 export async function previewCall(
   request: string,
   { parts, extras }: { readonly parts: Omit<QueryParts, "owner">; readonly extras: RequestExtras },
@@ -577,7 +566,7 @@ interface StoreOptions extends KeyedRequest {
   readonly model?: string | null | undefined;
 }
 
-/** Stores a running query. The row leases the branch to this process. */
+/** The row leases the branch to this process. */
 export async function storeQuery(
   request: string,
   { store, router, owner, settings }: Pick<QueryParts, "store" | "owner" | "settings"> & {
@@ -599,8 +588,8 @@ export async function storeQuery(
   });
 }
 
-/** Returns an `approve` that stores the question, so that other processes see that the query waits. Vis asks the
- * question even if Vis cannot store the question. */
+/** Other processes see the stored question, and so that the query waits. If Vis cannot store the question, it asks
+ * nevertheless. */
 function storedWhileAsked(
   approve: Approve,
   { store, log, queryId }: { readonly store: QueryStore; readonly log: Log; readonly queryId: string },
@@ -620,7 +609,7 @@ function storedWhileAsked(
   };
 }
 
-/** Shows other windows and processes the messages that wait for the next iteration. */
+/** Other windows and processes see the messages that wait for the next iteration. */
 function keptWaiting(
   { store, emitter, queryId }: {
     readonly store: QueryStore;

@@ -18,7 +18,7 @@ import { type ModelCalls, type QueryParts, unpricedRoute, withBudget } from "./q
 interface SubcallParts {
   readonly parts: QueryParts;
   readonly queryId: string;
-  /** Calls that pass the ledger and the gate of the process before they reach the router. */
+  /** These calls pass the ledger and the gate of the process before they reach the router. */
   readonly calls: ModelCalls;
   readonly ledger: Ledger;
   readonly approvals: QueryApprovals;
@@ -39,8 +39,8 @@ interface SubcallParts {
 }
 
 const MAX_QUERY_DEPTH = 5;
-/** The limit for concurrent sub-queries per depth, since each has its own process. A query waits only for deeper
- * queries, so the deepest queries can always continue. */
+/** A sub-query has its own process, so at most this many run at once at each depth. A query waits only for deeper
+ * queries, so the deepest queries can continue. */
 const AT_ONCE = 8;
 const DEPTHS = Array.from({ length: MAX_QUERY_DEPTH }, () => new Semaphore(AT_ONCE));
 
@@ -54,8 +54,8 @@ export class Subcalls implements SubcallFunctions {
     this.#parts = parts;
   }
 
-  /** Answers a prompt. A call with the same arguments gets the same answer, even while the first call is running.
-   * Rejects with `HostCallError` and `Cancelled`. */
+  /** A call with the same arguments gets the same answer, even while the first call is running. Rejects with
+   * `HostCallError` and `Cancelled`. */
   async ask(prompt: string, options: SubcallOptions & { readonly system?: string }): Promise<string> {
     const key = JSON.stringify([prompt, options.system ?? null, options.model ?? null]);
     const known = this.#answers.get(key);
@@ -74,7 +74,7 @@ export class Subcalls implements SubcallFunctions {
   }
 
   /** Runs a sub-query with its own branch, sandbox and rows, below the calling iteration. Rejects with `HostCallError`
-   * if the sub-query cannot begin. Otherwise resolves with the end of the sub-query. */
+   * if the sub-query cannot begin, and resolves with its end in other cases. */
   async runChild(task: string, options: ChildOptions & SubcallOptions): Promise<ChildResult> {
     return await this.#keep(this.#runChild(task, { ...options, signal: this.#signal(options.signal) }));
   }
@@ -220,8 +220,8 @@ interface SubAnswer {
   readonly hint?: string;
 }
 
-/** Returns the text of a reply without its thinking. Refuses a truncated reply, and the empty text of a tool call,
- * which could look like an answer. */
+/** Omits the thinking. Refuses a truncated reply, and the empty text of a tool call, which could look like an
+ * answer. */
 function answerIn({ model, text, reasoning, toolCall, finish }: RouterReply): SubAnswer {
   const fault = (why: string, hint?: string) => ({
     text: "",

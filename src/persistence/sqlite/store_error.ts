@@ -107,8 +107,8 @@ export function toStoreError(error: unknown, location: string): unknown {
   return /^E[A-Z]+$/.test(code) ? say("unavailable", "the file does not open; choose another file with --db") : error;
 }
 
-/** The message does not suffice, because a virtual table reports damage in other words. Extended codes count like their
- * first byte. */
+/** The message does not suffice, because a virtual table reports damage in other words. Extended codes have the same
+ * lowest byte. */
 function isCorrupt(error: Error): boolean {
   const CORRUPT = 11;
   return ((numberOf(error) ?? 0) & 0xff) === CORRUPT;

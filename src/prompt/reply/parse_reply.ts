@@ -19,8 +19,8 @@ const START =
 const ESCAPED_START = /\{\s*\\"(?:thinking|code|final|answer|expr)\\"\s*:/i;
 const MAX_STARTS = 40;
 const MAX_OTHER_STARTS = 8;
-/** The limit for the characters that Vis parses for all candidates of a reply together. With this limit, a hostile
- * reply costs no more than a large reply. */
+/** The candidates of a reply together have at most this many characters to parse, so that a hostile reply costs no more
+ * than a large one. */
 const MAX_WORK = 2_500_000;
 const MAX_LIBRARY = 2;
 const TOOL_CALL =
@@ -33,13 +33,13 @@ interface BesideText {
 
 const NATIVE_CALL = /^<tool_call>([\w.:-]+(?:\([\s\S]*)?)<\/tool_call>$/;
 
-/** Returns the stored text for a reply that has only a tool call. `parseReply` reads this text like the reply. */
+/** A reply that has only a tool call is stored as this text, which `parseReply` reads like the reply. */
 export function nativeCallText(toolCall: string): string {
   return `<tool_call>${toolCall}</tool_call>`;
 }
 
-/** Parses a model's reply: JSON, else faulty JSON, else fenced code. Cuts off any text after the reply. If the reply is
- * unreadable, the result has the reason. Never throws. */
+/** Tries JSON, faulty JSON and fenced code, and cuts off text after the reply. For an unreadable reply, the result has
+ * the reason. Does not throw. */
 export function parseReply(text: string, beside: BesideText = { reasoning: "", toolCall: null }): ParsedReply {
   const found = replyIn(text);
   const native = beside.toolCall ?? NATIVE_CALL.exec(text)?.[1] ?? null;
@@ -88,7 +88,7 @@ function failure(fault: ReplyFault, reason: string): ParsedReply {
   return { ok: false, reason: `${reason}. ${SHAPE}`, fault };
 }
 
-/** Converts Python's long strings to JSON strings. JSON never has three quotes in a row. */
+/** JSON has no three quotes in a row, so these are long strings of Python. */
 function plainQuotes(text: string): string {
   return text.includes('"""') ? text.replace(/"""([\s\S]*?)"""/g, (_, inner: string) => JSON.stringify(inner)) : text;
 }
@@ -142,8 +142,8 @@ function replyOf(value: unknown): Reply | Refused | null {
   return acting.length > 1 ? lastOf(acting) : acting[0] ? { ...acting[0], repairs: reply.repairs } : reply;
 }
 
-/** Returns the last of several complete replies, because earlier replies are drafts or examples. Refuses an answer
- * after code: the answer cannot rest on results of this code, and code that may be a draft does not run. */
+/** Earlier of several complete replies are drafts or examples, so the last one counts. Refuses an answer after code:
+ * the answer cannot rest on results of this code, and code that may be a draft does not run. */
 function lastOf(replies: readonly Reply[]): Reply | Refused | null {
   const last = replies.at(-1);
   if (last === undefined) return null;
@@ -160,13 +160,13 @@ function isSame(one: Reply, other: Reply): boolean {
   return JSON.stringify([one.code, one.final]) === JSON.stringify([other.code, other.final]);
 }
 
-/** Matches text that does not belong in a reply: the end of the model's turn, the beginning of another turn, or a
- * context of Vis. */
+/** This text does not belong in a reply: the end of the model's turn, the beginning of another turn, or a context of
+ * Vis. */
 const NEXT_TURN =
   /<[|｜](?:im_(?:end|start)|end|endoftext|end_of_text|eot_id|eom_id|return|call|user|start\|>\s*(?:user|system|developer)|end▁of▁sentence|END_OF_TURN_TOKEN|message_user)|<\/s>|<end_of_turn>|<turn\|>|<seed:eos>|\[(?:EOS|EOT|INST)\]|^[ \t]*\[iter \d+\/\d+\]|<(?:journal|var_index|prior_thinking|attempts|notes)>|^[ \t]*(?:user|human|assistant|tool|system|results?|output|observation)[ \t]*:/im;
 
-/** Returns the last object with code or an answer, before any next turn that the model invented. Without such an
- * object, returns the first object with thinking only, or null. */
+/** Returns the last object with code or an answer before a next turn that the model invented. Without such an object,
+ * returns the first object with thinking only, or null. */
 function fromObjects(body: string, fences: readonly Fence[]): Reply | Refused | null {
   let work = 0;
   let idle: Reply | null = null;
@@ -216,8 +216,8 @@ interface Start {
   readonly named: boolean;
 }
 
-/** Yields the very first brace if nothing precedes it, then braces before the name of a field, then all others. A reply
- * may begin with a comment or with an unknown field. */
+/** A reply may begin with a comment or with an unknown field. So the first brace of the text comes first, braces before
+ * the name of a field second, and other braces last. */
 function* starts(body: string, fences: readonly Fence[]): Generator<Start> {
   const first = /^\s*(?:[`~]{3,}\w*\s*)?(?=\{|\[\s*\{)/.exec(body)?.[0].length ?? -1;
   const inCode = (at: number) => fences.some((fence) => fence.start <= at && at < fence.end && isCode(fence));
@@ -230,7 +230,7 @@ function* starts(body: string, fences: readonly Fence[]): Generator<Start> {
   }
 }
 
-/** Drops a last part that may be incomplete, because Vis must not run incomplete code. */
+/** The last part may be incomplete, and Vis must not run incomplete code. */
 function complete(reply: Reply | null, { cutOff }: RepairedJson): Reply | null {
   if (reply === null || cutOff !== "last-part-doubtful") return reply;
   return reply.final ? { ...reply, final: null } : { ...reply, code: reply.code.slice(0, -1) };
@@ -250,7 +250,7 @@ function explained(
   return { ...reply, repairs };
 }
 
-/** Reads a reply that was escaped twice, like the arguments of an imitated tool call. Returns null for other text. */
+/** The arguments of an imitated tool call are escaped twice. Returns null for other text. */
 function escapedObject(body: string): Reply | null {
   const start = body.search(ESCAPED_START);
   if (start === -1) return null;
@@ -263,7 +263,7 @@ function escapedObject(body: string): Reply | null {
 const FENCED = "took fenced code as blocks";
 const TYPESCRIPT = new Set(["ts", "typescript", "js", "javascript"]);
 
-/** Whether all fences are marked as TypeScript. A reply of such fences needs no repair. */
+/** A reply of fences that are all marked as TypeScript or JavaScript needs no repair. */
 function isNamed(code: readonly Fence[]): boolean {
   return code.every(({ language }) => TYPESCRIPT.has(language));
 }
@@ -318,18 +318,17 @@ interface RepairedJson {
   readonly value: unknown;
   readonly end: number;
   readonly repairs: readonly string[];
-  /** Whether the text ended inside the value. The incomplete part was dropped, or its last part is doubtful and must be
-   * dropped. */
+  /** With "dropped", the text ended inside the value, which lacks the incomplete part. With "last-part-doubtful", the
+   * caller must drop the last part. */
   readonly cutOff: "no" | "dropped" | "last-part-doubtful";
 }
 
-/** The limit for the repair library, which takes quadratic time for bare quotes: 80 ms for 20 000 characters, and 6 s
- * for 180 000. */
+/** The repair library takes quadratic time for bare quotes: 80 ms for 20 000 characters, and 6 s for 180 000. */
 const MAX_REPAIR_CHARS = 20_000;
 const CUT_OFF = "the reply was cut off: its last, incomplete part was dropped";
 
-/** Reads the object or array at `start`: the unchanged text, then the text with repaired strings and quotes, closed if
- * it ended too early. Then uses the repair library if `library` allows this. Returns null if all attempts fail. */
+/** Tries the unchanged text, and the text with repaired strings and quotes, closed if it ended too early. With
+ * `library`, the repair library is the last attempt. Returns null if all attempts fail. */
 function readJson(
   text: string,
   { start, library }: { readonly start: number; readonly library: boolean },
@@ -390,8 +389,8 @@ function parse(text: string): { readonly value: unknown } | null {
 
 const TOKEN = /\\(?:u[0-9a-fA-F]{4}|["\\/bfnrt])|\\\r?\n|\\(.?)|"|\r\n|\p{Cc}/gu;
 
-/** Doubles backslashes that are invalid in JSON (`\d` in a pattern, a Windows path), because the repair library would
- * drop the backslashes. Also escapes control characters inside strings. */
+/** The repair library would drop backslashes that are invalid in JSON (`\d` in a pattern, a Windows path), so this
+ * function doubles them. It escapes control characters inside strings. */
 function repairStrings(text: string): string {
   let inside = false;
   return text.replace(TOKEN, (token: string, escaped: string | undefined) => {
@@ -411,8 +410,8 @@ function repairStrings(text: string): string {
   });
 }
 
-/** The names of fields that precede a value. `closing` uses these names to distinguish the end of a string from a quote
- * inside the string. */
+/** These names of fields precede a value. `ENDS` uses them to distinguish the end of a string from a quote inside the
+ * string. */
 const NAMES = "thinking|code|next|final|expr|time_?ms|model|reasoning|answer|answer_?type|confidence";
 const ENDS = new RegExp(
   `"\\s{0,99}(?:[}\\]]\\s{0,99}(?:[,}\\]]|$)|,\\s{0,99}(?:"(?:${NAMES})"\\s{0,9}:|\\{\\s{0,99}")|$)`,
@@ -420,8 +419,8 @@ const ENDS = new RegExp(
 );
 const ENDS_NAME = /"\s{0,99}:/y;
 
-/** Escapes quotes that a model left bare inside a string: `{"expr": "search.find("a", "b")"}`. Unlike the repair
- * library, this function takes linear time. */
+/** A model leaves quotes bare inside a string: `{"expr": "search.find("a", "b")"}`. Unlike the repair library, this
+ * function takes linear time. */
 function repairQuotes(text: string): string {
   let out = "";
   let from = 0;

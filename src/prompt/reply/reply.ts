@@ -4,7 +4,7 @@ import type { ReasoningLevel } from "../../providers/provider.ts";
 
 export interface ReplyBlock {
   readonly expr: string;
-  /** The model's estimate in milliseconds, unclamped; null without an estimate. */
+  /** The estimate of the model is in milliseconds, without limits; null without an estimate. */
   readonly timeMs: number | null;
 }
 
@@ -25,11 +25,11 @@ export interface Reply {
   readonly repairs: readonly string[];
 }
 
-/** The reason why a reply cannot be read: it is empty, incomplete, plain text, JSON of another shape, only thinking, or
- * imitates tool calls. */
+/** "thinking" means only thinking, "tools" an imitated tool call, "text" plain text, "json" JSON of another shape, and
+ * "cut" an incomplete reply. */
 export type ReplyFault = "empty" | "thinking" | "tools" | "text" | "json" | "cut";
 
-/** With `ok: false`, `reason` has the fault and the expected shape, in words for the next context. */
+/** The reason names the fault and the expected shape, in words for the next context. */
 export type ParsedReply =
   | { readonly ok: true; readonly reply: Reply }
   | { readonly ok: false; readonly reason: string; readonly fault: ReplyFault };
@@ -51,12 +51,12 @@ export const MAX_BLOCKS = 100;
 /** Vis reads at most this many items of a list in a reply. */
 const MAX_ITEMS = 10 * MAX_BLOCKS;
 
-/** Whether a block is one of the usual texts without effect. Vis neither runs nor stores such a block. */
+/** Vis neither runs nor stores a block without effect. */
 export function isNoOp(code: string): boolean {
   return NO_OPS.has(code.trim());
 }
 
-/** Returns a reply from a JSON value, or null if the value has no field of a reply. */
+/** Returns null if the value has no field of a reply. */
 export function normaliseReply(value: unknown): Reply | null {
   return normalise(value, { repairs: [], depth: 0 });
 }
@@ -201,8 +201,7 @@ function nextOf(value: unknown, repairs: string[]): Reply["next"] {
 const ANSWER_FIELDS = ["answer", "text", "content", "value", "result", "message", "response"];
 const CONFIDENCES: readonly NonNullable<Confidence>[] = ["high", "medium", "low"];
 
-/** Returns the final of a reply, or null. `fields` are the reply's own fields, for an answer next to `final`. An empty
- * answer next to code does not count. */
+/** `fields` are the fields of the reply, for an answer next to `final`. An empty answer next to code does not count. */
 function normaliseFinal(
   final: unknown,
   { fields, hasCode, repairs }: { readonly fields: ReplyFields; readonly hasCode: boolean; readonly repairs: string[] },
@@ -269,7 +268,7 @@ function confidence(value: unknown, repairs: string[]): Confidence {
   return number >= 0.8 ? "high" : number >= 0.5 ? "medium" : "low";
 }
 
-/** The fields of an object, with names normalised: no case, blanks, `_` or `-`. */
+/** The names of the fields are normalised, without case, blanks, `_` and `-`. */
 interface ReplyFields {
   readonly entries: ReadonlyMap<string, unknown>;
   readonly renamed: readonly string[];
@@ -314,7 +313,7 @@ function pick(fields: ReplyFields, names: readonly string[]): unknown {
   return undefined;
 }
 
-/** Returns the text of any JSON value; lists of texts are joined. Returns "" if the value is too deep. */
+/** Joins lists of texts. Returns "" if the value is too deep. */
 function plainText(value: unknown): string {
   if (value === undefined || value === null) return "";
   if (typeof value === "string") return value;

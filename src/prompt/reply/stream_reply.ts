@@ -6,21 +6,20 @@ interface ReplyDelta {
   readonly answer: string;
 }
 
-/** The shown text while Vis reads it by characters. Appending each character to a string would create an object for
- * each character. */
+/** Lists of characters replace strings, because an append of a character to a string would create an object for it. */
 interface Shown {
   readonly thinking: string[];
   readonly code: { readonly block: number; readonly chars: string[] }[];
   readonly answer: string[];
 }
 
-/** Extracts thinking, code and answer from a reply while it arrives, and reads each character once. The result is only
- * for display: `parseReply` decides which code runs and which answer counts. Never throws. */
+/** Reads a reply while it arrives, each character once. The result is only for display: `parseReply` decides which code
+ * runs and which answer counts. Does not throw. */
 export class ReplyStream {
   readonly #outside = new FenceScanner();
   #inside: JsonTextScanner | null = null;
   #done = false;
-  /** The first half of a surrogate pair in which a delta ended. */
+  /** If a delta ended inside a surrogate pair, this field keeps the first half. */
   #half = "";
 
   push(delta: string): ReplyDelta {
@@ -79,17 +78,18 @@ const NO_PIECE: StreamPiece = { kind: "none" };
 const OPENS = /[>\]▷:\nA-Z{]/;
 const CODE_FENCE = /^\s*`{3,}\s*(?:ts|tsx|typescript|js|jsx|javascript)\s*$/i;
 const MAX_LINE = 80;
-/** The limit for the characters of a mark, with the text before it on its line. */
+/** A mark, with the text before it on its line, has at most this many characters. */
 const MAX_OPEN = 120;
 const MAX_CLOSE = 24;
 
-/** Reads the text before the reply object: thinking tags and fenced code, up to the first brace that begins JSON. */
+/** The scanner reads the text before the reply object: thinking tags and fenced code, up to the first brace that begins
+ * JSON. */
 class FenceScanner {
   #mode: "prose" | "thinking" | "code" = "prose";
   #thought: OpenThinking | null = null;
   #tail = "";
   #line = "";
-  /** The text that the scanner holds back until it can decide between a tag, a closing fence and the start of JSON. */
+  /** The scanner holds this text back until it can decide between a tag, a closing fence and the start of JSON. */
   #held = "";
   #block = -1;
   #depth = 0;
@@ -214,17 +214,17 @@ const ESCAPES: Readonly<Record<string, string>> = {
 const MAX_KEY = 40;
 const MAX_DEPTH = 64;
 
-/** Reads the characters of one JSON value and yields the text of its `thinking`, `expr` and `answer` strings. The
- * scanner skips unknown syntax. */
+/** The scanner yields the text of the `thinking`, `expr` and `answer` strings of one JSON value, and skips unknown
+ * syntax. */
 class JsonTextScanner {
   readonly #frames: Frame[] = [];
   #deeper = 0;
   #quote = "";
   #sink: Sink = { kind: "ignored" };
   #escape = "";
-  /** The first half of a surrogate pair that was written as two escapes. */
+  /** If a reply writes a surrogate pair as two escapes, this field keeps the first half. */
   #half = "";
-  /** The draft of the first answer. Vis does not show a second answer in the same reply. */
+  /** Vis shows a draft of the first answer, but not of a second answer in the same reply. */
   #answer: AnswerDraft | null = null;
 
   take(char: string): StreamPiece {
@@ -349,13 +349,13 @@ function isAnswer({ role }: Frame, key: string): boolean {
   return role === "final" ? key === "answer" : role === "reply" && (key === "answer" || FINAL.test(key));
 }
 
-/** Matches a text that may be the name of a variable, which has no meaning for a user. */
+/** The name of a variable has no meaning for a user, and matches this pattern. */
 const NAME = /^[\w$.\s]*$/;
 const MAX_NAME = 80;
 const MAX_TAG = 200;
 
-/** The part of an answer that a user may see before Vis has filled in its values. The draft is empty while the text may
- * be the name of a variable. The draft has … in place of a value that a template inserts. */
+/** A user may see this part of an answer before Vis has filled in its values. The draft is empty while the text may be
+ * the name of a variable. It has … in place of a value that a template inserts. */
 class AnswerDraft {
   #held = "";
   #begun = false;

@@ -1,13 +1,13 @@
 import { jsonOrUndefined } from "../../domain/kit/json.ts";
 
-/** The tags with which a family of models marks its thinking. Some services leave the tags in the text. */
+/** Some services leave the tags with which a family of models marks its thinking in the text. */
 interface Family {
   readonly open: string;
   readonly close: string;
   readonly starts: string;
-  /** Whether case matters, because prose contains the same letters. */
+  /** If true, letter case matters, because prose contains the same letters. */
   readonly isExact?: true;
-  /** Whether the end tag has a meaning only after the opening tag of this family. */
+  /** If true, the end tag has a meaning only after the opening tag of this family. */
   readonly endsOnlyItself?: true;
 }
 
@@ -54,7 +54,7 @@ const FAMILIES: readonly Family[] = [
   },
 ];
 
-/** Marks before an answer. All text before such a mark is thinking. */
+/** Such a mark comes before an answer, so the text before it is thinking. */
 const ANSWER = [
   `(?:<\\|start\\|>\\s*assistant\\s*)?${CHANNEL}(?:final|answer|response)\\b${HEADER}`,
   "<\\|begin_of_solution\\|>",
@@ -66,7 +66,7 @@ const ANSWER = [
 ].join("|");
 
 const ANY = new RegExp([ANSWER, ...FAMILIES.flatMap(({ open, close }) => [open, close])].join("|"), "i");
-/** The limit for the values that Vis checks for marks in their text, inside thinking and before a reply. */
+/** Vis checks at most this many values for marks in their text, inside thinking and before a reply. */
 const MAX_VALUES = 1_000;
 const REPLY = /^[{[]\s*\{?\s*["'“]?(?:thinking|code|next|final|answer|expr)["'”]?\s*:/i;
 const MAX_WORK = 2_500_000;
@@ -95,18 +95,19 @@ export function thinkingAfter(text: string): OpenThinking | null {
 interface ThinkParts {
   readonly thinking: string;
   readonly body: string;
-  /** The opening mark of the last unclosed thinking, whose content is not a reply; "" if all thinking is closed. */
+  /** If the last thinking has no end, `unclosed` is its opening mark, and its content is not a reply; "" if all
+   * thinking is closed. */
   readonly unclosed: string;
 }
 
-/** Separates a model's marked thinking from its reply. A mark in a JSON value or in code is text. Many templates write
- * the beginning of thinking themselves. If the beginning is missing, all text before the end mark is thinking. */
+/** A mark in a JSON value or in code is text. Many templates write the beginning of thinking themselves, so without a
+ * beginning, the text before the end mark is thinking. */
 export function takeThinking(text: string): ThinkParts {
   return ANY.test(text) ? new Parts(text).take() : { thinking: "", body: text, unclosed: "" };
 }
 
-/** Separates thinking from a text that is not a JSON reply. Only thinking at the beginning of the text counts, because
- * later marks may be a part of the answer. */
+/** Later marks may be a part of the answer, so only thinking at the beginning of the text counts. The text must not be
+ * a JSON reply. */
 export function takeFirstThinking(text: string): ThinkParts {
   if (!ANY.test(text)) return { thinking: "", body: text, unclosed: "" };
   const parts = new Parts(text);
@@ -123,7 +124,7 @@ interface Found {
   readonly end: number;
 }
 
-/** Finds the matches of one pattern in order; `at` must never decrease. */
+/** `at` must not decrease from call to call. */
 class Finder {
   readonly #pattern: RegExp;
   #next: RegExpExecArray | null | undefined;
@@ -151,7 +152,7 @@ class Parts {
   readonly #json = new Finder("json", null, `\\{\\s*["'“{[a-z]|\\[\\s*["'{[]`);
   readonly #thinking: string[] = [];
   #body: string[] = [];
-  /** The beginning of an invalid JSON reply, whose end is unknown. */
+  /** An invalid JSON reply begins here, and its end is unknown. */
   #faulty = Infinity;
   #leads: boolean | null = null;
   #values = 0;
@@ -165,14 +166,14 @@ class Parts {
       new Finder("answer", null, ANSWER),
       ...FAMILIES.map((family) => new Finder("open", family, family.open)),
       ...FAMILIES.filter(({ endsOnlyItself }) => !endsOnlyItself).map((family) =>
-        // Removes the last part of `close`, a token that follows the thinking, because this part alone is no mark.
+        // The last part of `close`, a token that follows the thinking, is no mark alone, so this expression removes it.
         new Finder("close", family, family.close.replace(/\|\(\?=.*$/, ""))
       ),
       ...[...this.#fences.keys()].length > 0 ? [new Finder("fence", null, "(?<![^\\n])[ \\t]*(?:`{3,}|~{3,})")] : [],
     ];
   }
 
-  /** Whether the text begins with thinking; valid after `take`. */
+  /** Returns whether the text begins with thinking. The caller must call `take` first. */
   get leads(): boolean {
     return this.#leads ?? false;
   }
@@ -220,8 +221,8 @@ class Parts {
     return { thinking, body: this.#body.join(""), unclosed };
   }
 
-  /** Whether the text has only an answer before the end of thinking at `end`, and no text after it. A reply with code
-   * does not count, because the code may be a draft. */
+  /** Returns whether the text has only an answer before the end of thinking at `end`, and no text after it. A reply
+   * with code does not count, because the code may be a draft. */
   #isAnswerAlone(end: number): boolean {
     const before = this.#body.join("").trim();
     if (!REPLY.test(before) || /[\p{L}\p{N}{]/u.test(this.#text.slice(end))) return false;
@@ -278,8 +279,6 @@ class Parts {
   }
 }
 
-/* Finds the ends of fenced code and JSON values in a text. */
-
 export interface Fence {
   readonly language: string;
   readonly content: string;
@@ -294,7 +293,7 @@ const CODE = new Set(["ts", "tsx", "typescript", "js", "jsx", "javascript", "mjs
 const LOOKS_LIKE_REPLY = /^\s*\{\s*"(?:thinking|code|next|final)"\s*:/;
 const LOOKS_LIKE_CODE = /\b(?:await|const|let|var|function|class|return)\b|=>|console\.|\w\(.*\)/;
 
-/** Finds fences line by line. A fence with a language inside another one is nested and must be closed first. */
+/** A fence with a language inside another one is nested, and must close first. */
 export function findFences(text: string): Fence[] {
   const fences: Fence[] = [];
   let open: { mark: string; language: string; start: number; from: number; depth: number } | null = null;
@@ -322,8 +321,8 @@ export function findFences(text: string): Fence[] {
   return fences;
 }
 
-/** Whether the mark of a fence is TypeScript or JavaScript, or whether the content of an unmarked fence looks like
- * code. False if the fence contains a reply. */
+/** Returns whether a fence is TypeScript or JavaScript by its mark, or, without a mark, by its content. A fence with a
+ * reply is no code. */
 export function isCode({ language, content }: Fence): boolean {
   if (LOOKS_LIKE_REPLY.test(content)) return false;
   if (language !== "") return CODE.has(language);
@@ -332,12 +331,11 @@ export function isCode({ language, content }: Fence): boolean {
 
 interface Scan {
   readonly end: number;
-  /** Returns the text up to its last complete part, with closing brackets. Returns "" if no part is complete. */
+  /** Returns the text up to its last complete part, with closing brackets, or "" if no part is complete. */
   readonly closed: () => string;
 }
 
-/** Finds the end of the object or array at `start` in one pass, without recursion. A bracket of the wrong kind closes
- * as many levels as it can. */
+/** Takes one pass without recursion. A bracket of the wrong kind closes as many levels as it can. */
 export function scanJson(text: string, start: number): Scan {
   const stack: ("}" | "]")[] = [];
   const open = { "}": 0, "]": 0 };
