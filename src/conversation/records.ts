@@ -142,8 +142,8 @@ interface FoundPoint {
 }
 
 /** `id` names a conversation, a branch or a query, in full or by a prefix. In a conversation or branch, `at` is N for
- * after its Nth shown iteration, or Q.I for iteration I of query Q; 0 is before the first. Without `at`, the point is
- * the end. Rejects with `UsageError`. */
+ * the point after its Nth shown iteration, or Q.I for iteration I of query Q. Without `at`, the point is the end.
+ * Rejects with `UsageError`. */
 export async function findPoint(store: Store, id: string, at: string | null): Promise<FoundPoint> {
   const place = at === null ? null : PLACE.exec(at);
   if (at !== null && !place) {

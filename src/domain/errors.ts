@@ -1,5 +1,5 @@
-/** A layer above catches these errors by class. `code` distinguishes the cases of a class; code must not parse
- * messages. */
+/** A layer above catches these errors by class. `code` distinguishes the cases of a class, so a caller need not parse a
+ * message. */
 
 /** A flag, argument or input is unusable; the CLI exits with 2. */
 export class UsageError extends Error {

@@ -553,8 +553,8 @@ function kindOf(value: unknown): string {
   return typeof name === "string" && name !== "" ? `a ${name}` : "an object of a class";
 }
 
-/** A piece begins with a random number of this length, which makes the piece unique, so that Vis can remove it without
- * a search of the store. */
+/** A piece begins with a random number of this length, so that no other text shares it, and Vis can remove it without a
+ * search. */
 const MARK_BYTES = 16;
 const PIECE = 1 << 20;
 

@@ -209,7 +209,6 @@ export class VariableIndex {
     });
   }
 
-  /** The text of the variable equals the file in this state. */
   equalsFile(name: string, path: string, state: string): void {
     this.#texts.equal(name, path, state);
     this.#revision++;

@@ -124,8 +124,8 @@ export type IterationResult =
   })
   | {
     readonly kind: "cancelled";
-    /** The user cancelled the query while the blocks of this stored step ran. It is null if the model call was
-     * cancelled. */
+    /** The cancellation came while the blocks of this stored step ran; `begun` is null if it came during the model
+     * call. */
     readonly begun: { readonly thinking: string } | null;
   };
 

@@ -282,7 +282,7 @@ async function askModel(
     & Pick<IterationInput, "reasoning" | "prefer">,
 ): Promise<ModelCallOutcome> {
   const begun = performance.now();
-  // The import during the call costs no time before it.
+  // An import during the call does not delay the call.
   const loading = setTimeout(() => void import("../prompt/reply/parse_reply.ts"), AFTER_REQUEST_MS);
   const traces: ModelTrace[] = [];
   // Events wait until Vis has reported all earlier events.
@@ -435,7 +435,7 @@ type Settled =
   | {
     readonly kind: "refused";
     readonly reason: string;
-    /** Vis has refused this answer without support twice for the same reason; it is null in other cases. */
+    /** The text is an answer without support that Vis has refused twice for the same reason, or null. */
     readonly unsupported: string | null;
     readonly doubt?: Doubt;
   };

@@ -62,7 +62,7 @@ export abstract class Database extends Kysely<DatabaseSchema> {
 
   abstract read<T>(work: (tx: Database) => Promise<T>): Promise<T>;
 
-  /** Runs long reads on one snapshot, beside other work if the database is a file or a server. */
+  /** Runs long reads on one snapshot. A database in memory makes other work wait for them. */
   readBeside<T>(work: (tx: Database) => Promise<T>): Promise<T> {
     return this.read(work);
   }

@@ -148,8 +148,8 @@ function isOwn(db: Database) {
   return sql`c.id IS NOT NULL AND ${isSeen(db, "c.tenant")}`;
 }
 
-/** With a filter, or with an index that several tenants share, the newest matches may be the wrong ones, so the search
- * reads all of them. */
+/** With a filter, or with an index that several tenants share, the newest matches may be of no use, so the search reads
+ * all matches. */
 async function bound(
   db: Database,
   ...[match, { conversationId, branchId, kind, since, until }]: readonly [SearchMatch, SearchFilter]

@@ -204,8 +204,8 @@ export interface EndOfIteration {
 
 export interface QueryStore {
   /** Leases the branch to the process. Returns the id of the run (`query_state.id`). Throws `BusyError` while another
-   * live process holds the branch, and `UsageError` for a retry of a query that still runs or is not the last of its
-   * branch. */
+   * live process holds the branch, and `UsageError` for a retry of a running query, or of a query before the last
+   * one. */
   beginQuery(query: NewQuery): Promise<string>;
   /** The caller adds the user's messages before a model call shows them. Throws if the query has ended. */
   addSteered(queryId: string, sent: { readonly iteration: number; readonly texts: readonly string[] }): Promise<void>;

@@ -235,9 +235,9 @@ const BRIEF = 1_000;
  * remain. */
 const LEAST_EARLIER = 2_000;
 
-/** The results are the oldest first, as far back as they fit. With the journal, they may have `earlierChars`
- * characters, or twice as many after a brief journal. After a failed block, the limit is `journalChars`, so that a
- * failure hides fewer results. */
+/** Returns results of earlier iterations, oldest first. With the journal, they may have `earlierChars` characters, or
+ * twice as many after a brief journal. After a failed block, the limit is `journalChars`, so that a failure hides fewer
+ * results. */
 export function renderEarlier(
   earlier: readonly EarlierIteration[],
   { journal, caps }: { readonly journal: readonly JournalEntry[]; readonly caps: ContextCaps },
@@ -699,8 +699,8 @@ interface NameGroup {
 /** A list with more gaps than this shows only its first and last names. */
 const MAX_RUNS = 4;
 
-/** A group has variables that look the same except for the last number in their names, and the place of its newest
- * member. Values that the index shows in full stay outside, because the row of a group would hide them. */
+/** A group joins variables that look the same except for the last number in their names; its place is the place of its
+ * newest member. Values that the index shows in full stay outside, because the row of a group would hide them. */
 function groupNumbered(variables: readonly IndexedVariable[], inlineChars: number): NameGroup[] {
   const groups = new Map<string, IndexedVariable[]>();
   for (const variable of variables) {

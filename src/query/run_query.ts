@@ -588,8 +588,8 @@ export async function storeQuery(
   });
 }
 
-/** Other processes see the stored question, and so that the query waits. If Vis cannot store the question, it asks
- * nevertheless. */
+/** Other processes see by the stored question that the query waits. If Vis cannot store the question, it still asks the
+ * user. */
 function storedWhileAsked(
   approve: Approve,
   { store, log, queryId }: { readonly store: QueryStore; readonly log: Log; readonly queryId: string },
@@ -620,7 +620,7 @@ function keptWaiting(
   let kept = Promise.resolve();
   return (texts) => {
     emitter.send({ type: "steering", texts });
-    // After a failure, other processes only do not show these messages.
+    // A failure only hides these messages from other processes.
     kept = kept.then(() => store.setWaiting(queryId, texts)).catch(() => {});
   };
 }

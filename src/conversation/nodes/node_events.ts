@@ -60,8 +60,8 @@ export class LocalEvents {
     return number;
   }
 
-  /** Returns null if the caller must read the database instead: after dropped events, for a number of another run, and
-   * for the last number of an ended run. */
+  /** Returns null if the caller must read the database instead. This is so after dropped events, for a number of
+   * another run, and for the last number of an ended run. */
   after(number: number): readonly NumberedQueryEvent[] | null {
     const oldest = this.#newest - this.#kept.length + 1;
     if (number < this.before || number > this.#newest || number + 1 < oldest) return null;

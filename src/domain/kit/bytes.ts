@@ -166,7 +166,7 @@ function strictDecoder(encoding: string): TextDecoder {
   return known;
 }
 
-/** A log with some broken bytes is UTF-8, and so is a text that ends within a character. */
+/** A log with some broken bytes counts as UTF-8, and so does a text that ends within a character. */
 function isClearlyUtf8({ text, replaced }: DecodedText): boolean {
   const whole = wholeAbove(text, replaced);
   return whole > 3 * replaced || whole > 0 && replaced === 1 && text.endsWith("\uFFFD");
@@ -382,7 +382,6 @@ function lettersInPairs(bytes: Uint8Array): number {
   return count;
 }
 
-/** A character of two bytes counts twice. */
 function scoreOf(text: string, name: Candidate): number {
   let score = 0;
   const chars = [...text];

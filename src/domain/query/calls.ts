@@ -10,15 +10,11 @@ export interface HostCallEvent {
   readonly ms?: number | undefined;
   readonly ok?: boolean | undefined;
   readonly outcome?: string | undefined;
-  /** If true, the call failed because the user refused it. */
   readonly refusedByUser?: boolean | undefined;
   /** `output` has the lines of a failed call's output that name a failure, and its last lines. */
   readonly output?: string | undefined;
-  /** The hint tells how a failed call could succeed. */
   readonly hint?: string | undefined;
-  /** This variable holds the whole of a long output. */
   readonly kept?: string | undefined;
-  /** The call ran a command with this exit code; null if the command has none. */
   readonly exitCode?: number | null | undefined;
   readonly unfinished?: boolean | undefined;
   /** The call may have made a lasting change if this field is set. */

@@ -171,7 +171,7 @@ export class QueryProgress {
         this.#blockOf(step, event.block, "running").result = boundedResult(event.result);
         return;
       case "host_call": {
-        const begins = event.phase === "start" && event.action !== undefined; // Vis's own functions are not shown.
+        const begins = event.phase === "start" && event.action !== undefined; // Functions of Vis itself have no action.
         const block = this.#blockOf(step, event.block, begins ? "calling" : "running");
         block.calling = this.#detail = begins ? callingText(event) : "";
         block.printing = "";

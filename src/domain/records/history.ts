@@ -54,9 +54,9 @@ export interface PastVersion {
   readonly createdAt: number;
 }
 
-/** A conversation or branch is named by its id, or by the first 8 or more characters of the id. Methods reject with
- * `UsageError` for an unknown one. The id of a conversation names its last used branch, or the running branch in the
- * running conversation. */
+/** The id of a conversation or branch, or its first 8 or more characters, names it. Methods reject with `UsageError`
+ * for an unknown one. The id of a conversation names its last used branch, or the running branch in the running
+ * conversation. */
 export interface HistoryReader {
   search(text: string, filter: SearchFilter): Promise<readonly SearchHit[]>;
   /** The conversation with the newest query comes first. */

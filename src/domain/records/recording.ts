@@ -9,7 +9,7 @@ import type { StoredQuery } from "../query/stored_query.ts";
 /** If a plain model call has a reply and an error, the length limit of the model cut the reply. */
 type RecordedCall = Pick<SubCall, "prompt" | "reply" | "error">;
 
-/** The input of the variable `context` has pieces that are readable while the store is open. */
+/** `pieces` are readable while the store is open. */
 export interface RecordedContext {
   readonly label: string;
   readonly json: boolean;

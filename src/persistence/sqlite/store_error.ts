@@ -73,8 +73,8 @@ const RULES: readonly Rule[] = [
   [/not open|already been destroyed/, "unavailable", "this process has already closed it"],
 ];
 
-/** Damage can cause these errors: in SQLite, in JSON of a metadata cell, in Kysely for a row that must exist, or for a
- * number out of range. */
+/** Damage can cause these errors in SQLite, in JSON of a metadata cell, and in Kysely. It can also cause a number out
+ * of range. */
 const DAMAGED =
   /malformed|corrupt|fts5: |SyntaxError|NoResultError|ERR_OUT_OF_RANGE|no such (table|column|index|function)|foreign key mismatch/;
 

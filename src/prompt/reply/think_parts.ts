@@ -1,6 +1,6 @@
 import { jsonOrUndefined } from "../../domain/kit/json.ts";
 
-/** Some services leave the tags with which a family of models marks its thinking in the text. */
+/** A family of models marks its thinking with these tags, which some services leave in the text. */
 interface Family {
   readonly open: string;
   readonly close: string;
