@@ -170,7 +170,8 @@ export class Conversations {
   }
 
   /** Rejects with `UsageError` for an unusable request or option, or with `Cancelled` for an early abort; the store is
-   * unchanged in both cases. Also rejects with `BusyError`, `ConfigError` and `StoreError`. Other ends are results. */
+   * unchanged in both cases. Other rejections are `BusyError`, `ConfigError` and `StoreError`. Other ends are
+   * results. */
   async ask(
     target: AskTarget,
     request: string,
@@ -385,7 +386,7 @@ async function notFound(id: string, store: Pick<ConversationStore, "listConversa
 
 export interface SharedRun {
   readonly branchId: string;
-  /** This is the number of the oldest kept event. Without a kept event, it is larger than `newest`. */
+  /** The number belongs to the oldest kept event. Without a kept event, it is larger than `newest`. */
   readonly oldest: number;
   readonly newest: number;
   readonly running: boolean;

@@ -276,8 +276,8 @@ export class LiveEnvironments<E extends LiveEnvironment, B extends { readonly br
     return (this.#entries.get(branchId)?.lock.open ?? 0) > 0;
   }
 
-  /** Returns an environment with the state after the run `after`, for a run that is stored as running. The caller must
-   * hold the lock of the branch. `reopen` reads the state from the store again. */
+  /** Returns an environment with the state after the run `after`, for a run that the caller has stored as running. The
+   * caller must hold the lock of the branch. `reopen` reads the state from the store again. */
   async use(branch: B, { run, after, reopen }: WantedFor): Promise<E> {
     const entry = this.#entryOf(branch.branchId);
     const { opened } = entry;
@@ -339,7 +339,8 @@ export interface PooledChild {
 }
 
 interface ChildPoolOptions {
-  /** The limit counts children from before their start until they are reaped. Simultaneous queries can exceed it. */
+  /** The limit counts children from before their start until their processes are gone. Simultaneous queries can exceed
+   * it. */
   readonly live: number;
   readonly idleMs: number;
   /** Calls `f` once after `ms`, unless the caller first calls the returned function. */

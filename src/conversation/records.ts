@@ -216,7 +216,7 @@ export async function readSettled<T>(
 ): Promise<T> {
   const found = await read();
   if (!runs(found)) return found;
-  // If the database is read-only, the result of the read stays as it is.
+  // If the database is read-only, this function returns the first result.
   return await store.sweepLost().catch(() => 0) > 0 ? await read() : found;
 }
 

@@ -182,7 +182,7 @@ export function reasonOf(error: unknown): string {
   return messageOf(error).replace(/^(?!Vis )[A-Z](?=[a-z]* )/, (first) => first.toLowerCase());
 }
 
-/** Returns why a file could not be read or written, in plain words. For an unknown error, returns `otherwise`. */
+/** Returns in plain words why Vis could not read or write a file. For an unknown error, returns `otherwise`. */
 export function fileFault(error: unknown, otherwise = messageOf(error)): string {
   return WORDS[fileCode(error)] ?? otherwise;
 }

@@ -29,7 +29,6 @@ export interface UndoReport {
   readonly folders?: readonly string[];
   /** The undo left these files unchanged, such as files that somebody has changed since. */
   readonly kept?: readonly { readonly path: string; readonly reason: string }[];
-  /** The notes have other facts, such as names that no longer share one file. */
   readonly notes?: readonly string[];
 }
 

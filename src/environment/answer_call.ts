@@ -226,8 +226,8 @@ const MAX_CHARS = 16 * 1024;
 /** The names of omitted diffs have at most this many characters together. */
 const MAX_NAMES = 64 * 1024;
 
-/** Skips diffs that only report a removal or a move. Events carry the list, so it is bounded: a diff beyond the limits
- * appears with its name only, or not at all. */
+/** Skips diffs that only report a removal or a move. Events carry the list, so this function limits it: a diff beyond
+ * the limits appears with its name only, or not at all. */
 export function diffsIn(result: unknown): { readonly diffs?: readonly string[] } {
   const found: string[] = [];
   let [left, names] = [MAX_CHARS, MAX_NAMES];

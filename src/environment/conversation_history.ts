@@ -32,7 +32,6 @@ export async function varHistory(store: Store, at: { readonly branchId: string; 
   return versions.map(({ version, image, code, createdAt }) => ({ version, value: valueOf(image), code, createdAt }));
 }
 
-/** Compares data by path, and texts and functions line by line. */
 export async function varDiff(
   store: Store,
   at: {

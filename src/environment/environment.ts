@@ -43,8 +43,6 @@ import {
   VariableIndex,
 } from "./variables.ts";
 
-/** Vis compares a text of at most `MAX_COMPARED_BYTES` with its file, and remembers the last comparison of `MAX_KNOWN`
- * variables. */
 const MAX_COMPARED_BYTES = 1 << 20, MAX_KNOWN = 1_000;
 
 /** The conversation layer owns and closes the environment. An environment does not close the store. */
@@ -56,7 +54,7 @@ export class Environment {
   readonly views: EnvironmentViews;
   readonly given = new InputVariables();
   readonly programs = new ConversationPrograms();
-  /** A text has the version of a variable and the state of its file at the last comparison. */
+  /** The value for a variable names its version, and the state of its file at the last comparison. */
   readonly #compared = new BoundedMap<string, string>(MAX_KNOWN);
   /** If false, the environment could neither store nor undo a change, so its state differs from the stored state. */
   sound = true;
@@ -146,8 +144,8 @@ export class Environment {
     return this.#session.used !== null;
   }
 
-  /** Stops the child until it is needed, unless a query runs. The store gets versions with their iteration, so the stop
-   * loses no version. */
+  /** Stops the child, unless a query runs. The store gets versions with their iteration, so the stop loses no
+   * version. */
   async rest(): Promise<void> {
     if (this.#scope === null) await this.#session.stop();
   }
@@ -284,8 +282,7 @@ export class Environment {
     return await this.#session.use(name, (sandbox) => sandbox.read(name, options));
   }
 
-  /** Sets a system variable in the index and in a running child, so that the next code sees it. A child that starts
-   * later gets the variable, too. */
+  /** Sets a system variable in the index, in a running child and in later children, so that the next code sees it. */
   bindSystem(name: string, text: string): void {
     this.#system.set(name, text);
     this.index.system(name, text);
@@ -293,7 +290,7 @@ export class Environment {
   }
 
   /** Returns the scope changes since the last stored snapshot, which the caller stores with the new versions. The
-   * caller calls `done` when they are stored. Later changes belong to the next snapshot. */
+   * caller calls `done` when it has stored them. Later changes belong to the next snapshot. */
   storing(): { readonly scopes: ScopesNow; done(): void } {
     const [images, scopes] = [this.#session.unsavedNow, this.#scopes.now];
     const done = (): void => {

@@ -255,7 +255,7 @@ interface BoundVariablesSource {
   readonly scopes: ScopeChanges;
   readonly given: InputVariables;
   readonly stored: (name: string) => Promise<VariableImage | null>;
-  /** At its end, a running block stores variables that an extension has bound meanwhile. */
+  /** At its end, a running block stores variables that an extension has bound during the block. */
   readonly running: () => boolean;
   readonly initialNames: () => ReadonlySet<string>;
 }

@@ -16,7 +16,7 @@ export interface InputVariable {
 export interface VariableSource {
   readonly label: string;
   readonly json: boolean;
-  /** Bytes that were made from a text have this encoding. Vis detects the encoding of other bytes. */
+  /** The field is set if Vis made the bytes from a text. Vis detects the encoding of other bytes. */
   readonly encoding?: "utf-8";
   readonly pieces: AsyncIterable<Uint8Array>;
 }

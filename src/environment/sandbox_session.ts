@@ -69,8 +69,8 @@ export class SandboxSession {
     return this.#start.child;
   }
 
-  /** Runs work in the child, with the large texts that the code names. If the child ends meanwhile, the session repeats
-   * the work once in a new child. Rejects with `SandboxEnded` if the new child ends, too. */
+  /** Runs work in the child, with the large texts that the code names. If the child ends during the work, the session
+   * repeats the work once in a new child. Rejects with `SandboxEnded` if the new child ends during the work. */
   async use<T>(code: string, work: (sandbox: Sandbox, failed: string | null) => Promise<T>): Promise<T> {
     for (let time = 1;; time++) {
       const { sandbox, failed } = await this.readyFor(code);
@@ -142,7 +142,8 @@ export class SandboxSession {
     for (const image of images) this.#unsaved.set(image.name, image);
   }
 
-  /** Removes the names from the running child. A child that starts before the iteration is stored does not get them. */
+  /** Removes the names from the running child. A child that starts before the store has the iteration does not get
+   * them. */
   async forget(names: readonly string[]): Promise<void> {
     for (const name of names) {
       this.#unsaved.set(name, null);
@@ -316,7 +317,7 @@ class ShownRows {
     this.#stored = stored;
   }
 
-  /** The caller calls it before a block runs, so that a child that starts for the block gets the right rows. */
+  /** The caller calls `begin` before a block runs, so that a child that starts for the block gets the right rows. */
   begin({ iteration }: Pick<BlockRun, "iteration">): void {
     if (iteration === this.#iteration) return;
     this.#rotate();

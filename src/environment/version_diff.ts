@@ -190,7 +190,7 @@ function kindOf(value: object): string {
   return Object.prototype.toString.call(value);
 }
 
-/** A part has the code that accesses it as its key. Returns null if the value has no parts. */
+/** The key of a part is the code that accesses it. Returns null if the value has no parts. */
 function partsOf(value: object): Parts | null {
   if (value instanceof Map) return numbered([...value].map(([key, item]) => [`.get(${keyText(key)})`, item]));
   if (value instanceof Set) return numbered([...value].map((item) => [`.has(${keyText(item)})`, true]));

@@ -189,7 +189,7 @@ export class Recorder {
     this.#messages = messages;
   }
 
-  /** Rejects if Vis cannot store the row. In this case, the function from `ending` rejects, too. */
+  /** Rejects if Vis cannot store the row, and makes the function from `ending` reject. */
   begin(blocks: readonly ReplyBlock[]): Promise<unknown> {
     this.#begun = this.#begin(blocks);
     this.#begun.catch(() => {});
@@ -210,7 +210,7 @@ export class Recorder {
     return id;
   }
 
-  /** The caller calls this before the first block, because blocks may read `$reasoning`. */
+  /** The caller calls `bindThinking` before the first block, because blocks may read `$reasoning`. */
   bindThinking(): void {
     const { thinking } = this.#asked;
     if (thinking) this.#frame.environment.bindSystem("$reasoning", thinking);

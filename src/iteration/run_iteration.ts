@@ -41,7 +41,7 @@ const CUT_NOTE =
   "shorter: fewer blocks, and answer(value) for a long answer";
 
 /** Makes a model call, runs its blocks and judges its answer. Resolves before the store has the end of the iteration.
- * Rejects only with `ConfigError`, `StoreError`, `TakenOverError` and defects, also when `input.stored` rejects. */
+ * Rejects only with `ConfigError`, `StoreError`, `TakenOverError` and defects, even when `input.stored` rejects. */
 export async function runIteration(frame: IterationFrame, input: IterationInput): Promise<Iterated> {
   const elapsed = stopwatch(frame);
   const { alternatingRoles } = frame.router.current().capabilities;
@@ -155,8 +155,8 @@ async function act(
   return { result, store };
 }
 
-/** The child needs some time to read the first block, so Vis stores the row of the blocks meanwhile. Rejects if there
- * are blocks and Vis cannot store their row. */
+/** The child needs some time to read the first block, and Vis stores the row of the blocks during this time. Rejects if
+ * there are blocks and Vis cannot store their row. */
 async function runBlocks(
   frame: IterationFrame,
   { blocks, iteration, recorder }: {

@@ -271,7 +271,7 @@ export async function putLarge(
   const whole = createHash("sha256");
   const hashes: string[] = [];
   const put = newId();
-  // The same bytes may be stored in another encoding, which a reader of lists does not support.
+  // The database may hold the same bytes in another encoding, which a reader of lists does not support.
   const insert = async (row: PieceRow, others: readonly DatabaseSchema["content"]["encoding"][]) => {
     if (claimedAt === undefined) return await insertPiece(db, row, others).execute();
     const claim = { put, reference: PREFIX + row.hash, claimedAt };

@@ -107,8 +107,8 @@ function claimsOf(rows: Rows): Set<string> {
   return new Set(rows.map(({ reference }) => String(reference).slice(PREFIX.length)));
 }
 
-/** Notes the content that the rows of a conversation name. The caller runs it in the transaction that deletes these
- * rows. */
+/** Notes the content that the rows of a conversation name. The caller must run this function in the transaction that
+ * deletes these rows. */
 export async function noteErasable(db: Database, conversationId: string): Promise<void> {
   const { dialect } = db;
   const named = new Set(await dialect.erasure.referencesOf(db, conversationId));

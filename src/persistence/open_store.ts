@@ -24,7 +24,7 @@ export interface OpenStoreOptions {
 }
 
 /** Creates a missing file, and brings the schema up to date. Throws `StoreError`, `UsageError` for an unusable URL, or
- * the signal's reason if `signal` is aborted. */
+ * the signal's reason if `signal` has aborted. */
 export async function openStore(options: OpenStoreOptions): Promise<Store> {
   const { path, now = Date.now, busyMs = 10_000, signal, isAlive = () => null } = options;
   if (isPostgres(path)) {

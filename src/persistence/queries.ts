@@ -42,8 +42,8 @@ import type { DatabaseSchema } from "./tables.ts";
 
 const TITLE_CHARS = 100;
 
-/** Must run in a transaction. Throws `BusyError` while another process holds the branch, and `UsageError` for a missing
- * branch or a retry of an older run. Returns the id of the run. */
+/** The caller must run this function in a transaction. Throws `BusyError` while another process holds the branch, and
+ * `UsageError` for a missing branch or a retry of an older run. Returns the id of the run. */
 export async function beginQuery(
   tx: Database,
   { query, now, isAlive }: { readonly query: NewQuery; readonly now: number; readonly isAlive: IsAlive },
@@ -734,7 +734,8 @@ async function lostOf(
   return lost;
 }
 
-/** Must run in a transaction. If the process may still exist, ends the queries of this branch only. */
+/** The caller must run this function in a transaction. If the process may still exist, ends the queries of this branch
+ * only. */
 async function endLeftOf(
   tx: Database,
   { owner, gone, branchId, now }: {
@@ -804,8 +805,8 @@ async function endLost(
 
 type Run = Omit<LostRun, "owner">;
 
-/** Must run in a transaction. Returns null if the query does not exist or has ended, or if this function ends it with
- * its accepted final. */
+/** The caller must run this function in a transaction. Returns null if the query does not exist or has ended, or if
+ * this function ends it with its accepted final. */
 export async function takeOverRun(
   tx: Database,
   { queryId, owner, now }: { readonly queryId: string; readonly owner: ProcessOwner; readonly now: number },

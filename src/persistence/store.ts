@@ -129,7 +129,7 @@ export interface ProcessOwner {
 }
 
 export interface NewQuery extends KeyedRequest {
-  /** A node accepted the query under this id. Without it, the query gets a new id. */
+  /** A node accepted the query under this id. Without `queryId`, the query gets a new id. */
   readonly queryId?: string | undefined;
   readonly branchId: string;
   readonly text: string;
@@ -204,7 +204,7 @@ export interface EndOfIteration {
 
 export interface QueryStore {
   /** Leases the branch to the process. Returns the id of the run (`query_state.id`). Throws `BusyError` while another
-   * live process holds the branch, and `UsageError` for a retry of a running query, or of a query before the last
+   * live process holds the branch. Throws `UsageError` for a retry of a running query, or of a query before the last
    * one. */
   beginQuery(query: NewQuery): Promise<string>;
   /** The caller adds the user's messages before a model call shows them. Throws if the query has ended. */
@@ -235,8 +235,8 @@ export interface QueryStore {
   /** Ends running queries whose process no longer exists, as interrupted or with an accepted final. `alive` replaces
    * the check of the opened store. Returns the number of ended queries. */
   sweepLost(alive?: (owner: ProcessOwner) => boolean | null): Promise<number>;
-  /** Makes this process continue a running query, and ends its running iteration and its sub-queries. Returns null if
-   * the query has ended or its final was accepted. The caller must know that the former process can no longer write. */
+  /** Makes this process continue a running query, and ends its running iteration and its sub-queries. Returns null for
+   * an ended query, or one with an accepted final. The caller must know that the former process can no longer write. */
   takeOver(queryId: string, owner: ProcessOwner): Promise<LeftQuery | null>;
   /** Reports that a process is alive, for processes that cannot check it. The caller repeats this twice a minute.
    * Returns the branches that the process still holds. */
@@ -394,7 +394,7 @@ export interface ClaimedJob {
   /** A begun job has a stored query, which this node continues. */
   readonly begun: boolean;
   readonly lost: boolean;
-  /** `losses` counts the nodes that were lost in succession during the current iteration. */
+  /** `losses` counts the successive lost nodes of the current iteration. */
   readonly losses: number;
   /** `elapsedMs` excludes the time in which the query waited for the user. */
   readonly elapsedMs: number;

@@ -80,8 +80,8 @@ function settledRow(db: DatabaseSync, now: number): number {
   return Number(row?.row ?? 0);
 }
 
-/** The connection checks no foreign keys: with them, SQLite would look up each deleted row among the bases, which the
- * marks respect. */
+/** The connection checks no foreign keys: with them, SQLite would look up each deleted row among the bases. The marks
+ * already keep the bases. */
 function sweep(db: DatabaseSync, upTo: number): Omit<Collected, "everything"> {
   const where = "WHERE rowid <= ? AND hash NOT IN (SELECT hash FROM mark)";
   const row = db.prepare(`SELECT count(*) AS n, sum(length(bytes)) AS bytes FROM content ${where}`).get(upTo);

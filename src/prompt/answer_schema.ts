@@ -538,7 +538,7 @@ class SchemaJudge {
   }
 }
 
-/** A form whose first fault is deeper in the value is nearer than a form that fails at a higher level. */
+/** The nearest form is the one whose shallowest fault is deepest in the value. */
 function rank(faults: readonly SchemaFault[], at: Place): number {
   return Math.min(...faults.map(({ path }) => path.length - at.path.length));
 }

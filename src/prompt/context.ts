@@ -13,7 +13,6 @@ export interface JournalEntry {
   readonly as?: string | undefined;
 }
 
-/** The caps of one context message are in characters, rows or lines. */
 export type ContextCaps = Readonly<Config["context"]>;
 
 export interface ContextParts {
@@ -223,7 +222,7 @@ interface Row {
 
 export interface EarlierIteration {
   readonly position: number;
-  /** The journal shows this number, which other iterations may have, too. */
+  /** The journal shows this number. Several iterations may have the same number. */
   readonly iteration: number;
   readonly entries: readonly JournalEntry[];
 }
@@ -263,7 +262,7 @@ export function renderEarlier(
   return { text: texts.join("\n"), positions };
 }
 
-/** Short results may be equal by chance, so only a result with at least this many characters refers to an equal earlier
+/** Short results may be equal by chance. Only a result with at least this many characters refers to an equal earlier
  * result of other code. */
 const TELLING = 200;
 

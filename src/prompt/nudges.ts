@@ -133,7 +133,7 @@ export class Repetition {
     const errors = new Set<string>();
     for (const entry of entries) {
       const counted = [...keysOf(entry)].flatMap((key) => {
-        if (errors.has(key)) return []; // Blocks that were written together may fail for one reason.
+        if (errors.has(key)) return []; // Blocks of one reply may fail for one reason.
         if (entry.result.error) errors.add(key);
         return [this.#count(key)];
       });
@@ -158,7 +158,7 @@ export class Repetition {
     const text = [stdout, stderr, preview].map((part) => part.slice(0, MAX_SEEN)).join("\n");
     const lines = text.split("\n").map((line) => line.replace(PLACE, "").trim().slice(0, LINE_CHARS))
       .filter((line) => /[\p{L}\p{N}]/u.test(line));
-    // A text that was cut at any place begins and ends inside a line.
+    // A text that was cut at an arbitrary place can begin and end inside a line.
     const isCut = lines.length >= EDGED && !calls.some(({ exitCode }) => exitCode !== undefined);
     const telling = isCut ? lines.slice(1, -1) : lines;
     const isNew = telling.some((line) => this.#lines.get(line) === undefined);

@@ -25,7 +25,7 @@ export interface ContextSource {
   readonly last: string | null;
 }
 
-/** Takes the due notes, because the model sees a note only once. */
+/** Takes the due notes from their lists, so that the next context does not repeat them. */
 export async function buildContext(source: ContextSource): Promise<ContextParts> {
   const { environment, state, caps, steered } = source;
   const notes = [

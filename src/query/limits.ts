@@ -77,8 +77,8 @@ export class Ledger {
     this.#tree.subcalls++;
   }
 
-  /** Waits while the running calls may use up the rest of a limit. Rejects with `ProviderError` when a limit is
-   * reached, and with `Cancelled`. */
+  /** Waits while the running calls may use up the rest of a limit. Rejects with `ProviderError` when the tree has
+   * reached a limit, and with `Cancelled`. */
   async reserve(expected: Expected, signal: AbortSignal): Promise<Reservation> {
     for (;;) {
       if (signal.aborted) throw new Cancelled("Query cancelled");
@@ -243,8 +243,8 @@ export class LedgerCalls implements ModelCalls {
     return chosenRoute(this.#router, this.#model);
   }
 
-  /** Counts failed attempts, too. Rejects like the router, and with `ProviderError` when the tree has reached a limit.
-   * With a cost limit, rejects for a model whose price is unknown. */
+  /** The ledger counts failed attempts. Rejects like the router, and with `ProviderError` when the tree has reached a
+   * limit. With a cost limit, rejects for a model whose price is unknown. */
   async ask(request: RouterRequest, options: RouterCallOptions): Promise<RouterReply> {
     const chars = request.messages.reduce((sum, { text }) => sum + text.length, 0);
     const inputTokens = Math.ceil(chars / CHARS_PER_TOKEN);

@@ -97,7 +97,7 @@ export class QueryApprovals {
     const known = await this.#known(request, asking);
     if ("allowed" in known) return known;
     return await this.#turn.run(async () => {
-      // Another call may have asked the same question meanwhile.
+      // Another call may have asked the same question while this call waited for its turn.
       const left = await this.#known(request, asking);
       return "allowed" in left ? left : await this.#ask(left, asking);
     }, asking.signal);

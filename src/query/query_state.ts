@@ -138,7 +138,7 @@ export class QueryState {
     this.thoughts++;
   }
 
-  /** A step whose blocks were cut off counts, because it is stored and may have changed something. */
+  /** A step with interrupted blocks counts, because Vis has stored it and its blocks may have changed something. */
   cutOff({ thinking }: { readonly thinking: string }): void {
     this.think(thinking);
     this.position++;

@@ -59,7 +59,7 @@ interface RunQueryOptions extends KeyedRequest {
    * `HandedOver`. */
   readonly leaving?: AbortSignal | undefined;
   readonly showsOutput?: boolean | undefined;
-  /** Asks the user about a call of an extension. Without it, Vis refuses calls that need an approval. */
+  /** Asks the user about a call of an extension. Without `approve`, Vis refuses calls that need an approval. */
   readonly approve?: Approve | undefined;
   /** A sub-query shares the approvals of its tree. */
   readonly approvals?: QueryApprovals;

@@ -85,7 +85,8 @@ export class NodeRuns {
     const isClaiming = this.#claiming !== null;
     const held = await nodes.beat();
     for (const { job, lost } of watched) if (held.get(job.queryId) !== job.epoch) lost.abort();
-    // The response of a claim may be lost, and a run may be unable to store its end, so the node releases such jobs.
+    // The node may lose the response of a claim, and a run may be unable to store its end, so the node releases such
+    // jobs.
     const forgotten = [...held].filter(([queryId]) => !isClaiming && !this.#running.has(queryId));
     for (const [queryId, epoch] of this.#claiming ? [] : forgotten) await nodes.release({ queryId, epoch });
     this.claim();
@@ -195,8 +196,8 @@ export class NodeRuns {
     return false;
   }
 
-  /** The query continues on another node if its run was lost or its end could not be stored, so this method drops such
-   * an end. */
+  /** If this node has lost the run or could not store its end, the query continues on another node. So this method
+   * drops such an end. */
   #emit(queryId: string, events: LocalEvents, event: QueryEvent): void {
     if (isOwnEnd(event) && UNSTORED.has(event.result.reason)) return;
     const number = events.add(event);

@@ -84,7 +84,7 @@ export interface TextFormat {
 
 export interface DecodedText extends TextFormat {
   readonly text: string;
-  /** This many characters replace invalid bytes, which would be lost if Vis wrote the text back. */
+  /** This many characters replace invalid bytes. Vis would lose these bytes if it wrote the text back. */
   readonly replaced: number;
 }
 

@@ -101,8 +101,7 @@ export async function aborted(signal: AbortSignal): Promise<void> {
   await abortable(new Promise<never>(() => {}), signal).catch(() => {});
 }
 
-/** Waits until all promises have settled, so that no work is left running. Throws the first error in the order of
- * `works`. */
+/** Waits until all promises have settled, so that no work continues. Throws the first error in the order of `works`. */
 export async function together<const T extends readonly unknown[]>(
   works: T,
 ): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {

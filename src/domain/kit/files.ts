@@ -70,8 +70,8 @@ const HELD = ["EACCES", "EBUSY", "EPERM"];
 const TRIES = 10, PAUSE_MS = 50;
 
 interface Options {
-  /** `renameOver` calls it on Windows, where an open handle blocks a rename. It must close this process's handles of
-   * the replaced file. */
+  /** `renameOver` calls `release` on Windows, where an open handle blocks a rename. The function must close this
+   * process's handles of the replaced file. */
   readonly release?: () => void;
   readonly os?: string;
   readonly attempt?: (from: string, to: string) => Promise<void>;
@@ -188,7 +188,7 @@ export function openPlainFile(path: string): number | null {
     if (!info.isFile) return null;
     descriptor = openSync(path, READ);
     if (isSame(info, fstatSync(descriptor))) return descriptor;
-  } catch { /* The file cannot be read. */ }
+  } catch { /* Vis cannot read the file. */ }
   if (descriptor !== null) closeSync(descriptor);
   return null;
 }

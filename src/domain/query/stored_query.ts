@@ -51,8 +51,7 @@ export function steeredInto(messages: readonly SteeredMessage[], iteration: numb
   return messages.filter((one) => one.iteration === iteration);
 }
 
-/** The call of these messages was cut off, so their iteration is not stored: it comes after the last stored
- * iteration. */
+/** The call of these messages broke off, so the store lacks their iteration, which comes after the last stored one. */
 export function steeredAfter(messages: readonly SteeredMessage[], last: number): readonly SteeredMessage[] {
   return messages.filter(({ iteration }) => iteration > last);
 }

@@ -34,8 +34,8 @@ export interface VariableImage {
   /** The store has this name for the UTF-8 bytes of a text that is too large to pass around; `bytes` is empty in this
    * case. */
   readonly large?: string;
-  /** These files have the text of this value: a path in the workspace leads to the state of the file when it was
-   * read. */
+  /** These files have the text of this value: a path in the workspace leads to the state of the file when a block read
+   * it. */
   readonly files?: Readonly<Record<string, string>>;
 }
 

@@ -16,7 +16,6 @@ interface CallKind {
   refused: number;
 }
 
-/** The line of folded steps shows these counts. */
 export class StepCalls {
   readonly #kinds = new Map<string, CallKind>();
   readonly #names = new Map<string, string>();
@@ -139,13 +138,13 @@ interface Changed extends Counts {
   readonly less: Lines;
 }
 
-/** Lines that a later change reverts do not count, up to the limits of this file. A file that is unchanged in the end
+/** Lines that a later change reverts do not count, as far as `MAX_LINES` reaches. A file that is unchanged in the end
  * does not count. */
 export class ChangedFiles {
   readonly #files = new Map<string, Changed>();
   #room = MAX_LINES;
 
-  /** `diff` is a unified diff. Without lines, it says that the named file was removed or moved. */
+  /** `diff` is a unified diff. Without lines, it reports a removed or moved file. */
   add(diff: string): void {
     const path = changedPath(diff);
     if (path === null) return;

@@ -68,7 +68,7 @@ export interface ConversationSummary {
   /** The time is the start of the newest run in any branch, or the creation of a newer branch. */
   readonly activeAt: number;
   readonly running: boolean;
-  /** The number orders the list of all conversations. A conversation moves to the top when it is created, or gets a
+  /** The number orders the list of all conversations. A conversation moves to the top at its creation, and with a
    * request, a retry or a fork. */
   readonly place: number;
 }

@@ -41,7 +41,7 @@ export interface StatePlace {
 }
 
 /** A change of a key makes a version. A branch sees the state of its ancestors at the time of its fork. Rejects with
- * `UsageError` if a limit is exceeded, or if `ifVersion` does not fit. */
+ * `UsageError` above a limit, or if `ifVersion` does not fit. */
 export interface StateStore {
   /** Returns the new version, or the existing one if the value is the same. With `ifVersion`, writes only if that
    * version is the newest; 0 means that no value may exist. */

@@ -83,7 +83,7 @@ export interface HistoryReader {
 }
 
 export interface NewestQueries {
-  /** Without it, the list has all queries. */
+  /** Without `newest`, the list has all queries. */
   readonly newest?: number | undefined;
 }
 

@@ -417,7 +417,7 @@ const POSTGRES: DatabaseDialect = {
     error instanceof Error && /^(?:23|42501$)/.test(sqlState(error)) && !isUnmarked(error),
 };
 
-/** A process that stops within a transaction must not keep its locks. A read-only transaction has no locks, and its
+/** A process that stops within a transaction must not keep its locks. A read-only transaction locks no rows, and its
  * process may be copying rows. */
 const IDLE_MS = 5_000, IDLE_READ_MS = 60_000;
 

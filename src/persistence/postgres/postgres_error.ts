@@ -103,7 +103,7 @@ export function mayReturn(error: unknown): boolean {
   return isLost(error) || sqlState(error).startsWith("53");
 }
 
-/** A former primary is read-only after a failover. */
+/** A former primary can be read-only after a failover. */
 export function isReadOnly(error: unknown): boolean {
   return sqlState(error) === "25006";
 }

@@ -5,8 +5,8 @@ import { inheritOwner } from "../../domain/kit/files.ts";
 
 const PAGES_AT_ONCE = 4096;
 
-/** Other processes may write to the source meanwhile. Returns the size of the copy in bytes. Removes the copy after an
- * error. */
+/** Other processes may write to the source during the copy. Returns the size of the copy in bytes. Removes the copy
+ * after an error. */
 export async function copyDatabase(
   db: DatabaseSync,
   { target, like, mode = 0o600 }: { readonly target: string; readonly like: string; readonly mode?: number },

@@ -188,7 +188,7 @@ async function replace(
   }
 }
 
-/** Returns null if the file is too damaged to be used. Throws `StoreError` while another process uses it. */
+/** Returns null if the file is too damaged for SQLite. Throws `StoreError` while another process uses it. */
 function lockAlone(path: string): DatabaseSync | null {
   try {
     const db = openAlone(path);

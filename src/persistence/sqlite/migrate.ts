@@ -186,8 +186,8 @@ export function schemaProblems(db: DatabaseSync, { version, former }: FoundSchem
   });
 }
 
-/** The first versions of Vis had migrations V1 to V12, which are now folded into one V1. Vis upgrades a database of V10
- * to V12, and refuses an older database. */
+/** The first versions of Vis had migrations V1 to V12, which are now folded into one V1. Vis upgrades a database of
+ * V10, V11 or V12, and refuses an older one. */
 
 /** A database from before V1 has recorded this checksum of the first folded migration. */
 export const FORMER_FIRST = "8e8841d5fd0e39a8ec6fe4e629882c7dbbfff0bfdf59d0e8dd748241183cfa56";

@@ -198,7 +198,8 @@ export class OpenFiles {
   readonly #database: string;
   #logs: readonly (readonly [path: string, identity: string])[] = [];
 
-  /** The caller creates it before it opens the file, so that it notices a replacement during the opening. */
+  /** The caller creates the instance before it opens the file, so that the instance notices a replacement during the
+   * opening. */
   constructor(path: string) {
     this.#path = path;
     this.#database = identityOf(path);

@@ -19,8 +19,8 @@ const START =
 const ESCAPED_START = /\{\s*\\"(?:thinking|code|final|answer|expr)\\"\s*:/i;
 const MAX_STARTS = 40;
 const MAX_OTHER_STARTS = 8;
-/** The candidates of a reply together have at most this many characters to parse, so that a hostile reply costs no more
- * than a large one. */
+/** The candidates of a reply together have at most this many characters to parse. The limit bounds the cost of a
+ * hostile reply. */
 const MAX_WORK = 2_500_000;
 const MAX_LIBRARY = 2;
 const TOOL_CALL =
@@ -33,7 +33,7 @@ interface BesideText {
 
 const NATIVE_CALL = /^<tool_call>([\w.:-]+(?:\([\s\S]*)?)<\/tool_call>$/;
 
-/** A reply that has only a tool call is stored as this text, which `parseReply` reads like the reply. */
+/** Vis stores a reply that has only a tool call as this text, which `parseReply` reads like the reply. */
 export function nativeCallText(toolCall: string): string {
   return `<tool_call>${toolCall}</tool_call>`;
 }
@@ -88,7 +88,7 @@ function failure(fault: ReplyFault, reason: string): ParsedReply {
   return { ok: false, reason: `${reason}. ${SHAPE}`, fault };
 }
 
-/** JSON has no three quotes in a row, so these are long strings of Python. */
+/** Three quotes in a row do not occur in JSON, so they delimit a long string of Python. */
 function plainQuotes(text: string): string {
   return text.includes('"""') ? text.replace(/"""([\s\S]*?)"""/g, (_, inner: string) => JSON.stringify(inner)) : text;
 }
@@ -142,8 +142,8 @@ function replyOf(value: unknown): Reply | Refused | null {
   return acting.length > 1 ? lastOf(acting) : acting[0] ? { ...acting[0], repairs: reply.repairs } : reply;
 }
 
-/** Earlier of several complete replies are drafts or examples, so the last one counts. Refuses an answer after code:
- * the answer cannot rest on results of this code, and code that may be a draft does not run. */
+/** Of several complete replies, the earlier ones are drafts or examples, so the last one counts. Refuses an answer
+ * after code: the answer cannot rest on results of this code, and code that may be a draft does not run. */
 function lastOf(replies: readonly Reply[]): Reply | Refused | null {
   const last = replies.at(-1);
   if (last === undefined) return null;
@@ -250,7 +250,7 @@ function explained(
   return { ...reply, repairs };
 }
 
-/** The arguments of an imitated tool call are escaped twice. Returns null for other text. */
+/** The model has escaped the arguments of an imitated tool call twice. Returns null for other text. */
 function escapedObject(body: string): Reply | null {
   const start = body.search(ESCAPED_START);
   if (start === -1) return null;

@@ -268,7 +268,7 @@ function confidence(value: unknown, repairs: string[]): Confidence {
   return number >= 0.8 ? "high" : number >= 0.5 ? "medium" : "low";
 }
 
-/** The names of the fields are normalised, without case, blanks, `_` and `-`. */
+/** A key of `entries` is a name from the reply, reduced to its letters from a to z in lower case. */
 interface ReplyFields {
   readonly entries: ReadonlyMap<string, unknown>;
   readonly renamed: readonly string[];

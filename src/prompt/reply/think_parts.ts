@@ -54,7 +54,7 @@ const FAMILIES: readonly Family[] = [
   },
 ];
 
-/** Such a mark comes before an answer, so the text before it is thinking. */
+/** These marks come before an answer, so the text before them is thinking. */
 const ANSWER = [
   `(?:<\\|start\\|>\\s*assistant\\s*)?${CHANNEL}(?:final|answer|response)\\b${HEADER}`,
   "<\\|begin_of_solution\\|>",
