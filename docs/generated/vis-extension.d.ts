@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 592f9c35906b2d7c76c1221a375d063ae69f8f0ae5e69bf83054228960a4f5eb
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 7550b366e168ad584a5c02d11a2f35baef0366335b6b1a43807bd15661d48308
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -158,9 +158,9 @@ export interface PastVersion {
   readonly code: string;
   readonly createdAt: number;
 }
-/** A conversation or branch is named by its id, or by the first 8 or more characters of the id. Methods reject with
- * `UsageError` for an unknown one. The id of a conversation names its last used branch, or the running branch in the
- * running conversation. */
+/** The id of a conversation or branch, or its first 8 or more characters, names it. Methods reject with `UsageError`
+ * for an unknown one. The id of a conversation names its last used branch, or the running branch in the running
+ * conversation. */
 export interface HistoryReader {
   search(text: string, filter: SearchFilter): Promise<readonly SearchHit[]>;
   /** The conversation with the newest query comes first. */
@@ -188,7 +188,7 @@ export interface HistoryReader {
   }): Promise<unknown>;
 }
 export interface NewestQueries {
-  /** Without it, the list has all queries. */
+  /** Without `newest`, the list has all queries. */
   readonly newest?: number | undefined;
 }
 export type SearchKind = "request" | "code" | "answer";
@@ -914,7 +914,7 @@ export interface TextFormat {
 }
 export interface DecodedText extends TextFormat {
   readonly text: string;
-  /** This many characters replace invalid bytes, which would be lost if Vis wrote the text back. */
+  /** This many characters replace invalid bytes. Vis would lose these bytes if it wrote the text back. */
   readonly replaced: number;
 }
 /** Without `encoding`, returns null for binary bytes, and may guess the encoding of others. */
