@@ -30,6 +30,8 @@ export interface LoginChoice {
 export interface KeyTrial {
   readonly state: "works" | "refused" | "unknown";
   readonly found: string;
+  /** Set if the service does not offer the default model of the provider: a model that the service offers. */
+  readonly model?: string;
 }
 
 /** The server uses OpenAI's chat format. `key` is "" if the server needs none. */

@@ -4,7 +4,7 @@ import { isLoopback } from "../../domain/kit/addresses.ts";
 import { createLog } from "../../logging/log.ts";
 import { Credentials } from "../../providers/credentials.ts";
 import { loadModelData, type ModelData } from "../../providers/models/model_data.ts";
-import { type LocalAddress, PRESETS } from "../../providers/models/known_providers.ts";
+import { generalModel, type LocalAddress, PRESETS } from "../../providers/models/known_providers.ts";
 import type { Price } from "../../providers/models/prices.ts";
 import { type Capabilities, type Provider, UNKNOWN_MODEL } from "../../providers/provider.ts";
 import { Router } from "../../providers/router/router.ts";
@@ -94,13 +94,18 @@ function routeOf(
   return { provider, model, speed: own?.speed, intelligence: own?.intelligence, firstTokenMs, silenceMs };
 }
 
-/** Rejects with `ConfigError` for a remote service. The error suggests a model if the service lists its models. */
+/** A remote service may charge for a model that Vis does not know, so the user must name such a model. The error
+ * suggests models that the service offers. */
 async function firstServed(resolved: ResolvedProvider): Promise<string> {
   const { provider, knows } = await makeProvider(resolved, "");
   if (!resolved.local) {
     const names = await provider.models({ signal: AbortSignal.timeout(LIST_MS) }).catch(() => []);
-    const first = names.find(knows) ?? names[0] ?? null;
-    throw new ConfigError(noModel(resolved, first), { code: "no_model" });
+    const preset = resolved.preset === null ? null : PRESETS[resolved.preset] ?? null;
+    const general = generalModel(names, { preset, knows });
+    if (general !== null) return general;
+    throw new ConfigError(noModel(resolved, names.toSorted((a, b) => Number(knows(b)) - Number(knows(a)))), {
+      code: "no_model",
+    });
   }
   let models: readonly string[];
   try {
@@ -121,9 +126,13 @@ async function firstServed(resolved: ResolvedProvider): Promise<string> {
   return chat;
 }
 
-function noModel({ name, plain }: ResolvedProvider, first: string | null): string {
+function noModel(
+  { name, plain }: ResolvedProvider,
+  [first = "NAME", ...others]: readonly string[],
+): string {
   const where = plain ? "" : ` for ${name}`;
-  return `Cannot choose a model${where}: no model is set; set VIS_MODEL or use --model ${first ?? "NAME"} ` +
+  const more = others.length === 0 ? "" : `, or another model, such as ${others.slice(0, 3).join(" or ")} `;
+  return `Cannot choose a model${where}: no model is set; set VIS_MODEL or use --model ${first}${more || " "}` +
     `(vis models${plain ? "" : ` --provider ${name}`} lists the models)`;
 }
 

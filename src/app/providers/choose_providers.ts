@@ -4,6 +4,7 @@ import { nearestName } from "../../domain/kit/names.ts";
 import type { Credential, Credentials } from "../../providers/credentials.ts";
 import { loadModelData, type ModelDataSet } from "../../providers/models/model_data.ts";
 import {
+  defaultModelAt,
   discoverLocal,
   environmentAddress,
   type LocalAddress,
@@ -127,7 +128,7 @@ function plainProvider({ settings: { config, apiKey, variable, home = null } }: 
     keyNames: ["VIS_API_KEY", "OPENAI_API_KEY"],
     key: { value, from: value === null ? "" : isUsual ? "OPENAI_API_KEY" : "VIS_API_KEY", domain: null },
     models: described?.models ?? [],
-    defaultModel: null,
+    defaultModel: config.baseUrl === null ? defaultModelAt(place.baseUrl, openai) : null,
     slashes: true,
     data: config.baseUrl === null ? "openai" : null,
     home,
@@ -383,7 +384,7 @@ export async function resolveProvider(
     keyNames,
     key,
     models: entry?.models ?? [],
-    defaultModel: entry?.models[0]?.name ?? preset?.defaultModel ?? null,
+    defaultModel: entry?.models[0]?.name ?? (preset === null ? null : defaultModelAt(baseUrl, preset)),
     slashes: preset?.slashes ?? false,
     data: preset?.data ?? null,
     home,

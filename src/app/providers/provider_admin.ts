@@ -16,7 +16,13 @@ import { BOT_LOGIN } from "../../domain/settings.ts";
 import type { CopilotEndpoints } from "../../providers/copilot.ts";
 import type { Credentials } from "../../providers/credentials.ts";
 import { loadModelData, type ModelData } from "../../providers/models/model_data.ts";
-import { discoverLocal, type LocalAddress, PRESETS, usualAddresses } from "../../providers/models/known_providers.ts";
+import {
+  discoverLocal,
+  generalModel,
+  type LocalAddress,
+  PRESETS,
+  usualAddresses,
+} from "../../providers/models/known_providers.ts";
 import { readConfigFile, writeConfigFile } from "../settings/settings_files.ts";
 import { authReferences, type Settings } from "../settings/settings.ts";
 import { capabilitiesOf, credentialsOf, FREE_PRICE, makeProvider } from "./build_router.ts";
@@ -133,9 +139,11 @@ export class AppProviderAdmin implements ProviderAdmin {
     const sole = this.#settings.config.provider === provider;
     const resolved = await resolveProvider(provider, { ...this.#parts, sole, typed: key });
     try {
-      const { length } = await served(resolved, { signal, withinMs: TRY_MS });
+      const names = await served(resolved, { signal, withinMs: TRY_MS });
       await checkedAlone(resolved, { key, signal });
-      return { state: "works", found: `it offers ${length} model${length === 1 ? "" : "s"}` };
+      const found = `it offers ${names.length} model${names.length === 1 ? "" : "s"}`;
+      const model = this.#settings.config.model === null ? await instead(names, resolved) : null;
+      return { state: "works", found, ...(model === null ? {} : { model }) };
     } catch (error) {
       if (!isRefused(error)) return { state: "unknown", found: messageOf(error) };
       // A valid key may belong to an account without credit.
@@ -361,6 +369,14 @@ async function serviceReach(resolved: ResolvedProvider, signal: AbortSignal): Pr
     if (signal.aborted) throw new Cancelled("Cancelled");
     return { ok: false, found: reasonOf(error) };
   }
+}
+
+/** Returns a model to name, or null if the service offers the default model or no known model. */
+async function instead(offered: readonly string[], resolved: ResolvedProvider): Promise<string | null> {
+  const { defaultModel, preset } = resolved;
+  if (defaultModel === null || offered.includes(defaultModel)) return null;
+  const { knows } = await makeProvider(resolved, defaultModel);
+  return generalModel(offered, { preset: preset === null ? null : PRESETS[preset] ?? null, knows });
 }
 
 async function served(

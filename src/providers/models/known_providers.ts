@@ -20,6 +20,9 @@ export interface Preset {
   readonly byKey: boolean;
   /** The user must choose a model if this is null. */
   readonly defaultModel: string | null;
+  /** Set if servers of other services speak the same API with their own models. The default model then applies only at
+   * the address of the preset. */
+  readonly isCopied?: true;
   readonly slashes?: true;
   readonly data: ModelDataSet | null;
   readonly headers?: Readonly<Record<string, string>>;
@@ -38,7 +41,8 @@ const OPENAI = {
   keyPage: "https://platform.openai.com/api-keys",
   keyNames: ["OPENAI_API_KEY"],
   key: "required",
-  defaultModel: null,
+  defaultModel: "gpt-6.2-sol",
+  isCopied: true,
   data: "openai",
 } as const;
 
@@ -170,6 +174,24 @@ export const PRESETS: Readonly<Record<string, Preset> & { "openai": Preset }> = 
     localPort: 8000,
   },
 };
+
+export function defaultModelAt(baseUrl: string, preset: Preset): string | null {
+  return preset.isCopied && baseUrl !== preset.baseUrl ? null : preset.defaultModel;
+}
+
+/** Names of models for another purpose than a conversation, or for a special customer, or at a special price. */
+const SPECIAL =
+  /embed|rerank|image|audio|tts|realtime|transcribe|moderation|(?:^|[-.\/])(?:pro|cyber|codex|nano|daybreak|research|preview|search)(?:[-.]|$)/i;
+
+/** Prefers the default model of the preset. Any other model must be in the data of Vis, so that its price is known. */
+export function generalModel(
+  offered: readonly string[],
+  { preset, knows }: { readonly preset: Preset | null; readonly knows: (model: string) => boolean },
+): string | null {
+  const own = preset?.defaultModel ?? null;
+  if (own !== null && offered.includes(own)) return own;
+  return offered.find((model) => knows(model) && !SPECIAL.test(model)) ?? null;
+}
 
 /** The address includes the version path. Returns null if no variable is set, and throws `ConfigError` for an unusable
  * address. */

@@ -141,6 +141,25 @@ Deno.test("buildRouter() uses the first model of a named server on this machine,
   );
 });
 
+Deno.test("buildRouter() takes a known model of another address of OpenAI's API, or names the models there", async () => {
+  let offered: readonly string[] = [];
+  await using server = Deno.serve(
+    { port: 0, hostname: "127.0.0.1", onListen: () => {} },
+    () => Response.json({ data: offered.map((id) => ({ id })) }),
+  );
+  const env = { OPENAI_API_KEY: "k", OPENAI_BASE_URL: `http://127.0.0.1:${server.addr.port}/v1` };
+  const modelAt = async (models: readonly string[]): Promise<string> => {
+    offered = models;
+    return (await routerOf(env)).current().model;
+  };
+  assert.equal(await modelAt(["own-1", "gpt-5-pro", "gpt-5.2", "gpt-6.2-sol"]), "gpt-6.2-sol");
+  assert.equal(await modelAt(["own-1", "gpt-5-pro", "gpt-5.2"]), "gpt-5.2");
+  await assert.rejects(
+    modelAt(["own-1", "own-2", "gpt-5-pro"]),
+    /: no model is set; set VIS_MODEL or use --model gpt-5-pro, or another model, such as own-1 or own-2 \(vis models lists the models\)$/,
+  );
+});
+
 Deno.test("buildRouter() excludes providers without a model, and reports them", async () => {
   const providers = [{ name: "anthropic" }, { name: "b", baseUrl: "http://127.0.0.1:9/v1" }];
   const env = { ANTHROPIC_API_KEY: "k" };

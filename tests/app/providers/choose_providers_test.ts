@@ -63,6 +63,9 @@ Deno.test("chooseProviders() never sends a saved OpenAI key to another address",
 
 Deno.test("chooseProviders() finds the usual keys, but the keys of GitHub only if it is named", async () => {
   const found: readonly (readonly [Readonly<Record<string, string>>, unknown[]])[] = [
+    [{ OPENAI_API_KEY: "k" }, ["openai", "gpt-6.2-sol", "OPENAI_API_KEY"]],
+    [{ VIS_PROVIDER: "openai-responses", OPENAI_API_KEY: "k" }, ["openai-responses", "gpt-6.2-sol", "OPENAI_API_KEY"]],
+    [{ OPENAI_API_KEY: "k", OPENAI_BASE_URL: "https://gate.example/v1" }, ["openai", null, "OPENAI_API_KEY"]],
     [{ ANTHROPIC_API_KEY: "k" }, ["anthropic", "claude-sonnet-5", "ANTHROPIC_API_KEY"]],
     [{ GEMINI_API_KEY: "k" }, ["google", "gemini-flash-latest", "GEMINI_API_KEY"]],
     [{ GOOGLE_API_KEY: "k" }, ["google", "gemini-flash-latest", "GOOGLE_API_KEY"]],

@@ -23,6 +23,25 @@ Deno.test("tryKey() distinguishes a valid key from a refused one, and saves neit
     assert.deepEqual(await new Credentials(join(home, "auth.json")).all(), {});
   }));
 
+Deno.test("tryKey() names a model if the service does not offer the default model", () =>
+  withFolder(async (home) => {
+    let offered: readonly string[] = [];
+    await using server = Deno.serve(
+      { port: 0, hostname: "127.0.0.1", onListen: () => {} },
+      () => Response.json({ data: offered.map((id) => ({ id })) }),
+    );
+    const baseUrl = `http://127.0.0.1:${server.addr.port}/v1`;
+    const providers = [{ name: "zai", baseUrl }];
+    const tried = async (config: object, models: readonly string[]) => {
+      offered = models;
+      const admin = new AppProviderAdmin(await settingsOf({ home, config: { localServers: false, ...config } }));
+      return (await admin.tryKey("zai", "right-key", ALWAYS))?.model;
+    };
+    assert.equal(await tried({ providers }, ["unknown-1", "glm-4.7"]), "glm-4.7");
+    assert.equal(await tried({ providers }, ["glm-4.7", "glm-5.2"]), undefined);
+    assert.equal(await tried({ providers, model: "zai/glm-5" }, ["glm-4.7"]), undefined);
+  }));
+
 Deno.test("tryKey() sends a key to no other server than its provider's", () =>
   withFolder(async (home) => {
     const [own, other] = [await startOpenAiMock({ reply: [] }), await startOpenAiMock({ reply: [] })];

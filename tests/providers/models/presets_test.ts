@@ -1,5 +1,5 @@
 import { loadModelData } from "../../../src/providers/models/model_data.ts";
-import { discoverLocal, PRESETS, usualAddresses } from "../../../src/providers/models/known_providers.ts";
+import { discoverLocal, generalModel, PRESETS, usualAddresses } from "../../../src/providers/models/known_providers.ts";
 import assert from "node:assert/strict";
 
 Deno.test("PRESETS name everything that a request needs", () => {
@@ -25,6 +25,24 @@ Deno.test("PRESETS have default models that their data knows", async () => {
     if (data === null || defaultModel === null || name === "alibaba") continue;
     assert.ok((await loadModelData(data)).find(defaultModel), `${name}: ${defaultModel}`);
   }
+});
+
+Deno.test("PRESETS of services whose models are known have a default model", () => {
+  for (const [name, { data, defaultModel }] of Object.entries(PRESETS)) {
+    if (data !== null) assert.notEqual(defaultModel, null, name);
+  }
+});
+
+Deno.test("generalModel() prefers the default model, then the first known model for general use", () => {
+  const preset = PRESETS.openai;
+  const usual = preset.defaultModel ?? assert.fail();
+  const known = ["text-embedding-3", "gpt-5-pro", "gpt-5.3-codex", "gpt-5", usual];
+  const choose = (offered: readonly string[]) =>
+    generalModel(offered, { preset, knows: (model) => known.includes(model) });
+  assert.equal(choose(["gpt-5", usual]), usual);
+  assert.equal(choose(["unknown", "text-embedding-3", "gpt-5-pro", "gpt-5.3-codex", "gpt-5"]), "gpt-5");
+  assert.equal(choose(["unknown", "gpt-5-pro"]), null);
+  assert.equal(generalModel(["gpt-5"], { preset: null, knows: () => true }), "gpt-5");
 });
 
 const PATIENT = { probeMs: 30_000 };

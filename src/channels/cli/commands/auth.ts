@@ -32,8 +32,8 @@ export async function authLogin(
   if (name === null) return 0;
   const kind = await admin.loginKind(name);
   if (kind === "device-login" && !keyStdin) return await deviceLogin(name, { admin, services, domain, io });
-  const ask = check ? (key: string) => refusalOf(name, key, { admin, io }) : () => Promise.resolve("");
-  const key = keyStdin ? await pipedKey(name, { io, ask }) : await askKey(name, { admin, io, ask });
+  const ask: AskService = check ? (key) => trialOf(name, key, { admin, io }) : () => Promise.resolve({ fault: "" });
+  const { key, model } = keyStdin ? await pipedKey(name, { io, ask }) : await askKey(name, { admin, io, ask });
   const path = await admin.saveKey(name, key);
   io.stderr(`vis: saved the key of ${name} in ${visibleText(path)}\n`);
   const used = (await (await services.providerAdmin({})).keys()).find((one) => one.provider === name)?.from ?? "";
@@ -42,7 +42,7 @@ export async function authLogin(
       `vis: ${used} is set, and Vis uses it instead of the saved key; unset the variable to use ${name} with this key\n`,
     );
   }
-  if (!keyStdin) await sayNext(name, { admin, services, io });
+  await sayNext(name, { admin, services, io, model });
   return 0;
 }
 
@@ -102,16 +102,30 @@ async function choose({ admin, services, io }: Login): Promise<string | null> {
   return null;
 }
 
-type AskService = (key: string) => Promise<string>;
+interface Named {
+  /** The model for the next command if the service lacks the default model. */
+  readonly model?: string | undefined;
+}
+
+/** `fault` is the reason why the service refused the key, or "". */
+interface Trial extends Named {
+  readonly fault: string;
+}
+
+type AskService = (key: string) => Promise<Trial>;
+
+interface TriedKey extends Named {
+  readonly key: string;
+}
 
 async function pipedKey(
   provider: string,
   { io, ask }: Pick<Login, "io"> & { readonly ask: AskService },
-): Promise<string> {
+): Promise<TriedKey> {
   const key = (await io.readStdin()).trim();
-  const fault = await ask(key);
+  const { fault, model } = await ask(key);
   if (fault !== "") throw rejectedKey(provider, fault);
-  return key;
+  return { key, model };
 }
 
 function rejectedKey(provider: string, fault: string): ConfigError {
@@ -123,31 +137,34 @@ function rejectedKey(provider: string, fault: string): ConfigError {
 async function askKey(
   provider: string,
   { admin, io, ask }: Pick<Login, "admin" | "io"> & { readonly ask: AskService },
-): Promise<string> {
+): Promise<TriedKey> {
   const page = admin.keyPage(provider);
   if (page !== "") io.stderr(`Create a key at ${page}\n`);
   for (let time = 1;; time++) {
     const key = (await io.askSecret(`Key of ${provider}: `)).trim();
-    const fault = await ask(key);
-    if (fault === "") return key;
+    const { fault, model } = await ask(key);
+    if (fault === "") return { key, model };
     if (time === TRIES) throw rejectedKey(provider, fault);
     io.stderr(`vis: ${provider} rejected the key: ${fault}\n`);
   }
 }
 
-/** Resolves with "" unless the service refused the key. Rejects with `Cancelled` after Ctrl-C. */
-async function refusalOf(provider: string, key: string, { admin, io }: Pick<Login, "admin" | "io">): Promise<string> {
+/** Rejects with `Cancelled` after Ctrl-C. */
+async function trialOf(provider: string, key: string, { admin, io }: Pick<Login, "admin" | "io">): Promise<Trial> {
   using interrupted = interrupt(io);
   const trial = await admin.tryKey(provider, key, interrupted.signal);
   if (interrupted.signal.aborted) throw new Cancelled("Cancelled");
-  if (trial === null) return "";
+  if (trial === null) return { fault: "" };
   const reply = visibleText(oneLine(trial.found, 200));
   if (trial.state === "works") io.stderr(`vis: ${provider} accepted the key: ${reply}\n`);
   if (trial.state === "unknown") io.stderr(`vis: Vis could not verify the key. ${reply}\n`);
-  return trial.state === "refused" ? reply : "";
+  return { fault: trial.state === "refused" ? reply : "", model: trial.model };
 }
 
-async function sayNext(provider: string, { admin, services, io }: Login): Promise<void> {
+async function sayNext(
+  provider: string,
+  { admin, services, io, model }: Login & Named,
+): Promise<void> {
   if (provider === BOT_LOGIN) return io.stderr("vis: next: vis telegram\n");
   const reports = async (from: ProviderAdmin): Promise<readonly ProviderReport[]> =>
     (await from.providers({ check: false, signal: new AbortController().signal })).providers;
@@ -155,9 +172,10 @@ async function sayNext(provider: string, { admin, services, io }: Login): Promis
   const own = providers.find(({ name }) => name === provider);
   if (providers.length > 0 && !own) return; // The settings choose another provider.
   const first = providers.find(({ root }) => root)?.name ?? provider;
+  let asked = own;
   if (first !== provider) {
-    const named = (await reports(await services.providerAdmin({ provider }))).find(({ name }) => name === provider);
-    if (named?.baseUrl !== own?.baseUrl) {
+    asked = (await reports(await services.providerAdmin({ provider }))).find(({ name }) => name === provider);
+    if (asked?.baseUrl !== own?.baseUrl) {
       return io.stderr(
         `vis: VIS_BASE_URL or baseUrl is set, so model calls go to ${
           visibleText(first)
@@ -165,12 +183,15 @@ async function sayNext(provider: string, { admin, services, io }: Login): Promis
       );
     }
   }
-  const run = (flag: string): string => `vis run ${flag}"What is in this folder?"`;
-  const next = first === provider
-    ? run("")
-    : `${
-      run(`--provider ${provider} `)
-    } (${first} is used by default; to change that: vis config set provider ${provider})`;
+  const flags = `${first === provider ? "" : `--provider ${provider} `}${
+    model === undefined ? "" : `--model ${model} `
+  }`;
+  const used = model ?? asked?.model ?? null;
+  const notes = [
+    ...(used === null ? [] : [`the model is ${used}`]),
+    ...(first === provider ? [] : [`${first} is used by default; to change that: vis config set provider ${provider}`]),
+  ];
+  const next = `vis run ${flags}"What is in this folder?"${notes.length === 0 ? "" : ` (${notes.join("; ")})`}`;
   io.stderr(`vis: next: ${visibleText(next)}\n`);
 }
 

@@ -26,6 +26,8 @@ const DEADLINE_MS = 8_000;
 
 interface Listed {
   readonly name: string;
+  /** The model that the provider uses if the user names none. */
+  readonly model: string | null;
   readonly fix: string;
 }
 
@@ -60,7 +62,7 @@ export class ModelPicker extends BasePanel {
         return { admin, report: await admin.providers({ check: false, signal }) };
       },
       then: ({ admin, report: { providers, problem, notes } }) => {
-        const listed = providers.map(({ name, key: { fix } }) => ({ name, fix }));
+        const listed = providers.map(({ name, model, key: { fix } }) => ({ name, model, fix }));
         this.#providers = [...listed.filter(({ fix }) => fix === ""), ...listed.filter(({ fix }) => fix !== "")];
         this.#notes = [...problem === "" ? [] : [problem], ...notes];
         this.#offer(admin.loginNames().map((name) => ({ name, title: "", need: "required" })));
@@ -98,7 +100,7 @@ export class ModelPicker extends BasePanel {
       work: () => admin.loginChoices(),
       then: (choices) => {
         const found = choices.filter((choice) => isServer(choice) && !this.#has(choice.name));
-        this.#providers = [...this.#providers, ...found.map(({ name }) => ({ name, fix: "" }))];
+        this.#providers = [...this.#providers, ...found.map(({ name }) => ({ name, model: null, fix: "" }))];
         this.#offer(choices);
         for (const { name } of found) this.#ask(name, admin);
         this.#fill();
@@ -164,7 +166,17 @@ export class ModelPicker extends BasePanel {
       ? [{ kind: "provider", name: `No model is called “${flat(typed, 60)}”`, told: this.#waitsFor }]
       : [];
     this.#list.set([...items, ...others, ...missing, ...own], { from: typed === "" ? "kept" : "first" });
-    if (this.#untouched && typed === "") this.#list.select(`${present.provider}/${present.model}`);
+    if (this.#untouched && typed === "") this.#list.select(this.#proposed);
+  }
+
+  /** The key of the model in use, or of the first model that is ready, so that Enter asks for no second key. */
+  get #proposed(): string {
+    const models = this.#list.items.filter((item) => item.kind === "model");
+    const keys = new Set(models.map(keyOf));
+    const { provider, model } = this.#present;
+    const defaults = this.#providers.map(({ name, model }) => `${name}/${model}`);
+    const first = models.find(({ model: { known } }) => known) ?? models[0];
+    return [`${provider}/${model}`, ...defaults].find((key) => keys.has(key)) ?? (first ? keyOf(first) : "");
   }
 
   get #waitsFor(): string {

@@ -86,7 +86,10 @@ Deno.test("authLogin() tries a piped key before it saves it, unless asked not to
   const works = keeping();
   const { auth, io } = rig(works.admin, { stdin: "sk-right\n" });
   assert.equal(await auth.login("zai", piped), 0);
-  assert.equal(io.err, "vis: zai accepted the key: it offers 2 models\nvis: saved the key of zai in /h/auth.json\n");
+  assert.equal(
+    io.err,
+    'vis: zai accepted the key: it offers 2 models\nvis: saved the key of zai in /h/auth.json\nvis: next: vis run "What is in this folder?"\n',
+  );
   const unknown = keeping([{ state: "unknown", found: "no connection" }]);
   const offline = rig(unknown.admin, { stdin: "sk-later\n" });
   assert.equal(await offline.auth.login("zai", piped), 0);
@@ -94,6 +97,25 @@ Deno.test("authLogin() tries a piped key before it saves it, unless asked not to
   const untried = keeping([]);
   assert.equal(await rig(untried.admin, { stdin: "sk-any\n" }).auth.login("zai", { ...piped, check: false }), 0);
   assert.deepEqual([works.saved, unknown.saved, untried.saved], [["zai=sk-right"], ["zai=sk-later"], ["zai=sk-any"]]);
+});
+
+Deno.test("authLogin() ends with the next command and its model", async () => {
+  const providers = [{ name: "openai", root: true, model: "usual-1" } as ProviderReport];
+  const nextOf = async (trial: KeyTrial): Promise<string | undefined> => {
+    const { admin } = keeping([trial]);
+    const known = { ...admin, providers: () => Promise.resolve({ providers, problem: "", notes: [] }) };
+    const { auth, io } = rig(known, { stdin: "sk-4711" });
+    assert.equal(await auth.login("openai", { ...FLAGS, keyStdin: true }), 0);
+    return io.err.split("\n").at(-2);
+  };
+  assert.equal(
+    await nextOf({ state: "works", found: "" }),
+    'vis: next: vis run "What is in this folder?" (the model is usual-1)',
+  );
+  assert.equal(
+    await nextOf({ state: "works", found: "", model: "other-2" }),
+    'vis: next: vis run --model other-2 "What is in this folder?" (the model is other-2)',
+  );
 });
 
 Deno.test("authLogin() warns that a variable is used instead of the saved key", async () => {

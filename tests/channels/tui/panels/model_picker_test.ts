@@ -75,6 +75,25 @@ Deno.test("ModelPicker Enter selects the model that a few letters found", async 
   assert.equal(rig.all("close").length, 1);
 });
 
+Deno.test("ModelPicker selects a usable model as soon as one is listed, unless the user has moved", async () => {
+  for (const moves of [false, true]) {
+    const models = Promise.withResolvers<ModelsReport>();
+    const admin = fake({
+      providers: [{ ...provider("one"), model: "b" }],
+      models: { one: () => models.promise },
+      logins: ["two", "three"],
+    });
+    await using rig = await startPanels([], { session: { provider: "", model: "" }, admin });
+    const panel = new ModelPicker(rig.parts);
+    await rig.until(panel, /Stopped/);
+    assert.match(selected(panel), /stopped|two/);
+    if (moves) type(panel, KEYS.down);
+    models.resolve(list("one", [model("a", { known: false }), model("b"), model("c")]));
+    await rig.until(panel, /\$3/);
+    assert.match(selected(panel), moves ? /two|three/ : /❯ +b /);
+  }
+});
+
 Deno.test("ModelPicker uses a model that is in no list by its name", async () => {
   await using rig = await startPanels([], {
     session: here,
