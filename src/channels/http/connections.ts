@@ -158,7 +158,7 @@ export class Connections {
     clearInterval(this.#idleTimer);
   }
 
-  /** The caller calls the returned function after it has sent the response. */
+  /** The caller calls the returned function when the response has ended. */
   begin(client: number): () => void {
     this.#running.set(client, (this.#running.get(client) ?? 0) + 1);
     return () => {

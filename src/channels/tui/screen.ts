@@ -81,7 +81,7 @@ function watched(terminal: Terminal, onFocus: (isIn: boolean) => void): Terminal
 const LOOK_MS = 1_000;
 /** These keys work at once, even while earlier keys wait. */
 const LEAVING: readonly KeyId[] = ["escape", "ctrl+c"];
-/** Many terminals accept no clipboard sequence with a longer text. */
+/** Many terminals accept no clipboard sequence with more bytes of text. */
 const COPIED_BYTES = 1_000_000;
 
 /** The actions of panels and commands do not throw. The caller that opened the session closes it after `ended`. */
