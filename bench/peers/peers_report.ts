@@ -77,7 +77,7 @@ function rowsFor(rounds: readonly number[]): readonly Row[] {
     ...run("all model calls (KB)", "totalKb", 0, several),
     ...run("mean call at cache prices (KB)", "weightedKb", 1, several),
     { what: "`--version` (ms)", digits: 0, of: ({ versionMs }) => spreadOf(versionMs) },
-    { what: "on disk (MB)", digits: 0, of: ({ sizeMb }) => spreadOf(sizeMb > 0 ? [sizeMb] : []) },
+    { what: "on disk (MiB)", digits: 0, of: ({ sizeMb }) => spreadOf(sizeMb > 0 ? [sizeMb] : []) },
   ];
 }
 

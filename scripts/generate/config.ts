@@ -90,7 +90,7 @@ function noteOf({ name, namespace }: SettingsSection): readonly string[] {
   return [
     `This section also has an older name, \`${name}\` at the top of the file: \`${name}.KEY\` is the same setting as`,
     `\`extensions.config.${namespace}.KEY\`, also for \`vis config\`. If both names set a key, \`${name}\` wins, but Vis joins`,
-    "lists that a workspace may set. The file of a workspace must use the older name for these lists.",
+    "lists that a workspace may set.",
     "",
   ];
 }

@@ -292,7 +292,7 @@ async function copyOf(
     const modules = reachedModules(folder, { roots, readModule });
     for (const [path, bytes] of folder.files) {
       const place = join(fresh, path);
-      await Deno.mkdir(dirname(place), { recursive: true });
+      await Deno.mkdir(dirname(place), { recursive: true, mode: 0o700 });
       const module = modules.get(path);
       if (!module) await Deno.writeFile(place, bytes);
       else await Deno.writeTextFile(`${place}.mjs`, moduleText(path, module, { folder, shims }));

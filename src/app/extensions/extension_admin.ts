@@ -147,7 +147,7 @@ export class AppExtensionAdmin implements ExtensionAdmin {
     }
     const fresh = join(this.#own(), `.${crypto.randomUUID()}`);
     for (const [path, bytes] of folder.files) {
-      await Deno.mkdir(dirname(join(fresh, path)), { recursive: true });
+      await Deno.mkdir(dirname(join(fresh, path)), { recursive: true, mode: 0o700 });
       await Deno.writeFile(join(fresh, path), bytes);
     }
     if (replace) await Deno.remove(target, { recursive: true }).catch(() => {});

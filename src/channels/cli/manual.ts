@@ -161,7 +161,7 @@ export const MANUAL_FACTS: Readonly<Record<"variables" | "files", readonly Descr
     },
     {
       term: "VIS_TOKEN",
-      about: "bearer token of vis serve, unless --token, --tokens or server.tokensFile gives another",
+      about: "bearer token of vis serve, unless --token, --token-file, --tokens or server.tokensFile gives another",
     },
     { term: "VIS_TELEGRAM_TOKEN", about: "bot token of vis telegram" },
     { term: "VIS_PROFILE", about: "profile of vis serve and vis telegram: open or locked" },

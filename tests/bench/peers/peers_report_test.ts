@@ -27,7 +27,7 @@ Deno.test("peersTable() shows medians, the lowest of a line in bold, and missing
   assert.equal(lines[0], "|  | Vis | Other 1.0 |");
   assert.equal(lines[2], "| start to first model call (ms), 1 round | **110** (100–300) | 120 |");
   assert.ok(lines.includes("| whole run (s), 10 rounds | **1.50** | – |"));
-  assert.ok(lines.includes("| on disk (MB) | **90** | – |"));
+  assert.ok(lines.includes("| on disk (MiB) | **90** | – |"));
   assert.ok(!lines.some((line) => line.includes("50 rounds")));
   assert.match(peersTable(report(), { spread: false, rounds: [1] }), /\| \*\*110\*\* \| 120 \|/);
 });

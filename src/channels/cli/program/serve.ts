@@ -49,8 +49,8 @@ Examples:
     http://127.0.0.1:7357/api/v1
 
 All calls of the API except /healthz and /readyz need a token. The token is in
---token, VIS_TOKEN, or a file: --token-file, server.tokenFile, or otherwise
-$VIS_HOME/server-token. If the file is missing, Vis creates it with a new token.
+--token, the file of --token-file, VIS_TOKEN, or the file of server.tokenFile,
+otherwise $VIS_HOME/server-token. If the file is missing, Vis creates it with a new token.
 --tokens and server.tokensFile name a list of tokens instead.
 /docs describes the API. After Ctrl-C or SIGTERM, running requests may continue
 for server.shutdownMs; a second signal, except SIGHUP, stops the server at once.`;
