@@ -48,7 +48,10 @@ export function machineSuite(launcher: Launcher): void {
             limited("-n 14"),
             /^vis: Cannot start with ulimit -n 14: Vis needs at least 64; raise the limit with ulimit -n 64\n$/,
           ),
-          "too little address space": says(limited("-v 8000000"), /^vis: Cannot start with ulimit -v 8000000: 4\d+ /),
+          "too little address space": says(
+            limited("-v 8000000"),
+            /^vis: Cannot start with ulimit -v 8000000: 50331648 /,
+          ),
         }
         : {}),
     });
