@@ -45,7 +45,7 @@ export function confine(workspace: Workspace, path: string): WorkspacePath {
   return placeAt(workspace, { named, path, absolute: rest === "" ? real : join(real, rest) });
 }
 
-/** A link at the end of the path is not followed. */
+/** The result for a link at the end of the path is the link itself. */
 function confineEntry(workspace: Workspace, path: string): WorkspacePath {
   const named = namedIn(workspace, path);
   if (named === "") throw new RangeError(`Cannot change ${path}: it is the workspace itself`);

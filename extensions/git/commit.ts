@@ -85,8 +85,8 @@ export async function add(env: EnvironmentView, paths: string | readonly string[
   return { files: changed.slice(0, SHOWN).map(addedFile), left: Math.max(0, changed.length - SHOWN) };
 }
 
-/** Git would store the commit of another repository instead of its files, so this throws Error. Submodules that git
- * already tracks are allowed. */
+/** Git would store the commit of another repository instead of its files, so this throws Error. A submodule that git
+ * already tracks causes no error. */
 function refuseRepositories(
   git: Git,
   { files, list, cannot }: {

@@ -314,7 +314,7 @@ function overwrittenPaths(stderr: string): readonly string[] {
   return listed.split("\n").map((line) => line.trim()).filter((line) => line !== "");
 }
 
-/** Advice and warnings of git are omitted. */
+/** Advice and warnings of git do not count. */
 export function reasonLines(output: string): readonly string[] {
   const lines = output.trim().split("\n").filter((line) => !ADVICE.test(line));
   return lines.map((line) => line.replace(/^(fatal|error): /, "").trim().replace(/[.;]+$/, "")).filter((line) =>

@@ -63,8 +63,8 @@ async function mayRenameToObeyed(git: Git, changes: readonly Changes[], base: st
   return changed.some(isElsewhere) && (await git.obeyedOf(files)).length > 0;
 }
 
-/** Vis's folder is read-only, so git would stop halfway. Throws Error if a call would change one of these files
- * there. */
+/** Git would stop halfway, because it cannot write in Vis's folder. Throws Error if a call would change one of these
+ * files there. */
 export function refuseOwn(names: readonly string[], cannot: string): void {
   const own = [...new Set(names.filter(isOwn))];
   if (own.length === 0) return;
@@ -175,7 +175,7 @@ const MOST_NAMES = 100_000;
 
 const ANY = /(?:^|\/)(?:head|commondir|objects|refs)(?:\/|$)/i;
 
-/** Rejects with Error if git or Vis would run files of the commit at `place`, or read them as settings, such as a
+/** Rejects with Error if git or Vis would run files of the commit at `place` or read them as settings. An example is a
  * folder of hooks. */
 export async function refuseObeyed(
   git: Git,
@@ -192,7 +192,7 @@ export async function refuseObeyed(
 
 /** Settings of a repository can run commands. Rejects with Error if the commit or `names` would add or change one below
  * `place`, or if a submodule would replace one. A repository that the workspace already has, and that they do not
- * change, is allowed. */
+ * change, causes no error. */
 export async function refusePlanted(
   git: Git,
   { commit, names = [], modules = [], place, cannot }: {

@@ -45,7 +45,7 @@ const NAMES = { merge: "merge", rebase: "rebase", "cherry-pick": "cherryPick", r
 const MOST_COMMITS = 1000;
 const SHOWN_STEP = 100;
 
-/** A setting of the repository would choose the strategy, so the arguments name the built-in one. They also prevent
+/** A setting of the repository would choose the strategy, so the arguments name the built-in one. The arguments prevent
  * signing programs. */
 function strategy(merging: readonly string[]): readonly string[] {
   // Before git 2.50, "ort" follows renames even if the settings turn them off.

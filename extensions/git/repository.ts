@@ -10,8 +10,8 @@ export interface Repository {
   readonly commonDir: string;
 }
 
-/** Returns null without a repository. Any program that writes in the workspace can create a `.git`, so this rejects
- * with Error if `.git` is a link, or points to a repository of another folder. */
+/** Any program that writes in the workspace can create a `.git`. Returns null without a repository. Rejects with Error
+ * if `.git` is a link, or points to a repository of another folder. */
 export async function findRepository(workspace: string): Promise<Repository | null> {
   const dot = join(workspace, ".git");
   const info = await Deno.lstat(dot).catch(() => null);

@@ -7,8 +7,8 @@ const time = z.union([z.string(), z.number(), z.date()]).optional();
 
 const HINT = "Earlier conversations and their variables.";
 
-/** The list of conversations takes long to read, and Vis builds the prompt for every request, so this remembers the
- * readers that have found earlier conversations. */
+/** The list of conversations takes long to read, and Vis builds the prompt for every request. Readers in this set have
+ * found earlier conversations. */
 const FOUND = new WeakSet<object>();
 
 export default defineExtension({

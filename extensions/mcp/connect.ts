@@ -66,7 +66,7 @@ export async function connect(env: EnvironmentView, options: ConnectOptions): Pr
     await abortable(client.connect(transport, { timeout: config.startMs }), options.signal);
   } catch (error) {
     const message = messageOf(error);
-    const known = why(); // Reads the reason before Vis ends the server, because this end would change the reason.
+    const known = why(); // The end of the server would change the reason, so this reads the reason first.
     const hint = "url" in config
       ? addressHint(options.name, status, config)
       : programHint(`${message}\n${known}`, config);

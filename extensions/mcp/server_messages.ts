@@ -144,7 +144,7 @@ type ToolResultPart =
 const PROTOCOL_KEYS = ["content", "structuredContent", "isError", "_meta", "resultType"];
 
 /** The data is `structuredContent`, otherwise its text (parsed if it is JSON), otherwise a list of its parts. With
- * structured data and a part that is not text, the result has both. An empty object next to text is ignored. */
+ * structured data and a part that is not text, the result has both. An empty object next to text does not count. */
 export function toolData(result: unknown): unknown {
   const { content, structuredContent, ...rest } = fields(result);
   const data = structuredContent ?? undefined;

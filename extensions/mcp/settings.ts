@@ -63,13 +63,13 @@ export function enabledServers(config: unknown): ReadonlyMap<string, ServerConfi
   return new Map(Object.entries(servers).filter(([, { disabled }]) => !disabled));
 }
 
-/** The servers of a repository may use these variables. Variables that are not set are omitted. */
+/** The servers of a repository may use these variables. The result lacks variables without a value. */
 export function userVariables(config: unknown): Readonly<Record<string, string>> {
   const { variables = {} } = (config ?? {}) as { readonly variables?: Readonly<Record<string, string>> };
   return Object.fromEntries(Object.entries(variables).filter(([, value]) => !/\$\{(auth:)?[\w.-]+\}/.test(value)));
 }
 
-/** Vis must not show the values of headers and variables, nor the words in them. Short secrets are omitted, and the
+/** Vis must not show the values of headers and variables, nor the words in them. Short secrets do not count, and the
  * longest secret comes first. */
 export function secretsOf(config: ServerConfig): readonly string[] {
   const values = Object.values("url" in config ? config.headers : config.env);

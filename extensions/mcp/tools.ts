@@ -96,8 +96,8 @@ export async function listTools(client: Client, options: { readonly timeout: num
 }
 
 const Page = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().nullish() });
-/** Some servers write null for absent fields, or schemas of results that are not objects, so only the fields that Vis
- * uses are required. */
+/** Some servers write null for absent fields, or schemas of results that are not objects, so this requires only the
+ * fields that Vis uses. */
 const Readable = z.object({
   name: z.string().min(1),
   description: orAbsent(z.string()),

@@ -360,7 +360,7 @@ export class Job {
     if (end) this.#input?.end();
   }
 
-  /** A command that does not end is killed. Returns new output. */
+  /** `stop` kills a command that does not end. Returns new output. */
   async stop(): Promise<JobReport> {
     this.#stop.abort();
     await this.#done;

@@ -62,7 +62,7 @@ function noteOf({ text, cut }: Text, name: string): string {
   return `${title}:\n${text}${cut ? `\n[cut here${name === "" ? "" : `; the rest is in ${name}`}]` : ""}`;
 }
 
-/** Resolves with null if the file is unreadable. An import outside the folder `within` is skipped. */
+/** Resolves with null if the file is unreadable. An import outside the folder `within` has no effect. */
 async function readWithImports(
   within: string,
   { path, secrets }: { readonly path: string; readonly secrets: readonly string[] | undefined },

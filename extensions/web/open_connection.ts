@@ -196,13 +196,13 @@ function class6(groups: readonly number[]): AddressClass {
   const [first = 0, second = 0, third = 0] = groups;
   const zeros = (to: number): boolean => groups.slice(0, to).every((group) => group === 0);
   const embedded = (groups[6] ?? 0) * 65536 + (groups[7] ?? 0);
-  if (zeros(5) && groups[5] === 0xffff) return class4(embedded); // An IPv4-mapped address.
+  if (zeros(5) && groups[5] === 0xffff) return class4(embedded); // This is an IPv4-mapped address.
   if (first === 0x64 && second === 0xff9b && groups.slice(2, 6).every((group) => group === 0)) return class4(embedded);
-  if (zeros(7) && groups[7] === 1) return "private"; // The loopback address.
-  if ((first & 0xfe00) === 0xfc00) return "private"; // A unique local address.
+  if (zeros(7) && groups[7] === 1) return "private"; // This is the loopback address.
+  if ((first & 0xfe00) === 0xfc00) return "private"; // This is a unique local address.
   if ((first & 0xe000) !== 0x2000) return "never";
-  if (first === 0x2001 && second < 0x200) return "never"; // Teredo and other protocols.
-  if (first === 0x2001 && second === 0xdb8) return "never"; // An address for documentation.
+  if (first === 0x2001 && second < 0x200) return "never"; // Teredo and other protocols have these addresses.
+  if (first === 0x2001 && second === 0xdb8) return "never"; // This address is for documentation.
   if (first === 0x2002) return class4(second * 65536 + third) === "public" ? "private" : "never";
   return first === 0x3fff && second < 0x1000 ? "never" : "public";
 }

@@ -183,7 +183,7 @@ export async function answerInTime<T>(
   }
 }
 
-/** The loader copies a folder, and a frame in the copy has hash and format, then the path of the module. */
+/** The loader copies a folder to a path with a hash and a format, which precede the path of the module in a frame. */
 const OWN_FRAME = /\/[0-9a-f]{64}-\d+(?:-tests)?\/([^\n()]+?)\.mjs:(\d+):\d+/;
 
 /** If the stack names a line of the extension's own code, the message ends with this line: `x is not defined

@@ -77,8 +77,8 @@ interface Found {
 }
 type Loaded = Found | Skipped;
 
-/** The locked profile loads only the `readOnly` part for a read-only workspace. An extension in a folder is loaded
- * whole, because the operator of the locked profile allowed it. */
+/** The locked profile loads only the `readOnly` part for a read-only workspace. Its operator allowed the extensions in
+ * folders, so Vis loads them whole. */
 function wantedPart(one: Found, options: LoadOptions): readonly Found[] {
   if (!isWanted(one.name, one.extension, options)) return [];
   if (options.locked?.writable !== false) return [one];

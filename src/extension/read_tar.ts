@@ -8,8 +8,8 @@ const FILE = ["0", "\0", ""];
 /** The reader skips these types: folders, and headers that only describe the next entry. */
 const LEFT_OUT = ["5", "g", "x"];
 
-/** The archive may be gzipped, and a folder that contains all files is stripped. Rejects for a damaged archive, links,
- * special files, unsafe paths, and more than a limit. `name` names the archive in errors. */
+/** The reader strips a folder that contains all files. Rejects for a damaged archive, links, special files, unsafe
+ * paths, and more than a limit. `name` names the archive in errors. */
 export async function readTar(
   bytes: Uint8Array<ArrayBuffer>,
   { name, maxBytes = MAX_BYTES }: { readonly name: string; readonly maxBytes?: number },

@@ -49,7 +49,7 @@ const MAX_NOTE = 2000, MAX_NUDGE = 200;
 interface ViewOf {
   readonly env: EnvironmentView;
   readonly own: OwnKeys | undefined;
-  /** Errors of extensions are added to this list. */
+  /** The registry adds errors of extensions to this list. */
   readonly faults?: ExtensionFault[] | undefined;
   readonly call?: OwnCall;
 }
@@ -825,7 +825,7 @@ function onlyReads(
   try {
     return reads(...args) === true;
   } catch {
-    return false; // The arguments are not checked yet.
+    return false; // No schema has checked the arguments yet.
   }
 }
 
@@ -836,7 +836,7 @@ function wordsBy(action: NonNullable<FunctionSymbol["action"]>): (args: readonly
       const words = action(...args);
       return ActionShape.safeParse(words).success ? words : null;
     } catch {
-      return null; // The arguments are not checked yet.
+      return null; // No schema has checked the arguments yet.
     }
   };
 }

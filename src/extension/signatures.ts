@@ -12,7 +12,7 @@ const BEYOND_JSON: Readonly<Record<string, string>> = {
   undefined: "undefined",
   symbol: "symbol",
 };
-/** Vis renders the prompts for each query, so signatures are cached. */
+/** Vis renders the prompts for each query, so this caches signatures. */
 const PARAMETERS = new WeakMap<FunctionSymbol, string>();
 
 /** An example is `search.find(query: string, options?: {limit?: number}): Promise<string>`. */

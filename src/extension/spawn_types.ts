@@ -17,8 +17,8 @@ export interface SpawnOptions {
   /** The limit applies to each of the two outputs, of which Vis keeps the beginning and the end; it is 1 MiB by
    * default. */
   readonly maxBytes?: number;
-  /** If true, Vis decodes a complete output that is not UTF-8 by its byte order mark or by a guess, and a note names
-   * the encoding. Otherwise, bytes that are not UTF-8 become U+FFFD. */
+  /** If true, Vis decodes a complete output that is not UTF-8 by its byte order mark or by a guess, which a note names.
+   * Otherwise, bytes that are not UTF-8 become U+FFFD. */
   readonly guessEncoding?: boolean;
   /** An abort ends the program like the time limit, and `spawn` rejects with the reason. */
   readonly signal?: AbortSignal;
@@ -78,8 +78,8 @@ export interface Spawned {
   readonly truncated: boolean;
   /** The sentences describe actions of Vis, such as ended leftover processes or a guessed encoding. */
   readonly notes: readonly string[];
-  /** Git runs these files or reads them as settings after the program, but did not before. The field is set only for a
-   * program that could change the repository. */
+  /** Git runs these files or reads them as settings after the program, but did not before. Only a program that could
+   * change the repository has this field. */
   readonly obeyed?: readonly string[];
   /** These folders below the repository of the workspace became repositories while the program ran, and `git add -A`
    * would add them. */

@@ -141,8 +141,7 @@ export interface FunctionOptions {
   readonly onError?: OnError;
 }
 
-/** The arguments are the call's environment, then the model's arguments. If the function throws, the model sees the
- * message. */
+/** The call's environment precedes the model's arguments. If the function throws, the model sees the message. */
 // deno-lint-ignore no-explicit-any
 export type HostFunction = (env: EnvironmentView, ...args: any[]) => unknown;
 
@@ -358,7 +357,7 @@ export interface OwnStore {
   /** The bytes may have any size, and the returned reference goes into a value. `vis db prune` removes bytes that no
    * value refers to. */
   putBytes(bytes: Uint8Array | AsyncIterable<Uint8Array>): Promise<string>;
-  /** Each piece is read on demand. Throws if the bytes are gone or damaged. */
+  /** The store reads each piece on demand. Throws if the bytes are gone or damaged. */
   bytes(reference: string): AsyncIterable<Uint8Array<ArrayBuffer>>;
   /** The caller makes sure that no value refers to the bytes. */
   dropBytes(reference: string): Promise<void>;

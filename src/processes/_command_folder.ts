@@ -34,7 +34,7 @@ export class CommandFolder {
     this.#options = options;
   }
 
-  /** The first call for a `root` also schedules the removal of folders that killed processes left there. */
+  /** The first call for a `root` schedules the removal of folders that killed processes left there. */
   static async make(options: CommandFolderOptions = {}): Promise<CommandFolder> {
     const root = resolve(options.root ?? tmpdir());
     const path = await Deno.realPath(await Deno.makeTempDir({ dir: root, prefix: `${PREFIX}${Deno.pid}-` }));
@@ -46,7 +46,7 @@ export class CommandFolder {
     return folder;
   }
 
-  /** Entries that cannot be removed stay. */
+  /** An entry stays if the system refuses its removal. */
   static async sweep({ root = tmpdir(), removeLarge }: CommandFolderOptions): Promise<void> {
     let count = 0;
     for await (const path of leftFolders(root, PREFIX)) {
@@ -80,7 +80,7 @@ async function removed(
 const INHERITED = ["LANG", "LC_ALL", "LC_CTYPE", "TZ"];
 
 /** A program that gets these variables trusts nothing in the workspace. PATH has real paths, because a link in the
- * workspace could lead to programs of the workspace. `usual` is the PATH if no folder is left. */
+ * workspace could lead to programs of the workspace. `usual` is the PATH if no other folder remains. */
 export function outsideWorkspace(
   workspace: string,
   { path, env }: { readonly path: string; readonly env: Readonly<Record<string, string>> },
@@ -135,6 +135,6 @@ export function programEnvironment(
     TERM: "dumb",
     HOME: folder,
     TMPDIR: folder,
-    GIT_OPTIONAL_LOCKS: "0", // Otherwise, `git status` would write the index.
+    GIT_OPTIONAL_LOCKS: "0", // Without this setting, `git status` would write the index.
   };
 }

@@ -218,7 +218,6 @@ export function openFolders(
     folders,
     read,
     path: [...first, ...(open.length > 0 ? open : [usual])].join(delimiter),
-    // A missing folder is not reported.
     leftOut: entries.filter((entry) => !open.includes(entry) && real.get(entry) !== ""),
     env: { ...variables, ...toolchains.env },
     packages: toolchains.links,

@@ -9,7 +9,7 @@ export function realPathOf(path: string): string | null {
     if (!existsSync(path)) return null; // An error takes longer than this check.
     return Deno.realPathSync(path);
   } catch {
-    return null; // The check, too, throws for a path that the permissions of the runtime exclude, such as /dev/shm.
+    return null; // The check throws for a path that the permissions of the runtime exclude, such as /dev/shm.
   }
 }
 
@@ -26,7 +26,7 @@ export function isFolder(path: string): boolean {
   return realEntry(path)?.folder === true;
 }
 
-/** A link is not followed. Returns null for a missing or unreachable entry. */
+/** The kind of a link is "link", whatever its target is. Returns null for a missing or unreachable entry. */
 export function entryKind(path: string): "folder" | "file" | "link" | null {
   try {
     const { isDirectory, isSymlink } = Deno.lstatSync(path);

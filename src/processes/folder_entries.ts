@@ -78,7 +78,7 @@ export interface EntryFacts {
   readonly mode: number;
 }
 
-/** A link is not followed. Returns null if nothing exists. */
+/** The facts are those of a link itself. Returns null if nothing exists. */
 export function entryFacts(
   path: string,
   { os = Deno.build.os, since = Date.now() }: OtherSystem & { readonly since?: number } = {},
@@ -136,7 +136,7 @@ function* elsewhereEntries(
   } catch { /* The folder cannot be read. */ }
 }
 
-/** A link is not followed, and a missing path is ignored. No other program may change the path meanwhile. On Linux,
+/** The removal follows no link and ignores a missing path. No other program may change the path meanwhile. On Linux,
  * throws `TooMuchToRemove` after `most` names, and for a file so large that its removal would stop this process. */
 export async function removeTree(path: string, { most = Infinity } = {}): Promise<void> {
   const info = await Deno.lstat(path).catch((error: unknown) => {

@@ -97,7 +97,7 @@ function numbersIn(path: string): readonly number[] {
 export const PROC: Pick<ProcFiles, "read" | "readWhole" | "link" | "write" | "tasks" | "processes" | "endSockets"> =
   new ProcFiles();
 
-/** Returns children first, then deeper descendants. */
+/** Returns children before deeper descendants. */
 export function descendants(root: number): readonly number[] {
   const children = Map.groupBy(readAll(), ({ parent }) => parent);
   const found = [root];
@@ -119,7 +119,7 @@ export async function pauseProgram(root: number): Promise<(() => void) | null> {
   const goOn = (): void => stopped.forEach((pid) => send(pid, "SIGCONT"));
   for (let tries = 0, calm = 0; calm < 2; tries++) {
     const isStill = (state: string): boolean => /[TtX]/.test(state) || state === "D" && tries > PATIENCE;
-    // A process may have resumed another meanwhile, so all processes must be stopped at two checks in a row.
+    // A process may have resumed another meanwhile, so all processes must be still at two checks in a row.
     const moving = programsBelow(root).filter(({ state }) => !isStill(state));
     calm = moving.length === 0 ? calm + 1 : 0;
     if (tries > MOST_PAUSES) {

@@ -49,7 +49,7 @@ export class Credentials {
     await this.#change((stored) => ({ ...stored, [provider]: credential }));
   }
 
-  /** Returns false if no key was stored. */
+  /** Returns false if the file had no key of this name. */
   async remove(provider: string): Promise<boolean> {
     if (await this.get(provider) === null) return false;
     await this.#change((stored) => Object.fromEntries(Object.entries(stored).filter(([name]) => name !== provider)));

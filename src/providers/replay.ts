@@ -49,7 +49,8 @@ function* pieces(type: "text" | "reasoning", text: string): Generator<ModelEvent
 /** A call of a query has system, request, reply format and context. A plain call has fewer messages. */
 const MESSAGES_OF_A_QUERY = 4;
 
-/** A call gets the next reply of the recorded query or call with the same text. Throws if no reply is left. */
+/** A call gets the next reply of the recorded query or call with the same text. Throws if the recording has no more
+ * replies. */
 export function replayProvider(playback: Playback): Provider {
   return playedProvider({
     name: "replay",

@@ -86,7 +86,7 @@ export function launched(program: ChildProgram, [path, ...args]: readonly string
   return path === undefined ? program : { ...program, path, args: [...args, program.path, ...program.args] };
 }
 
-/** Throws if Vis runs from source and the bundles of the child have not been built. */
+/** Throws if Vis runs from source and nobody has built the bundles of the child. */
 export function childProgram({ memoryBytes, allPermissions, access }: ChildProgramOptions): ChildProgram {
   const path = Deno.execPath();
   if (Deno.build.standalone) return { path, args: [CHILD_ARGUMENT] };
@@ -148,7 +148,7 @@ export class WorkFolder {
   readonly path: string;
   readonly #lock: Deno.FsFile | null;
 
-  /** Throws `ConfigError` if no folder can be created. */
+  /** Throws `ConfigError` if the system creates no folder. */
   constructor({ root, made = newFolder(root) }: { readonly root?: string | undefined; readonly made?: string } = {}) {
     this.path = made;
     this.#lock = lockFolder(this.path);

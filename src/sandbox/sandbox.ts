@@ -76,7 +76,7 @@ export interface BlockRun {
   readonly iteration: number;
   readonly index: number;
   readonly deadlineMs: number;
-  /** An abort cancels the block; the variables are lost if the child cannot stop it. */
+  /** An abort cancels the block; if the child cannot stop it, the variables are lost. */
   readonly signal?: AbortSignal;
 }
 

@@ -195,8 +195,8 @@ function missingFolders({ tree }: FsContext, items: readonly ChangeItem[]): Chan
 /** Vis must be able to undo a change, so it removes or moves at most this many bytes. */
 export const MAX_KEPT = 64 * 1024 * 1024;
 
-/** Rejects with RangeError for a file that has more than `MAX_KEPT` bytes or grows meanwhile, and for an entry that is
- * no file, folder or link. */
+/** Rejects with RangeError for a file that has more than `MAX_KEPT` bytes or grows meanwhile, and for an entry of
+ * another kind. */
 export async function takeSnapshot(
   context: Pick<FsContext, "tree" | "signal">,
   path: string,

@@ -104,8 +104,9 @@ export interface WriteOptions {
 
 const MARK = "\uFEFF";
 
-/** Missing folders are created. By default, the new text keeps the encoding and the byte order mark of the old text,
- * unless Vis cannot decode it. If all old lines end with CRLF and the new text has no CR, the new lines get CRLF. */
+/** `writeFile` creates missing folders. By default, the new text keeps the encoding and the byte order mark of the old
+ * text, unless Vis cannot decode it. If all old lines end with CRLF and the new text has no CR, the new lines get
+ * CRLF. */
 export async function writeFile(
   context: FsContext,
   { path, text, options = {} }: {

@@ -15,7 +15,7 @@ interface Moved {
   readonly diff: string;
 }
 
-/** Missing folders are created. Rejects with Error if the new path exists. */
+/** `movePath` creates missing folders. Rejects with Error if the new path exists. */
 export async function movePath(
   context: FsContext,
   { from, to }: { readonly from: string; readonly to: string },

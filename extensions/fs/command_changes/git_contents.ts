@@ -89,8 +89,8 @@ export class GitContents {
   }
 }
 
-/** A path counts if its content is in git's index, and a commit, merge or checkout came after `at`. `bytesOf` is called
- * only for paths in the index, and only after such an event. */
+/** A path counts if its content is in git's index, and a commit, merge or checkout came after `at`. After such an
+ * event, this calls `bytesOf` for paths in the index. */
 export async function committedSince(
   workspace: string,
   files: ReadonlyMap<string, { readonly at: number }>,
@@ -145,7 +145,7 @@ async function repositoryAt(top: string, workspace: string): Promise<Repository 
   return { gitDir, commonDir, prefix: below === "" ? "" : `${below}/` };
 }
 
-/** The names are relative to the folder. A file that may have changed while git wrote the index is omitted. */
+/** The names are relative to the folder. A file that may have changed while git wrote the index does not count. */
 function filesOf(
   index: GitIndex,
   { prefix, all, before }: { readonly prefix: string; readonly all: boolean; readonly before: number },

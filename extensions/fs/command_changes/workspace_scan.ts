@@ -136,7 +136,6 @@ function wasIgnored(folders: ReadonlyMap<string, Seen>, { path, before, after }:
   });
 }
 
-/** Whether both stamps are equal, or both are null. */
 export function isSameStamp(a: Stamp | null, b: Stamp | null): boolean {
   return a === null || b === null ? a === b : a.every((value, at) => value === b[at]);
 }

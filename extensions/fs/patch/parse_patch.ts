@@ -234,7 +234,7 @@ class PatchReader {
     const isFull = left?.old === 0 && left.new === 0;
     if (isFull && isSignature(line)) return true;
     if (!this.#isPair(this.#at)) return false;
-    // The two lines may also be a removed line that begins with "-- " and an added line that begins with "++ ".
+    // The two lines may be a removed line that begins with "-- " and an added line that begins with "++ ".
     return isFull || this.#line(this.#at + 2).startsWith("@@") && !(left?.old === 1 && left.new === 1);
   }
 

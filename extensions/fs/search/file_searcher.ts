@@ -130,7 +130,7 @@ const HEAD_BYTES = 64 * 1024;
 const READ_BYTES = 256 * 1024;
 const LINE_FEED = 10;
 
-/** The pieces have whole lines. An unreadable file is skipped. */
+/** The pieces have whole lines. The outcome is "unreadable" for a file that the tree cannot open. */
 export async function scanFile(tree: Tree, path: string, { buffer, pace, take }: ScanOptions): Promise<ScanOutcome> {
   let file: OpenFile;
   try {

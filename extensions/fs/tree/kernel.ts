@@ -314,7 +314,7 @@ export class Kernel {
     return this.#symbols.numbers(this.#calls.fchown, descriptor, uid, gid) === 0;
   }
 
-  /** The lock may belong to any process. A link is followed. */
+  /** The lock may belong to any process. For a link, its target counts. */
   isLocked(path: string): boolean {
     const file = this.#open(AT_FDCWD, path, { flags: 0, resolve: 0n });
     try {

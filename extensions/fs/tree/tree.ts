@@ -86,9 +86,8 @@ export interface Tree {
   /** The order is arbitrary. Throws `FolderTooLarge` for a folder with more than MAX_NAMES entries. */
   entries(path: string): readonly FolderEntry[];
   readLink(path: string): string;
-  /** Each name ends with NUL. `into` gets `STAMP` numbers for each name, which change with the entry: kind and mode,
-   * inode, size, and two times in milliseconds; zeros for a missing entry. A comparison of thousands of entries takes
-   * a fraction of the time of `look`. */
+  /** Each name ends with NUL. `into` gets `STAMP` numbers for each name, which change with the entry, and zeros for a
+   * missing entry. A comparison of thousands of entries takes a fraction of the time of `look`. */
   stamps(folder: string, names: readonly Uint8Array<ArrayBuffer>[], into: Float64Array): void;
   /** `visit` gets every folder from the root down to this folder, and may throw. */
   folder(path: string, visit: (folder: OpenFolder) => void): OpenFolder;

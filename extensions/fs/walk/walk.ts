@@ -33,9 +33,9 @@ interface OpenFolder {
   next: number;
 }
 
-/** Entries are sorted by name, folders before their contents. Links are not followed, and unreadable folders are
- * skipped. The walk is synchronous and yields null after a while without an entry, so that the caller decides when to
- * pause. Throws RangeError above half a million entries, and for a folder that is too large. */
+/** Entries are sorted by name, folders before their contents. The walk follows no links and skips unreadable folders.
+ * The walk is synchronous and yields null after a while without an entry, so that the caller decides when to pause.
+ * Throws RangeError above half a million entries, and for a folder that is too large. */
 export function* walk({ tree: from, start, named = start, all, depth }: WalkOptions): Generator<WalkEntry | null> {
   using tree = from.held();
   let count = 0;
@@ -150,7 +150,7 @@ export class IgnoreRules {
     return new IgnoreRules(tree, sets).#with("", `${upTo(tree)}.git/info/exclude`);
   }
 
-  /** The path is relative to the workspace; "" is the workspace. The rules are read only if `entries` contain a
+  /** The path is relative to the workspace; "" is the workspace. This reads the rules only if `entries` contain a
    * `.gitignore`. */
   below(folder: string, entries: readonly FolderEntry[]): IgnoreRules {
     if (!entries.some(({ name, kind }) => name === ".gitignore" && kind === "file")) return this;

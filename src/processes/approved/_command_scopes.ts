@@ -156,8 +156,8 @@ const READING: Readonly<Record<string, { readonly of: ReadonlySet<string>; reado
 };
 /** With one of these words alone, npm prints facts about itself and its folders. */
 const NPM_FACTS = words("--version -v version --help -h help root prefix bin");
-/** An address could make npm run the git that .npmrc names, so the pattern matches only names in the registry, their
- * fields, and options for printed data. */
+/** An address could make npm run the git that .npmrc names. The pattern therefore matches only names in the registry,
+ * their fields, and options for printed data. */
 const READ =
   /^(?!fix$)(?:(?:@[\w.-]+\/)?\w[\w.-]*(?:@[\w.^~-]+)?|--(?:json|all|long|depth=\d+|limit|limit=\d+|pre|remote|outdated))$/;
 /** A lasting approval of the network covers these fetching subcommands with further packages. */

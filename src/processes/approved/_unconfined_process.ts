@@ -62,7 +62,7 @@ async function runIn(cwd: string, argv: readonly string[], options: FreeProcessO
   return { code, signal: by, ...run };
 }
 
-/** Relative folders may be inside the workspace, so they are omitted. */
+/** Relative folders may be inside the workspace, so they do not count. */
 export function programFolders(
   own: FreeProcessOptions["own"],
   env: FreeProcessOptions["env"] = {},

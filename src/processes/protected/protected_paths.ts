@@ -334,7 +334,7 @@ async function layersOf(
     const top = write.filter((one) => isWithin(path, one)).reduce((a, b) => a.length < b.length ? a : b, path);
     const way: string[] = [];
     for (let at = dirname(path); at.length > top.length; at = dirname(at)) way.push(at);
-    // Only folders above the outermost fixed path can be changed.
+    // A command can change only folders above the outermost fixed path.
     for (const at of way.slice(way.findLastIndex((one) => all.has(one)) + 1)) if (!layers.has(at)) set(at, true);
   }
   for (const path of all) {

@@ -1,4 +1,4 @@
-/** The rules are those of git. */
+/** Git finds repositories by these rules, so Vis must follow them exactly. */
 import { Buffer } from "node:buffer";
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -39,8 +39,8 @@ export function isBare(folder: string, kindOf = entryKind): boolean {
   return isHead && (isElsewhere || isThere("objects") && isThere("refs")) && !hasRepository(folder);
 }
 
-/** These folders of a call may contain repositories. A repository's own folder is omitted, because a command that may
- * change this folder may change all of it. */
+/** These folders of a call may contain repositories. A repository's own folder does not count, because a command that
+ * may change this folder may change all of it. */
 export function foldersBeside(
   root: string,
   write: readonly GrantedPath[],

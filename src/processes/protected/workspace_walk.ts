@@ -124,7 +124,7 @@ export class WorkspaceWalk {
     return found;
   }
 
-  /** A hidden file looks changed to git, so a file whose text is in the repository is omitted. Throws Error for too
+  /** A hidden file looks changed to git, so a file whose text is in the repository stays readable. Throws Error for too
    * many secret files, and if the search was incomplete. */
   async secrets(workspace: string, { secrets, closed, isWhole }: SpecialFiles): Promise<readonly HiddenFile[]> {
     if (this.#patterns.length === 0) return [];
@@ -160,7 +160,7 @@ export class WorkspaceWalk {
     return [...hidden].map(([path, inode]) => ({ path, inode }));
   }
 
-  /** A command can add a file that it does not see, so files whose text is in the index are omitted. */
+  /** A command can add a file that it does not see, so a file whose text is in the index does not count. */
   async #withoutTracked(
     workspace: string,
     secrets: SpecialFiles["secrets"],

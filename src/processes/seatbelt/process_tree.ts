@@ -4,10 +4,10 @@ import { REAL_CLOCK } from "../../domain/kit/concurrency.ts";
 const GROUP = 2, CHILDREN = 6, FACTS = 3;
 /** These are the length of struct proc_bsdinfo, and the offsets of the state and the start time. */
 const FACTS_BYTES = 136, STATE_AT = 4, SECONDS_AT = 120, MICROSECONDS_AT = 128;
-const ENDED = 5; // The value of SZOMB.
+const ENDED = 5; // SZOMB has this value.
 const FIRST_IDS = 256, MOST_IDS = 65_536;
 const ROUNDS = 400, PAUSE_MS = 5;
-/** A tree that constantly starts programs must be suspended within this many rounds. */
+/** The wall must suspend a tree that constantly starts programs within this many rounds. */
 const STOP_ROUNDS = 50;
 
 /** The session identifier changes with every start of the system. */
@@ -37,7 +37,7 @@ export interface ProcessTable {
   group(pid: number): readonly number[];
   /** The start time and the id together identify a process. Returns null if the process does not run. */
   started(pid: number): string | null;
-  /** A negative number means a group. An ended process is ignored. */
+  /** A negative number means a group. An ended process gets no signal. */
   signal(pid: number, name: Deno.Signal): void;
 }
 
@@ -81,7 +81,7 @@ export class MacProcesses implements ProcessTable {
     } catch { /* The process has already ended. */ }
   }
 
-  /** A list that fills its room may have been cut. */
+  /** A list that fills its room may lack entries. */
   #list(kind: number, id: number): readonly number[] {
     for (let room = FIRST_IDS;; room *= 4) {
       const ids = new Int32Array(room);

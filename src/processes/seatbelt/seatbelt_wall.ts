@@ -72,8 +72,8 @@ export class SeatbeltWall {
     this.#table = options.system?.processes ?? null;
   }
 
-  /** Rejects with Error if no program ran: the wall does not work on this machine, a path must stay closed, or the
-   * program does not exist. Rejects with the signal's reason if it aborted first. */
+  /** Rejects with Error if the wall does not work on this machine, a path must stay closed, or the program does not
+   * exist. Rejects with the signal's reason if it aborted first. */
   async spawn(workspace: string, argv: readonly string[], options: SpawnOptions = {}): Promise<Spawned> {
     checkCall(argv, options);
     options.signal?.throwIfAborted();
@@ -142,8 +142,7 @@ export class SeatbeltWall {
     }
   }
 
-  /** The user approved the call, so paths that it names for writing are not kept, and parts that it names are
-   * opened. */
+  /** The user approved the call, so it may change paths that it names for writing and parts that it names. */
   async #kept(
     folders: readonly string[],
     { write, keep }: { readonly write: readonly GrantedPath[]; readonly keep: readonly string[] },

@@ -52,7 +52,7 @@ export class ProviderGuard {
     if (outcome === null) return this.#breaker.left();
     if (outcome instanceof ProviderError) {
       ticket.tokens = 0;
-      // If a reply breaks off, its service worked until then.
+      // If a reply breaks off, its service worked until that moment.
       if (heard) this.#breaker.left();
       else if (isFailure(outcome)) this.#breaker.failed();
       else this.#breaker.succeeded();

@@ -49,7 +49,7 @@ export interface RouterRequest {
 
 export interface RouterCallOptions {
   readonly signal: AbortSignal;
-  /** Returns true if a user has seen a part. If the reply then breaks off, the router does not ask again, because
+  /** Returns true if a user has seen a part. If the reply breaks off afterwards, the router does not ask again, because
    * nobody can retract shown text. */
   readonly onEvent?: (event: Exclude<ModelEvent, { type: "end" }>) => boolean;
   readonly onAttempt?: (trace: ModelTrace) => void;
@@ -160,8 +160,8 @@ export class Router {
     return { provider, model, capabilities: provider.capabilities(model) };
   }
 
-  /** If a call fails before a user has seen a part of the reply, the router tries the same route again, and after that
-   * the next one. After all routes have failed, it retries routes with temporary errors as long as patience lasts.
+  /** If a call fails before a user has seen a part of the reply, the router tries the same route again, and other
+   * routes later. After all routes have failed, it retries routes with temporary errors as long as patience lasts.
    * Rejects with the last `ProviderError`, or with `Cancelled`. */
   async ask(request: RouterRequest, options: RouterCallOptions): Promise<RouterReply> {
     const attempts: ModelTrace[] = [];

@@ -390,7 +390,8 @@ function textMs(text: string, now: number): number | null {
   return said === undefined ? null : momentIn(said, now);
 }
 
-/** Limits count that are used up or do not report their remaining amount. Returns null if no header has such a wait. */
+/** A limit counts if it is used up or does not report its remaining amount. Returns null if no header has such a
+ * wait. */
 function resetMs(headers: Headers, now: number): number | null {
   const waits: number[] = [];
   for (const [name, value] of headers) {

@@ -168,8 +168,8 @@ export class ReplyBuilder {
     this.finish ??= "content-filter";
   }
 
-  /** The sum of a list counts, and an impossible count is ignored. The caller calls `count` last in an event, because
-   * the count covers the output up to there. */
+  /** The sum of a list counts, and an impossible count has no effect. The caller calls `count` last in an event,
+   * because the count covers the output up to there. */
   count(counts: { readonly [K in Count]?: unknown }): void {
     const read = Object.entries(counts).map(([name, value]) => [name, this.#tokens(name, value)] as const);
     const known = Object.fromEntries(read.filter(([, count]) => count !== null));

@@ -22,7 +22,7 @@ export function tableBytes(bytes: Uint8Array<ArrayBuffer>): number {
 }
 
 interface EncodeOptions {
-  /** Without a limit, the size is unlimited. Above the limit, `tooLarge` of the error is true. */
+  /** Above the limit, `tooLarge` of the error is true. */
   readonly maxBytes?: number;
   /** The limit counts slots of the table. Above the limit, `tooLarge` of the error is true. */
   readonly maxSlots?: number;
@@ -474,7 +474,7 @@ function writeUrl(encoder: Encoder, value: object): object {
   return own.url;
 }
 
-/** The stack is omitted, because it contains file names of Vis. */
+/** The stack contains file names of Vis, so the bytes omit it. */
 function writeError(encoder: Encoder, value: object): void {
   const prototype = own.prototypeOf(value);
   const base = errorBase(prototype);
@@ -700,7 +700,7 @@ function isSparse(value: readonly unknown[]): boolean {
   return holes > 16;
 }
 
-/** Foreign code may have given a built-in object a plain prototype. The content of such an object would be lost as
+/** Foreign code may have given a built-in object a plain prototype. The content of such an object would not survive as
  * plain data. */
 function isPlain(value: object): boolean {
   return !(own.isMap(value) || own.isSet(value) || own.isNativeError(value) || own.isDate(value) ||
@@ -850,7 +850,7 @@ class Decoder {
       case "V": {
         const [node, name] = [this.#made.length, table.string()];
         this.#views[this.#views.length] = { node, name, offset: table.int(), length: table.int(), buffer: table.int() };
-        return this.#add(own.create(null)); // The placeholder is replaced once its buffer exists.
+        return this.#add(own.create(null)); // The view replaces the placeholder once its buffer exists.
       }
       case "X": {
         const base = own.errorPrototypes[table.string()] ?? badBytes("an unknown error");

@@ -55,7 +55,7 @@ export class Confinement {
     this.#note(failed);
   }
 
-  /** Throws Error if there are grants and the system call filter cannot be installed. */
+  /** Throws Error if there are grants and the kernel refuses the system call filter. */
   finish(): ConfinedWalls {
     if (this.#libc && this.#limits) {
       const failed = this.#limits.setMemory(this.#options.memoryBytes);

@@ -25,7 +25,7 @@ export const entryCheck = (architecture: Architecture): readonly Operation[] => 
   verdict(VERDICT.kill), // A 32-bit entry has other numbers for the same calls.
   [BPF.load, 0, 0, NUMBER],
   [BPF.atLeast, 0, 1, X32_BIT],
-  denyWith(ENOSYS), // The x32 numbers of x86-64 differ too.
+  denyWith(ENOSYS), // The x32 numbers of x86-64 differ.
 ];
 
 export function filterBytes(operations: readonly Operation[]): Uint8Array<ArrayBuffer> {

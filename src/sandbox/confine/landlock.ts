@@ -85,7 +85,7 @@ const { WRITE_FILE, READ_FILE, READ_DIR, MAKE_REG, TRUNCATE } = RIGHTS;
 /** The index is the ABI: EXECUTE to MAKE_SYM are of ABI 1, REFER of 2, TRUNCATE of 3 and IOCTL_DEV of 5. */
 const FILE_RIGHTS = [0, 13, 14, 15, 15, 16];
 const CONNECT_TCP = bit(1);
-const NET_RIGHTS = bit(0) | CONNECT_TCP; // Bit 0 is BIND_TCP, also of ABI 4.
+const NET_RIGHTS = bit(0) | CONNECT_TCP; // Bit 0 is BIND_TCP; both bits are of ABI 4.
 const SCOPES = bit(0) | bit(1); // Abstract unix sockets and signals belong to ABI 6.
 const ATTRIBUTE_BYTES = { files: 8, net: 16, scopes: 24 };
 
@@ -157,8 +157,8 @@ export function howReal({ link }: { readonly link: boolean }): readonly bigint[]
   return [O_PATH_CLOEXEC | (link ? O_NOFOLLOW : 0n), 0n, RESOLVE_NO_SYMLINKS];
 }
 
-/** The kernel refuses a link that appeared after the path was resolved. Throws Error if the kernel cannot open the
- * path. */
+/** The path had no link when Vis resolved it, and the kernel refuses a link that appeared since. Throws Error if the
+ * kernel cannot open the path. */
 function openReal(libc: Libc, path: string): number {
   const name = new TextEncoder().encode(`${path}\0`);
   const how = new Uint8Array(new BigUint64Array(howReal({ link: false })).buffer);

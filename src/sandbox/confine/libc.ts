@@ -30,7 +30,7 @@ export class Libc {
 
   /** Returns the value up to which this process may raise a limit. Throws Error if the system does not report it. */
   hardLimit(resource: number): number {
-    const found = new BigUint64Array(2); // The current limit, and the value up to which it may be raised.
+    const found = new BigUint64Array(2); // The kernel writes the current limit and the hard limit.
     if (this.call("prlimit64", [0n, BigInt(resource), 0n, this.address(new Uint8Array(found.buffer))]) < 0) {
       throw new Error(`Cannot read a limit of this process: the kernel refused it (errno ${this.errno()})`);
     }

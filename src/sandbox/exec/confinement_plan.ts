@@ -117,8 +117,7 @@ function dropPrivileges(
   // An ordinary user has no capability to drop, so this call may fail.
   for (let one = 0; one <= LAST_CAPABILITY; one++) plan.may("prctl", [PR_CAPBSET_DROP, one]);
   if (owner !== null) {
-    // Each step fails if root itself has no right to it; the program then keeps the ids of root, without its
-    // privileges.
+    // Each step fails if root itself has no right to it, and the program keeps the ids of root, without its privileges.
     plan.may("setgroups", [0, 0]);
     plan.may("setresgid", [owner.gid, owner.gid, owner.gid]);
     plan.may("setresuid", [owner.uid, owner.uid, owner.uid]);

@@ -246,7 +246,7 @@ export class CallRegistry {
     if (untimed && isAdmitted && --this.#patience.open === 0) {
       this.#patience.before += performance.now() - this.#patience.since;
     }
-    // A child that waits for the main process to read could not receive the answer, so the room is freed first.
+    // A child that waits for the main process to read could not receive the answer, so this frees the room first.
     this.#release(payload.length);
     if (run.calls.length < MAX_RECORDED) {
       const { exitCode, changes } = said;

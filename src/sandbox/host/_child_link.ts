@@ -330,7 +330,7 @@ export class ChildExit {
   }
 
   /** V8 aborts with a trap and the allocator with SIGABRT, usually after a report on stderr. Near the limit, memory may
-   * not suffice for the report, so such a signal without the text of a panic counts too. */
+   * not suffice for the report, so such a signal without the text of a panic counts. */
   get outOfMemory(): boolean {
     const { stderr, killedFor } = this.#facts;
     if (killedFor !== null) return false;

@@ -453,7 +453,7 @@ function refusedRun(message: string): RunReport {
   return bareReport(failedBlock("refused", { name: "Error", message }));
 }
 
-/** Rejects with SandboxEnded if a module ended the child. Other failed modules are reported and skipped. */
+/** Rejects with SandboxEnded if a module ended the child. The sandbox reports and skips other failed modules. */
 async function loadModules(
   { modules = {}, onModuleFailed }: Pick<SandboxOptions, "modules" | "onModuleFailed">,
   ask: (header: { readonly t: "module"; readonly name: string }, payload: Bytes) => Promise<unknown>,
@@ -470,8 +470,8 @@ async function loadModules(
   }
 }
 
-/** The constants are milliseconds: for ended calls, for a delayed child with unread frames, for a large result on its
- * way, and between two checks of the time. */
+/** The constants are milliseconds to wait for ended calls, for a delayed child, for a large result on its way, and
+ * between two checks of the time. */
 const CALLS_END_MS = 1_000, DELAYED_MS = 300, ON_ITS_WAY_MS = 5000, LOOK_AGAIN_MS = 50;
 
 interface ActiveRunOptions {

@@ -282,7 +282,7 @@ export function moduleTextFault(path: string, text: string, loadSucrase: () => S
   return faults.reduce<Fault | null>((last, one) => one.line > (last?.line ?? 0) ? one : last, null);
 }
 
-/** The stripper does not detect a name that is declared twice. Its code may be newer than the other parser, so other
+/** The stripper does not detect two declarations of a name. Its code may be newer than the other parser, so other
  * errors do not count. */
 function declaredTwice(code: string): Fault | null {
   const faults = scriptFaults(code);

@@ -55,7 +55,7 @@ const NO_VALUE = undefined;
 
 export class Blocks {
   readonly #parts: BlockParts;
-  /** The value is null if no timer is set, or if the timer expired in a pause. */
+  /** The value is null without a timer, or if the timer expired in a pause. */
   #timer: ReturnType<typeof captured.setTimeout> | null = null;
   #active: Active | null = null;
   #lastId = "";
@@ -103,7 +103,7 @@ export class Blocks {
       active.ending = { outcome: "timeout", value: NO_VALUE };
       return this.#abandon(active, "timeout");
     }
-    this.#stopWork(owner, "its block's background work did not pause"); // The work would stop the next turns too.
+    this.#stopWork(owner, "its block's background work did not pause"); // The work would stop the next turns.
     this.#parts.notes.add("Vis stopped background work: it ran too long without a pause");
   }
 

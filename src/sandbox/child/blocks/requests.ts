@@ -114,7 +114,7 @@ export class VariableRequests {
     this.#answer(id, null);
   }
 
-  /** Host calls are disabled while sources run, so resuming repeats no host call. */
+  /** The child disables host calls while sources run, so resuming repeats no host call. */
   #restore({ id, code, more, payload }: Extract<VariableRequest, { t: "restore" }>): void {
     const images = this.#images;
     const given = decode(payload) as readonly VariableImage[]; // The child trusts the main process.

@@ -85,8 +85,8 @@ export function boundIdentifiers(pattern: Pattern): Identifier[] {
 /** The statement keeps its names, because the compiler analyses it alone and with its program. */
 const FREE = Symbol("free names");
 
-/** Returns names that the part refers to but does not bind, in order of appearance. Names inside functions that nothing
- * calls are included. */
+/** Returns names that the part refers to but does not bind, in order of appearance. Names inside functions count even
+ * if nothing calls the functions. */
 export function freeNames(part: AnyNode & { [FREE]?: readonly string[] }): readonly string[] {
   return part[FREE] ??= listFreeNames(part);
 }

@@ -9,7 +9,7 @@ export interface Declaration {
   readonly source: string;
   /** The text has at most 500 characters. */
   readonly statement: string;
-  /** Names of the language are excluded. */
+  /** Names of the language do not count. */
   readonly requires: readonly string[];
 }
 
@@ -50,7 +50,7 @@ export function enumOf(node: AnyNode, next: AnyNode | undefined): string | null 
     : null;
 }
 
-/** A name may be declared elsewhere, such as `f` in `f = () => 1`. */
+/** Another block may have declared the name, such as `f` in `f = () => 1`. */
 export function topLevelAssignments(text: ParsedText): Declaration[] {
   return text.program.body.flatMap((node) => {
     if (node.type !== "ExpressionStatement" || node.expression.type !== "AssignmentExpression") return [];

@@ -104,7 +104,7 @@ export interface Parsed extends ParsedText {
   readonly map: PositionMap;
   readonly nodes: number;
   readonly longest: Identifier | null;
-  /** If types were stripped, the program may be empty. */
+  /** A program of types alone is empty after the stripper. */
   readonly stripped: boolean;
 }
 
@@ -200,7 +200,7 @@ const NAMESPACE = new RegExp(
   "gu",
 );
 
-/** The stripper drops every namespace, so a namespace with more than types is refused. Returns null without one. */
+/** The stripper drops every namespace, so Vis refuses a namespace with more than types. Returns null without one. */
 function namespaceIn(text: string, js: string): Unparsed | null {
   const code = codeOnly(text);
   let from = 0;

@@ -27,7 +27,7 @@ export interface RunnableBlock {
   readonly declarations: readonly Declaration[];
   /** `declaration` has no meaning in these entries. */
   readonly assigned: readonly Declaration[];
-  /** Names of the language are excluded. */
+  /** Names of the language do not count. */
   readonly reads: readonly string[];
   readonly madeFrom: MadeFrom;
   /** If the last statement declares this variable, the variable is the block's value: `const n = 6` shows 6. */

@@ -143,7 +143,7 @@ class Renderer {
   }
 }
 
-/** Throws Error if a section is not closed. */
+/** Throws Error if a section has no end. */
 function parseTemplate(template: string): TemplateToken[] {
   const parse: (text: string) => unknown = Mustache.parse;
   return tokensOf(parse(template));

@@ -32,7 +32,7 @@ export class OutsideWork {
     return look.setSize(this.#work);
   }
 
-  /** `stop` abandons the work, and the promise then rejects. */
+  /** `stop` abandons the work, and the promise rejects. */
   start({ what, begin }: OutsideTask): { readonly done: Promise<unknown>; readonly stop: (why: string) => void } {
     let stop = (_why: string): void => {};
     const done = new captured.Promise((resolve, reject) => {

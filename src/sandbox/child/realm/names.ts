@@ -7,7 +7,8 @@ import { captured, look, nameSet } from "./captured.ts";
 type Plain = Record<string, unknown>;
 
 /** When a block ends, Vis undoes its changes to these names, except names that the block declared. A variable of the
- * same name hides the original, which stays reachable as `vis.NAME`; a module or namespace is also `vis.ext.NAME`. */
+ * same name hides the original, which stays reachable as `vis.NAME`; a module or namespace is `vis.ext.NAME` as
+ * well. */
 export class InjectedNames {
   readonly #values: Plain = look.create(null);
   readonly #vis: Plain = look.create(null);

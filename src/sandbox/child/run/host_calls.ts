@@ -77,7 +77,7 @@ export class HostCalls {
     return this.#open === 0 && this.#outstanding === 0;
   }
 
-  /** A restored source must not repeat a side effect, so calls are disabled during a restore. */
+  /** A restored source must not repeat a side effect, so the child disables calls during a restore. */
   enable(on: boolean): void {
     this.#enabled = on;
   }
@@ -203,8 +203,8 @@ export class HostCalls {
     return this.#outstanding === 0 || this.#outstandingBytes + call.bytes <= MAX_CALL_BYTES;
   }
 
-  /** A block may be stopped, or run out of stack, at any call, so the code that registers and sends the call contains
-   * none. The first call of a turn goes out immediately; later calls wait for the end of the turn or a full batch. */
+  /** A limit may stop a block at any call, so the code that registers and sends the call contains none. The first call
+   * of a turn goes out immediately; later calls wait for the end of the turn or a full batch. */
   #send(call: Call, payload: Bytes): void {
     const { pipe, inTurn } = this.#options;
     const { id, name, run, bytes } = call;

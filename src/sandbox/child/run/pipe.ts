@@ -37,7 +37,7 @@ export function frameOf(header: Header, payload: Bytes = NOTHING): WaitingFrame 
   return { head: whole, rest: null };
 }
 
-/** Vis may stop a block's code at any call while it sends a frame, so each step leaves a state from which the next step
+/** Vis may stop a block's code at any call while it sends a frame, so each step leaves a state from which the next
  * continues. Writes block, so that a block cannot send faster than the main process reads. */
 export class Pipe {
   /** The frames are in order. Code that must be sure of a frame appends it here. */
@@ -52,7 +52,7 @@ export class Pipe {
   readonly #memory = new Memory(READ_BYTES);
   readonly #buffer = new BytesOf(this.#memory);
   #reading: Reading | null = null;
-  /** This is null if reading is not paused. */
+  /** This is null unless reading pauses. */
   #resume: (() => void) | null = null;
 
   constructor(end: (why: string | null) => void) {

@@ -141,7 +141,7 @@ const TRAMPOLINE = "$sandboxTurn";
 
 /** The timeout of a script stops loops and keeps variables, but does not cover code after an `await`. Therefore this
  * script runs the task and drains the microtasks within the same limit. V8 drops the rest of the microtask queue when
- * a drain is stopped. */
+ * a limit stops a drain. */
 class TimedEntry {
   readonly #script: InstanceType<typeof captured.Script>;
   #task: (() => void) | null = null;

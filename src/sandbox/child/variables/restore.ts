@@ -24,7 +24,7 @@ export interface RestoredVariable {
 
 interface RestoreParts extends SaveParts {
   readonly evaluate: (code: string, name: string) => unknown;
-  /** Creates the name and returns its record. May throw. */
+  /** `declare` may throw. */
   readonly declare: (image: VariableImage) => VariableRecord;
   readonly set: (name: string, value: unknown) => void;
   readonly remove: (name: string) => void;

@@ -142,8 +142,8 @@ export class Saving {
     }
   }
 
-  /** Returns null if the stored image is still correct. Variables that share objects have a common table. In an assumed
-   * group, some variables are not inspected, so the table does not show which variables are unchanged. */
+  /** Returns null if the stored image is still correct. Variables that share objects have a common table. An assumed
+   * group may have variables without inspection, so its table does not show which variables are unchanged. */
   #image(shot: VariableSnapshot): VariableImage | null {
     const { entry, hash, losses } = shot;
     const coarse = entry.group?.coarse === true;
@@ -155,8 +155,8 @@ export class Saving {
     return imageOf(shot, { table, assumed: coarse, alias }, this.#parts);
   }
 
-  /** If sharing was only assumed, the image stays correct while each inspected variable of the group is unchanged and
-   * in that table. */
+  /** If Vis only assumed the sharing, the image stays correct while each inspected variable of the group is unchanged
+   * and in that table. */
   #isStoredWith({ tableHash, tableAssumed, group }: VariableRecord, now: string): boolean {
     if (!tableAssumed) return tableHash === now;
     for (let i = 0; group && i < group.members.length; i++) {
@@ -242,8 +242,8 @@ interface WalkLimits {
   readonly properties: number;
 }
 
-/** One bounded traversal covers all values and runs none of their code. Beyond the bounds, the search ends and
- * `exceeded` is set. */
+/** One bounded traversal covers all values and runs none of their code. Beyond the bounds, the search ends and sets
+ * `exceeded`. */
 export class IdentityWalk {
   readonly #owners = new look.Map<object, string>();
   readonly #limits: WalkLimits;
@@ -289,7 +289,6 @@ export class IdentityWalk {
     return this.#exceeded;
   }
 
-  /** Prototypes are not followed. */
   #open(value: object): void {
     if (look.isProxy(value)) return;
     if (look.isTypedArray(value)) return this.#meet(look.viewBuffer(value));

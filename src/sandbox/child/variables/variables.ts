@@ -189,7 +189,7 @@ export class RealmVariables {
     return this.#get(name);
   }
 
-  /** A user variable is saved at the end of the next block. */
+  /** The end of the next block saves a user variable. */
   bind(name: string, value: unknown, { user = false }: { readonly user?: boolean } = {}): void {
     if (!user) {
       this.#system[name] = true;

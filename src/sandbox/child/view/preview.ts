@@ -42,7 +42,7 @@ const MIN_SHARE = 80;
 /** The preview quotes a shorter text inside another value on one line. */
 const LEAST_LINES = 60;
 const CHECK_EVERY = 64;
-/** Listing the own keys of a longer array would take long, so its other properties are not shown. */
+/** Listing the own keys of a longer array would take long, so the preview omits its other properties. */
 const LISTED_ARRAY = 4096;
 const MAX_HOLES = 10_000;
 

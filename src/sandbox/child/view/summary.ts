@@ -116,7 +116,7 @@ export function shape(value: unknown, options: ShapeOptions = {}): string {
 }
 
 const DICTIONARY = 9;
-/** Keys of an object may take this many characters if their types are omitted. */
+/** Without their types, keys of an object may take this many characters. */
 const TERSE_KEYS = 100;
 
 function write(schema: ValueShape, terse: boolean): string {
