@@ -37,10 +37,10 @@ interface Seen {
   readonly mtime: number;
   readonly size: number;
   readonly hash: Promise<string> | null;
-  /** Some bytes of the file became other characters, so writing the text back would lose data. */
+  /** If true, some bytes of the file became other characters, so writing the text back would lose data. */
   readonly lossy: boolean;
   readonly encoding: string | null;
-  /** The conversation itself wrote the whole text, so the text reveals nothing new. */
+  /** If true, the conversation itself wrote the whole text, which therefore reveals nothing new. */
   readonly isOwn: boolean;
 }
 

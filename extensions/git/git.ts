@@ -358,7 +358,7 @@ export function named(names: readonly string[]): string {
   return `${names.slice(0, SHOWN_NAMES).join(", ")}${more}`;
 }
 
-/** Older versions of git cannot read settings from the environment, so nothing can override a repository's settings. */
+/** Vis overrides settings of a repository through the environment, which git reads from this version on. */
 const OVERRIDES_FROM = [2, 31] as const;
 
 export async function checkGit({ spawn }: DoctorContext): Promise<readonly DoctorCheck[]> {

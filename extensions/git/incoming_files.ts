@@ -280,8 +280,8 @@ function hasRepositories(top: string): boolean {
   return false;
 }
 
-/** The sets have entries that are parts of a repository. For an unknown commit, the result has no entries and no
- * submodules. */
+/** For each folder of the commit, the set has the entries that are parts of a repository. For an unknown commit, the
+ * result is empty. */
 async function partsIn(
   git: Git,
   commit: string,

@@ -9,8 +9,8 @@ const ESCAPES: Readonly<Record<string, number>> = { a: 7, b: 8, t: 9, n: 10, v: 
 
 const MAX_REF_CHARS = 1000;
 
-/** With `range`, the name may be a range. Throws TypeError for a name that git would interpret as an option or a
- * special form. */
+/** With `range`, the name may be a range. Throws TypeError for a name that is empty or too long, begins with a dash, or
+ * has control characters. */
 export function checkedRef(ref: string, { range = false }: { readonly range?: boolean } = {}): string {
   const fault = refFault(ref) ?? (!range && ref.includes("..") ? 'it contains "..", as a range does' : null);
   if (fault === null) return ref;

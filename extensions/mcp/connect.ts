@@ -13,7 +13,7 @@ export interface McpConnection {
   /** Returns whether a request failed because the server no longer has the session. The server did not run such a
    * request. */
   hasLost(error: unknown): boolean;
-  /** The key is the result that the client returned. */
+  /** The argument is the result that the client returned. */
   readonly wholeResult: ServerMessages["whole"];
   close(): Promise<void>;
 }

@@ -181,7 +181,7 @@ export async function allowed(
 const IN_PLAN = "a plan, a review and a /btw question change nothing";
 const FOR_LATER = "describe the step in the answer, so that the user's next request can do it";
 
-/** A background command could run beyond the request, so this rejects with Error. */
+/** A background command could run beyond the request, so this throws Error in a request that only reads. */
 export function refuseBackground({ onlyReads = false }: Pick<EnvironmentView, "onlyReads">): void {
   if (!onlyReads) return;
   throw new Error(
@@ -416,7 +416,7 @@ export interface CommandEnd {
   readonly stderr: string;
   /** The hint tells why the wall may have refused a part of the command, and how the user can allow it. */
   readonly hint?: string;
-  /** If the output is long, the variable with this name has all of it. */
+  /** If the output is long, the variable with this name keeps it, up to `MAX_KEPT` characters. */
   readonly whole?: string;
 }
 

@@ -22,7 +22,7 @@ export interface ActiveExtensions {
   readonly reads: (name: string, args: readonly unknown[], request: { readonly onlyReads: boolean }) => boolean;
   readonly constants: Readonly<Record<string, unknown>>;
   readonly grants: Readonly<Record<"net" | "read" | "write" | "env", readonly string[]>>;
-  /** The namespaces of extensions with a grant to write. */
+  /** These extensions have a grant to write. */
   readonly writers?: readonly string[];
   readonly globals: readonly string[];
   readonly modules: Readonly<Record<string, string>>;

@@ -55,7 +55,7 @@ export interface Wants {
   readonly allow?: readonly string[] | null;
   readonly deny?: readonly string[];
   readonly config?: Readonly<Record<string, unknown>>;
-  /** If true, Vis loads extensions that are switched off, for inspection. */
+  /** If true, Vis loads even extensions that the settings switch off, for inspection. */
   readonly off?: boolean | undefined;
   /** The locked profile sets this. `writable` says whether sessions may change the workspace. */
   readonly locked?: { readonly writable: boolean } | undefined;

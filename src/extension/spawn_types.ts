@@ -1,7 +1,7 @@
 import type { Approval, ApprovalRequest } from "../domain/query/approval.ts";
 
 export interface SpawnOptions {
-  /** The program may read all of this folder, the top of the repository around the workspace. Vis sets `root`. */
+  /** The program may read this folder, which is the top of the repository around the workspace. Vis sets `root`. */
   readonly root?: string;
   /** The program starts in this folder, which is relative to the workspace, and inside it or `root`; by default, the
    * workspace. Null means the temporary home folder of the program, and PATH and the variables of toolchains omit
@@ -41,14 +41,14 @@ export interface SpawnOptions {
   readonly write?: readonly string[];
   /** The program must not change these absolute paths even inside the paths of `write`. */
   readonly keep?: readonly string[];
-  /** If true, the program brings files into the workspace, and other programs that can change files there pause. Vis
-   * ends a program that could afterwards change files that git or Vis run or read as settings, and adds a note to the
-   * result. */
+  /** If true, the program brings files into the workspace, and other programs that can change files there pause. If
+   * another program could afterwards change files that git or Vis run or read as settings, Vis ends it and adds a note
+   * to the result. */
   readonly pauses?: boolean;
   /** The program may read and execute these absolute paths, in addition to the usual ones. */
   readonly read?: readonly string[];
-  /** If true, the program has TCP and UDP to any address; if false, it has no network. The option overrides the setting
-   * for commands. */
+  /** If true, the program has TCP and UDP to any address; if false, it reaches no other machine. The option overrides
+   * the setting for commands. */
   readonly network?: boolean;
   /** Vis hides the secret files of the workspace, except these paths relative to it, and the program reads `instead` in
    * place of each file. Hiding works only if the program can have its own file system. */

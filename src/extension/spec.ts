@@ -394,7 +394,7 @@ export interface DoctorContext {
 }
 
 export interface WatchOptions {
-  /** If true, the checks include everything in `root`, even outside the workspace. */
+  /** If true, the watch includes all of `root`, even outside the workspace. */
   readonly all?: boolean;
 }
 

@@ -99,7 +99,7 @@ interface HomeParts {
   /** The keys are the paths of the links in the folder, and the values are their targets. */
   readonly links: Readonly<Record<string, string>>;
   readonly home: string | null;
-  /** The top of the repository around the workspace, or the workspace itself without a repository, is the root. */
+  /** The root is the top of the repository around the workspace, or the workspace itself without a repository. */
   readonly root: string;
 }
 

@@ -72,7 +72,7 @@ export interface EntryFacts {
   readonly isFolder: boolean;
   /** The text differs once the folder has another list of names or another mode. */
   readonly stamp: string;
-  /** A further change might leave the stamp unchanged. */
+  /** If true, a further change might leave the stamp unchanged. */
   readonly isFresh: boolean;
   readonly user: number;
   readonly mode: number;
@@ -137,7 +137,8 @@ function* elsewhereEntries(
 }
 
 /** The removal follows no link and ignores a missing path. No other program may change the path meanwhile. On Linux,
- * throws `TooMuchToRemove` after `most` names, and for a file so large that its removal would stop this process. */
+ * rejects with `TooMuchToRemove` after `most` names, and for a file so large that its removal would stop this
+ * process. */
 export async function removeTree(path: string, { most = Infinity } = {}): Promise<void> {
   const info = await Deno.lstat(path).catch((error: unknown) => {
     if (error instanceof Deno.errors.NotFound) return null;

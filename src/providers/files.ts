@@ -14,7 +14,7 @@ const POLL_MS = 100;
 const PRICE = { input: 0, output: 0, cached: 0 };
 
 /** A person or a program takes the role of the model. Vis writes a model call to a file in `folder`, and reads the
- * reply from another file. Throws `ConfigError` if Vis cannot create the folder. */
+ * reply from another file. Rejects with `ConfigError` if Vis cannot create the folder. */
 export async function filesProvider(folder: string): Promise<Provider> {
   try {
     await Deno.mkdir(folder, { recursive: true });

@@ -111,7 +111,7 @@ interface BindOptions {
 }
 type BindPart = "whole" | "more" | "last";
 
-/** After the child's end, `run` reports "killed", "memory" or "cancelled", and methods other than `close` reject with
+/** After the child's end, `run` reports "killed", "memory" or "cancelled", and other methods except `close` reject with
  * `SandboxEnded`. A caller must not overlap calls of `run` and `render`. */
 export interface Sandbox {
   readonly pid: number;

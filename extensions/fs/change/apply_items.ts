@@ -62,8 +62,9 @@ export function isOnlyRenamed({ from, after }: ChangeItem, items: readonly Chang
   return before.bytes.length === after.bytes.length && before.bytes.every((byte, at) => byte === after.bytes[at]);
 }
 
-/** Vis writes all new files under temporary names before it renames and removes files. If it cannot write a new file,
- * no other file has changed. Otherwise rejects with Error that names the file, and earlier changes remain. */
+/** Vis writes the files with temporary names before it renames and removes others. If it cannot write such a file,
+ * existing files have not changed. Rejects with Error that names the file; after a later fault, earlier changes
+ * remain. */
 export async function applyItems(context: Place, application: Application): Promise<void> {
   const { items, moves = [], temporary } = application;
   context.guard.note(context.tree);

@@ -26,9 +26,9 @@ interface Change {
   readonly kept?: readonly string[];
 }
 
-/** All changes of `fs` are one checkpoint each, which Vis makes whole or reverts; after a kill, the next process
- * reverts it. If git or Vis run one of the files or read it as settings, Vis asks the user first. Rejects with
- * `OutsideWorkspace` for files that the user must allow, and otherwise with Error that names the file. */
+/** A change of `fs` is one checkpoint, which Vis makes whole or reverts; after a kill, the next process reverts it. If
+ * git or Vis run one of the files or read it as settings, Vis asks the user first. Rejects with `OutsideWorkspace` for
+ * files that the user must allow, and otherwise with Error that names the file. */
 export async function changeFiles(
   context: FsContext,
   { change, items: given, moves = [], of = [], kept = [] }: Change,

@@ -117,8 +117,8 @@ type ScanOutcome = "searched" | "binary" | "unreadable";
 interface ScanOptions {
   readonly buffer: Uint8Array<ArrayBuffer>;
   readonly pace: Pace;
-  /** The text ends at a line ending, and the last text may be empty. Returns false when the search needs no more
-   * text. */
+  /** The text ends at a line ending, unless a line is longer than the buffer, and the last text may be empty. Returns
+   * false when the search needs no more text. */
   readonly take: (text: string, isLast: boolean) => Promise<boolean>;
 }
 
@@ -130,7 +130,8 @@ const HEAD_BYTES = 64 * 1024;
 const READ_BYTES = 256 * 1024;
 const LINE_FEED = 10;
 
-/** The pieces have whole lines. The outcome is "unreadable" for a file that the tree cannot open. */
+/** A piece has whole lines, unless a line is longer than the buffer. The outcome is "unreadable" for a file that the
+ * tree cannot open. */
 export async function scanFile(tree: Tree, path: string, { buffer, pace, take }: ScanOptions): Promise<ScanOutcome> {
   let file: OpenFile;
   try {

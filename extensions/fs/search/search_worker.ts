@@ -1,7 +1,7 @@
 /** The worker has no permissions and sees only the text of files. */
 import { type Hit, LineMatcher, LineScanner, type MatchOptions } from "./line_scanner.ts";
 
-/** Pieces of one file arrive in order and end at line endings. */
+/** Pieces of one file arrive in order. */
 export interface SearchPiece {
   readonly path: string;
   readonly text: string;

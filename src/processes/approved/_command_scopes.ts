@@ -26,7 +26,7 @@ export interface ScopePlace {
   readonly find: (program: string) => string | null;
   /** Returns null if there is no folder. */
   readonly folder: (path: string) => string | null;
-  /** Lasting approvals of the network cover fetches by package managers. */
+  /** If true, the approval is for the network, and a lasting one covers fetches by package managers. */
   readonly network?: boolean;
 }
 

@@ -52,7 +52,7 @@ export class ConfinedProcess {
   #tries = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** Throws Error if the arguments and variables are too long. */
+  /** Rejects with Error if the arguments and variables are too long. */
   static async start(plan: Plan, options: ConfinedProcessOptions): Promise<ConfinedProcess> {
     const { argv } = options, token = crypto.randomUUID();
     const env = Object.entries(options.env).map(([name, value]) => `${name}=${value}`);

@@ -1,4 +1,4 @@
-/** Git finds repositories by these rules, so Vis must follow them exactly. */
+/** A repository that Vis overlooks would stay unprotected, so this file follows the rules of git. */
 import { Buffer } from "node:buffer";
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -93,7 +93,8 @@ export class GitIndexes {
     MOST_INDEXES,
   );
 
-  /** The result has hashes of `files`, and is empty if the index is missing. Throws Error if the index is too large. */
+  /** The result has hashes of `files`, and is empty if the index is missing. Rejects with Error if the index is too
+   * large. */
   async read(
     path: string,
     { sha256, files = [] }: { readonly sha256: boolean; readonly files?: readonly string[] },

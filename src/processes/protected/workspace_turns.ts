@@ -113,7 +113,7 @@ class WorkspaceTurns {
     return leave;
   }
 
-  /** Commands of this process wait meanwhile. Throws Error while a command or git of another process runs. */
+  /** Commands of this process wait meanwhile. Rejects with Error while a command or git of another process runs. */
   async alone<T>(folder: string, bring: () => Promise<T>): Promise<T> {
     const work = async (): Promise<T> => {
       // A failed attempt at the lock of the folder loses the shared lock of this process's commands. The lock of the

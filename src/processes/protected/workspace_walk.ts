@@ -12,7 +12,8 @@ import { isWithin, openPlainFile } from "../../domain/kit/files.ts";
 import { type EntryFacts, entryFacts, folderEntries } from "../folder_entries.ts";
 import type { HiddenFile } from "../../sandbox/exec/confinement_plan.ts";
 
-/** Each command lists the folders nearest to the top, and the first command lists all folders. */
+/** Each command lists up to `MOST_NEAR` folders, nearest to the top first; the first command lists up to
+ * `MOST_FOLDERS`. */
 const MOST_NEAR = 2_000, MOST_FOLDERS = 200_000;
 /** A program can make a million names in seconds, so their number has a limit. */
 const MOST_NAMES = 5_000_000;
@@ -47,7 +48,7 @@ export interface SpecialFiles {
 type Walked = Omit<SpecialFiles, "secrets"> & { readonly secrets: readonly string[] };
 
 /** The first command searches up to `MOST_FOLDERS` folders of the workspace, and each command searches the folders near
- * the top. The walk lists a folder again only once names in it have changed. */
+ * the top. A folder with an unchanged stamp needs no new list. */
 export class WorkspaceWalk {
   readonly #patterns: readonly string[];
   readonly #wanted: (first: number, last: number) => boolean;
@@ -61,8 +62,8 @@ export class WorkspaceWalk {
     this.#wanted = byteCheck(patterns);
   }
 
-  /** `running` is a command that can move files meanwhile. Throws Error for too many repositories, for a repository
-   * whose name is not UTF-8, and if a secret file disappears while a command runs. */
+  /** `running` is a command that can move files meanwhile. Rejects with Error for too many repositories, for a
+   * repository whose name is not UTF-8, and if a secret file disappears while a command runs. */
   async look(workspace: string, { running = null }: { readonly running?: string | null } = {}): Promise<SpecialFiles> {
     const before = this.#found.get(workspace);
     const held = before?.secrets ?? new Map<string, HeldFile>(), pace = new Pace();
@@ -124,8 +125,8 @@ export class WorkspaceWalk {
     return found;
   }
 
-  /** A hidden file looks changed to git, so a file whose text is in the repository stays readable. Throws Error for too
-   * many secret files, and if the search was incomplete. */
+  /** A hidden file looks changed to git, so a file whose text is in the repository stays readable. Rejects with Error
+   * for too many secret files, and if the search was incomplete. */
   async secrets(workspace: string, { secrets, closed, isWhole }: SpecialFiles): Promise<readonly HiddenFile[]> {
     if (this.#patterns.length === 0) return [];
     const advice = "; start Vis in a folder with fewer files, or change the setting secrets";

@@ -37,7 +37,7 @@ interface Attempt {
    * of the attempt, `$2` the secret. */
   readonly command: string;
   readonly target: string;
-  /** If the probe did not make the target, this tests its existence. */
+  /** If the probe did not make the target, this tells whether it exists. */
   readonly exists?: boolean;
   /** The effect counts whatever the program prints. */
   readonly effect?: () => boolean;

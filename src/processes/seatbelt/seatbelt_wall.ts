@@ -272,7 +272,7 @@ async function runProgram(
   return { code: status.code, signal: status.signal, ...run, notes };
 }
 
-/** The search is that of shells. Throws Error if the program does not exist or the system cannot execute it. */
+/** The search is that of shells. Rejects with Error if the program does not exist or the system cannot execute it. */
 async function programPath(name: string, { path, cwd }: { readonly path: string; readonly cwd: string }) {
   const places = name.includes("/") ? [resolve(cwd, name)] : path.split(delimiter).map((folder) => join(folder, name));
   let isThere = false;

@@ -4,11 +4,11 @@ import type { ModelEvent, ModelRequest, Provider } from "../provider.ts";
 
 export interface Patience {
   readonly clock: Clock;
-  /** Before the first text or reasoning, the service may send no byte for this time. */
+  /** This is the longest time without a byte before the first text or reasoning. */
   readonly firstTokenMs: number;
-  /** After the first text or reasoning, the service may send no byte for this time. */
+  /** This is the longest time without a byte after the first text or reasoning. */
   readonly silenceMs: number;
-  /** The whole reply may take this time, even if it arrives steadily. */
+  /** The whole reply may take at most this time, even if it arrives steadily. */
   readonly replyMs: number;
   readonly onWait?:
     | ((wait: { readonly model: string; readonly waitedMs: number; readonly limitMs: number }) => void)

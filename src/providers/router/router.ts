@@ -28,13 +28,13 @@ export interface RouterOptions {
   readonly attempts?: number;
   /** After all routes failed with temporary errors, the router retries for at most this time (default 5 min). */
   readonly patienceMs?: number;
-  /** Before the first text or reasoning, a service may send no byte for this time (default 120 s). A route may have its
+  /** This is the longest time without a byte before the first text or reasoning (default 120 s). A route may have its
    * own limit. */
   readonly firstTokenMs?: number;
-  /** After the first text or reasoning, a service may send no byte for this time (default 60 s). A route may have its
-   * own limit. */
+  /** This is the longest time without a byte after the first text or reasoning (default 60 s). A route may have its own
+   * limit. */
   readonly silenceMs?: number;
-  /** A whole reply may take this time (default 60 min). */
+  /** A whole reply may take at most this time (default 60 min). */
   readonly replyMs?: number;
 }
 

@@ -9,9 +9,9 @@ export interface ModelRoute {
   /** A higher rank is better. Without ranks, Vis compares prices and reasoning. */
   readonly speed?: number | undefined;
   readonly intelligence?: number | undefined;
-  /** Before the first text or reasoning, the service may send no byte for this time; the default is the router's. */
+  /** This is the longest time without a byte before the first text or reasoning; the default is the router's. */
   readonly firstTokenMs?: number | undefined;
-  /** After the first text or reasoning, the service may send no byte for this time; the default is the router's. */
+  /** This is the longest time without a byte after the first text or reasoning; the default is the router's. */
   readonly silenceMs?: number | undefined;
 }
 

@@ -52,8 +52,8 @@ export class Endpoint {
     return /\/v\d+\w*(\/|$)/.test(this.base);
   }
 
-  /** The result contains no keys or control characters, and is one line of at most 500 characters, or 501 with its
-   * ellipsis. */
+  /** The result is one line of at most 500 characters and an ellipsis, without control characters. Secrets of at least
+   * `SHORTEST_SECRET` characters are replaced. */
   clean(text: string): string {
     // deno-lint-ignore no-control-regex
     const shown = this.#hideSecrets(text.slice(0, 20_000)).replace(/[\s\u0000-\u001f\u007f-\u009f]+/g, " ").trim();

@@ -18,7 +18,7 @@ const GZIP = 0x1f;
 const JSON_TYPE = /\bapplication\/(\w+\+)?json\b/i;
 
 export interface Quirks {
-  /** Some services claim a compression for uncompressed bodies, which the runtime cannot read. */
+  /** If true, the service claims a compression for uncompressed bodies, which the runtime cannot read. */
   namesCompression: boolean;
 }
 
@@ -216,8 +216,9 @@ export class HttpExchange {
     }
   }
 
-  /** The runtime of the executable undoes any compression that a service claims, and fails on uncompressed bodies. For
-   * a server on this machine, this repeats the HTTP request for the raw bytes. Otherwise throws `ProviderError`. */
+  /** The runtime of the executable undoes any compression that a service claims, and fails on uncompressed bodies.
+   * For a server on this machine, this repeats the HTTP request for the raw bytes. Otherwise rejects with
+   * `ProviderError`. */
   async #begunAgain(error: unknown): Promise<ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>>> {
     const { signal, failures, quirks } = this.#facts;
     const isUnpacking = /gzip|brotli|zlib|deflate|zstd/i.test(String(error));

@@ -29,7 +29,7 @@ function bodyOf({ model, messages, reasoning }: ModelRequest, { capabilities, wi
       ? [{ role: "user", content: messages.flatMap(partsOf) }]
       : messages.map((message) => ({ role: message.role, content: partsOf(message) })),
     ...(without.has("stream") ? {} : { stream: true }),
-    // The service must not store any part of a conversation, so each call has the whole prompt.
+    // Vis asks the service to store no conversation, so each call has the whole prompt.
     ...(without.has("store") ? {} : { store: false }),
     ...(reasons ? { reasoning: { effort: EFFORT[reasoning], ...summary } } : {}),
   };

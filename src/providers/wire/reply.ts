@@ -7,7 +7,7 @@ import { type ModelEvent, tokensInBytes } from "../provider.ts";
 const MAX_TOKENS = 100_000_000;
 const MAX_WHOLE = 2_000_000;
 const MAX_CALL = 300;
-/** A piece of at least this length may repeat the reply so far; a shorter beginning may be equal by chance. */
+/** If the reply so far is shorter than this, a piece may begin with the same text by chance. */
 const SURELY_REPEATED = 16;
 
 /** The events do not depend on the service's format. A `ProviderApi` adds to the reply, and the provider takes the

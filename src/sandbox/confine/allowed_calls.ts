@@ -193,15 +193,15 @@ const NET: readonly GuardedCall[] = [
 const PATHS: readonly GuardedCall[] = [
   // Landlock checks the paths. The filter refuses O_PATH, which Landlock does not see, and files with set-id bits.
   { name: "openat", checks: [{ index: 2, none: O_PATH | O_TMPFILE_BIT }, { index: 3, none: SET_ID_AND_STICKY }] },
-  // The kernel answers "not a link" for every path, so the runtime uses paths as they are.
+  // The filter answers "not a link" for every path, so the runtime uses paths as they are.
   { name: "readlink", checks: [], answer: EINVAL },
   { name: "readlinkat", checks: [], answer: EINVAL },
 ];
 
 const READ: readonly GuardedCall[] = [
   { name: "getdents64", checks: [] },
-  // The call is for open files, but the kernel also looks up a path, which the filter cannot see. So native code in a
-  // child with a read grant learns sizes and times of any file.
+  // The call is for open files, but the kernel resolves a path as well, which the filter cannot see. So native code in
+  // a child with a read grant learns sizes and times of files outside the grant.
   { name: "newfstatat", checks: [{ index: 3, oneOf: [AT_EMPTY_PATH] }] },
   { name: "statx", checks: [{ index: 2, oneOf: [AT_EMPTY_PATH] }] },
 ];

@@ -37,7 +37,7 @@ export interface OwnNamespaces {
   readonly user: { readonly uid: number; readonly gid: number } | null;
   /** These links of the machine lead to the program's files. */
   readonly links: readonly (readonly [path: string, to: string])[];
-  /** The program may change these parts of folders, outer parts first. Each layer stays at its path. */
+  /** The layers are parts of folders that the program may change, outer parts first. A layer stays at its path. */
   readonly layers: readonly Layer[];
   readonly hidden: { readonly files: readonly HiddenFile[]; readonly as: string };
 }
@@ -254,7 +254,7 @@ const HOW_BYTES = 24, ATTRIBUTE_BYTES = 32;
 const EEXIST = 17;
 /** An empty file system takes at most this share of memory. */
 const EMPTY_OPTIONS = "mode=755,size=25%";
-/** Vis builds the new tree in this folder, because every machine has it, and the tree covers it meanwhile. */
+/** Vis builds the new tree in this folder, because Linux machines have it, and the tree covers it meanwhile. */
 const BASE = "/usr";
 const PROCESSES = "/proc";
 const DEVICE_LINKS = [["fd", "/proc/self/fd"], ["stdin", "fd/0"], ["stdout", "fd/1"], ["stderr", "fd/2"]] as const;

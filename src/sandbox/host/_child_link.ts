@@ -366,8 +366,8 @@ export interface Observed {
   readonly ms: number;
 }
 
-/** The saved variables are in all frames, and the result is in the last frame. Throws ProtocolError or CodecError for
- * data that a genuine child does not send. */
+/** Each frame may have saved variables, and the last frame has the result. Throws ProtocolError or CodecError for data
+ * that a genuine child does not send. */
 export function readRunReport({ payloads, header }: AnswerFrames, observed: Observed): RunReport {
   const last = payloads[payloads.length - 1];
   if (!last) throw new ProtocolError("Cannot read a report: it has no result");

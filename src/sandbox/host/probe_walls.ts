@@ -45,7 +45,7 @@ export function probeTargets(os: typeof Deno.build.os, exists: (path: string) =>
   return { file: first("/etc/passwd"), folder: "/tmp", program: first("/bin/true", "/usr/bin/true") };
 }
 
-/** A launcher may run the child where the secret does not exist. There, the probe uses a file that every system has. */
+/** A launcher may run the child where the secret does not exist, so the probe also reads a file of the system. */
 const FILES = (secret: string, { file, folder }: ProbeTargets): Readonly<Record<string, string>> => ({
   "read a file": `Deno.readTextFileSync(${JSON.stringify(secret)})`,
   "read a file of the system": `Deno.readTextFileSync(${JSON.stringify(file)})`,

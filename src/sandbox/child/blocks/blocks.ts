@@ -30,7 +30,7 @@ interface Ending {
   readonly outcome: Exclude<BlockOutcome, "refused" | "killed" | "memory">;
   readonly value: unknown;
   readonly error?: ThrownError;
-  /** The block declared this variable last, and did not request to show it. */
+  /** If true, the value is the variable that the block declared last, without a request to show it. */
   readonly isDeclared?: boolean;
 }
 

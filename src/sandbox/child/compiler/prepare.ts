@@ -67,7 +67,7 @@ interface Attempt {
   readonly note: string | null;
 }
 
-/** Never throws. */
+/** The function never throws. */
 export function prepareBlock(source: string, options: PrepareOptions): PreparedBlock {
   if (source.length > MAX_CHARS) return tooLong(source, `${source.length} characters; the limit is ${MAX_CHARS}`);
   const { parsed, map, note } = read(source, options.loadSucrase);

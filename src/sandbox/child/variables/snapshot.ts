@@ -210,7 +210,7 @@ export function prototypeOf(made: unknown): object | null {
 
 export interface Group {
   readonly members: string[];
-  /** The search reached its limit, so Vis assumes sharing. */
+  /** If true, the search reached its limit, so Vis assumes sharing. */
   readonly coarse: boolean;
 }
 
