@@ -172,7 +172,7 @@ function outside({ root, tree }: Workspace, path: string): RangeError {
 const GUARDED = [".git", ".vis", "git~1", "vis~1"];
 const IGNORABLE = /[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g;
 
-/** Some file system could treat this name as a guarded name. */
+/** Returns whether some file system could treat the name as a guarded name. */
 export function isGuarded(name: string): boolean {
   return GUARDED.includes(plainName(name));
 }

@@ -51,7 +51,8 @@ const NO_RENAMES = [
   ...["-c", "pull.twohead=recursive"],
 ];
 
-/** A merge could follow a rename and apply these changes to files that git or Vis run or read as settings. */
+/** Returns whether a merge could follow a rename and apply these changes to files that git or Vis run or read as
+ * settings. */
 async function mayRenameToObeyed(git: Git, changes: readonly Changes[], base: string): Promise<boolean> {
   const changed = changes.flatMap((one) => one.changed);
   if (changed.length === 0) return false;
@@ -226,7 +227,7 @@ export async function refusePlanted(
   }
 }
 
-/** The folder is a repository in the workspace, and the commit does not change it. */
+/** Returns whether the folder is a repository in the workspace that the commit does not change. */
 async function isKnown(git: Git, commit: string, folder: string): Promise<boolean> {
   if (!isRepository(await partsOf(join(git.repository.workspace, folder)))) return false;
   const trees = ["HEAD", commit].map((one) => folder === "" ? `${one}^{tree}` : `${one}:${folder}`);
@@ -244,9 +245,9 @@ async function isSubmodule(git: Git, folder: string): Promise<boolean> {
   return stdout.startsWith(SUBMODULE_ENTRY);
 }
 
-/** Git runs no program without a repository, or if the repository is in the workspace's `.git`, which commands cannot
- * change. The same holds for a repository with plain settings, no hooks and no repository inside, such as a switch
- * leaves behind. */
+/** Returns whether git runs no program in a submodule here: without a repository, or with one in the workspace's
+ * `.git`, which commands cannot change. The same holds for a repository with plain settings, no hooks and no
+ * repository inside, such as a switch leaves behind. */
 async function runsNothing({ repository }: Git, folder: string): Promise<boolean> {
   const dot = join(folder, ".git"), info = lstatSync(dot, { throwIfNoEntry: false });
   if (info === undefined) return true;

@@ -815,7 +815,7 @@ function* topLevel(list: string): Generator<string> {
   yield list.slice(start);
 }
 
-/** Without `reads`, a function counts as only reading if `readOnly` loads it. */
+/** The value of `reads` decides; without it, a function counts as only reading if `readOnly` loads it. */
 function onlyReads(
   { name, reads }: FunctionSymbol,
   { readOnly }: NormalExtension,

@@ -25,8 +25,8 @@ export interface SpawnOptions {
   /** An abort sends SIGTERM, and Vis kills the program two seconds later. `spawn` resolves with the result of the
    * program. */
   readonly stop?: AbortSignal;
-  /** Vis calls this as output arrives, in addition to the output that the result keeps. It must not throw. It owns the
-   * bytes. */
+  /** Vis calls this as output arrives, in addition to the output that the result keeps. The function must not throw,
+   * and owns the bytes. */
   readonly onOutput?: (output: "stdout" | "stderr", bytes: Uint8Array<ArrayBuffer>) => void;
   /** `hear` takes the lines of standard error that begin with this token, without the token. The output does not
    * contain these lines. A line of more than 64 KiB stays in the output. */

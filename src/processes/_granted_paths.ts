@@ -231,7 +231,8 @@ export async function deviceNodes(): Promise<readonly string[]> {
   return DEVICES.filter((_, at) => there[at]);
 }
 
-/** Returns null for the command's own home folder. Throws Error for a folder outside the workspace. */
+/** Returns null for the command's own home folder. Throws Error for a missing folder, a file, and a folder outside
+ * `root`. */
 export function startFolder(
   workspace: string,
   { cwd = ".", root = workspace }: Pick<SpawnOptions, "cwd" | "root">,

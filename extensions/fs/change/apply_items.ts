@@ -219,7 +219,7 @@ function quietly(run: () => void): void {
   } catch { /* Another process removed the temporary file. */ }
 }
 
-/** The temporary file may belong to another process. */
+/** Returns true even for a temporary file of another process. */
 export function isTemporary(name: string): boolean {
   return /^\.vis-[\da-f-]{36}\.tmp$/.test(name);
 }

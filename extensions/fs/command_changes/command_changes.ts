@@ -225,7 +225,7 @@ function snapshotAt(
   }
 }
 
-/** A rewrite with the same content and mode is no change. */
+/** Returns false after a rewrite with the same content and mode. */
 function isChanged({ old, now, before, after }: Changed): boolean {
   if (old === undefined || now === undefined || before === null || after === null) return true;
   if (before[AT.mode] !== after[AT.mode]) return true;

@@ -123,7 +123,7 @@ export class WorkspaceScan {
   }
 }
 
-/** The rules of the previous look excluded an entry that this look has found. */
+/** Returns whether the rules of the previous look excluded an entry that this look has found. */
 function wasIgnored(folders: ReadonlyMap<string, Seen>, { path, before, after }: Difference): boolean {
   if (before !== null || after === null) return false;
   const parts = path.split("/"), folderAt = (length: number): string => parts.slice(0, length).join("/");
@@ -182,7 +182,7 @@ function stampsOf(tree: Tree, place: string, names: readonly string[]): Pick<See
   return { bytes, stamps };
 }
 
-/** Another process may have made the placeholder for its command. */
+/** Returns true even for a placeholder of another process. */
 function isPlaceholder(tree: Tree, path: string, stamp: Stamp): boolean {
   if (!hasPlaceholderMode(stamp[AT.mode] ?? 0)) return false;
   return isFolderStamp(stamp) ? entriesOf(tree, path).length === 0 : stamp[AT.size] === 0;

@@ -180,7 +180,7 @@ class SourceLines {
     return found?.[0] ?? null;
   }
 
-  /** A call such as `run(() => {` to `});` looks like a method. */
+  /** Returns whether the span is a call such as `run(() => {` to `});`, which looks like a method. */
   #isCall({ to }: Span): boolean {
     return /\)\s*[;,]?\s*$/.test(this.#code[to - 1] ?? "");
   }

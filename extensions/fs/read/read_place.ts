@@ -129,8 +129,8 @@ export function rememberFile(
   });
 }
 
-/** Such a file may have keys, and no approval for the conversation or the workspace allows reading it. A text that the
- * conversation itself wrote is not hidden from it. */
+/** Returns whether a file may have keys without an approval for the conversation or the workspace to read it. Returns
+ * false for a text that the conversation itself wrote. */
 export async function isHiddenSecret(context: FsContext, place: SecretFile["place"]): Promise<boolean> {
   return await needsQuestion(context, { place, action: "read" });
 }

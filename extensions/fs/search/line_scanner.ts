@@ -163,7 +163,7 @@ export class LineMatcher {
     this.#wholeTextTells = literal || !/\$|\\[AzZ]|\(\?[A-Za-z]*-/.test(pattern);
   }
 
-  /** A heavy pattern could block the main loop for too long, because the time for a piece grows with its states. */
+  /** Returns whether the pattern could block the main loop for too long. The time for a piece grows with its states. */
   get isHeavy(): boolean {
     return this.#plain === null ? this.#expression.programSize() > LIGHT_PROGRAM : this.#plain.length > LIGHT_TEXT;
   }

@@ -114,7 +114,7 @@ const REASONS: Readonly<Record<number, string>> = {
 
 const terminated = (text: string): Bytes => nameBytes(`${text}\0`);
 
-/** `open` stays below its folder, even if other processes change names meanwhile. Other calls with a folder take a
+/** `openBelow` stays below its folder, even if other processes change names meanwhile. Other calls with a folder take a
  * single name. */
 export class Kernel {
   static #shared: Kernel | null | undefined;
@@ -314,7 +314,7 @@ export class Kernel {
     return this.#symbols.numbers(this.#calls.fchown, descriptor, uid, gid) === 0;
   }
 
-  /** The lock may belong to any process. For a link, its target counts. */
+  /** Returns whether some process has locked the file. For a link, its target counts. */
   isLocked(path: string): boolean {
     const file = this.#open(AT_FDCWD, path, { flags: 0, resolve: 0n });
     try {

@@ -60,7 +60,8 @@ export interface OpenFolder extends Disposable {
   look(name: string): Facts | null;
   /** Rejects with `AlreadyExists` if the name is taken. When `create` resolves, the bytes are on the disk. */
   create(name: string, file: NewFile): Promise<void>;
-  /** A replacement may be impossible, or lose names, an owner, an access list, extended attributes or a mount. */
+  /** Returns whether a replacement is impossible, or would lose names, an owner, an access list, extended attributes or
+   * a mount. */
   staysInPlace(name: string): boolean;
   /** After an error or a kill, the file may have a part of both contents. When `overwrite` resolves, the bytes are on
    * the disk. */

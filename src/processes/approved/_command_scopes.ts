@@ -61,7 +61,8 @@ const BUILTINS = words(`
   readarray readonly rehash return sched set setopt shift shopt source suspend test time times trap typeset type
   ulimit umask unalias unfunction unhash unlimit unset unsetopt vared wait whence where which zcompile zmodload
   zparseopts zstyle`);
-/** These programs run a program or code from their arguments, their input or a file name. */
+/** A lasting approval of these programs would allow too much, because their arguments decide what they run, change or
+ * send. */
 const RUNNERS: Readonly<Record<string, ReadonlySet<string>>> = {
   "a shell": words("sh bash dash ash zsh ksh ksh93 mksh rksh yash fish csh tcsh pwsh powershell cmd busybox toybox"),
   "an interpreter": words(`
@@ -391,8 +392,7 @@ const HARMLESS_VARIABLES = words(`
   LC_NUMERIC LC_TIME LC_COLLATE NODE_ENV PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE RUST_BACKTRACE NO_UPDATE_NOTIFIER
   npm_config_loglevel npm_config_fund npm_config_audit`);
 
-/** Such a variable cannot make a program run or open a file, because its name is known and its value is a plain
- * word. */
+/** Returns true for a known name with a plain word as its value, which cannot make a program run or open a file. */
 export function isHarmlessVariable(name: string, value: string): boolean {
   return HARMLESS_VARIABLES.has(name) && /^[\w.@-]*$/.test(value);
 }

@@ -47,7 +47,7 @@ export class Placeholders {
   }
 }
 
-/** A placeholder of Vis may belong to another command, or a killed process may have left it. */
+/** Returns whether the entry is an empty placeholder, which another command needs or a killed process left. */
 export function isPlaceholder(path: string): boolean {
   try {
     const { mode, isFile, isDirectory, size } = Deno.lstatSync(path);

@@ -51,8 +51,8 @@ export function foldersBeside(
   );
 }
 
-/** Git stops at a file `.git`, and at a folder `.git` that it takes for a repository, without a look at the folder
- * itself. */
+/** Returns whether git stops at `.git` of a folder, without a look at the folder itself. Git stops at a file, and at a
+ * folder that it takes for a repository. */
 export function hasRepository(folder: string): boolean {
   const dot = join(folder, GIT);
   if (entryKind(dot) !== "folder") return entryKind(dot) === "file";

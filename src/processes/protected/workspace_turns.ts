@@ -38,7 +38,7 @@ export class RunningCommand {
     );
   }
 
-  /** The command's rights must allow the change, and no mount may make the path read-only. */
+  /** Returns whether the command's rights allow a change and no mount makes the path read-only. */
   canChange(path: string): boolean {
     if (!this.#counts(path)) return false;
     for (let at = path; at !== dirname(at); at = dirname(at)) {
@@ -169,7 +169,7 @@ class WorkspaceTurns {
     this.#libc?.closeDescriptor(held.descriptor);
   }
 
-  /** On a file system without locks, a process acts as if it had the lock. */
+  /** Returns true on a file system without locks, so that a process acts as if it had the lock. */
   #lock(folder: string, how: bigint): boolean {
     const descriptor = this.#held.get(folder)?.descriptor ?? -1;
     if (descriptor < 0 || this.#libc === null) return true;

@@ -284,7 +284,8 @@ class HeldFile {
     if (this.#file !== null) HeldFile.#closing.register(this, this.#file);
   }
 
-  /** If an editor has replaced a held file, it does not exist any more. A link or a pipe holds no keys elsewhere. */
+  /** Returns whether the file may still exist anywhere; a held file that an editor has replaced does not. A link or a
+   * pipe holds no keys elsewhere. */
   get isThere(): boolean {
     return this.facts.isFile && (this.#file === null || fstatSync(this.#file).nlink !== 0);
   }
@@ -295,7 +296,7 @@ function isTop(folder: string): boolean {
   return kind !== null && (kind === "link" || !isPlaceholder(dot)) || isBare(folder);
 }
 
-/** The owner of such a folder is this user, who cannot list it or open its entries. */
+/** Returns whether this user owns the folder and cannot list it or open its entries. */
 function isClosed(facts: EntryFacts | null): boolean {
   const { isFolder = false, user = 0, mode = 0 } = facts ?? {};
   const all = OWNER_READS | OWNER_ENTERS;

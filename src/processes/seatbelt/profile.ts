@@ -163,7 +163,7 @@ export function seatbeltProfile(policy: SeatbeltPolicy): SeatbeltProfile {
   return { text: rules.filter((text) => text !== "").join("\n") + "\n", parameters };
 }
 
-/** Every program may run the files in such a folder of the system. */
+/** Returns whether programs may run the files in this folder of the system. */
 export function systemRuns(folder: string): boolean {
   const isIn = (one: string): boolean => isWithin(folder, one);
   return PROGRAMS.some(isIn) && !SERVER_SETTINGS.some(isIn);

@@ -41,7 +41,7 @@ interface HostCallsOptions {
   readonly results: Results;
   /** Settling a promise runs the code that awaits it, so the task enters foreign code. */
   readonly soon: (task: () => void, owner: RunContext) => void;
-  /** While foreign code runs, a later `turnEnded` is certain. */
+  /** Returns whether foreign code runs; `turnEnded` follows in that case. */
   readonly inTurn: () => boolean;
   readonly current: () => RunContext | null;
 }
@@ -72,7 +72,7 @@ export class HostCalls {
     return this.#openUntimed > 0 && this.#openUntimed === this.#open;
   }
 
-  /** An abandoned call counts until the main process answers it. */
+  /** Returns whether no call is open. An abandoned call counts as open until the main process answers it. */
   get areNone(): boolean {
     return this.#open === 0 && this.#outstanding === 0;
   }

@@ -73,7 +73,7 @@ export class TimedTasks {
     return this.#scheduled;
   }
 
-  /** Operations of the runtime count, because they will add tasks. */
+  /** Returns whether tasks wait. Operations of the runtime count, because they will add tasks. */
   get areWaiting(): boolean {
     return this.#tasks.waiting || this.#operations > 0;
   }
