@@ -114,8 +114,8 @@ const REASONS: Readonly<Record<number, string>> = {
 
 const terminated = (text: string): Bytes => nameBytes(`${text}\0`);
 
-/** `openBelow` stays below its folder, even if other processes change names meanwhile. Other calls with a folder take a
- * single name. */
+/** `open` and `openBelow` stay below their folder, even if other processes change names meanwhile. Other calls with a
+ * folder take a single name. */
 export class Kernel {
   static #shared: Kernel | null | undefined;
 
