@@ -7,8 +7,8 @@ export const MAX_DEPTH = 200;
 const SHOWN_CHARS = 100;
 
 export interface WorkspacePath {
-  /** The path is relative to the workspace, with `/` and without links; "." is the workspace itself. It begins with
-   * `..` only outside of the workspace. */
+  /** The path is relative to the workspace, with `/` and without links; "." is the workspace itself. The path begins
+   * with `..` only outside of the workspace. */
   readonly real: string;
   /** The path has the caller's spelling, relative to the workspace with `/`. */
   readonly path: string;

@@ -118,7 +118,7 @@ interface PathStat {
   readonly modified: string;
 }
 
-/** Returns null for a path that does not exist. The facts are those of a link's target. */
+/** Returns null for a path that does not exist. For a link, the facts describe its target. */
 export function statPath(context: FsContext, path: string): PathStat | null {
   const place = confine(context, path);
   if (place.info === null) return null;
@@ -148,8 +148,8 @@ export async function missing(
   return new Error(`${base}; the nearest existing folder is ${folder === "." ? "the workspace" : folder}`);
 }
 
-/** The paths have the same or almost the same name elsewhere, or a similar name in the same folder. There are at most
- * three. */
+/** The paths have the same or almost the same name elsewhere, or a similar name in the same folder. The result has at
+ * most three paths. */
 async function nearest(context: FsContext, path: string): Promise<string[]> {
   const name = path.slice(path.lastIndexOf("/") + 1);
   const parent = dirname(path);

@@ -1,5 +1,5 @@
 /** Together with `overridesOf`, these settings keep git from programs that the repository names, and from other
- * machines. They fix the output formats that Vis parses. */
+ * machines. Some settings fix the output formats that Vis parses. */
 const SETTINGS: readonly (readonly [name: string, value: string])[] = [
   ["core.fsmonitor", "false"],
   ["core.hooksPath", "/dev/null"],

@@ -53,7 +53,7 @@ function fileOf({ workspace, root = workspace }: Pick<EnvironmentView, "workspac
   return [workspace, root].map((folder) => `${folder}/${FILE}`).find((path) => existsSync(path)) ?? null;
 }
 
-/** The file of the workspace precedes that of the repository around it. Resolves with null if neither exists. */
+/** The workspace's own file precedes the file of the repository around it. Resolves with null if neither exists. */
 export async function repositoryServers({ config, ...place }: Place): Promise<RepositoryServers | null> {
   const path = fileOf(place);
   if (path === null) return null;

@@ -118,8 +118,8 @@ export class Jobs {
   #next = 1;
   #lost: Promise<readonly Job[]> | null = null;
 
-  /** In the first request of this process, returns the commands that ended with an earlier process. Later, Vis forgets
-   * them. */
+  /** In the first request of this process, returns the commands that ended with an earlier process. In later requests,
+   * Vis forgets these commands. */
   async lost(env: Pick<EnvironmentView, "store" | "branchId">): Promise<readonly Job[]> {
     if (this.#lost === null) return await (this.#lost = this.#findLost(env));
     for (const { id } of await this.#lost) await env.store?.delete(`${RUNNING}${id}`).catch(() => {});

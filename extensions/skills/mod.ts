@@ -51,8 +51,8 @@ export default defineExtension({
     FOUND.delete(env);
     return [...(found.skills.length > 0 ? [listOf(found)] : []), ...notes, ...knownIn(env)].join("\n");
   },
-  /** The first file that a call reads in a folder shows the instructions of this folder once. Later requests have them
-   * from the beginning. */
+  /** The first file that a call reads in a folder shows the instructions of this folder once. Later requests have the
+   * instructions from the beginning. */
   fileRead: tellInstructions,
   doctor: checkSkills,
   topics: async (env: EnvironmentView) =>

@@ -6,8 +6,8 @@ const PATH = /^[^\s,;"]+\.(?:csv|tsv|txt)$/i;
 
 type Rows = readonly (Row | readonly unknown[])[];
 
-/** CSV is that of RFC 4180. The keys of the objects are the names of the first line; with `header: false`, the records
- * are lists. Values stay text. Without a separator, the parser detects comma, semicolon or tab. */
+/** RFC 4180 defines CSV. The keys of the objects are the names of the first line; with `header: false`, the records are
+ * lists. Values stay text. Without a separator, the parser detects comma, semicolon or tab. */
 export function parse(
   text: string,
   { separator, header = true }: { readonly separator?: string; readonly header?: boolean } = {},

@@ -18,7 +18,8 @@ export interface ActiveExtensions {
   readonly untimed: readonly string[];
   /** For each function, this maps names that its results lack to the right names. */
   readonly misnamed: Readonly<Record<string, Readonly<Record<string, string>>>>;
-  /** Returns whether a call makes no lasting change, by itself or because its request only reads. It never throws. */
+  /** Returns whether a call makes no lasting change, by itself or because its request only reads. The function never
+   * throws. */
   readonly reads: (name: string, args: readonly unknown[], request: { readonly onlyReads: boolean }) => boolean;
   readonly constants: Readonly<Record<string, unknown>>;
   readonly grants: Readonly<Record<"net" | "read" | "write" | "env", readonly string[]>>;
@@ -37,7 +38,7 @@ export interface ActiveExtensions {
   call(name: string, args: readonly unknown[], options: FunctionCallOptions): Promise<unknown>;
   readonly habits?: Habits;
   readonly plain?: PlainResults;
-  /** A search by words uses these symbols and topics. It never rejects. */
+  /** A search by words uses these symbols and topics. The promise never rejects. */
   readonly topics?: (env: EnvironmentView) => Promise<readonly Topic[]>;
   /** The name is a symbol ("search.find"), an alias ("search") or a module. Returns null if no active extension has the
    * name. */

@@ -20,7 +20,8 @@ interface DiscoverOptions {
 /** A start reads all folders and names, so each place has limits. */
 const MAX_FOLDERS = 100, MAX_NAMES = 1_000;
 
-/** The order is the user's folders, the project's, the named ones. This reads no contents of extensions. */
+/** The order is folders of the user, folders of the project, and named folders. This reads no contents of
+ * extensions. */
 export async function discoverFolders(options: DiscoverOptions): Promise<readonly FoundFolder[]> {
   const { home, workspace, paths = [] } = options;
   const project = join(workspace, ".vis");

@@ -311,7 +311,8 @@ function refuseTaken(
   }
 }
 
-/** Otherwise the order stays. Throws Error that names the chain if a requirement is missing or circular. */
+/** Requirements come first, and the order of other extensions stays. Throws Error that names the chain if a requirement
+ * is missing or circular. */
 export function installOrder(extensions: readonly NormalExtension[]): readonly NormalExtension[] {
   const done = new Set<NormalExtension>();
   for (const extension of extensions) {

@@ -18,7 +18,7 @@ export interface SpawnOptions {
    * default. */
   readonly maxBytes?: number;
   /** If true, Vis decodes a complete output that is not UTF-8 by its byte order mark or by a guess, which a note names.
-   * Otherwise, bytes that are not UTF-8 become U+FFFD. */
+   * Without this option, bytes that are not UTF-8 become U+FFFD. */
   readonly guessEncoding?: boolean;
   /** An abort ends the program like the time limit, and `spawn` rejects with the reason. */
   readonly signal?: AbortSignal;

@@ -168,14 +168,14 @@ export interface ConversationKeys {
   readonly envId: string;
   readonly conversationId: string;
   readonly branchId: string;
-  /** `env` reaches no other tenant than that of the conversation. */
+  /** `env` reaches no tenant except the tenant of the conversation. */
   readonly tenant?: string;
   /** The depth is the number of queries around this one, and 0 for the user's request. */
   readonly depth: number;
   /** The path is real. */
   readonly workspace: string;
-  /** The path is the real top of the repository around the workspace, which extensions may read. It is absent if the
-   * workspace is the top or is in no repository. */
+  /** The path is the real top of the repository around the workspace, which extensions may read. The key is absent if
+   * the workspace is the top or is in no repository. */
   readonly root?: string;
   /** If true, the user allowed changes in all of `root` when Vis started. */
   readonly isRootOpen?: boolean;
@@ -212,8 +212,8 @@ export interface ConversationKeys {
   readonly spawn?: Spawn;
   /** Rejects with the reason if no program can run. */
   readonly programWalls?: () => Promise<ProgramWalls>;
-  /** A lasting approval of a program's network covers these scopes, in the words of an approval. Otherwise the result
-   * has the reason against a lasting approval. */
+  /** A lasting approval of a program's network covers these scopes, in the words of an approval. `never` is the reason
+   * against a lasting approval. */
   readonly networkScopes?: (argv: readonly string[], options: SpawnOptions) => Promise<NetworkScopes>;
   /** Files that match these patterns may hold keys (`isSecretFile`). Reading such a file needs the user's approval. */
   readonly secrets?: readonly string[];

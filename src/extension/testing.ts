@@ -35,7 +35,7 @@ interface TestOptions {
   readonly config?: unknown;
   /** The tested extension requires these extensions. */
   readonly others?: readonly Extension[];
-  /** The function receives the log entries of the extension, except those of the level "debug". */
+  /** The function receives the log entries of the extension, without the level "debug". */
   readonly log?: (event: string, data: Readonly<Record<string, unknown>>) => void;
 }
 

@@ -9,7 +9,7 @@ export interface WallOptions {
   /** The user's home folder has keys, settings and conversations. */
   readonly home: string | null;
   readonly visHome: string | null;
-  /** Programs may read and run these folders and files, in addition to the system's. */
+  /** Programs may read and run these folders and files besides the folders of the system. */
   readonly read: readonly string[];
   /** If true, programs may use TCP and UDP to any address. If false, they have no network, or a private one with only a
    * loopback. */

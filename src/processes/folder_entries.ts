@@ -78,7 +78,7 @@ export interface EntryFacts {
   readonly mode: number;
 }
 
-/** The facts are those of a link itself. Returns null if nothing exists. */
+/** The facts describe a link itself, not its target. Returns null if nothing exists. */
 export function entryFacts(
   path: string,
   { os = Deno.build.os, since = Date.now() }: OtherSystem & { readonly since?: number } = {},
@@ -149,8 +149,8 @@ export async function removeTree(path: string, { most = Infinity } = {}): Promis
   await Deno.remove(path, { recursive: Deno.build.os !== "linux" });
 }
 
-/** The runtime's own removal needs stack for each level, and the system takes no path of over 4096 bytes. So this moves
- * a folder that is not empty to the top before it empties the folder. */
+/** The runtime's own removal needs stack for each level, and the system takes no path of over 4096 bytes. This function
+ * therefore moves a folder that is not empty to the top before it empties the folder. */
 async function emptyFolder(path: string, most: number): Promise<void> {
   const removal = new Removal(most);
   for (let left = true; left;) {

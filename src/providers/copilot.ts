@@ -337,7 +337,7 @@ export interface CopilotEndpoints {
   readonly api: string;
 }
 
-/** The domain is github.com or that of an enterprise. Throws `ConfigError` for an invalid domain. */
+/** The domain is github.com, or belongs to an enterprise. Throws `ConfigError` for an invalid domain. */
 export function copilotEndpoints(domain: string): CopilotEndpoints {
   if (!/^[a-z0-9-]+(\.[a-z0-9-]+)+$/i.test(domain)) {
     throw new ConfigError(

@@ -56,9 +56,9 @@ export interface Capabilities {
   readonly price: Price | null;
 }
 
-/** `stream` yields text and reasoning as they arrive, and finally one `end`. It throws `ProviderError` for a failure,
- * and `Cancelled` after `signal` aborts, when it closes the connection. A provider does not wait to retry, but may
- * repeat a refused call at once. */
+/** `stream` yields text and reasoning as they arrive, and finally one `end`. `stream` throws `ProviderError` for a
+ * failure, and `Cancelled` after `signal` aborts, when it closes the connection. A provider does not wait to retry,
+ * but may repeat a refused call at once. */
 export interface Provider {
   readonly name: string;
   readonly defaultModel: string;

@@ -54,7 +54,7 @@ export interface SandboxOptions {
   readonly workspace?: string;
   readonly environment?: Readonly<Record<string, string | undefined>>;
   /** The sandbox appends the child's command line to this command, which must pass stdio through. The first word is a
-   * path, because the command gets an environment as empty as the child's. */
+   * path, because the command gets an environment without PATH. */
   readonly launcher?: readonly string[];
   /** The time of these functions does not count against a deadline while the block waits for no other work. */
   readonly untimed?: readonly string[];

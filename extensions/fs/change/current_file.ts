@@ -146,7 +146,7 @@ export async function diffOf(
     : await unifiedDiff(path, { before: old, after: next });
 }
 
-/** The form is that of git, with the own side as the first group. */
+/** Git writes conflicts in this form, with the own side as the first group. */
 const CONFLICTS =
   /^<{7}(?: .*)?\r?\n((?:(?!<{7}|={7}|\|{7}).*\n)*?)(?:\|{7}.*\n(?:(?!={7}).*\n)*?)?={7}\r?\n(?:(?!>{7}).*\n)*?>{7}(?: .*)?(?:\n|$)/gm;
 

@@ -9,9 +9,9 @@ interface Options {
 
 const MAX_SHOWN = 5;
 
-/** Old lines must match at the given line or in one place only, except for line endings and a byte order mark.
- * Otherwise rejects with Error that names the possible places or shows the nearest one. New lines of a git diff stay
- * unchanged; new lines of a model get the endings of the file. */
+/** Old lines must match at the given line or in one place only, except for line endings and a byte order mark. If they
+ * do not match, rejects with Error that names the possible places or shows the nearest one. New lines of a git diff
+ * stay unchanged; new lines of a model get the endings of the file. */
 export async function applyHunks(
   text: string,
   hunks: readonly PatchHunk[],

@@ -188,9 +188,9 @@ class PatchReader {
     this.#isOver = false;
   }
 
-  /** The counts of a hunk's header are exact in a program's patch, but a model only estimates them. So the parser
-   * accepts more lines than the counts, and fewer lines of context. A line without a mark has lost its blank if the
-   * counts match; otherwise the parser refuses it. */
+  /** The counts of a hunk's header are exact in a program's patch, but a model only estimates them. The parser
+   * therefore accepts more lines than the counts, and fewer lines of context. A line without a mark has lost its blank
+   * if the counts match; otherwise the parser refuses it. */
   #hunkLines(counts: Counts | null) {
     const hunk = { old: [] as string[], new: [] as string[], ended: null as boolean | null, isChange: false };
     const [start, isFull] = [this.#at, () => counts?.old === hunk.old.length && counts.new === hunk.new.length];

@@ -9,9 +9,9 @@ export interface FoundDefinition {
   readonly others?: readonly number[];
 }
 
-/** The definition is that of a name, or the innermost function or class around a line, with the comments and decorators
- * before it. Brackets, indentation and keywords decide, so that one search serves many languages. Rejects with Error
- * if no definition fits. */
+/** `sought` is a name, or a line in a function or class. The definition includes the comments and decorators before it.
+ * Brackets, indentation and keywords decide, so that one search serves many languages. Rejects with Error if no
+ * definition fits. */
 export async function findDefinition(
   context: FsContext,
   path: string,

@@ -155,7 +155,7 @@ async function readLines(file: OpenFile, range: LineRange): Promise<Uint8Array> 
   return withoutLineEnd(Buffer.concat(kept));
 }
 
-/** `line` is the number of the chunk's first line, and in the result that of the next chunk. */
+/** `line` is the number of the chunk's first line, and in the result the number of the next chunk's first line. */
 function cutLines(
   chunk: Uint8Array,
   { line, from, to }: { readonly line: number; readonly from: number; readonly to: number },

@@ -79,8 +79,8 @@ interface Text {
   readonly size?: number;
 }
 
-/** The encoding is the caller's, or the one that the bytes suggest. A note tells the model about a guess and about
- * invalid bytes. Throws Error for a binary file. */
+/** Without `encoding`, the bytes decide the encoding. A note tells the model about a guess and about invalid bytes.
+ * Throws Error for a binary file. */
 export function textOf(
   context: FsContext,
   bytes: Uint8Array,

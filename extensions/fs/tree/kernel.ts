@@ -198,7 +198,8 @@ export class Kernel {
     return bytes;
   }
 
-  /** The next call overwrites the returned struct statx. With null as `path`, the facts are those of the descriptor. */
+  /** The next call overwrites the returned struct statx. With null as `path`, the facts describe the descriptor's
+   * file. */
   stat(folder: number, path: string | null): DataView {
     const flags = path === null ? AT_EMPTY_PATH : AT_SYMLINK_NOFOLLOW;
     const name = path === null ? this.#empty : terminated(path);

@@ -39,8 +39,8 @@ export interface AskedProgramsOptions {
   readonly temporary?: readonly string[];
 }
 
-/** If the wall is complete, programs run behind it. Otherwise the user's mode decides, which by default asks for each
- * program. */
+/** If the wall is complete, programs run behind it. If the wall is incomplete, the user's mode decides, which by
+ * default asks for each program. */
 export class AskedPrograms {
   readonly #options: AskedProgramsOptions;
 
@@ -93,8 +93,8 @@ export class AskedPrograms {
     return { network: true, whole: false, reason, loopback: true, unix: true, hides: false, leftOut: [], unwalled };
   }
 
-  /** Each scope of a lasting approval covers one program of a command line. Otherwise the result is the reason why Vis
-   * asks every time. */
+  /** Each scope of a lasting approval covers one program of a command line. `never` is the reason why Vis asks every
+   * time. */
   async networkScopes(workspace: string, argv: readonly string[], options: SpawnOptions): Promise<NetworkScopes> {
     const cwd = await folderOf(workspace, options) ?? OWN_FOLDER;
     const { leftOut } = await this.walls();

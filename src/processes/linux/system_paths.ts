@@ -16,8 +16,8 @@ export function systemPaths(): readonly GrantedPath[] {
   return distinct([PROCESSES, ...found.filter((one) => one !== null)]);
 }
 
-/** Root may read all its own files, even keys of the machine, whatever rights it has dropped. So root gets only files
- * that all users may read, which takes a while to find. */
+/** Root may read all its own files, even keys of the machine, whatever rights it has dropped. Root therefore gets only
+ * files that all users may read, which takes a while to find. */
 export async function settingsPaths(): Promise<readonly GrantedPath[]> {
   return Deno.uid() === 0 ? distinct(await readable("/etc", ETC_DEPTH)) : [{ path: "/etc", folder: true }];
 }

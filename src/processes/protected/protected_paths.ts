@@ -172,8 +172,8 @@ export class ProtectedPaths {
     return { layers, running, leave };
   }
 
-  /** `run` brings files into the workspace. Meanwhile, commands that can change files there pause, and none begins. If
-   * a paused command could then change files that git or Vis obey, Vis ends it and adds a note. */
+  /** `run` brings files into the workspace. During `run`, commands that can change files there pause, and no command
+   * begins. If a paused command could then change files that git or Vis obey, Vis ends it and adds a note. */
   async pausing(place: Place, run: (found: SpecialFiles | null) => Promise<Spawned>): Promise<Spawned> {
     const { root } = place, goOn = new Map<RunningCommand, () => void>();
     const bring = async (): Promise<Spawned> => {

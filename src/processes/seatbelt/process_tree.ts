@@ -101,8 +101,8 @@ function openLibProc(): LibProc {
   }).symbols;
 }
 
-/** On Apple's systems, a process does not inherit the orphans of its children. So this class must find a process while
- * its parent runs, and callers must call `look` often. */
+/** On Apple's systems, a process does not inherit the orphans of its children. This class must therefore find a process
+ * while its parent runs, and callers must call `look` often. */
 export class ProcessTree {
   readonly #table: ProcessTable;
   readonly #root: number;

@@ -29,8 +29,8 @@ const MOST_PROCESSES = 512;
 const PATH = "/usr/bin:/bin:/usr/sbin:/sbin";
 /** The link leads to the folder with Apple's compilers and git; the second path is its default target. */
 const DEVELOPER = ["/var/db/xcode_select_link", "/Library/Developer/CommandLineTools"];
-/** The script reports the start of the program. It limits core files, open files, processor time and the size of a file
- * (in blocks of 512 bytes). */
+/** The script reports the start of the program. The script limits core files, open files, processor time and the size
+ * of a file (in blocks of 512 bytes). */
 const START =
   'printf "%s begun\\n" "$0" >&2; for limit in "-c 0" "-n 4096" "-f 16777216" "-t 86400"; do ulimit $limit 2>/dev/null; done; exec "$@"';
 
@@ -272,7 +272,8 @@ async function runProgram(
   return { code: status.code, signal: status.signal, ...run, notes };
 }
 
-/** The search is that of shells. Rejects with Error if the program does not exist or the system cannot execute it. */
+/** Shells search a program in the same way. Rejects with Error if the program does not exist or the system cannot
+ * execute it. */
 async function programPath(name: string, { path, cwd }: { readonly path: string; readonly cwd: string }) {
   const places = name.includes("/") ? [resolve(cwd, name)] : path.split(delimiter).map((folder) => join(folder, name));
   let isThere = false;
@@ -292,7 +293,7 @@ class NotRun extends Error {
 }
 
 /** The programs of these names in /usr/bin look for Apple's tools in folders and through services that are closed to
- * programs. So the folders themselves come first in PATH. */
+ * programs. The folders of the tools therefore come first in PATH. */
 function developerTools(links: readonly string[]): Pick<OpenFolders, "read" | "env"> & { readonly path: string[] } {
   const folder = links.map(realEntry).find((found) => found?.folder)?.path;
   if (folder === undefined) return { read: [], path: [], env: {} };

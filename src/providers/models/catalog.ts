@@ -1,4 +1,4 @@
-/** The format is that of https://models.dev/api.json. */
+/** https://models.dev/api.json has this format. */
 import { z } from "zod";
 import { inputFault } from "../../domain/input_fault.ts";
 import { readForeignJson } from "../../domain/kit/json.ts";

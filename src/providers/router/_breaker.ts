@@ -89,8 +89,8 @@ interface BreakerLimits {
   readonly openMs: number;
 }
 
-/** After several consecutive failures, the breaker opens. Later it lets one call pass, and closes if this call
- * succeeds. The caller ends each `enter` with `succeeded`, `failed` or `left`. */
+/** After several consecutive failures, the breaker opens. An open breaker later lets one call pass, and closes if this
+ * call succeeds. The caller ends each `enter` with `succeeded`, `failed` or `left`. */
 export class Breaker {
   readonly #clock: Clock;
   readonly #limits: BreakerLimits;

@@ -98,8 +98,8 @@ class Watch {
 
   #cancel = () => this.#end(new Cancelled("Cancelled"));
 
-  /** One timer suffices for any number of events. It sleeps at most `silenceMs`, because this limit applies from the
-   * first text on. */
+  /** One timer suffices for any number of events. The timer sleeps at most `silenceMs`, because this limit applies from
+   * the first text on. */
   async #guard(): Promise<void> {
     const { clock, replyMs, silenceMs } = this.#patience;
     while (!this.signal.aborted) {

@@ -9,9 +9,9 @@ export interface ModelRoute {
   /** A higher rank is better. Without ranks, Vis compares prices and reasoning. */
   readonly speed?: number | undefined;
   readonly intelligence?: number | undefined;
-  /** This is the longest time without a byte before the first text or reasoning; the default is the router's. */
+  /** This is the longest time without a byte before the first text or reasoning; by default, the router has a limit. */
   readonly firstTokenMs?: number | undefined;
-  /** This is the longest time without a byte after the first text or reasoning; the default is the router's. */
+  /** This is the longest time without a byte after the first text or reasoning; by default, the router has a limit. */
   readonly silenceMs?: number | undefined;
 }
 

@@ -73,7 +73,7 @@ function parse(baseUrl: string, advice: Advice): URL {
   );
 }
 
-/** The encoding is that of RFC 7617, in UTF-8. */
+/** RFC 7617 defines the encoding, here in UTF-8. */
 function basicCredentials({ username, password }: URL): string {
   return new TextEncoder().encode(`${percentDecoded(username)}:${percentDecoded(password)}`).toBase64();
 }

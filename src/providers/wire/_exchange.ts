@@ -50,8 +50,8 @@ export class HttpExchange {
     this.#asked = asked;
   }
 
-  /** Resolves when the headers of a reply have arrived. The generator yields groups of events, as JSON or parsed. It
-   * throws `RangeError` like `sse`. */
+  /** Resolves when the headers of a reply have arrived. The generator yields groups of events, as JSON or parsed. The
+   * generator throws `RangeError` like `sse`. */
   async open(wire: ProviderApi): Promise<AsyncGenerator<readonly unknown[]>> {
     return this.#events(wire, await this.#send());
   }
@@ -282,7 +282,7 @@ const MAX_EVENT = 8_000_000;
 /** These names begin a line of an event; "" begins a comment. */
 const FIELDS = new Set(["", "data", "event", "id", "retry", "error"]);
 
-/** The format is that of server-sent events (WHATWG HTML, 9.2.6). Yields `data` as text, or an object with `error` for
+/** WHATWG HTML, 9.2.6, defines this format of server-sent events. Yields `data` as text, or an object with `error` for
  * an error event. The reader tolerates missing empty lines between events and JSON on its own lines. Throws
  * `RangeError` for an event or a line above MAX_EVENT. */
 export async function* sse(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<readonly unknown[]> {

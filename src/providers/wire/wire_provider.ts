@@ -15,8 +15,8 @@ import { Failures, isError } from "./_failures.ts";
 import { ReplyBuilder } from "./reply.ts";
 import type { Advice, ProviderApi, ProviderOptions, WireCall, WireProtocol } from "./wire.ts";
 
-/** The wire formats are modules, so this loads only the one that it needs. Rejects with `ConfigError` for an unusable
- * address or headers. Sends no HTTP request. */
+/** Each wire format is a module, and this loads only the format of `protocol`. Rejects with `ConfigError` for an
+ * unusable address or headers. Sends no HTTP request. */
 export async function createProvider(protocol: WireProtocol, options: ProviderOptions): Promise<Provider> {
   return new WireProvider(await WIRES[protocol](options.baseUrl), options);
 }

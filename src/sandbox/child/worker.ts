@@ -1,5 +1,5 @@
-/** The worker first receives its start values and reports that it has loaded. Later the worker receives the walls in
- * place, and reports why the child ends. */
+/** The worker first receives its start values and reports that it has loaded. After the walls are in place, the worker
+ * receives a description of them, and finally reports why the child ends. */
 import type { ConfinedWalls } from "../confine/confinement.ts";
 import { loadBlocks, type WorkerStart } from "./scripts.ts";
 

@@ -1,7 +1,7 @@
 import { bareList, flagsOf, intrinsics, intrinsics as own } from "./intrinsics.ts";
 
-/** Encoding reads own data properties and runs no code of the value: no getter, trap, iterator or `toJSON`. It drops
- * accessors, symbol keys and hidden properties; with `lost`, it keeps hidden properties and reports the other
+/** Encoding reads own data properties and runs no code of the value: no getter, trap, iterator or `toJSON`. Encoding
+ * drops accessors, symbol keys and hidden properties; with `lost`, it keeps hidden properties and reports the other
  * losses. */
 
 /** Throws `CodecError` for a value that the codec does not support, at a depth over 1000, and over 5 million
@@ -46,7 +46,7 @@ export class CodecError extends TypeError {
   readonly what: string;
   /** The fact ends a sentence about the value: "is …" or "has …". */
   readonly fact: string;
-  /** The path has the form `.a[3].b`. It is "" for the value itself, and null while decoding. */
+  /** The path has the form `.a[3].b`. The path is "" for the value itself, and null while decoding. */
   readonly path: string | null;
   readonly tooLarge: boolean;
   constructor(
@@ -1195,8 +1195,8 @@ function bigInt(hex: string): bigint {
   return negative ? -value : value;
 }
 
-/** The decoder counts slots before it builds a value. It refuses nesting such as "[[[[", which would take many times
- * the memory of the bytes. */
+/** The decoder counts slots before it builds a value. The decoder refuses nesting such as "[[[[", which would take many
+ * times the memory of the bytes. */
 function slotsIn(table: Uint8Array<ArrayBuffer>, length: number): number {
   let inText = false, slots = 1;
   for (let i = 1; i < length; i++) {

@@ -200,8 +200,8 @@ const PATHS: readonly GuardedCall[] = [
 
 const READ: readonly GuardedCall[] = [
   { name: "getdents64", checks: [] },
-  // The call is for open files, but the kernel resolves a path as well, which the filter cannot see. So native code in
-  // a child with a read grant learns sizes and times of files outside the grant.
+  // The call is for open files, but the kernel resolves a path as well, which the filter cannot see. Native code in a
+  // child with a read grant therefore learns sizes and times of files outside the grant.
   { name: "newfstatat", checks: [{ index: 3, oneOf: [AT_EMPTY_PATH] }] },
   { name: "statx", checks: [{ index: 2, oneOf: [AT_EMPTY_PATH] }] },
 ];

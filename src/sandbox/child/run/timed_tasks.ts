@@ -43,8 +43,8 @@ interface TurnOptions {
   readonly onIdle: () => void;
 }
 
-/** A limit that expires just when the turn ends would terminate unrelated code, which cannot catch this. So each limit
- * is far above an ordinary turn. */
+/** A limit that expires just when the turn ends would terminate unrelated code, which cannot catch this. Each limit is
+ * therefore far above an ordinary turn. */
 const SHORTEST_MS = 50;
 
 /** Messages arrive inside a microtask, where nothing can drain microtasks, so a task runs in the next immediate.
@@ -88,8 +88,8 @@ export class TimedTasks {
     if (!this.#inside) this.#schedule();
   }
 
-  /** A limit that stops a turn while it changes the runtime's own lists (timers, operations) would corrupt them. So
-   * `run` waits for the end of the turn. */
+  /** A limit that stops a turn while it changes the runtime's own lists (timers, operations) would corrupt them. `run`
+   * therefore waits for the end of the turn. */
   afterwards(run: () => void): void {
     if (this.#inside) this.#afterwards.add(run);
     else run();
@@ -139,9 +139,9 @@ export class TimedTasks {
 /** Foreign code may call this function without effect, because it takes the task before it runs the task. */
 const TRAMPOLINE = "$sandboxTurn";
 
-/** The timeout of a script stops loops and keeps variables, but does not cover code after an `await`. Therefore this
- * script runs the task and drains the microtasks within the same limit. V8 drops the rest of the microtask queue when
- * a limit stops a drain. */
+/** The timeout of a script stops loops and keeps variables, but does not cover code after an `await`. This script
+ * therefore runs the task and drains the microtasks within the same limit. V8 drops the rest of the microtask queue
+ * when a limit stops a drain. */
 class TimedEntry {
   readonly #script: InstanceType<typeof captured.Script>;
   #task: (() => void) | null = null;

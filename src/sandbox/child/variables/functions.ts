@@ -37,7 +37,7 @@ export class KnownFunctions {
     }
   }
 
-  /** The name and the source are the model's. */
+  /** The model wrote the name and the source. */
   made(
     value: object,
     { name, declarations }: { readonly name: string; readonly declarations: readonly Declaration[] },
