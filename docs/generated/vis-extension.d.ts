@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 7550b366e168ad584a5c02d11a2f35baef0366335b6b1a43807bd15661d48308
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: dcc89316e8a1bcb1e6e8ff3740df9f527034a93859802c89f76d59f699ff2f84
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -258,7 +258,7 @@ export interface LogEntry {
   readonly at?: number;
 }
 export interface SpawnOptions {
-  /** The program may read all of this folder, the top of the repository around the workspace. Vis sets `root`. */
+  /** The program may read this folder, which is the top of the repository around the workspace. Vis sets `root`. */
   readonly root?: string;
   /** The program starts in this folder, which is relative to the workspace, and inside it or `root`; by default, the
    * workspace. Null means the temporary home folder of the program, and PATH and the variables of toolchains omit
@@ -274,16 +274,16 @@ export interface SpawnOptions {
   /** The limit applies to each of the two outputs, of which Vis keeps the beginning and the end; it is 1 MiB by
    * default. */
   readonly maxBytes?: number;
-  /** If true, Vis decodes a complete output that is not UTF-8 by its byte order mark or by a guess, and a note names
-   * the encoding. Otherwise, bytes that are not UTF-8 become U+FFFD. */
+  /** If true, Vis decodes a complete output that is not UTF-8 by its byte order mark or by a guess, which a note names.
+   * Without this option, bytes that are not UTF-8 become U+FFFD. */
   readonly guessEncoding?: boolean;
   /** An abort ends the program like the time limit, and `spawn` rejects with the reason. */
   readonly signal?: AbortSignal;
   /** An abort sends SIGTERM, and Vis kills the program two seconds later. `spawn` resolves with the result of the
    * program. */
   readonly stop?: AbortSignal;
-  /** Vis calls this as output arrives, in addition to the output that the result keeps. It must not throw. It owns the
-   * bytes. */
+  /** Vis calls this as output arrives, in addition to the output that the result keeps. The function must not throw,
+   * and owns the bytes. */
   readonly onOutput?: (output: "stdout" | "stderr", bytes: Uint8Array<ArrayBuffer>) => void;
   /** `hear` takes the lines of standard error that begin with this token, without the token. The output does not
    * contain these lines. A line of more than 64 KiB stays in the output. */
@@ -301,14 +301,14 @@ export interface SpawnOptions {
   readonly write?: readonly string[];
   /** The program must not change these absolute paths even inside the paths of `write`. */
   readonly keep?: readonly string[];
-  /** If true, the program brings files into the workspace, and other programs that can change files there pause. Vis
-   * ends a program that could afterwards change files that git or Vis run or read as settings, and adds a note to the
-   * result. */
+  /** If true, the program brings files into the workspace, and other programs that can change files there pause. If
+   * another program could afterwards change files that git or Vis run or read as settings, Vis ends it and adds a note
+   * to the result. */
   readonly pauses?: boolean;
   /** The program may read and execute these absolute paths, in addition to the usual ones. */
   readonly read?: readonly string[];
-  /** If true, the program has TCP and UDP to any address; if false, it has no network. The option overrides the setting
-   * for commands. */
+  /** If true, the program has TCP and UDP to any address; if false, it reaches no other machine. The option overrides
+   * the setting for commands. */
   readonly network?: boolean;
   /** Vis hides the secret files of the workspace, except these paths relative to it, and the program reads `instead` in
    * place of each file. Hiding works only if the program can have its own file system. */
@@ -340,8 +340,8 @@ export interface Spawned {
   readonly truncated: boolean;
   /** The sentences describe actions of Vis, such as ended leftover processes or a guessed encoding. */
   readonly notes: readonly string[];
-  /** Git runs these files or reads them as settings after the program, but did not before. The field is set only for a
-   * program that could change the repository. */
+  /** Git runs these files or reads them as settings after the program, but did not before. Only a program that could
+   * change the repository has this field. */
   readonly obeyed?: readonly string[];
   /** These folders below the repository of the workspace became repositories while the program ran, and `git add -A`
    * would add them. */
@@ -525,8 +525,7 @@ export interface FunctionOptions {
   readonly after?: After;
   readonly onError?: OnError;
 }
-/** The arguments are the call's environment, then the model's arguments. If the function throws, the model sees the
- * message. */
+/** The call's environment precedes the model's arguments. If the function throws, the model sees the message. */
 export type HostFunction = (env: EnvironmentView, ...args: any[]) => unknown;
 export type Call = {
   readonly env: EnvironmentView;
@@ -556,14 +555,14 @@ export interface ConversationKeys {
   readonly envId: string;
   readonly conversationId: string;
   readonly branchId: string;
-  /** `env` reaches no other tenant than that of the conversation. */
+  /** `env` reaches no tenant except the tenant of the conversation. */
   readonly tenant?: string;
   /** The depth is the number of queries around this one, and 0 for the user's request. */
   readonly depth: number;
   /** The path is real. */
   readonly workspace: string;
-  /** The path is the real top of the repository around the workspace, which extensions may read. It is absent if the
-   * workspace is the top or is in no repository. */
+  /** The path is the real top of the repository around the workspace, which extensions may read. The key is absent if
+   * the workspace is the top or is in no repository. */
   readonly root?: string;
   /** If true, the user allowed changes in all of `root` when Vis started. */
   readonly isRootOpen?: boolean;
@@ -606,8 +605,8 @@ export interface ConversationKeys {
   readonly spawn?: Spawn;
   /** Rejects with the reason if no program can run. */
   readonly programWalls?: () => Promise<ProgramWalls>;
-  /** A lasting approval of a program's network covers these scopes, in the words of an approval. Otherwise the result
-   * has the reason against a lasting approval. */
+  /** A lasting approval of a program's network covers these scopes, in the words of an approval. `never` is the reason
+   * against a lasting approval. */
   readonly networkScopes?: (argv: readonly string[], options: SpawnOptions) => Promise<NetworkScopes>;
   /** Files that match these patterns may hold keys (`isSecretFile`). Reading such a file needs the user's approval. */
   readonly secrets?: readonly string[];
@@ -776,7 +775,7 @@ export interface OwnStore {
   /** The bytes may have any size, and the returned reference goes into a value. `vis db prune` removes bytes that no
    * value refers to. */
   putBytes(bytes: Uint8Array | AsyncIterable<Uint8Array>): Promise<string>;
-  /** Each piece is read on demand. Throws if the bytes are gone or damaged. */
+  /** The store reads each piece on demand. Throws if the bytes are gone or damaged. */
   bytes(reference: string): AsyncIterable<Uint8Array<ArrayBuffer>>;
   /** The caller makes sure that no value refers to the bytes. */
   dropBytes(reference: string): Promise<void>;
@@ -813,7 +812,7 @@ export interface DoctorContext {
   readonly home: string | null;
 }
 export interface WatchOptions {
-  /** If true, the checks include everything in `root`, even outside the workspace. */
+  /** If true, the watch includes all of `root`, even outside the workspace. */
   readonly all?: boolean;
 }
 /** Unless `state` is "ok", `fix` advises the user. */
