@@ -39,7 +39,7 @@ const runToWrite = namedQuery((db, { queryId }: { readonly queryId: string }) =>
     .select([db.dialect.holderOf("s.id", false).as("holder"), db.dialect.versionOf("s").as("version")])
 );
 
-/** The caller must run it in `Database.writeRun`. Throws if the run has ended or does not exist. */
+/** The caller must run this function in `Database.writeRun`. Throws if the run has ended or does not exist. */
 export async function runningRun(
   tx: Database,
   queryId: string,

@@ -538,7 +538,8 @@ class SchemaJudge {
   }
 }
 
-/** The nearest form is the one whose shallowest fault is deepest in the value. */
+/** The nearest form is the one with the longest of the shortest paths to a fault, because such a form fails deepest in
+ * the value. */
 function rank(faults: readonly SchemaFault[], at: Place): number {
   return Math.min(...faults.map(({ path }) => path.length - at.path.length));
 }

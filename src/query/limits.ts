@@ -244,7 +244,7 @@ export class LedgerCalls implements ModelCalls {
   }
 
   /** The ledger counts failed attempts. Rejects like the router, and with `ProviderError` when the tree has reached a
-   * limit. With a cost limit, rejects for a model whose price is unknown. */
+   * limit. If Vis must count the cost, rejects for a model whose price is unknown. */
   async ask(request: RouterRequest, options: RouterCallOptions): Promise<RouterReply> {
     const chars = request.messages.reduce((sum, { text }) => sum + text.length, 0);
     const inputTokens = Math.ceil(chars / CHARS_PER_TOKEN);

@@ -24,7 +24,7 @@ export async function replaceFile(path: string, text: string, { mode = 0o600 } =
 }
 
 /** Gives a new file the owner and group of the file at `path`. Without such a file, a file of root gets the owner of
- * the folder, so that a service can use files of `sudo vis`. Returns whether the file has that group. */
+ * the folder, so that a service can use files of `sudo vis`. Returns false if the file could not get the group. */
 export async function inheritOwner(file: FileHandle, path: string): Promise<boolean> {
   const before = await stat(path).catch(() => null);
   return before ? await giveTo(before, file) : await giveToFolder(file, dirname(path));
@@ -113,7 +113,7 @@ export function hasPlaceholderMode(mode: number): boolean {
 
 const ODD = /\/(?:\.{0,2})(?:\/|$)/;
 
-/** Returns whether a path is a folder or inside it. Both paths must be absolute. */
+/** Returns whether `path` is `folder` or inside it. Both paths must be absolute. */
 export function isWithin(path: string, folder: string, { relative, isAbsolute, sep } = ownPath): boolean {
   if (path === "") return false;
   // A comparison of plain paths as text is much faster.
@@ -155,7 +155,8 @@ interface ReadOptions {
 const READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
 /** In a workspace, a link may lead to a device, a pipe or an endless file, which could block the process or fill its
- * memory. Throws `NotPlainFile` for another kind of file and for more than `most` bytes, and the system's errors. */
+ * memory. Throws `NotPlainFile` for another kind of file, for more than `most` bytes, and for a file that another
+ * process replaces or extends during the read. Other errors are the system's. */
 export async function plainFile(
   path: string,
   { links = true, most = MAX_BYTES }: Pick<ReadOptions, "links" | "most"> = {},
@@ -193,7 +194,8 @@ export function openPlainFile(path: string): number | null {
   return null;
 }
 
-/** Returns up to `most` first bytes. Returns null for a link, and for a file that Vis cannot read. */
+/** Returns up to `most` first bytes. Returns null for a link or another kind of file, and for a file that Vis cannot
+ * read. */
 export function firstBytes(path: string, most: number): Uint8Array<ArrayBuffer> | null {
   const descriptor = openPlainFile(path);
   if (descriptor === null) return null;

@@ -49,8 +49,7 @@ export interface StateStore {
     place: StatePlace,
     state: { readonly key: string; readonly value: JsonValue; readonly ifVersion?: number | undefined },
   ): Promise<number>;
-  /** Returns the newest version, or the version with this number. Returns null if it does not exist, or if the newest
-   * version is a deletion. */
+  /** Without a version, returns the newest one, or null if it is a deletion. Returns null for a missing version. */
   get(place: StatePlace, which: { readonly key: string; readonly version?: number | undefined }): Promise<
     StateVersion | null
   >;
