@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: dcc89316e8a1bcb1e6e8ff3740df9f527034a93859802c89f76d59f699ff2f84
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 4ecdb5afccc610b61d858733c981bd81fbeb0479f33eb17fea30b2118d335e5e
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -986,7 +986,7 @@ export declare function ensureFolder(path: string, { mode }?: {
 }): Promise<void>;
 /** The caller must check that the entry is empty. */
 export declare function hasPlaceholderMode(mode: number): boolean;
-/** Returns whether a path is a folder or inside it. Both paths must be absolute. */
+/** Returns whether `path` is `folder` or inside it. Both paths must be absolute. */
 export declare function isWithin(path: string, folder: string, { relative, isAbsolute, sep }?: any): boolean;
 /** Both paths must be absolute. Returns false for the folder itself. */
 export declare function isBelow(path: string, folder: string): boolean;
@@ -998,12 +998,14 @@ export interface ReadOptions {
   readonly exact?: boolean;
 }
 /** In a workspace, a link may lead to a device, a pipe or an endless file, which could block the process or fill its
- * memory. Throws `NotPlainFile` for another kind of file and for more than `most` bytes, and the system's errors. */
+ * memory. Throws `NotPlainFile` for another kind of file, for more than `most` bytes, and for a file that another
+ * process replaces or extends during the read. Other errors are the system's. */
 export declare function plainFile(path: string, { links, most }?: Pick<ReadOptions, "links" | "most">): Promise<Uint8Array<ArrayBuffer>>;
 /** Returns null for a missing or unreadable file, and for a link or another kind of file. The caller closes the
  * descriptor. */
 export declare function openPlainFile(path: string): number | null;
-/** Returns up to `most` first bytes. Returns null for a link, and for a file that Vis cannot read. */
+/** Returns up to `most` first bytes. Returns null for a link or another kind of file, and for a file that Vis cannot
+ * read. */
 export declare function firstBytes(path: string, most: number): Uint8Array<ArrayBuffer> | null;
 /** Returns null if the file is missing, unreadable, not a regular file, or larger than `most` bytes. Without `links`, a
  * link gives null, because it may lead out of a repository. */
