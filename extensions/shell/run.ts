@@ -55,8 +55,8 @@ export async function run(
 const KEPT = "failedOutput";
 const LONG = { lines: 8, chars: 1_000 }, MAX_KEPT = 256 * 1024;
 
-/** Users and later steps see only an excerpt of a failed command's output, so a variable keeps the rest. Returns the
- * name of the variable, or null without such output. */
+/** Users and later steps see only an excerpt of a failed command's output, so a variable keeps the output, up to
+ * `MAX_KEPT` characters. Returns the name of the variable, or null if nothing needs it. */
 async function keptOutput({ bindVar }: EnvironmentView, result: CommandEnd): Promise<string | null> {
   if (commandOutcome(result).ok !== false) return null;
   const text = [result.stdout, result.stderr].filter((one) => one !== "").join("\n");

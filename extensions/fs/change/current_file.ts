@@ -166,7 +166,8 @@ function textIn(snapshot: ChangeItem["before"], encoding?: string): string | nul
   return decodeText(snapshot.bytes, encoding)?.text;
 }
 
-/** Returns the changed lines for a question. If the file is secret, removed lines have numbers instead of their text. */
+/** Returns the changed lines for a question. If the file is secret, removed lines have numbers instead of their
+ * text. */
 export async function changedLines(
   item: Pick<ChangeItem, "path" | "before" | "after">,
   { isSecret }: { readonly isSecret: boolean },

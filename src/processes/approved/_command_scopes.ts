@@ -191,7 +191,7 @@ const FREE =
   /^(?:(?![-@])[^=]*|--|-[vqxsklin]+|-v+|-j\d*|-race|-short|-count=\d+|--(?:watch(?:All)?(?:=false)?|run|release|all|all-targets|all-features|workspace|coverage|silent|verbose|quiet|bail|noEmit|check|lib|tests?|bench|bins?|examples?|locked|offline|frozen|no-run|no-fail-fast|fail-fast|mode|nocapture|passWithNoTests|ci|color(?:=\w+)?|reporter(?:=\w+)?|threads|no-color|strict))$/;
 /** Such an address leads to code outside of the workspace. */
 const ADDRESS = /^(?:npm|jsr|https?|file|data|node):/i;
-/** Short options of these tools name files, and words with a colon name plugins. */
+/** Short options of these tools may name files, and words with a colon name plugins of mvn. */
 const NOT_FREE: Readonly<Record<string, RegExp>> = { mvn: /^-(?!q$)|:/, dotnet: /^-(?!v$)[a-z]/ };
 /** After these words, the next word names a script or task. */
 const NAMED = words("run run-script task");

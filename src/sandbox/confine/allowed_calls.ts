@@ -58,7 +58,7 @@ function guarded({ checks, answer }: GuardedCall): Operation[] {
 }
 
 /** The filter covers all threads of the process (TSYNC). Call this after loading, which needs calls that the filter
- * refuses. The process needs no_new_privs. Returns failures. */
+ * refuses. The process needs no_new_privs. Returns a text for each failure. */
 export function seccomp(libc: Libc, access: KernelAccess): string[] {
   return installFilter(libc, allowedCalls({ pid: Deno.pid, access }));
 }

@@ -110,7 +110,7 @@ const OPEN_FILES = 64;
 const STATUS_BYTES = 1 << 20;
 const STATUS = "/proc/self/status", MAPPED = /^VmData:\s+(\d+) kB$/m;
 
-/** Returns descriptions of failures. */
+/** Returns a text for each failure. */
 export class ProcessLimits {
   readonly #libc: Libc;
   #usage = -1;
@@ -119,7 +119,7 @@ export class ProcessLimits {
     this.#libc = libc;
   }
 
-  /** Call this before Landlock, which would block the file with the mapped memory. Returns failures. */
+  /** Call this before Landlock, which would block the file with the mapped memory. Returns a text for each failure. */
   set(parentPid: number): string[] {
     const failed = [
       ...this.#prctl("parent death signal", PR_SET_PDEATHSIG, SIGKILL),

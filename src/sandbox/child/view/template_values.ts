@@ -242,7 +242,7 @@ function isPlain(value: object): boolean {
   return prototype === null || prototype === look.object;
 }
 
-/** Returns null for every value except a plain object whose enumerable properties all have data. */
+/** Returns null unless the value is a plain object whose enumerable properties have data under text keys. */
 function plainKeys(value: unknown): readonly string[] | null {
   if (typeof value !== "object" || value === null || look.isProxy(value) || !isPlain(value)) return null;
   const keys = look.ownKeys(value), found = bareList<string>();
