@@ -36,8 +36,8 @@ const MAIL = /^From [0-9a-f]{40}/;
 const FENCE = /^\s*`{3,}/;
 const MARKS = 'a line of a hunk begins with " ", "-" or "+"';
 
-/** Returns the parts of a patch. A patch has files of a unified diff, as git and other programs print it, or
- * search/replace blocks. Each block follows the path of its file, which applies to all blocks up to the next path:
+/** A patch has files of a unified diff, as git and other programs print it, Codex's files (`*** Update File: path`), or
+ * search/replace blocks. The path before a block applies to all blocks up to the next path:
  *
  *     src/app.ts
  *     <<<<<<< SEARCH
@@ -46,9 +46,8 @@ const MARKS = 'a line of a hunk begins with " ", "-" or "+"';
  *     new lines
  *     >>>>>>> REPLACE
  *
- * An empty search creates a file. Codex's patches (`*** Update File: path`) are accepted too. Prose may surround the
- * parts. Throws Error with the number of a line that could belong to a part but is unreadable, so that no part is lost.
- * `isFile` decides between readings of a name. */
+ * A block with an empty search creates a file. Prose may surround the parts. Throws Error with the number of a line
+ * that could belong to a part but is unreadable, so that no part is lost. `isFile` decides between readings of a name. */
 export function parsePatch(text: string, isFile: IsFile): readonly PatchPart[] {
   if (text.length > MAX_PATCH) {
     throw new RangeError(
