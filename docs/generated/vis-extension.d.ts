@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 4ecdb5afccc610b61d858733c981bd81fbeb0479f33eb17fea30b2118d335e5e
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: ac82d3d8489a3fc89b46100d19fe1d515a5d6cc531a8f678fd6015a0a908482c
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -269,7 +269,8 @@ export interface SpawnOptions {
   /** Without input, standard input is empty. Vis reads a stream as fast as the program consumes it, and the input ends
    * with the stream. */
   readonly input?: string | ReadableStream<Uint8Array<ArrayBuffer>>;
-  /** The time limit is 120 000 by default. When the program ends, Vis ends all processes that the program started. */
+  /** The time limit is 120 000 ms by default. When the program ends, Vis ends all processes that the program
+   * started. */
   readonly timeoutMs?: number;
   /** The limit applies to each of the two outputs, of which Vis keeps the beginning and the end; it is 1 MiB by
    * default. */
