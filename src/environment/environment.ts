@@ -21,6 +21,7 @@ import type {
   BlockRun,
   FailedModule,
   HostCall,
+  RenderOptions,
   RenderReport,
   RunReport,
   Sandbox,
@@ -265,7 +266,7 @@ export class Environment {
     return { ...report, result: { ...result, error: { ...error, message: `${error.message}; ${hint}` } } };
   }
 
-  async render(text: string, options: { readonly deadlineMs: number }): Promise<RenderReport> {
+  async render(text: string, options: RenderOptions): Promise<RenderReport> {
     if (!this.index.get(text.trim()) && !text.includes("{{")) return { ok: true, from: "literal", text };
     try {
       return await this.#session.use(text, async (sandbox, failed) => {

@@ -556,7 +556,7 @@ async function fromReply(
   const { answerSchema } = frame.extras;
   const judged = answerSchema ? await judgeNamed(frame, { name: final.answer.trim(), answerSchema }) : null;
   if (judged) return { ...base, text: final.answer, words: null, from: "variable", problem: null, judged };
-  const rendered = await frame.environment.render(final.answer, { deadlineMs: RENDER_MS });
+  const rendered = await frame.environment.render(final.answer, { deadlineMs: RENDER_MS, json: answerSchema !== null });
   const text = rendered.ok ? rendered.text : final.answer;
   return {
     ...base,

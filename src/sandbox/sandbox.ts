@@ -111,6 +111,12 @@ interface BindOptions {
 }
 type BindPart = "whole" | "more" | "last";
 
+export interface RenderOptions {
+  readonly deadlineMs: number;
+  /** Whether lists and objects become JSON instead of Markdown. */
+  readonly json?: boolean;
+}
+
 /** After the child's end, `run` reports "killed", "memory" or "cancelled", and other methods except `close` reject with
  * `SandboxEnded`. A caller must not overlap calls of `run` and `render`. */
 export interface Sandbox {
@@ -120,7 +126,7 @@ export interface Sandbox {
   /** This promise settles when the system has reaped the child. */
   readonly gone: Promise<unknown>;
   run(block: BlockRun): Promise<RunReport>;
-  render(template: string, options: { readonly deadlineMs: number }): Promise<RenderReport>;
+  render(template: string, options: RenderOptions): Promise<RenderReport>;
   /** Binds data and evaluates sources in the order of `requires`, with host calls disabled. */
   restore(images: readonly VariableImage[]): Promise<readonly VariableRestoreReport[]>;
   /** Sets `results` and `printed` to the values of the earlier child that this child replaces. */

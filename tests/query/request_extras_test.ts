@@ -41,6 +41,16 @@ Deno.test("runQuery() with a schema takes answer(value), a variable's name, a te
   }
 });
 
+Deno.test("runQuery() with a schema fills lists of objects into a template as JSON, and as a table without one", async () => {
+  const code = 'const packages = [{ name: "a", size: 1 }, { name: "b", size: 2 }]';
+  const reply = replyJson(code, { final: '{"packages": {{packages}}}' });
+  await using engine = await startEngine([reply, reply]);
+  const result = await send(engine, { responseSchema: { type: "object", required: ["packages"] } });
+  const value = { packages: [{ name: "a", size: 1 }, { name: "b", size: 2 }] };
+  assert.deepEqual([result.status, result.value, JSON.parse(result.answer)], ["done", value, value]);
+  assert.match((await send(engine, {})).answer, /\| name \| size \|/);
+});
+
 Deno.test("runQuery() with a schema shows it in the stable prefix, with the reason why an answer was refused", async () => {
   await using engine = await startEngine([
     replyJson([], { final: "three files" }),

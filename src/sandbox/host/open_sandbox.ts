@@ -35,6 +35,7 @@ import {
 import {
   bareReport,
   type BlockRun,
+  type RenderOptions,
   type RenderReport,
   type RunReport,
   type Sandbox,
@@ -310,9 +311,11 @@ class ConfinedSandbox implements Sandbox {
     }
   }
 
-  async render(template: string, { deadlineMs }: { readonly deadlineMs: number }): Promise<RenderReport> {
+  async render(template: string, { deadlineMs, json = false }: RenderOptions): Promise<RenderReport> {
     const payload = encode(template, { maxBytes: MAX_PAYLOAD_BYTES });
-    const answered = await this.#requests.ask({ t: "render", deadlineMs }, payload, { ms: deadlineMs + REQUEST_MS });
+    const answered = await this.#requests.ask({ t: "render", deadlineMs, json }, payload, {
+      ms: deadlineMs + REQUEST_MS,
+    });
     return this.#read(() => readRenderReport(answered));
   }
 

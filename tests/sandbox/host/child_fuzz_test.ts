@@ -155,6 +155,7 @@ const frame = fc.record({
     names: fc.jsonValue({ maxDepth: 1 }),
     more: fc.constantFrom(true, false, 1),
     user: fc.constantFrom(true, false, null),
+    json: fc.constantFrom(true, false, null),
     deadlineMs: fc.constantFrom(1, 50, -1, null),
     maxBytes: fc.constantFrom(0, 100, 1e9),
     iteration: fc.constant(1),

@@ -29,7 +29,13 @@ type VariableRequest =
   | { readonly t: "results"; readonly id: string; readonly payload: Bytes }
   | { readonly t: "read"; readonly id: string; readonly name: string; readonly maxBytes: number }
   | { readonly t: "forget"; readonly id: string; readonly names: readonly string[] }
-  | { readonly t: "render"; readonly id: string; readonly deadlineMs: number; readonly payload: Bytes }
+  | {
+    readonly t: "render";
+    readonly id: string;
+    readonly deadlineMs: number;
+    readonly json: boolean;
+    readonly payload: Bytes;
+  }
   | { readonly t: "module"; readonly id: string; readonly name: string; readonly script: string };
 type Render = Extract<VariableRequest, { t: "render" }>;
 
@@ -148,14 +154,14 @@ export class VariableRequests {
     });
   }
 
-  #render({ id, payload, deadlineMs }: Render): void {
+  #render({ id, payload, deadlineMs, json }: Render): void {
     const template = decode(payload);
     let report: unknown = { ok: false, reason: `Rendering took longer than ${deadlineMs / 1000} s` };
     this.#parts.turns.alone({
       limitMs: deadlineMs,
       task: () => {
         try {
-          report = this.#parts.compiler.render(typeof template === "string" ? template : "");
+          report = this.#parts.compiler.render({ template: typeof template === "string" ? template : "", json });
         } catch {
           report = { ok: false, reason: "Vis could not render the template" };
         }

@@ -238,7 +238,13 @@ class Child {
       case "forget":
         return requests.receive({ t: "forget", id: fields.id(), names: fields.texts("names", NAMES) });
       case "render":
-        return requests.receive({ t: "render", id: fields.id(), deadlineMs: fields.amount("deadlineMs"), payload });
+        return requests.receive({
+          t: "render",
+          id: fields.id(),
+          deadlineMs: fields.amount("deadlineMs"),
+          json: fields.flag("json"),
+          payload,
+        });
       case "module":
         return requests.receive({
           t: "module",

@@ -60,8 +60,8 @@ export class Compiler {
     return checked;
   }
 
-  render(template: string): CompilerAnswers["render"] {
-    return this.#answer("render", template);
+  render(answer: CompilerQuestions["render"]): CompilerAnswers["render"] {
+    return this.#answer("render", answer);
   }
 
   endQuery(): void {

@@ -7,7 +7,7 @@ import { blockError, type RanBlock, RanBlocks } from "./errors.ts";
 import type { StripTypes } from "./parse.ts";
 import { prepareBlock, type RefusedBlock, type RunnableBlock } from "./prepare.ts";
 import { restoredFault } from "./refusals.ts";
-import type { TemplateValues } from "./restored_script.ts";
+import type { TemplateValues, TextForm } from "./restored_script.ts";
 import { render, type Rendered } from "./template.ts";
 
 export type SourceImage = Pick<VariableImage, "name" | "kind" | "source" | "requires" | "summary">;
@@ -31,7 +31,7 @@ export interface CompilerQuestions {
   readonly prepare: { readonly source: string; readonly iteration: number; readonly index: number };
   readonly describe: ThrownError;
   readonly restore: readonly SourceImage[];
-  readonly render: string;
+  readonly render: TextForm & { readonly template: string };
   readonly endQuery: null;
 }
 
@@ -60,7 +60,7 @@ class Compiler {
     prepare: (question) => this.#prepare(question),
     describe: (thrown) => this.#describe(thrown),
     restore: (images) => images.map((image) => this.#restore(image)),
-    render: (template) => render(template, this.#values),
+    render: ({ template, json }) => render(template, { values: this.#values, json }),
     endQuery: () => {
       this.#blocks.endQuery();
       return null;

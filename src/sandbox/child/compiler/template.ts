@@ -1,6 +1,6 @@
 import Mustache from "mustache";
 import { nearestName } from "../../../domain/kit/names.ts";
-import { MISSING, type TemplateValues } from "./restored_script.ts";
+import { MISSING, type TemplateValues, type TextForm } from "./restored_script.ts";
 
 /** This type must equal the sandbox's `RenderReport`. */
 export type Rendered =
@@ -17,30 +17,34 @@ const TYPES: readonly string[] = ["text", "name", "&", "#", "^", ">", "!", "="];
 
 const MAX_CHARS = 1 << 20, MAX_STEPS = 1_000_000;
 
+interface RenderOptions extends TextForm {
+  readonly values: TemplateValues;
+}
+
 /** The text names a variable, is a Mustache template over variables, or is plain text. The compiler's context renders
  * it, because no block can replace methods there. Rendering calls no function or getter. */
-export function render(template: string, values: TemplateValues): Rendered {
+export function render(template: string, { values, json }: RenderOptions): Rendered {
   values.forget(0); // The values belong to a rendering that was stopped.
   const names: unknown = JSON.parse(values.names());
   const known = new Set<string>(Array.isArray(names) ? names : []);
   const single = template.trim();
-  if (pathOf(single)?.length === 1 && known.has(single)) return ofVariable(single, values);
+  if (pathOf(single)?.length === 1 && known.has(single)) return ofVariable(single, { values, json });
   if (!template.includes("{{")) return { ok: true, from: "literal", text: template };
   const { namesVariable, faults } = checkTemplate(template, { known, values });
   if (faults !== null) return { ok: false, reason: faults };
   if (!namesVariable) return { ok: true, from: "literal", text: template };
   try {
-    return { ok: true, from: "template", text: new Renderer(known, values).run(parseTemplate(template)) };
+    return { ok: true, from: "template", text: new Renderer(known, { values, json }).run(parseTemplate(template)) };
   } catch (error) {
     if (error instanceof Refusal) return { ok: false, reason: error.message };
     return { ok: false, reason: `Vis cannot read the template: ${error instanceof Error ? error.message : "unknown"}` };
   }
 }
 
-function ofVariable(name: string, values: TemplateValues): Rendered {
+function ofVariable(name: string, { values, json }: RenderOptions): Rendered {
   const value = values.variable(name), kind = values.kind(value);
   if (kind === "undefined" || kind === "null") return { ok: false, reason: `The variable ${name} is ${kind}` };
-  return { ok: true, from: "variable", text: withoutBlankEnds(values.text(value, MAX_CHARS)) };
+  return { ok: true, from: "variable", text: withoutBlankEnds(values.text(value, { json, chars: MAX_CHARS })) };
 }
 
 /** A table has blank lines around it. */
@@ -58,12 +62,14 @@ interface Context {
 class Renderer {
   readonly #known: ReadonlySet<string>;
   readonly #values: TemplateValues;
+  readonly #json: boolean;
   #out = "";
   #steps = 0;
 
-  constructor(known: ReadonlySet<string>, values: TemplateValues) {
+  constructor(known: ReadonlySet<string>, { values, json }: RenderOptions) {
     this.#known = known;
     this.#values = values;
+    this.#json = json;
   }
 
   run(tokens: readonly TemplateToken[]): string {
@@ -127,7 +133,8 @@ class Renderer {
 
   #textOf(tag: string, context: Context | null): string {
     const value = this.#resolve(tag, context);
-    return value === MISSING || this.#values.kind(value) === "function" ? "" : this.#values.text(value, MAX_CHARS);
+    if (value === MISSING || this.#values.kind(value) === "function") return "";
+    return this.#values.text(value, { json: this.#json, chars: MAX_CHARS });
   }
 
   #resolve(tag: string, context: Context | null): number {

@@ -1,7 +1,7 @@
 import { bareList } from "../../codec/intrinsics.ts";
-import { MISSING, type TemplateValues } from "../compiler/restored_script.ts";
+import { MISSING, type TemplateValues, type TextForm } from "../compiler/restored_script.ts";
 import { look } from "../realm/captured.ts";
-import { ownData } from "./kinds.ts";
+import { kindOf, ownData } from "./kinds.ts";
 import { preview, primitiveText } from "./preview.ts";
 
 interface NamedValues {
@@ -34,7 +34,7 @@ export function realmValues({ lookup, names }: NamedValues): TemplateValues {
       if (value === null) return "null";
       return typeof value === "function" ? "function" : look.isPromise(value) ? "promise" : "other";
     },
-    text: (of, chars) => answerText(values[of], chars),
+    text: (of, form) => answerText(values[of], form),
     holds: (of) => holds(values[of]),
     addItems: (of, max) => {
       const value = values[of];
@@ -90,16 +90,17 @@ function holds(value: unknown): string {
   return count === 0 ? "has no fields" : `has ${shown}${count > MAX_KEYS ? ", …" : ""}`;
 }
 
-function answerText(value: unknown, chars: number): string {
+function answerText(value: unknown, { json, chars }: TextForm & { readonly chars: number }): string {
   if (typeof value === "string") return value;
   if (value === null || value === undefined) return "";
   if (typeof value !== "object" && typeof value !== "function") return readerPrimitive(value);
+  const whole = () => preview(value, { chars, items: MAX_ITEMS, depth: 8, ms: 500 });
+  if (json) return new JsonText(chars).of(value, 0) ?? whole();
   const reader = new ReaderText(chars);
-  return reader.table(value) ?? reader.list(value) ?? reader.line(value, 0) ??
-    preview(value, { chars, items: MAX_ITEMS, depth: 8, ms: 500 });
+  return reader.table(value) ?? reader.list(value) ?? reader.line(value, 0) ?? whole();
 }
 
-const MAX_ITEMS = 1000, MAX_COLUMNS = 12, MAX_DEPTH = 6, MAX_VALUES = 100_000;
+const MAX_ITEMS = 1000, MAX_COLUMNS = 12, MAX_DEPTH = 6, MAX_JSON_DEPTH = 64, MAX_VALUES = 100_000;
 const BAR = 124, LINE_FEED = 10, RETURN = 13;
 
 /** Methods return null for values that only code can express, such as functions and accessors, and for values beyond
@@ -202,9 +203,7 @@ class ReaderText {
   }
 
   #set(value: object, depth: number): string | null {
-    const items = bareList<unknown>(), iterator = look.setValues(value), size = look.setSize(value);
-    for (let i = 0; i < size; i++) items[i] = (look.setNext(iterator) as IteratorResult<unknown>).value;
-    return this.#items(items, depth);
+    return this.#items(setItems(value), depth);
   }
 
   #map(value: object, depth: number): string | null {
@@ -228,6 +227,81 @@ class ReaderText {
   }
 }
 
+function setItems(value: object): readonly unknown[] {
+  const items = bareList<unknown>(), iterator = look.setValues(value), size = look.setSize(value);
+  for (let i = 0; i < size; i++) items[i] = (look.setNext(iterator) as IteratorResult<unknown>).value;
+  return items;
+}
+
+interface Member {
+  readonly key: string;
+  readonly value: unknown;
+}
+
+/** Writes data as JSON, without code of the data such as `toJSON`. Returns null for values without a JSON form and for
+ * values beyond the limits. */
+class JsonText {
+  readonly #chars: number;
+  #values = 0;
+
+  constructor(chars: number) {
+    this.#chars = chars;
+  }
+
+  of(value: unknown, depth: number): string | null {
+    if (++this.#values > MAX_VALUES || depth > MAX_JSON_DEPTH) return null;
+    if (typeof value === "string") return look.stringify(value);
+    if (value === null || value === undefined) return "null";
+    if (typeof value === "number" || typeof value === "boolean") return look.stringify(value);
+    if (typeof value === "bigint") return readerPrimitive(value);
+    if (typeof value !== "object" || look.isProxy(value)) return null;
+    if (look.isArray(value)) return this.#list(value, depth);
+    if (look.isSet(value)) return this.#list(setItems(value), depth);
+    if (look.isMap(value)) return this.#map(value, depth);
+    if (look.isDate(value)) return look.stringify(dateText(value));
+    const keys = kindOf(value) === "object" ? dataKeys(value) : null;
+    if (keys === null) return null;
+    const members = bareList<Member>();
+    for (let k = 0; k < keys.length; k++) members[k] = { key: keys[k]!, value: ownData(value, keys[k]!) };
+    return this.#object(members, depth);
+  }
+
+  #map(value: object, depth: number): string | null {
+    const iterator = look.mapEntries(value), size = look.mapSize(value), members = bareList<Member>();
+    for (let i = 0; i < size; i++) {
+      const entry = (look.mapNext(iterator) as IteratorResult<unknown>).value as readonly [unknown, unknown];
+      const key = entry[0], item = entry[1]; // A pattern would use the iterator of arrays.
+      if (typeof key !== "string" && typeof key !== "number") return null;
+      members[i] = { key: `${key}`, value: item };
+    }
+    return this.#object(members, depth);
+  }
+
+  #object(members: readonly Member[], depth: number): string | null {
+    let out = "";
+    for (let i = 0; i < members.length; i++) {
+      const { key, value } = members[i]!;
+      if (value === undefined) continue;
+      const text = this.of(value, depth + 1);
+      if (text === null) return null;
+      out += `${out === "" ? "" : ","}${look.stringify(key)}:${text}`;
+      if (out.length > this.#chars) return null;
+    }
+    return `{${out}}`;
+  }
+
+  #list(value: readonly unknown[], depth: number): string | null {
+    let out = "";
+    for (let i = 0; i < value.length; i++) {
+      const text = this.of(ownData(value, i), depth + 1);
+      if (text === null) return null;
+      out += `${i > 0 ? "," : ""}${text}`;
+      if (out.length > this.#chars) return null;
+    }
+    return `[${out}]`;
+  }
+}
+
 /** Returns the name of JavaScript for a date without a time. */
 function dateText(value: object): string {
   try {
@@ -245,6 +319,11 @@ function isPlain(value: object): boolean {
 /** Returns null unless the value is a plain object whose enumerable properties have data under text keys. */
 function plainKeys(value: unknown): readonly string[] | null {
   if (typeof value !== "object" || value === null || look.isProxy(value) || !isPlain(value)) return null;
+  return dataKeys(value);
+}
+
+/** Returns the keys of an object whose properties all have data. Returns null for every other object. */
+function dataKeys(value: object): readonly string[] | null {
   const keys = look.ownKeys(value), found = bareList<string>();
   for (let i = 0; i < keys.length; i++) {
     const key = keys[i]!, descriptor = look.descriptorOf(value, key);

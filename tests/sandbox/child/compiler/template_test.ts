@@ -30,8 +30,8 @@ const SCOPE: Record<string, unknown> = {
   nothing: null,
   $answer: "before",
 };
-const show = (template: string) =>
-  render(template, realmValues({ lookup: (name) => SCOPE[name], names: () => Object.keys(SCOPE) }));
+const show = (template: string, json = false) =>
+  render(template, { json, values: realmValues({ lookup: (name) => SCOPE[name], names: () => Object.keys(SCOPE) }) });
 
 const SHOWN: readonly (readonly [template: string, text: string, from: "variable" | "template" | "literal"])[] = [
   ["n", "7", "variable"],
@@ -85,6 +85,37 @@ Deno.test("render() variables, templates and text that only looks like one", () 
   assert.deepEqual(ran, []);
 });
 
+class Point {
+  x = 1;
+}
+
+const AS_JSON: readonly (readonly [template: string, value: unknown])[] = [
+  ['{"packages": {{hits}}}', { packages: SCOPE.hits }],
+  ['{"names": {{names}}, "none": {{none}}, "n": {{n}}}', { names: ["x", "y"], none: [], n: 7 }],
+  ['{"u": {{user}}, "m": {{map}}}', {
+    u: { name: "Ann", tags: ["p", "q"], address: { city: "Ulm" } },
+    m: { k: "v" },
+  }],
+  ["rows", [{ a: "1\n2", "b|c": "x|y" }, { d: [{ k: 1 }, "2020-01-01T00:00:00.000Z"] }]],
+  ["{{mixed}}", [1, { k: "v" }, [[1, 2], null]]],
+  ['[{{#hits}}"{{path}}",{{/hits}}{{point}}]', ["a.ts", "b.ts", { x: 1, s: 'é"', on: true }]],
+];
+
+Deno.test("render() writes lists and objects as JSON if the answer must be JSON", () => {
+  SCOPE.point = Object.assign(new Point(), { s: 'é"', on: true, absent: undefined, toJSON: undefined });
+  for (const [template, value] of AS_JSON) {
+    const shown = show(template, true);
+    assert.deepEqual(shown.ok ? JSON.parse(shown.text) : shown, value, template);
+  }
+  const shown = show("{{object}}", true);
+  assert.equal(shown.ok && shown.text, "{ a: 1, f: [Function: f], g: [Getter] }");
+  const cyclic: unknown[] = [];
+  cyclic.push(cyclic);
+  SCOPE.cyclic = cyclic;
+  assert.match(JSON.stringify(show("{{cyclic}}", true)), /Circular/);
+  assert.deepEqual(ran, []);
+});
+
 const REFUSED: readonly (readonly [template: string, reason: RegExp])[] = [
   ["{{n}} {{unknown}}", /\{\{unknown\}\} names no variable/],
   [
@@ -123,7 +154,8 @@ Deno.test("render() refuses with the name that is at fault, and runs nothing", (
 Deno.test("render() is bounded", () => {
   const big = Array.from({ length: 100_000 }, () => "x".repeat(100));
   const scope: Record<string, unknown> = { big, n: 1 };
-  const options = realmValues({ lookup: (name) => scope[name], names: () => ["big", "n"] });
+  const values = realmValues({ lookup: (name) => scope[name], names: () => ["big", "n"] });
+  const options = { values, json: false };
   const report = render("{{#big}}{{.}}{{/big}}", options);
   assert.ok(!report.ok && /more than 1048576 characters/.test(report.reason));
   const nested = render("{{#big}}{{#big}}{{#big}}{{/big}}{{/big}}{{/big}}", options);
