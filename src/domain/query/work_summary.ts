@@ -2,7 +2,7 @@ import { oneLine } from "../kit/text.ts";
 import type { HostCallEvent } from "./calls.ts";
 import type { Work } from "./query_schemas.ts";
 
-const MAX_KEPT = 200, MAX_LISTED = 20, SHOWN_COMMANDS = 3, SHOWN_OTHERS = 6, SHOWN_CHARS = 60;
+const MAX_KEPT = 200, MAX_LISTED = 20, SHOWN_COMMANDS = 3, SHOWN_OTHERS = 6, SHOWN_CHARS = 60, CALL_CHARS = 40;
 
 type StepCall = Pick<HostCallEvent, "name" | "action" | "ok" | "refusedByUser">;
 
@@ -38,7 +38,7 @@ export class StepCalls {
   /** Returns text such as `read 3 files, ran npm test`; "" without calls. */
   get text(): string {
     const texts = [...this.#kinds.values()].map(({ doing, done, things, subject, calls, failed, refused }) => {
-      const what = calls === 1 ? oneLine(subject, SHOWN_CHARS) : `${calls} ${things}`;
+      const what = calls === 1 ? oneLine(subject, CALL_CHARS) : `${calls} ${things}`;
       if (refused === calls) return `${`${doing} ${what}`.trimEnd()}: refused`;
       const some = (count: number, word: string): string => count === 0 ? "" : calls === 1 ? word : `${count} ${word}`;
       const bad = [some(failed, "failed"), some(refused, "refused")].filter((part) => part !== "").join(", ");

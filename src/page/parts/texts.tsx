@@ -166,6 +166,11 @@ export function coloured(code: string, language = "ts"): ComponentChildren {
   );
 }
 
+/** Draws the parts between backticks as code. */
+export function codeInText(text: string): ComponentChildren {
+  return text.split(/`([^`\n]+)`/).map((part, at) => at % 2 === 1 ? <code>{part}</code> : part);
+}
+
 /** The tree has no markup, so HTML in the text stays text. */
 export function Markdown({ blocks }: { readonly blocks: readonly MarkdownBlock[] }): JSX.Element {
   return <>{blocks.map((block) => <Block block={block} />)}</>;

@@ -8,7 +8,7 @@ import { diffCounts } from "../../markdown/parse_diff.ts";
 import { inspect } from "../panels/inspector.tsx";
 import { showVariable } from "../panels/variables.tsx";
 import { Button, Copyable } from "../parts/controls.tsx";
-import { coloured, countsOf, DiffView, endOfText, LongText, plural, Pre } from "../parts/texts.tsx";
+import { codeInText, coloured, countsOf, DiffView, endOfText, LongText, plural, Pre } from "../parts/texts.tsx";
 import { drawn, elements, guarded } from "../store/state.ts";
 import { thread } from "../store/thread.ts";
 import { BOX_STEPS, type LiveStep, type ShownStep, shownStored, type StepBox, type Turn } from "../store/turn.ts";
@@ -33,7 +33,7 @@ export function Steps({ turn }: { readonly turn: Turn }): JSX.Element {
 /** Reading `changes` makes Preact draw the step again after events of this step. */
 function Live({ live, turn }: { readonly live: LiveStep; readonly turn: Turn }): JSX.Element {
   void live.changes.value;
-  return <StepView step={live.shown} turn={turn} />;
+  return <StepPart step={live.shown} turn={turn} />;
 }
 
 function Box({ box, turn }: { readonly box: StepBox; readonly turn: Turn }): JSX.Element {
@@ -51,7 +51,7 @@ function Box({ box, turn }: { readonly box: StepBox; readonly turn: Turn }): JSX
   const items = box.items.value;
   return (
     <div class="page" data-from={box.from} ref={node} style={{ minHeight: items ? "0" : `${box.height.value}px` }}>
-      {items?.map((item) => <StepView key={item.iteration} step={shownStored(item)} turn={turn} />)}
+      {items?.map((item) => <StepPart key={item.iteration} step={shownStored(item)} turn={turn} />)}
       {box.fault.value !== "" && <p class="reason">{box.fault.value}</p>}
     </div>
   );
@@ -74,6 +74,29 @@ export async function revealStep(turn: Turn, number: number): Promise<void> {
   node?.querySelector("button")?.focus({ preventScroll: true });
 }
 
+/** A step follows the messages of the user that it has read. */
+function StepPart({ step, turn }: { readonly step: ShownStep; readonly turn: Turn }): JSX.Element {
+  return (
+    <div>
+      <Meanwhile messages={turn.steered.value.filter((message) => message.step === step.number)} />
+      <StepView step={step} turn={turn} />
+    </div>
+  );
+}
+
+export function Meanwhile({ messages }: { readonly messages: Turn["steered"]["value"] }): JSX.Element {
+  return (
+    <>
+      {messages.map(({ text, step }, at) => (
+        <div key={at} class="asked meanwhile">
+          <LongText text={text} />
+          <small>{step === null ? "waits for the next step" : `read by step ${step}`}</small>
+        </div>
+      ))}
+    </>
+  );
+}
+
 function StepView({ step, turn }: { readonly step: ShownStep; readonly turn: Turn }): JSX.Element {
   const { number, thinking, blocks, children, asked, line, reason, live, ended } = step;
   const fork = () => guarded(() => thread.fork(turn, number));
@@ -89,7 +112,11 @@ function StepView({ step, turn }: { readonly step: ShownStep; readonly turn: Tur
           <Button class="quiet" run={fork} aria-label={`Fork here, after step ${number}`}>Fork here</Button>
         </div>
       )}
-      {thinking !== "" && <p class="thinking">{live ? endOfText(thinking) : <LongText text={thinking} />}</p>}
+      {thinking !== "" && (
+        <p class="thinking">
+          {live ? codeInText(endOfText(thinking)) : <LongText text={thinking} show={codeInText} />}
+        </p>
+      )}
       {line !== "" && <p class="line">{line}</p>}
       {blocks.map((block, at) => <Block key={at} number={at + 1} block={block} turn={turn} />)}
       {children.map((child) => <p class="said">{childText(child)}</p>)}
@@ -147,6 +174,7 @@ function Block({ number, block, turn }: BlockProps): JSX.Element | null {
 }
 
 const CODE_CHARS = 80;
+const NARROW_PX = 480, NARROW_CHARS = 40;
 
 interface EndedProps extends Pick<ShownStep["blocks"][number], "code" | "tally" | "diffs"> {
   readonly result: BlockResult;
@@ -156,7 +184,10 @@ interface EndedProps extends Pick<ShownStep["blocks"][number], "code" | "tally" 
 
 /** After the end of the request, the page draws all its changes in one place, and folds the changes of the block. */
 function Ended({ code, tally, diffs, result, turn, shownCode }: EndedProps): JSX.Element {
-  const { text, isCode, ok, refused } = blockLine({ code, tally, result });
+  const { text, isCode, ok, refused } = blockLine(
+    { code, tally, result },
+    innerWidth < NARROW_PX ? NARROW_CHARS : Infinity,
+  );
   const told = resultText(result, diffs.length > 0);
   const isShort = result.ok && SHORT_VALUE.test(told);
   const isOver = turn.end.value !== null;

@@ -16,7 +16,7 @@ import { choices, guarded, say } from "../store/state.ts";
 import { changes, thread } from "../store/thread.ts";
 import { storedSteps, type Turn } from "../store/turn.ts";
 import { Question } from "./question.tsx";
-import { revealStep, Steps } from "./steps.tsx";
+import { Meanwhile, revealStep, Steps } from "./steps.tsx";
 
 export function TurnView({ turn, last }: { readonly turn: Turn; readonly last: boolean }): JSX.Element {
   const kinds = ["turn", turn.running.value && "running", last && "last"];
@@ -27,10 +27,9 @@ export function TurnView({ turn, last }: { readonly turn: Turn; readonly last: b
         <LongText text={turn.request} />
         {turn.only && <small>{turn.only}</small>}
       </div>
-      <Meanwhile messages={turn.steered.value.filter(({ step }) => step !== null)} />
       <div class="done">
         <Work turn={turn} />
-        <Meanwhile messages={turn.steered.value.filter(({ step }) => step === null)} />
+        <Meanwhile messages={messagesOutside(turn)} />
         <Plan turn={turn} />
         <Asking turn={turn} />
         <Answer turn={turn} />
@@ -43,17 +42,10 @@ export function TurnView({ turn, last }: { readonly turn: Turn; readonly last: b
   );
 }
 
-function Meanwhile({ messages }: { readonly messages: Turn["steered"]["value"] }): JSX.Element {
-  return (
-    <>
-      {messages.map(({ text, step }, at) => (
-        <div key={at} class="asked meanwhile">
-          <LongText text={text} />
-          <small>{step === null ? "waits for the next step" : `read by step ${step}`}</small>
-        </div>
-      ))}
-    </>
-  );
+/** The steps show the messages that they have read, so that each message is in its place. */
+function messagesOutside({ open, end, count, steered }: Turn): Turn["steered"]["value"] {
+  const drawn = !open.value ? 0 : end.value === null ? count.value : storedSteps(end.value);
+  return steered.value.filter(({ step }) => step === null || step > drawn);
 }
 
 function Work({ turn }: { readonly turn: Turn }): JSX.Element {

@@ -17,6 +17,9 @@ Deno.test("StepCalls counts the calls of all steps by kind, with those that fail
   const reading = { doing: "reading", done: "read", things: "files" };
   calls.take({ name: "fs.read", action: { ...reading, subject: "a.ts" } });
   assert.equal(calls.text, "read a.ts");
+  const long = new StepCalls();
+  long.take({ name: "shell.run", action: { ...reading, done: "ran", subject: "x".repeat(100) } });
+  assert.equal(long.text, `ran ${"x".repeat(39)}…`);
   calls.take({ name: "fs.read", ok: false }); // A block records the action only of its first calls.
   const action = { doing: "running", done: "ran", things: "commands", subject: "npm ci" };
   calls.take({ name: "shell.run", action, ok: false, refusedByUser: true });

@@ -15,7 +15,7 @@ const late = gated([final("the first"), final("the second")], { at: 0 });
 
 inBrowser("asks, streams and shows thinking, code, result and answer", {
   replies: [
-    replyJson("const total = [3, 4].reduce((a, b) => a + b)", { thinking: "I add them" }),
+    replyJson("const total = [3, 4].reduce((a, b) => a + b)", { thinking: "I add `them` up" }),
     final("It is {{total}}"),
   ],
 }, async ({ page }) => {
@@ -26,7 +26,8 @@ inBrowser("asks, streams and shows thinking, code, result and answer", {
   assert.equal(await page.locator(".work > summary").textContent(), "2 steps");
   await page.locator(".work > summary").click();
   const step = page.locator(".step").first();
-  await step.locator(".thinking", { hasText: "I add them" }).waitFor();
+  const thinking = step.locator(".thinking", { hasText: "I add them up" });
+  assert.equal(await thinking.locator("code").innerText(), "them");
   assert.match(await step.locator(".result > summary").innerText(), /const total = [^]*→ 7/);
   assert.equal(await page.locator("#list a[aria-current]").count(), 1);
 });
@@ -103,6 +104,10 @@ inBrowser("passes messages that are sent meanwhile to a running query", {
   await page.reload();
   await meanwhile.getByText("read by step 2").waitFor();
   assert.equal(await meanwhile.count(), 1);
+  await page.locator(".work > summary").click();
+  await page.locator(".step[data-step='2']").waitFor();
+  const order = "[...document.querySelectorAll('.step, .meanwhile')].map(({ dataset }) => dataset.step ?? 'message')";
+  assert.deepEqual(await inPage(page, order), ["1", "message", "2"]);
 });
 
 inBrowser("shows a message to a running query at once, as a request if the query ends before it is read", {

@@ -126,6 +126,19 @@ inBrowser("keeps the changes of a request below its answer when no undo can reve
   await accessible(page, "changes that no undo reverts");
 });
 
+inBrowser("names a long command in one line on a phone", {
+  rig,
+  context: { viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true },
+  replies: [replyJson(`await working.run("npm test ${"x".repeat(100)}")`), final("Done")],
+}, async ({ page }) => {
+  await ask(page, "Test it");
+  await page.locator(".done > footer > span").waitFor();
+  const [all, one] = [page.locator(".work > summary"), page.locator("[data-step='1'] .result > summary")];
+  assert.match(await all.innerText(), /^2 steps · ran npm test x{30}…$/);
+  await all.click();
+  assert.match(await one.innerText(), /ran npm test x{26}…/);
+});
+
 inBrowser("asks for the token without scrolling, also on a phone", {
   context: { viewport: { width: 390, height: 560 }, hasTouch: true, isMobile: true },
 }, async ({ page }) => {
