@@ -146,7 +146,7 @@ export class Jobs {
     const running = this.running;
     if (running.length >= MOST_RUNNING) {
       throw new Error(
-        `Cannot start another command: ${running.length} commands run, the limit; stop one of ` +
+        `Cannot start another command: ${running.length} commands are running, the limit; stop one of ` +
           `${running.map(named).join(", ")}`,
       );
     }

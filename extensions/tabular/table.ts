@@ -77,7 +77,12 @@ function recordsOf(text: string, separator: string): string[][] {
       continue;
     }
     if (at < text.length && text[at] !== "\n" && text[at] !== "\r") {
-      throw new Error(`Cannot parse CSV: record ${records.length + 1} has text after a closing quote`);
+      throw new Error(
+        `Cannot parse CSV: record ${
+          records.length + 1
+        } has text after a closing quote, at character ${at}; double each ` +
+          "quote inside a quoted field, or pass the right separator",
+      );
     }
     at += text[at] === "\r" && text[at + 1] === "\n" ? 2 : 1;
     if (record.length > 1 || record[0] !== "" || isQuoted) records.push(record);

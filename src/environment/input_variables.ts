@@ -214,8 +214,8 @@ export interface ShownInput {
   readonly whole: string | null;
 }
 
-/** Vis stores new variables with the row of the next iteration. The model calls of the query contain descriptions of
- * the variables. */
+/** Vis stores new variables with the row of the next iteration. Each model call of the query shows a short
+ * variable whole, and describes a longer variable. */
 export class InputVariables {
   #unstored: readonly InputVariable[] = [];
   #shown: readonly ShownInput[] = [];

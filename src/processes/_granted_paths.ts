@@ -260,7 +260,9 @@ export function callPaths(
   const real = (path: string): GrantedPath => {
     const found = isAbsolute(path) ? realEntry(path) : null;
     if (found && isWithin(path, workspace) && !isWithin(found.path, workspace)) {
-      throw new Error(`Cannot run a command with ${path}: the path leads out of the workspace; name its real path`);
+      throw new Error(
+        `Cannot run a command with ${path}: the path leads out of the workspace; to allow it, name its real path ${found.path}`,
+      );
     }
     if (found) return found;
     throw new Error(`Cannot run a command with ${path}: it is not an absolute path of an existing file or folder`);

@@ -47,7 +47,8 @@ export class QueryState {
   readonly children: StepChild[] = [];
   readonly asked: string[] = [];
   journal: EarlierIteration | null = null;
-  /** The model still sees the results of these iterations before the journal's iteration, oldest first. */
+  /** These iterations precede the journal's iteration, oldest first. A context message shows their newest results, as
+   * many as fit. */
   earlier: readonly EarlierIteration[] = [];
   readonly attempts: Attempts = new Attempts();
   readonly notes: string[] = [];

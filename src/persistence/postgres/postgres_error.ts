@@ -83,8 +83,8 @@ export class ConnectionLost extends Error {
   override readonly name = "ConnectionLost";
 }
 
-/** An error that the server did not report counts as a lost connection. Exceptions are faults that waiting does not
- * fix: TLS, a missing password, a closed pool, and errors of the program. */
+/** An error that the server did not report counts as a lost connection, except a fault that waiting does not fix:
+ * TLS, a missing password, a closed pool, or an error of the program. */
 export function lostOr(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof ConnectionLost || sqlState(error) !== "") return error;
   if (error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError) return error;

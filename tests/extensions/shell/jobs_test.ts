@@ -132,7 +132,7 @@ Deno.test("Jobs.add() bounds how many run and how many that ended are kept", asy
   const made = Array.from({ length: 8 }, () => started(jobs));
   assert.throws(
     () => started(jobs),
-    /Cannot start another command: 8 commands run, the limit; stop.* c5 \(serve\), c6 \(serve\), c7 \(serve\), c8 \(serve\)/,
+    /Cannot start another command: 8 commands are running, the limit; stop.* c5 \(serve\), c6 \(serve\), c7 \(serve\), c8 \(serve\)/,
   );
   for (const { program } of made) program.end(ENDED);
   await jobs.read("c8", { waitMs: 1000 });

@@ -97,9 +97,12 @@ messages.post(
 async function checkLast(c: Context<Env>, queryId: string): Promise<void> {
   const last = (await c.env.parts.conversations.queries(c.var.conversation)).at(-1);
   if (last?.queryId === queryId) return;
-  throw new Problem(`Cannot continue query ${queryId}: it is not the last query of the conversation; fork after it`, {
-    kind: "bad-request",
-  });
+  throw new Problem(
+    `Cannot continue query ${queryId}: it is not the last query of its branch; fork the conversation at this query first`,
+    {
+      kind: "bad-request",
+    },
+  );
 }
 
 messages.get(
@@ -152,9 +155,12 @@ messages.post(
     const question = (await c.env.runs.questions(conversationId)).find((one) => one.id === id);
     const choices = question && approvalChoices(question).map(({ decision }) => decision);
     if (choices && !choices.includes(body.decision)) {
-      throw new Problem(`Cannot answer ${body.decision}: Vis asks this question every time; answer once or no`, {
-        kind: "bad-request",
-      });
+      throw new Problem(
+        `Cannot accept the decision "${body.decision}": Vis asks this question every time; send "once" or "no"`,
+        {
+          kind: "bad-request",
+        },
+      );
     }
     if (await c.env.runs.answer(conversationId, id, body)) return c.json(body);
     throw new Problem(

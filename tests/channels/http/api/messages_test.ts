@@ -137,7 +137,7 @@ Deno.test("retry: more continues the last query for ten steps, and refuses other
   assert.equal(refused.status, 400);
   assert.match(
     (await refused.json()).detail,
-    /^Cannot continue query .*: it is not the last query of the conversation; fork after it/,
+    /^Cannot continue query .*: it is not the last query of its branch; fork the conversation at this query first/,
   );
   const answered = await more(done.queryId);
   assert.match((await answered.json()).detail, /the request ended for another reason \(answered\)/);
@@ -366,7 +366,7 @@ Deno.test("a question that is asked every time takes no lasting answer", async (
   assert.equal(wrong.status, 400);
   assert.equal(
     (await wrong.json()).detail,
-    "Cannot answer workspace: Vis asks this question every time; answer once or no",
+    `Cannot accept the decision "workspace": Vis asks this question every time; send "once" or "no"`,
   );
   assert.equal((await rig.post(at, { decision: "once" })).status, 200);
   assert.equal((await (await sent).json()).answer, "true ");
