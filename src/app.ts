@@ -99,6 +99,7 @@ type Care = Pick<
   | "copyDatabase"
   | "extensionAdmin"
   | "configAdmin"
+  | "prompt"
 >;
 
 function careServices(extensions: Extensions): Care {
@@ -139,6 +140,21 @@ function careServices(extensions: Extensions): Care {
       const { AppExtensionAdmin } = await import("./app/extensions/extension_admin.ts");
       PROCESS_LIMITS.hold();
       return new AppExtensionAdmin(await settingsOf(request), { ...extensions, env: environment() });
+    },
+    prompt: async (name, request) => {
+      const [{ promptFiles }, { homedir }, { realFolder, visHome }, { AppExtensionAdmin }] = await Promise.all([
+        import("./channels/tui/prompt_files.ts"),
+        import("node:os"),
+        import("./app/settings/settings.ts"),
+        import("./app/extensions/extension_admin.ts"),
+      ]);
+      const home = visHome(environment()), workspace = await realFolder(request.cwd ?? Deno.cwd());
+      const named = (one: { readonly name: string }): boolean => one.name === name;
+      const own = (await promptFiles({ workspace, home, userHome: homedir() })).prompts.find(named);
+      if (own) return own.text;
+      PROCESS_LIMITS.hold();
+      const admin = new AppExtensionAdmin(await settingsOf(request), { ...extensions, env: environment() });
+      return (await admin.requests()).find(named)?.text ?? null;
     },
     approvalAdmin: async (request) => {
       const [{ AppApprovalAdmin }, { realFolder, visHome }] = await Promise.all([

@@ -202,6 +202,9 @@ export interface Services {
   /** Rejects like `open`, with `ConfigError` if the token is missing or if Telegram refuses it, and with `Cancelled`
    * when the signal aborts. */
   telegram(request: TelegramRequest): Promise<RunningBot>;
+  /** Resolves with the text of the prompt of the user, or the request of an extension, that has this name. Resolves with
+   * null if there is none. */
+  prompt(name: string, request: OpenRequest): Promise<string | null>;
   doctor(request: OpenRequest & { readonly signal?: AbortSignal | undefined }): Promise<readonly CheckResult[]>;
   /** Rejects like `doctor`. The text omits the names, keys and paths that Vis recognizes as the user's. */
   doctorReport(request: OpenRequest & { readonly signal?: AbortSignal | undefined }): Promise<string>;

@@ -2,6 +2,7 @@ import { Command, CommanderError, Help, Option } from "commander";
 import { messageOf, UsageError } from "../../domain/errors.ts";
 import { nearestName } from "../../domain/kit/names.ts";
 import { visibleText } from "../../domain/kit/text.ts";
+import { typedCommand } from "../../domain/query/typed_request.ts";
 import type { Io, Services } from "../channel.ts";
 import { describeError, interrupt, jsonText, versionLine } from "./output.ts";
 import { ASK } from "./program/ask.ts";
@@ -205,11 +206,11 @@ export function spelled(args: readonly string[], commands: readonly string[]): r
   return ["run", ...args.filter((arg, at) => at >= end || !PRINT.includes(arg))];
 }
 
-/** Returns whether arguments that begin with no command are a request. Vis reports a single word as an unknown
- * command. */
+/** Returns whether arguments that begin with no command are a request. Vis reports a single word that is
+ * no command of interactive mode as an unknown command. */
 function isRequest(args: readonly string[], commands: readonly string[]): boolean {
   const [first = ""] = args;
-  if (/\s/.test(first.trim())) return true;
+  if (/\s/.test(first.trim()) || typedCommand(first) !== null) return true;
   const words = args.filter((arg) => !arg.startsWith("-"));
   return words.length > 1 && nearestName(first, commands) === null;
 }

@@ -1,7 +1,7 @@
 import { messageOf } from "../../domain/errors.ts";
 import { nearestName } from "../../domain/kit/names.ts";
 import { MORE_TEXT } from "../../domain/query/outcomes.ts";
-import { requestOfPrompt, reviewRequest } from "../../domain/query/stored_query.ts";
+import { requestOfCommand, typedCommand } from "../../domain/query/typed_request.ts";
 import type { ChatController } from "./chat.ts";
 import type { Outgoing } from "./input/outgoing.ts";
 import type { PromptFile } from "./prompt_files.ts";
@@ -51,7 +51,11 @@ export function commandsOf(parts: CommandParts): readonly PaletteCommand[] {
     item(
       name,
       detail,
-      (words, typed) => parts.chat.send({ variables: {}, images: {}, ...typed, text: requestOfPrompt(text, words) }),
+      (words, typed) =>
+        parts.chat.send({
+          ...{ variables: {}, images: {}, text: "", ...typed },
+          ...requestOfCommand({ name, rest: ` ${words}` }, text),
+        }),
       { ofFile: true },
     )
   );
@@ -98,8 +102,9 @@ function workCommands(parts: CommandParts): PaletteCommand[] {
       (words, typed) => plan(words, { chat, act, typed }),
       { needsWords: true },
     ),
-    item("review", "review changes: /review, /review main, /review HEAD~1", (target) => {
-      chat.send({ variables: {}, images: {}, text: reviewRequest(target), only: "review" });
+    item("review", "review changes: /review, /review main, /review HEAD~1 security only", (words) => {
+      const review = requestOfCommand({ name: "review", rest: ` ${words}` }, null);
+      if (review !== null) chat.send({ variables: {}, images: {}, ...review });
     }),
     plain(act, "retry", "run the last request again", retry, { keys: "Alt-R" }),
     plain(act, "more", `continue the last request: ${MORE_TEXT}`, more, { keys: "Alt-M" }),
@@ -279,28 +284,33 @@ function helpTexts(commands: readonly PaletteCommand[]): readonly TextPart[] {
   return [{ head: "Keys", text: rows(KEYS) }, { head: "Commands", text: rows(named) }];
 }
 
-const TYPED = /^\/([a-z][a-z0-9_-]*)(?:\s+([^]*))?$/;
-
 /** Returns true if the typed command is unknown, or if a file of the user defines it. */
 export function isOfFile(text: string, commands: readonly PaletteCommand[]): boolean {
-  const [, name] = TYPED.exec(text) ?? [];
-  if (name === undefined) return false;
-  return commands.find((one) => one.name === name || one.aliases?.includes(name))?.ofFile ?? true;
+  const typed = typedCommand(text);
+  return typed !== null && (commandNamed(typed.name, commands)?.ofFile ?? true);
 }
 
+function commandNamed(name: string, commands: readonly PaletteCommand[]): PaletteCommand | undefined {
+  return commands.find((one) => one.name === name || one.aliases?.includes(name));
+}
+
+/** Runs a typed command, and sends other texts. Without `giveBack`, also sends a text that begins like an unknown
+ * command, such as `/tmp is full`. */
 export function submitted(
   outgoing: Outgoing,
   { commands, send, giveBack, tell }: {
     readonly commands: readonly PaletteCommand[];
     readonly send: (outgoing: Outgoing) => void;
-    readonly giveBack: (outgoing: Outgoing) => void;
+    readonly giveBack: ((outgoing: Outgoing) => void) | null;
     readonly tell: (text: string) => void;
   },
 ): void {
-  const [, name, words = ""] = TYPED.exec(outgoing.text) ?? [];
-  if (name === undefined) return send(outgoing);
-  const command = commands.find((one) => one.name === name || one.aliases?.includes(name));
-  if (command) return void command.run(words.trim(), outgoing);
+  const typed = typedCommand(outgoing.text);
+  if (typed === null) return send(outgoing);
+  const { name, rest } = typed;
+  const command = commandNamed(name, commands);
+  if (command) return void command.run(rest.trim(), outgoing);
+  if (giveBack === null) return send(outgoing);
   giveBack(outgoing);
   const near = nearestName(name, commands.map((one) => one.name));
   tell(`Unknown command /${name}. ${near === null ? "/help lists all commands" : `Did you mean /${near}?`}`);

@@ -217,7 +217,7 @@ export class Screen implements PanelActions {
   }
 
   #begin(outgoing: Outgoing): void {
-    if (hasModel(this.#session)) this.chat.send(outgoing);
+    if (hasModel(this.#session)) this.#submitCommand(outgoing, { isFirst: true });
     else this.#input.giveBack(outgoing);
   }
 
@@ -585,12 +585,20 @@ export class Screen implements PanelActions {
     const typed = typedText(outgoing);
     this.#history?.add(typed);
     this.#input.remember([typed]);
+    this.#submitCommand(outgoing);
+  }
+
+  /** `isFirst` is the request of the command line. Such a request runs no command of the user (`!`), and may begin like
+   * an unknown command. */
+  #submitCommand(outgoing: Outgoing, { isFirst = false }: { readonly isFirst?: boolean } = {}): void {
+    const { text } = outgoing;
     const submit = (): void => {
-      if (this.#userCommands.runs(text)) return;
+      if (!isFirst && this.#userCommands.runs(text)) return;
       submitted(outgoing, {
         commands: this.#commands,
         send: (one) => this.chat.send(one),
-        ...{ giveBack: (one) => this.#input.giveBack(one), tell: (told) => this.tell(told) },
+        giveBack: isFirst ? null : (one) => this.#input.giveBack(one),
+        tell: (told) => this.tell(told),
       });
     };
     const fresh = isOfFile(text, this.#commands) ? [this.#freshCommands(), this.#addCommands()] : [];

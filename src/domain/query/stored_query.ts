@@ -83,8 +83,13 @@ export interface KeyedRequest {
 
 const SEE_IMAGES = "See the attached images.";
 
-/** `target` is "" for the uncommitted changes, a commit, or a branch whose changes since the merge base count. */
-export function reviewRequest(target: string): string {
+/** `target` is "" for the uncommitted changes, a commit, or a branch whose changes since the merge base count. The
+ * instructions of the user follow. */
+export function reviewRequest(target: string, instructions = ""): string {
+  return `${changesOf(target)}${instructions === "" ? "" : `\n\n${instructions}`}`;
+}
+
+function changesOf(target: string): string {
   if (target === "") return "Review the uncommitted changes of this repository, staged, unstaged and untracked.";
   const isCommit = /^(?:[0-9a-f]{7,40}|HEAD.*|.*[~^].*)$/.test(target);
   return isCommit

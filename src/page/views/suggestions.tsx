@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 import type { JSX } from "preact";
-import { requestOfPrompt, reviewRequest } from "../../domain/query/stored_query.ts";
+import { requestOfCommand, typedCommand, type TypedRequest } from "../../domain/query/typed_request.ts";
 import { type ApiFileList, type ApiPromptList, inApi, json } from "../store/api.ts";
 import { chosenWorkspace, elements } from "../store/state.ts";
 import { thread } from "../store/thread.ts";
@@ -98,20 +98,12 @@ function choose(at: number): void {
   area.dispatchEvent(new Event("input", { bubbles: true }));
 }
 
-interface TypedRequest {
-  readonly text: string;
-  /** A request with this purpose changes no files. */
-  readonly only?: "plan" | "review";
-}
-
-/** A prompt of the user takes precedence over `/plan` and `/review`. */
+/** A prompt `review` of the user takes precedence over `/review`. */
 export async function typedRequest(typed: string): Promise<TypedRequest> {
-  const [, name = "", words = ""] = /^\/([a-z][a-z0-9-]*)(?:\s+([^]*))?$/.exec(typed.trim()) ?? [];
-  if (name === "") return { text: typed };
-  const own = (await prompts()).find((one) => one.name === name);
-  if (own !== undefined) return { text: requestOfPrompt(own.text, words.trim()) };
-  if (name === "plan") return { text: words, only: name };
-  return name === "review" ? { text: reviewRequest(words.trim()), only: name } : { text: typed };
+  const command = typedCommand(typed);
+  if (command === null) return { text: typed };
+  const own = (await prompts()).find((one) => one.name === command.name);
+  return requestOfCommand(command, own?.text ?? null) ?? { text: typed };
 }
 
 export function suggestionAttributes(): {

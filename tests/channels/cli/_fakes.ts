@@ -75,6 +75,7 @@ export function fakeServices(services: Partial<Services> = {}): Services {
     screen: never,
     doctor: never,
     doctorReport: never,
+    prompt: () => Promise.resolve(null),
     approvalAdmin: never,
     providerAdmin: never,
     extensionAdmin: () => Promise.resolve({ ...NO_EXTENSIONS }),

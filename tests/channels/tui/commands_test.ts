@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import fs from "../../../extensions/fs/mod.ts";
 import { final, replyJson } from "../../helpers/scripted_provider.ts";
+import { commandsOf } from "../../../src/channels/tui/commands.ts";
+import { SCREEN_COMMANDS } from "../../../src/domain/query/typed_request.ts";
 import { withFolder } from "../../helpers/with_folder.ts";
 import { withScreen } from "./_rig.ts";
 
@@ -122,6 +124,45 @@ Deno.test("deleting a word closes the list of files, so that Enter sends the typ
       assert.match(engine.provider.requests[0]?.texts[1] ?? "", /^Hello$/m);
     });
   });
+});
+
+Deno.test("the request of the command line may be a command, a prompt, or a text with a slash", async () => {
+  await withFolder(async (workspace) => {
+    await Deno.mkdir(join(workspace, ".vis/prompts"), { recursive: true });
+    await Deno.writeTextFile(join(workspace, ".vis/prompts/tidy.md"), "Tidy $ARGUMENTS carefully.");
+    const asked: readonly [request: string, only: string | undefined, text: RegExp][] = [
+      ["/plan split it", "plan", /^split it$/],
+      ["/review main security only", "review", /left main [^]*\n\nsecurity only$/],
+      ["/tidy a.ts", undefined, /^Tidy a\.ts carefully\.$/],
+      ["/tmp is full", undefined, /^\/tmp is full$/],
+    ];
+    for (const [request, only, text] of asked) {
+      await withScreen(
+        [final("ok: done")],
+        { session: { workspace }, place: { request } },
+        async ({ screen, engine }) => {
+          await screen.until("ok: done");
+          const [conversation] = await engine.conversations.list({ limit: 1 });
+          const branch = await engine.conversations.byId(conversation?.conversationId ?? "");
+          const [query] = await engine.conversations.queries(branch);
+          assert.equal(query?.only, only, request);
+          assert.match(query?.text ?? "", text);
+        },
+      );
+    }
+    await withScreen([], { place: { request: "/help" } }, async ({ screen }) => {
+      await screen.until("Keys and commands");
+    });
+  });
+});
+
+Deno.test("the command line knows each command of the screen", () => {
+  const named = commandsOf({ panels: { act: {} }, prompts: [], added: [{ name: "mcp-check", doc: "" }] } as never)
+    .filter(({ name }) => name !== "mcp-check").flatMap(({ name, aliases = [] }) => [name, ...aliases]);
+  assert.deepEqual(
+    named.filter((name) => name !== "plan" && name !== "review").toSorted(),
+    Object.keys(SCREEN_COMMANDS).toSorted(),
+  );
 });
 
 Deno.test("a prompt of the workspace is a command that sends its text", async () => {

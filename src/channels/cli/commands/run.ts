@@ -9,6 +9,12 @@ import { counted, oneLine, visibleText } from "../../../domain/kit/text.ts";
 import type { SentMessage } from "../../../domain/query/model_call.ts";
 import type { QueryResult } from "../../../domain/query/query_schemas.ts";
 import { shownRange } from "../../../domain/query/stored_query.ts";
+import {
+  requestOfCommand,
+  SCREEN_COMMANDS,
+  typedCommand,
+  type TypedRequest,
+} from "../../../domain/query/typed_request.ts";
 import type { Io, OpenRequest, Session } from "../../channel.ts";
 import { jsonText } from "../output.ts";
 import { type CommandInput, forkPoint, withSession } from "../program/command.ts";
@@ -327,6 +333,36 @@ async function readPiped(
     clearTimeout(timer);
     clearTimeout(limit);
   }
+}
+
+/** Reads `/plan`, `/review` and the name of a prompt as interactive mode reads them. Rejects with `UsageError` for the
+ * other commands of interactive mode. Another text with a slash, such as a path, is a request. */
+export async function typedRequest(
+  text: string,
+  { services, flags }: Pick<CommandInput<OpenRequest>, "services" | "flags">,
+): Promise<TypedRequest> {
+  const command = typedCommand(text);
+  if (command === null) return { text };
+  const { name } = command;
+  if (Object.hasOwn(SCREEN_COMMANDS, name)) throw onlyOnScreen(name, SCREEN_COMMANDS[name]);
+  const prompt = name === "plan" ? null : await services.prompt(name, flags);
+  const request = requestOfCommand(command, prompt) ?? { text };
+  if (request.text === text) {
+    const added = await (await services.extensionAdmin(flags)).commands();
+    if (added.some((one) => one.name === name)) throw onlyOnScreen(name, `vis ${name}`);
+  }
+  if (request.text === "") {
+    throw new UsageError(`Cannot send /${name}: it has no words; write a request, such as "/plan Split this module"`);
+  }
+  return request;
+}
+
+function onlyOnScreen(name: string, ours = ""): UsageError {
+  return new UsageError(
+    `Cannot run /${name}: the command works only in interactive mode, which vis starts${
+      ours === "" ? "" : `; on the command line, Vis has ${ours}`
+    }`,
+  );
 }
 
 export interface PromptFlags extends OpenRequest {

@@ -1,0 +1,72 @@
+import { requestOfPrompt, reviewRequest } from "./stored_query.ts";
+
+export interface TypedCommand {
+  readonly name: string;
+  /** The text after the name, with the white space before it. */
+  readonly rest: string;
+}
+
+export interface TypedRequest {
+  readonly text: string;
+  /** The purpose of a request that changes no files. */
+  readonly only?: "plan" | "review";
+}
+
+/** Returns null for a text that cannot be a command, such as one that begins with a path. */
+export function typedCommand(text: string): TypedCommand | null {
+  const [, name, rest = ""] = /^\/([a-z][a-z0-9_-]*)(\s[^]*)?$/.exec(text.trim()) ?? [];
+  return name === undefined ? null : { name, rest };
+}
+
+/** Returns the request of `/plan`, `/review` or a prompt of the user, and null for other commands. `prompt` is the text
+ * of the user's prompt with the name of the command. A prompt `review` replaces `/review`. The text of `/plan` alone
+ * is "". */
+export function requestOfCommand({ name, rest }: TypedCommand, prompt: string | null): TypedRequest | null {
+  if (name === "plan") return { text: rest.trim(), only: name };
+  if (prompt !== null) return { text: requestOfPrompt(prompt, rest.trim()) };
+  return name === "review" ? { text: reviewRequest(...reviewOf(rest)), only: name } : null;
+}
+
+/** The first word on the line of the command is the target; other words and lines are instructions. */
+function reviewOf(rest: string): [string, string] {
+  const [first = "", target = ""] = /^[^\S\n]+(\S+)/.exec(rest) ?? [];
+  return [target, rest.slice(first.length).trim()];
+}
+
+/** The other commands of interactive mode, by each of their names. A value is the equivalent on the command line, or
+ * "". */
+export const SCREEN_COMMANDS: Readonly<Record<string, string>> = {
+  new: "a request without -c",
+  conversations: "vis conversations list",
+  resume: "-c or --conversation ID",
+  retry: "vis conversations retry ID",
+  more: "vis run --more",
+  rewind: "vis undo",
+  fork: "--fork ID",
+  diff: "vis undo --list",
+  undo: "vis undo",
+  redo: "vis undo --redo",
+  rename: "vis conversations rename ID TITLE",
+  think: "--reasoning LEVEL",
+  budget: "--max-iterations N and --max-cost USD",
+  model: "--model NAME",
+  btw: "",
+  mcp: "vis mcp-check",
+  jobs: "",
+  vars: "vis vars",
+  inspect: "vis prompt --conversation ID",
+  copy: "",
+  export: "vis conversations export ID",
+  cancel: "Ctrl-C",
+  expand: "-v",
+  whole: "-v",
+  todo: "",
+  thinking: "--trace",
+  steps: "--max-iterations N",
+  iterations: "--max-iterations N",
+  theme: "",
+  settings: "vis config",
+  help: "vis help",
+  quit: "",
+  palette: "",
+};

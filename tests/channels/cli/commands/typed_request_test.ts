@@ -1,0 +1,83 @@
+import assert from "node:assert/strict";
+import { runCli } from "../../../../src/channels/cli/cli.ts";
+import { startEngine } from "../../../helpers/engine.ts";
+import { final } from "../../../helpers/scripted_provider.ts";
+import { engineServices } from "../_engine_services.ts";
+import { fakeIo, NO_EXTENSIONS } from "../_fakes.ts";
+
+async function run(args: readonly string[], { stdin, prompts = {} }: {
+  readonly stdin?: string;
+  readonly prompts?: Readonly<Record<string, string>>;
+} = {}) {
+  await using engine = await startEngine([final("ok: done")]);
+  const { services } = engineServices(engine);
+  const io = fakeIo({ args, ...stdin === undefined ? {} : { stdin } });
+  const code = await runCli({
+    ...services,
+    prompt: (name) => Promise.resolve(prompts[name] ?? null),
+    extensionAdmin: () =>
+      Promise.resolve({
+        ...NO_EXTENSIONS,
+        commands: () => Promise.resolve([{ name: "mcp-check", doc: "" }] as never),
+      }),
+  }, io);
+  const latest = (await engine.conversations.list({ limit: 1 }))[0];
+  const queries = latest
+    ? await engine.conversations.queries(await engine.conversations.byId(latest.conversationId))
+    : [];
+  return { code, err: io.err, only: queries[0]?.only, text: queries[0]?.text };
+}
+
+Deno.test("vis run reads /plan, /review and prompts as interactive mode reads them", async () => {
+  const prompts = { tidy: "Tidy $ARGUMENTS carefully." };
+  const cases:
+    readonly (readonly [Parameters<typeof run>[0], Parameters<typeof run>[1], string | undefined, RegExp])[] = [
+      [["run", "/plan rename x"], {}, "plan", /^rename x$/],
+      [["run", "/plan", "rename", "x"], {}, "plan", /^rename x$/],
+      [["run", "--plan", "/plan rename x"], {}, "plan", /^rename x$/],
+      [["-p", "/plan rename x"], {}, "plan", /^rename x$/],
+      [["/plan", "rename x"], {}, "plan", /^rename x$/],
+      [["run"], { stdin: "/plan rename x\n" }, "plan", /^rename x$/],
+      [["run", "/plan rename it"], { stdin: "of x" }, "plan", /^rename it\n\nof x$/],
+      [["run", "/review"], {}, "review", /^Review the uncommitted changes[^\n]*$/],
+      [["run", "/review"], { stdin: "diff --git a b" }, "review", /^Review the uncommitted [^\n]*\n\ndiff --git a b$/],
+      [["run", "/review main"], {}, "review", /^Review all changes since this branch left main [^\n]*$/],
+      [["run", "--plan", "/review main security only"], {}, "review", /left main [^\n]*\n\nsecurity only$/],
+      [["run", "/review a.ts"], { prompts: { review: "Look at $1" } }, undefined, /^Look at a\.ts$/],
+      [["run", "/tidy lib/a.js"], { prompts }, undefined, /^Tidy lib\/a\.js carefully\.$/],
+      [["run", "--plan", "/tidy lib/a.js"], { prompts }, "plan", /^Tidy lib\/a\.js carefully\.$/],
+      [["run", "/etc/hosts is odd"], {}, undefined, /^\/etc\/hosts is odd$/],
+      [["run", "/tmp is full"], {}, undefined, /^\/tmp is full$/],
+      [["run", "explain /plan"], {}, undefined, /^explain \/plan$/],
+    ];
+  for (const [args, more, only, text] of cases) {
+    const told = await run(args, more);
+    assert.equal(told.code, 0, told.err);
+    assert.equal(told.only, only, args.join(" "));
+    assert.match(told.text ?? "", text);
+    assert.equal(told.err.includes("This is a plan"), only === "plan");
+  }
+});
+
+Deno.test("vis run refuses the other commands of interactive mode without a call", async () => {
+  const cases = [
+    [
+      "/diff",
+      "Cannot run /diff: the command works only in interactive mode, which vis starts; on the command line, Vis has vis undo --list",
+    ],
+    [
+      "/model x/y",
+      "Cannot run /model: the command works only in interactive mode, which vis starts; on the command line, Vis has --model NAME",
+    ],
+    ["/theme", "Cannot run /theme: the command works only in interactive mode, which vis starts"],
+    [
+      "/mcp-check",
+      "Cannot run /mcp-check: the command works only in interactive mode, which vis starts; on the command line, Vis has vis mcp-check",
+    ],
+    ["/plan", 'Cannot send /plan: it has no words; write a request, such as "/plan Split this module"'],
+  ] as const;
+  for (const [request, error] of cases) {
+    const { code, err, text } = await run(["run", request]);
+    assert.deepEqual([code, err, text], [2, `vis: ${error}\n`, undefined]);
+  }
+});
