@@ -90,6 +90,7 @@ function nothing(): Services {
       speak: never,
       screen: never,
       telegram: never,
+      prompt: never,
       doctor: never,
       doctorReport: never,
       approvalAdmin: never,
