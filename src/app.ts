@@ -100,6 +100,7 @@ type Care = Pick<
   | "extensionAdmin"
   | "configAdmin"
   | "prompt"
+  | "mayHaveCommit"
 >;
 
 function careServices(extensions: Extensions): Care {
@@ -155,6 +156,18 @@ function careServices(extensions: Extensions): Care {
       PROCESS_LIMITS.hold();
       const admin = new AppExtensionAdmin(await settingsOf(request), { ...extensions, env: environment() });
       return (await admin.requests()).find(named)?.text ?? null;
+    },
+    mayHaveCommit: async (name, request) => {
+      const [{ mayHaveCommit }, { programsOf, rootOf }] = await Promise.all([
+        import("./app/terminal/git_state.ts"),
+        import("./app/settings/settings.ts"),
+      ]);
+      PROCESS_LIMITS.hold();
+      const [env, settings] = [environment(), await settingsOf(request)];
+      return await mayHaveCommit(name, {
+        root: rootOf(settings, env),
+        ...programsOf(settings, { ...extensions, env }),
+      });
     },
     approvalAdmin: async (request) => {
       const [{ AppApprovalAdmin }, { realFolder, visHome }] = await Promise.all([

@@ -92,6 +92,8 @@ function nothing(): Services {
       telegram: never,
       prompt: never,
       doctor: never,
+      prompt: never,
+      mayHaveCommit: never,
       doctorReport: never,
       approvalAdmin: never,
       providerAdmin: never,

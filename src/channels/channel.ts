@@ -205,6 +205,9 @@ export interface Services {
   /** Resolves with the text of the prompt of the user, or the request of an extension, that has this name. Resolves with
    * null if there is none. */
   prompt(name: string, request: OpenRequest): Promise<string | null>;
+  /** Resolves with false if the repository of the workspace has no such branch, tag or commit. Resolves with true if Vis
+   * cannot know. */
+  mayHaveCommit(name: string, request: OpenRequest): Promise<boolean>;
   doctor(request: OpenRequest & { readonly signal?: AbortSignal | undefined }): Promise<readonly CheckResult[]>;
   /** Rejects like `doctor`. The text omits the names, keys and paths that Vis recognizes as the user's. */
   doctorReport(request: OpenRequest & { readonly signal?: AbortSignal | undefined }): Promise<string>;

@@ -6,6 +6,7 @@ import { ConfigError, reasonOf, UsageError } from "../../domain/errors.ts";
 import { imageMediaType } from "../../domain/images.ts";
 import { abortable } from "../../domain/kit/concurrency.ts";
 import { openSession, type SessionParts } from "../session/open_session.ts";
+import { gitState } from "./git_state.ts";
 import { programsOf, readSettings, rootOf, visHome } from "../settings/settings.ts";
 import { dumbTerminal } from "./deno_io.ts";
 
@@ -16,7 +17,6 @@ async function withoutModel(error: unknown, request: OpenRequest, parts: Session
 }
 
 const NO_MODEL: readonly ConfigError["code"][] = ["no_provider", "unserved", "no_model"];
-const GIT_MS = 5_000;
 
 /** Resolves with the exit code when the user quits. Rejects with `ConfigError`, `UsageError` and `StoreError` before
  * the screen draws. */
@@ -113,24 +113,6 @@ function startEditor(program: string, args: readonly string[]): Deno.ChildProces
     const why = error instanceof Deno.errors.NotFound ? "no program has this name" : reasonOf(error);
     throw new UsageError(`Cannot start the editor ${program}: ${why}; set VISUAL or EDITOR to another`);
   }
-}
-
-/** Resolves with "" outside a repository and after a failure. Git runs behind a complete wall, because the repository
- * may be hostile. */
-async function gitState(
-  { root, spawn }: { readonly root: string | null } & Pick<ReturnType<typeof programsOf>, "spawn">,
-): Promise<string> {
-  if (root === null) return "";
-  const safe = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "--no-optional-locks"];
-  const asked = ["status", "--porcelain", "--branch", "--ignore-submodules", "--no-ahead-behind"];
-  const { code, stdout } = await spawn(root, ["sh", "-c", 'exec git "$@"', "sh", "-C", root, ...safe, ...asked], {
-    ...{ cwd: null, answered: true, whole: true, network: false, write: [], root },
-    timeoutMs: GIT_MS,
-  }, null);
-  const [head = "", ...changes] = stdout.trimEnd().split("\n");
-  const [, branch] = /^## (?:No commits yet on )?(.+?)(?:\.\.\..*)?$/.exec(head) ?? [];
-  if (code !== 0 || branch === undefined) return "";
-  return `${branch.startsWith("HEAD (") ? "no branch" : branch}${changes.length > 0 ? "*" : ""}`;
 }
 
 /** After SIGTERM, the processes of a command have this time to end. */

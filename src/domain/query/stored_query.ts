@@ -91,6 +91,7 @@ export function reviewRequest(target: string, instructions = ""): string {
 
 function changesOf(target: string): string {
   if (target === "") return "Review the uncommitted changes of this repository, staged, unstaged and untracked.";
+  if (target.includes("..")) return `Review the changes ${target}.`;
   const isCommit = /^(?:[0-9a-f]{7,40}|HEAD.*|.*[~^].*)$/.test(target);
   return isCommit
     ? `Review the commit ${target}.`

@@ -28,7 +28,7 @@ export function requestOfCommand({ name, rest }: TypedCommand, prompt: string | 
 }
 
 /** The first word on the line of the command is the target; other words and lines are instructions. */
-function reviewOf(rest: string): [string, string] {
+export function reviewOf(rest: string): [target: string, instructions: string] {
   const [first = "", target = ""] = /^[^\S\n]+(\S+)/.exec(rest) ?? [];
   return [target, rest.slice(first.length).trim()];
 }

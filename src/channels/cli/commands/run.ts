@@ -11,6 +11,7 @@ import type { QueryResult } from "../../../domain/query/query_schemas.ts";
 import { shownRange } from "../../../domain/query/stored_query.ts";
 import {
   requestOfCommand,
+  reviewOf,
   SCREEN_COMMANDS,
   typedCommand,
   type TypedRequest,
@@ -354,7 +355,20 @@ export async function typedRequest(
   if (request.text === "") {
     throw new UsageError(`Cannot send /${name}: it has no words; write a request, such as "/plan Split this module"`);
   }
+  if (request.only === "review") await checkTarget(reviewOf(command.rest)[0], { services, flags });
   return request;
+}
+
+/** Rejects with `UsageError` if the repository has no such branch or commit. */
+export async function checkTarget(
+  target: string,
+  { services, flags }: Pick<CommandInput<OpenRequest>, "services" | "flags">,
+): Promise<void> {
+  if (target === "" || await services.mayHaveCommit(target, flags)) return;
+  throw new UsageError(
+    `Cannot review ${target}: the repository has no such branch, tag or commit; name another, or write instructions ` +
+      'in quotes after the branch, or alone: vis review "security only"',
+  );
 }
 
 function onlyOnScreen(name: string, ours = ""): UsageError {

@@ -55,10 +55,7 @@ function addRun(program: Command, { services, io, finish }: Context): void {
       collected,
       [],
     )
-    .option(
-      "--schema <file>",
-      "file of at most 4 MB with a JSON Schema that the answer must satisfy; with an answer, stdout is only JSON",
-    );
+    .option(...SCHEMA);
   addOutput(run);
   run.option(
     "--extension <path>",
@@ -91,15 +88,20 @@ function addRun(program: Command, { services, io, finish }: Context): void {
     .argument(
       "[target]",
       "branch to compare with, uncommitted changes included, or a commit (default: the uncommitted changes)",
-    );
+    )
+    .argument("[instructions...]", "what the review must look for; a first argument with spaces is an instruction too");
   addLimits(review);
+  review.option(...SCHEMA);
   addOutput(review);
   review.option(...FLAGS.db)
     .option(...FLAGS.cwd)
     .addHelpText("after", REVIEWS)
-    .action(async (target: string | undefined, flags: RunFlags) => {
-      const { runCommand } = await import("../commands/run.ts");
-      finish(await runCommand(reviewRequest(target ?? ""), { services, io, flags: { ...flags, only: "review" } }));
+    .action(async (first: string | undefined, words: readonly string[], flags: RunFlags) => {
+      const { checkTarget, runCommand } = await import("../commands/run.ts");
+      const [target, ...more] = /\s/.test(first ?? "") ? ["", first, ...words] : [first ?? "", ...words];
+      await checkTarget(target, { services, flags });
+      const text = reviewRequest(target, more.join(" ").trim());
+      finish(await runCommand(text, { services, io, flags: { ...flags, only: "review" } }));
     });
   program.command("demo")
     .description("see Vis work with scripted replies, without a key and without network")
@@ -109,6 +111,11 @@ function addRun(program: Command, { services, io, finish }: Context): void {
       finish(await demoCommand({ services, io, resume: flags.resume ?? null }));
     });
 }
+
+const SCHEMA = [
+  "--schema <file>",
+  "file of at most 4 MB with a JSON Schema that the answer must satisfy; with an answer, stdout is only JSON",
+] as const;
 
 function addOutput(run: Command): void {
   run.addOption(
@@ -167,6 +174,8 @@ Examples:
   vis review                 the uncommitted changes
   vis review main            all changes since this branch left main
   vis review HEAD~1          one commit
+  vis review main "security only"
+  vis review main --schema findings.schema.json > findings.json
   vis review main -q > review.md`;
 
 const EXAMPLES = `

@@ -104,6 +104,17 @@ const FAMILIAR: Readonly<Record<string, string>> = {
   "--output-format": "--output json, or --output jsonl for one event per line",
   "-p": "vis run, which prints the answer and ends",
   "--print": "vis run, which prints the answer and ends",
+  "--last": "-c for the latest conversation",
+  ...Object.fromEntries(
+    ["--yolo", "--dangerously-skip-permissions", "--dangerously-bypass-approvals-and-sandbox", "--full-auto"].map((
+      flag,
+    ) => [
+      flag,
+      "commands behind a wall, which need no question; vis config set shell.network true allows them the network, and " +
+      "--shell run skips the question if the wall is incomplete",
+    ]),
+  ),
+  "--open": "a line of vis serve on stderr, which says how to open the page",
   "-C": "--cwd DIR",
   "--cd": "--cwd DIR",
 };

@@ -1,15 +1,18 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { runCli } from "../../../../src/channels/cli/cli.ts";
 import { startEngine } from "../../../helpers/engine.ts";
-import { final } from "../../../helpers/scripted_provider.ts";
+import { final, replyJson, type ScriptedReply } from "../../../helpers/scripted_provider.ts";
+import { withFolder } from "../../../helpers/with_folder.ts";
 import { engineServices } from "../_engine_services.ts";
 import { fakeIo, NO_EXTENSIONS } from "../_fakes.ts";
 
-async function run(args: readonly string[], { stdin, prompts = {} }: {
+async function run(args: readonly string[], { stdin, prompts = {}, reply = final("ok: done") }: {
+  readonly reply?: ScriptedReply;
   readonly stdin?: string;
   readonly prompts?: Readonly<Record<string, string>>;
 } = {}) {
-  await using engine = await startEngine([final("ok: done")]);
+  await using engine = await startEngine([reply]);
   const { services } = engineServices(engine);
   const io = fakeIo({ args, ...stdin === undefined ? {} : { stdin } });
   const code = await runCli({
@@ -25,7 +28,7 @@ async function run(args: readonly string[], { stdin, prompts = {} }: {
   const queries = latest
     ? await engine.conversations.queries(await engine.conversations.byId(latest.conversationId))
     : [];
-  return { code, err: io.err, only: queries[0]?.only, text: queries[0]?.text };
+  return { code, out: io.out, err: io.err, only: queries[0]?.only, text: queries[0]?.text };
 }
 
 Deno.test("vis run reads /plan, /review and prompts as interactive mode reads them", async () => {
@@ -79,5 +82,56 @@ Deno.test("vis run refuses the other commands of interactive mode without a call
   for (const [request, error] of cases) {
     const { code, err, text } = await run(["run", request]);
     assert.deepEqual([code, err, text], [2, `vis: ${error}\n`, undefined]);
+  }
+});
+
+Deno.test("vis review accepts a target, a range and instructions, in each order that it can tell apart", async () => {
+  const cases: readonly (readonly [args: readonly string[], text: RegExp])[] = [
+    [[], /^Review the uncommitted changes[^\n]*$/],
+    [["main"], /left main [^\n]*$/],
+    [["main", "security only"], /left main [^\n]*\n\nsecurity only$/],
+    [["HEAD~1", "security", "only"], /^Review the commit HEAD~1\.\n\nsecurity only$/],
+    [["main..HEAD"], /^Review the changes main\.\.HEAD\.$/],
+    [["security only"], /^Review the uncommitted changes[^\n]*\n\nsecurity only$/],
+  ];
+  for (const [args, text] of cases) {
+    const told = await run(["review", ...args]);
+    assert.deepEqual([told.code, told.only], [0, "review"], told.err);
+    assert.match(told.text ?? "", text);
+  }
+});
+
+Deno.test("a review of an unknown branch is an error of usage without a call", async () => {
+  for (const args of [["review", "nosuch"], ["review", "nosuch", "security"], ["run", "/review nosuch"]]) {
+    const { code, err, text } = await run(args);
+    assert.deepEqual([code, text], [2, undefined]);
+    assert.match(
+      err,
+      /^vis: Cannot review nosuch: the repository has no such branch, tag or commit; name another, or /,
+    );
+  }
+});
+
+Deno.test("vis review --schema prints findings that match the schema", async () => {
+  await withFolder(async (folder) => {
+    const path = join(folder, "findings.json");
+    await Deno.writeTextFile(path, '{"type":"object","required":["findings"]}');
+    const told = await run(["review", "--schema", path], { reply: replyJson("await answer({findings: []})") });
+    assert.deepEqual([told.code, told.only, JSON.parse(told.out)], [0, "review", { findings: [] }]);
+  });
+});
+
+Deno.test("vis names its equivalents of the flags of similar programs", async () => {
+  const cases: readonly (readonly [args: readonly string[], hint: RegExp])[] = [
+    [["resume", "--last"], /-c for the latest conversation/],
+    [["run", "--yolo", "x"], /need no question; vis config set shell\.network true/],
+    [["run", "--dangerously-skip-permissions", "x"], /--shell run/],
+    [["run", "--full-auto", "x"], /--shell run/],
+    [["serve", "--open"], /how to open the page/],
+  ];
+  for (const [args, hint] of cases) {
+    const { code, err, text } = await run(args);
+    assert.deepEqual([code, text], [2, undefined]);
+    assert.match(err, hint);
   }
 });
