@@ -90,7 +90,6 @@ function nothing(): Services {
       speak: never,
       screen: never,
       telegram: never,
-      prompt: never,
       doctor: never,
       prompt: never,
       mayHaveCommit: never,
