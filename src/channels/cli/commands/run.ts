@@ -338,7 +338,7 @@ async function readPiped(
 
 /** Reads `/plan`, `/review` and the name of a prompt as interactive mode reads them. Rejects with `UsageError` for the
  * other commands of interactive mode. Another text with a slash, such as a path, is a request. */
-export async function typedRequest(
+export async function requestOfWords(
   text: string,
   { services, flags }: Pick<CommandInput<OpenRequest>, "services" | "flags">,
 ): Promise<TypedRequest> {

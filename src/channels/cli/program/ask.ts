@@ -70,13 +70,13 @@ function addRun(program: Command, { services, io, finish }: Context): void {
     .option(...FLAGS.cwd)
     .addHelpText("after", EXAMPLES)
     .action(async (words: string[], flags: RunFlags) => {
-      const { readPrompt, runCommand, typedRequest } = await import("../commands/run.ts");
+      const { readPrompt, runCommand, requestOfWords } = await import("../commands/run.ts");
       if (flags.more && words.length > 0) {
         throw new UsageError("Cannot use --more with a request: they exclude each other; use only one of them");
       }
       if (flags.more) return finish(await runCommand("", { services, io, flags }));
       const typed = await readPrompt(words, io, flags);
-      const { text, only } = await typedRequest(typed, { services, flags });
+      const { text, only } = await requestOfWords(typed, { services, flags });
       // A request in the form of a command only reads, also without --plan.
       const plan = only === undefined ? flags.plan : only === "plan";
       finish(await runCommand(text, { services, io, flags: { ...flags, plan, only } }));
