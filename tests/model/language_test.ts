@@ -77,7 +77,7 @@ Deno.test("the console formats, and a promise that nothing can settle is shown a
 Deno.test("the errors of require, a continued line and a deadline name a remedy", async () => {
   const shown = await play(
     "require('fs')",
-    "throw new Error('x')\n({ a: 1 })",
+    "throw new Error('x')\n  ({ a: 1 })",
     "typeof SharedArrayBuffer + typeof Atomics",
   );
   assert.match(shown[0]!, /there is no require/);

@@ -9,5 +9,6 @@ export const KNOWN: Readonly<Record<string, string>> = {
   "parameter properties": "Parameter properties are set after the fields of the class",
   "html comments": "`a<!--b` runs, where a module refuses it as a comment of HTML",
   "pattern words": "Destructuring at top level has other words in its error, as it is an assignment",
+  "separated lines": "A line without indentation that begins with a bracket or a template begins a statement",
   "return": "A return outside of functions ends the block",
 };

@@ -139,7 +139,7 @@ export function parseText(given: string, loadSucrase: () => StripTypes): Parsed 
   const plain = parseScript(text);
   if (plain === TOO_DEEP) return plain;
   if (!plain.ok) return stripped(text, { plain, loadSucrase });
-  if (!hasTypeArguments(plain.program, text)) return plain;
+  if (!hasTypeArguments(plain.program, plain.js)) return plain;
   const typed = stripped(text, { plain: NOT_PARSED, loadSucrase });
   return typed.ok ? typed : plain;
 }
@@ -301,7 +301,7 @@ function parseScript(js: string): Parsed | Unparsed {
     const program = parseObject(js) ?? BlockParser.parse(js, { ...OPTIONS, onComment: comments });
     const size = sizeOf(program);
     if (!size) return TOO_DEEP;
-    const spaced = spacedComments(js, OPTIONS);
+    const spaced = spacedComments(js, OPTIONS) ?? separatedLines(program, js);
     if (!spaced) {
       return { ok: true, program, ...size, comments, js, map: IDENTITY, stripped: false };
     }
@@ -325,6 +325,80 @@ function spacedComments(
     end - start === 1 && js.startsWith("<!--", start) ? [{ start: end, end, text: " " }] : []
   );
   return edits.length > 0 ? applyEdits(js, edits) : null;
+}
+
+const MAX_SEPARATED = 8;
+
+/** Ends a statement before a line that begins with a bracket or a template. The language would read `const a = b` and
+ * `[c, d]` on the next line as one expression. A deeper indentation marks a line that continues its statement. Returns
+ * null if the text needs no change. */
+function separatedLines(
+  program: Program,
+  js: string,
+): { readonly text: string; readonly map: PositionMap } | null {
+  if (!/\n[^\S\n]*[[(`]/.test(js)) return null;
+  const all = continuations(program, js).map((at) => ({ start: at, end: at, text: ";" }));
+  if (all.length === 0) return null;
+  const whole = applyEdits(js, all);
+  if (parses(whole.text)) return whole;
+  let edits: readonly SourceEdit[] = []; // Some of the lines are inside the brackets of an expression.
+  for (const edit of all.slice(0, MAX_SEPARATED)) {
+    if (parses(applyEdits(js, [...edits, edit]).text)) edits = [...edits, edit];
+  }
+  return edits.length > 0 ? applyEdits(js, edits) : null;
+}
+
+function parses(js: string): boolean {
+  try {
+    BlockParser.parse(js, OPTIONS);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Returns the offsets of brackets and templates that begin a line and continue a statement without indentation. */
+function continuations(program: Program, js: string): readonly number[] {
+  const found: number[] = [];
+  const visit = (node: AnyNode, statement: AnyNode): void => {
+    const inner = /(?:Statement|Declaration)$/.test(node.type) ? node : statement;
+    const before = continued(node);
+    if (before) {
+      const at = afterGap(js, before.end), line = lineOf(js, at);
+      const begins = line.start > before.end && line.code === at;
+      if (begins && at - line.start <= indentation(js, inner.start)) found.push(at);
+    }
+    for (const child of childNodes(node)) visit(child, inner);
+  };
+  for (const node of program.body) visit(node, node);
+  return found.sort((a, b) => a - b);
+}
+
+/** Returns the expression that a bracket or a template of the node continues. */
+function continued(node: AnyNode): AnyNode | null {
+  if (node.type === "MemberExpression") return node.computed && !node.optional ? node.object : null;
+  if (node.type === "CallExpression") return node.optional ? null : node.callee;
+  return node.type === "TaggedTemplateExpression" ? node.tag : null;
+}
+
+/** Skips spaces, comments and the brackets that close around an expression. */
+function afterGap(js: string, offset: number): number {
+  const gap = /(?:[\s)]|\/\/[^\n]*|\/\*[^]*?\*\/)*/y;
+  gap.lastIndex = offset;
+  return offset + (gap.exec(js)?.[0].length ?? 0);
+}
+
+function indentation(js: string, offset: number): number {
+  const { start, code } = lineOf(js, offset);
+  return code - start;
+}
+
+/** Returns the beginning of the offset's line, and the first offset of the line that is not a space. */
+function lineOf(js: string, offset: number): { readonly start: number; readonly code: number } {
+  const start = offset === 0 ? 0 : js.lastIndexOf("\n", offset - 1) + 1;
+  const spaces = /[^\S\n]*/y;
+  spaces.lastIndex = start;
+  return { start, code: start + (spaces.exec(js)?.[0].length ?? 0) };
 }
 
 /** The language would read `{ a: 1 }` alone as a block with a label. Returns null for text that is not a single
