@@ -324,7 +324,7 @@ const BUILTINS: Readonly<Record<string, Builtin>> = {
     signature: "conversationCode(queryId?: string): Promise<Array<{iteration, code, ok, preview}>>",
     run: (call, source) => source.conversationCode(call.args[0] === undefined ? null : text(call)),
   },
-  doc: { signature: "doc(f or words): Promise<string>", run: doc },
+  doc: { signature: "doc(f or words, …up to 8): Promise<string>", run: doc },
 };
 
 const REALM_DOCS: Readonly<Record<string, string>> = {
@@ -368,7 +368,16 @@ function answer(call: HostCall, _source: BuiltinSource, scope: QueryScope): void
 }
 
 async function doc(call: HostCall, source: BuiltinSource): Promise<string> {
-  const asked = text(call);
+  const { length } = call.args;
+  if (length > MAX_DOCS) {
+    throw refused("doc", `Cannot describe ${length} functions in one call: the limit is ${MAX_DOCS}; call doc again`);
+  }
+  const asked = [text(call), ...call.args.slice(1).map((_, at) => text(call, at + 1))];
+  const found = await Promise.all(asked.map((one) => described(one, source)));
+  return found.join("\n\n");
+}
+
+async function described(asked: string, source: BuiltinSource): Promise<string> {
   const builtin = Object.hasOwn(BUILTINS, asked) ? BUILTINS[asked]?.signature : undefined;
   const { functions, off } = source.extensions();
   const found = builtin ?? (Object.hasOwn(REALM_DOCS, asked) ? REALM_DOCS[asked] : undefined) ?? source.doc(asked) ??
@@ -397,7 +406,7 @@ const BUILTIN_TOPICS: readonly Topic[] = [
   ...Object.entries(BUILTINS).map(([name, { signature }]) => ({ name, doc: signature })),
   ...Object.entries(REALM_DOCS).map(([name, doc]) => ({ name, doc })),
 ];
-const MAX_ASKED = 80, MAX_LISTED = 10, MAX_SECTIONS = 4, MAX_LINE = 160;
+const MAX_DOCS = 8, MAX_ASKED = 80, MAX_LISTED = 10, MAX_SECTIONS = 4, MAX_LINE = 160;
 const FOUND_CHARS = 1_500, ASKED_CHARS = 8_000;
 
 /** The best topic or section comes first. If it is a section, its text follows the list. */
@@ -435,12 +444,12 @@ function signatureOf(call: HostCall): string {
   return BUILTINS[call.name]?.signature ?? call.name;
 }
 
-function text(call: HostCall): string {
-  const [value] = call.args;
+function text(call: HostCall, at = 0): string {
+  const value = call.args[at];
   if (typeof value === "string" && value.length > 0) return value;
   throw refused(
     call.name,
-    `Cannot call ${call.name}: argument 1 is ${shown(value)}, and must be text that is not empty; usage: ${
+    `Cannot call ${call.name}: argument ${at + 1} is ${shown(value)}, and must be text that is not empty; usage: ${
       signatureOf(call)
     }`,
   );

@@ -152,4 +152,8 @@ Deno.test("answer() accepts any value, and options only from its own data", asyn
 Deno.test("doc() knows the builtins and asks the extensions for the rest", async () => {
   for (const name of BUILTIN_NAMES) assert.match(String(await call(told(), "doc", name)), new RegExp(`^${name}\\(`));
   assert.equal(await call(told(), "doc", "fs.stat"), "stat(path)");
+  assert.match(String(await call(told(), "doc", "fs.stat", "vars")), /^stat\(path\)\n\nvars\(/);
+  const nine = Array.from({ length: 9 }, () => "vars");
+  await assert.rejects(call(told(), "doc", ...nine), /Cannot describe 9 functions in one call: the limit is 8/);
+  await assert.rejects(call(told(), "doc", "vars", 5), /argument 2 is 5/);
 });

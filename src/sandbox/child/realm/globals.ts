@@ -116,7 +116,10 @@ export function realmFunctions({ functions, constants, calls, moduleOf }: RealmF
   for (const name in roots) captured.freeze(roots[name]);
   roots["shape"] = captured.freeze((value: unknown) => shape(value));
   if (byName["doc"]) {
-    roots["doc"] = captured.freeze((of: unknown) => calls.call("doc", [nameOf(of, { roots, byName, moduleOf })]));
+    roots["doc"] = captured.freeze((...of: unknown[]) => {
+      for (let i = 0; i < of.length; i++) of[i] = nameOf(of[i], { roots, byName, moduleOf });
+      return calls.call("doc", of);
+    });
   }
   return roots;
 }
