@@ -62,10 +62,14 @@ export class ProviderGuard {
     this.#breaker.succeeded();
   }
 
-  refusal(): ProviderError {
+  /** `ends`: Vis gives up the request instead of waiting. `alone`: no other model is configured. */
+  refusal({ ends, alone }: { readonly ends: boolean; readonly alone: boolean }): ProviderError {
     const seconds = Math.max(1, Math.ceil(this.#breaker.waitMs / 1000));
+    const others = alone ? ", and no other model is configured" : "";
     return new ProviderError(
-      `Cannot get a reply from ${this.#name}: it failed several times in a row; Vis tries it again in ${seconds} s`,
+      `Cannot get a reply from ${this.#name}: it failed several times in a row${others}; ${
+        ends ? `wait ${seconds} s, then send the request again` : `Vis tries it again in ${seconds} s`
+      }`,
       { code: "server", retryable: true, retryAfterMs: this.#breaker.waitMs },
     );
   }

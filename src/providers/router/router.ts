@@ -181,7 +181,7 @@ export class Router {
       // The error of the last call says more than the fact that the router could make no call.
       known = round.asked ? round.error : known ?? round.error;
       const waitMs = retries.patientMs(passing.map(({ error }) => error));
-      if (waitMs === null) throw known;
+      if (waitMs === null) throw known === round.error && !round.asked ? this.#ending(known, routes) : known;
       await this.#pause(waitMs, { reason: known.message, asking });
       routes = passing.map(({ route }) => route);
     }
@@ -207,9 +207,21 @@ export class Router {
       last = outcome;
       if (call.shown) return { error: outcome, asked: true, passing: [] };
       const { route, gate } = way;
-      if (gate.mayPass(outcome)) passing.push({ route, error: gate.open ? outcome : gate.refusal() });
+      if (gate.mayPass(outcome)) {
+        passing.push({ route, error: gate.open ? outcome : gate.refusal({ ends: false, alone: this.#alone }) });
+      }
       if (left.length === 0 || !mayRetry(asking.options)) return { error: outcome, asked: true, passing };
     }
+  }
+
+  get #alone(): boolean {
+    return this.#routes.length === 1;
+  }
+
+  /** The error of a request that ends because the breakers of all routes refuse. */
+  #ending(error: ProviderError, [first]: readonly ModelRoute[]): ProviderError {
+    const gate = first && error.retryable ? this.#gate(first) : null;
+    return gate && !gate.open ? gate.refusal({ ends: true, alone: this.#alone }) : error;
   }
 
   async #pause(
@@ -243,7 +255,7 @@ export class Router {
       const waits = open.map((route) => this.#gate(route).waitMs(tokens));
       const [first] = open.length > 0 ? open : left;
       if (first === undefined) throw new RangeError("Cannot call a model: no route is left");
-      if (open.length === 0) return this.#gate(first).refusal();
+      if (open.length === 0) return this.#gate(first).refusal({ ends: false, alone: this.#alone });
       const soonest = Math.min(...waits);
       const route = open[waits.indexOf(soonest)] ?? first;
       const gate = this.#gate(route);
