@@ -50,8 +50,8 @@ Examples:
 
 All calls of the API except /healthz and /readyz need a token. The token is in
 --token, the file of --token-file, VIS_TOKEN, or the file of server.tokenFile,
-otherwise $VIS_HOME/server-token. If the file is missing, Vis creates it with a new token.
---tokens and server.tokensFile name a list of tokens instead.
+otherwise $VIS_HOME/server-token. If the file is missing, Vis creates it with a
+new token. --tokens and server.tokensFile name a list of tokens instead.
 /docs describes the API. After Ctrl-C or SIGTERM, running requests may continue
 for server.shutdownMs; a second signal, except SIGHUP, stops the server at once.`;
 
