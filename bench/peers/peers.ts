@@ -16,7 +16,7 @@ export async function peers(args: readonly string[]): Promise<number> {
     args: [...args],
     options: {
       agents: { type: "string", default: "vis,pi,codex,claude,opencode" },
-      rounds: { type: "string", default: "1,10,50" },
+      rounds: { type: "string", default: "1,10,50,250" },
       repetitions: { type: "string", default: "5" },
       publish: { type: "boolean", default: false },
     },
@@ -50,7 +50,9 @@ async function alone(): Promise<readonly string[]> {
   for (const flags of ["-n", "-rn"]) {
     const words = ["unshare", flags, "sh", "-c", 'ip link set lo up && exec "$@"', "sh"];
     const [program = "", ...args] = [...words, "true"];
-    const tried = await new Deno.Command(program, { args, stdout: "null", stderr: "null" }).output().catch(() => null);
+    const command = new Deno.Command(program, { args, stdout: "null", stderr: "null" });
+    // `output` throws if the program is absent.
+    const tried = await Promise.try(() => command.output()).catch(() => null);
     if (tried?.success) return words;
   }
   console.error("No network namespace: the agents could reach other hosts");

@@ -15,7 +15,7 @@ import { defineExtension, type EnvironmentView, fn, z } from "@vis/extension";
 
 const places = new FsPlaces();
 
-/** A text of 16 MB needs this memory, as bytes and as a string. A change needs the text before and after. */
+/** A text of 16 MiB needs this memory, as bytes and as a string. A change needs the text before and after. */
 const READ_ROOM = 32 << 20, CHANGE_ROOM = 96 << 20;
 
 const path = z.string().min(1).describe("path");
@@ -86,7 +86,7 @@ export default defineExtension({
       "readFile",
       async (env, name: string, options?: ReadFileOptions) => readFile(await places.of(env), name, options),
       {
-        doc: "Text up to 1 MB, or lines from..to.",
+        doc: "Text up to 1 MiB, or lines from..to.",
         insteadOf: [
           ...["read_file", "view_file", "open_file", "view", "read", "cat", "open", "file_read"],
           ...["fs.readFileSync", "fs.promises.readFile", "fs.createReadStream", "readFileSync"],

@@ -7,7 +7,7 @@ import { checkedRef, commitHash, refError } from "./refs_and_paths.ts";
 import { type GitState, readState, readStatus, refuseDuring } from "./status.ts";
 import { saveWork, uncommitted } from "./stash_reset.ts";
 
-interface Steps {
+export interface Steps {
   readonly continue?: boolean;
   readonly abort?: boolean;
   readonly skip?: boolean;

@@ -21,7 +21,15 @@ import { checkGit } from "./git.ts";
 import { blame, type BlameOptions, log, type LogOptions, show, type ShowOptions } from "./history.ts";
 import { IdentityConfig } from "./identity.ts";
 import { inFolder } from "./refs_and_paths.ts";
-import { merge, type MergeOptions, pickCommits, type PickOptions, rebase, type RebaseOptions } from "./merge_rebase.ts";
+import {
+  merge,
+  type MergeOptions,
+  pickCommits,
+  type PickOptions,
+  rebase,
+  type RebaseOptions,
+  type Steps,
+} from "./merge_rebase.ts";
 import { stateOutcome, status, type StatusOptions, uncommittedWords } from "./status.ts";
 import { reset, type ResetOptions, restore, type RestoreOptions, stash, type StashOptions } from "./stash_reset.ts";
 
@@ -86,6 +94,27 @@ const listsWithout = (things: string, one: string) => ({
       ? { doing: `listing ${things}`, done: `listed ${things}`, things: "times", named: 0 }
       : { doing: `changing ${one}`, done: `changed ${one}`, things },
 });
+
+interface Words {
+  readonly doing: string;
+  readonly done: string;
+  readonly things: string;
+  readonly named?: number;
+}
+
+/** The words of a call that goes on with a stopped operation. Such a call names no ref. */
+const stepWords = (one: string, begun: Words) => (first?: unknown): Words => {
+  const { abort, skip, continue: resumed } = (typeof first === "object" && first !== null ? first : {}) as Steps;
+  const words = (ing: string, ed: string) => ({
+    doing: `${ing} ${one}`,
+    done: `${ed} ${one}`,
+    things: "times",
+    named: 0,
+  });
+  if (abort) return words("aborting", "aborted");
+  if (skip) return words("skipping a step of", "skipped a step of");
+  return resumed ? words("continuing", "continued") : begun;
+};
 
 const listsStashes = (options?: StashOptions) => options?.list === true;
 
@@ -308,7 +337,7 @@ export default defineExtension({
       {
         doc: "Merges a branch or commit. Conflicts are in the result, and next says how to continue.",
         untimed: true,
-        action: { doing: "merging", done: "merged", things: "branches" },
+        action: stepWords("a merge", { doing: "merging", done: "merged", things: "branches" }),
         outcome: stateOutcome,
         args: z.tuple([
           orOptions({ continue: flag, abort: flag }).describe("ref"),
@@ -325,7 +354,7 @@ export default defineExtension({
       {
         doc: "Moves the commits of the branch (after from) onto another one.",
         untimed: true,
-        action: { doing: "rebasing onto", done: "rebased onto", things: "branches" },
+        action: stepWords("a rebase", { doing: "rebasing onto", done: "rebased onto", things: "branches" }),
         outcome: stateOutcome,
         args: z.tuple([
           orOptions({ onto: ref, from: ref, ...STEPS }).describe("onto"),
@@ -343,7 +372,7 @@ export default defineExtension({
       {
         doc: "Repeats commits or a range of them here.",
         untimed: true,
-        action: { doing: "picking", done: "picked", things: "commits" },
+        action: stepWords("a cherry-pick", { doing: "picking", done: "picked", things: "commits" }),
         outcome: stateOutcome,
         args: PICK,
         misnamed: STATE_NAMES,
@@ -358,7 +387,7 @@ export default defineExtension({
       {
         doc: "Commits the opposite of commits.",
         untimed: true,
-        action: { doing: "reverting", done: "reverted", things: "commits" },
+        action: stepWords("a revert", { doing: "reverting", done: "reverted", things: "commits" }),
         outcome: stateOutcome,
         args: PICK,
         misnamed: STATE_NAMES,

@@ -209,7 +209,7 @@ export class Conversations {
     const query = await this.#store.query(queryId);
     if (!query) {
       throw new UsageError(
-        `Cannot retry request ${queryId}: no request has this id; vis conversations show --json lists the ids`,
+        `Cannot retry request ${queryId}: no request has this id; choose one from the list of requests`,
       );
     }
     const branch = await this.byId(query.branchId);

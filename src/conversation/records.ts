@@ -1,6 +1,6 @@
 import { HostCallError, UsageError } from "../domain/errors.ts";
 import { readableHead } from "../domain/kit/json.ts";
-import { counted, oneLine } from "../domain/kit/text.ts";
+import { countedChoice, oneLine } from "../domain/kit/text.ts";
 import type { VariableImage } from "../domain/query/variable.ts";
 import type {
   BranchPoint,
@@ -192,14 +192,16 @@ function nthOf(turns: readonly QueryIterations[], n: number): BranchPoint {
     if (left <= iterations && (left > 0 || n === 0)) return { queryId, position: left - 1 };
     left -= iterations;
   }
-  return noIteration(n, `the conversation has ${counted(n - left, "step")}`);
+  return noIteration(n, `the conversation has ${countedChoice(n - left, "step")}`);
 }
 
 function withinQuery(turns: readonly QueryIterations[], query: number, n: number): BranchPoint {
   const turn = turns[query - 1];
-  if (!turn) throw new UsageError(`Cannot find request ${query}: the branch has ${counted(turns.length, "request")}`);
+  if (!turn) {
+    throw new UsageError(`Cannot find request ${query}: the branch has ${countedChoice(turns.length, "request")}`);
+  }
   if (n > turn.iterations) {
-    noIteration(`${query}.${n}`, `request ${query} has ${counted(turn.iterations, "step")}`);
+    noIteration(`${query}.${n}`, `request ${query} has ${countedChoice(turn.iterations, "step")}`);
   }
   return { queryId: turn.queryId, position: n - 1 };
 }

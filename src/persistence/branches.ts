@@ -1,7 +1,7 @@
 import { type Expression, type ExpressionBuilder, sql, type SqlBool } from "kysely";
 import { UsageError } from "../domain/errors.ts";
 import { newId } from "../domain/kit/ids.ts";
-import { counted } from "../domain/kit/text.ts";
+import { countedChoice } from "../domain/kit/text.ts";
 import type { BranchPoint, NewFork } from "../domain/records/conversations.ts";
 import { Content } from "./content.ts";
 import { Damage, type Database, fromJson, insertRow, namedQuery, toJson } from "./database.ts";
@@ -152,8 +152,7 @@ export async function readPoint(
   if (at === -1) return { ...facts, queryId, position: -1 };
   const row = rows.find((one) => one.position === at), step = `step ${at + 1} of query ${queryId}`;
   if (!row) {
-    const known = last < 0 ? "the query has no steps" : `the query has ${counted(last + 1, "step")}`;
-    throw new UsageError(`Cannot ${action} ${step}: ${known}`);
+    throw new UsageError(`Cannot ${action} ${step}: the query has ${countedChoice(last + 1, "step")}`);
   }
   if (row.status === "running") {
     throw new UsageError(`Cannot ${action} ${step}: the step is still running; wait until it ends`);

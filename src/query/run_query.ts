@@ -466,7 +466,7 @@ export function fallbackAnswer(query: Unanswered): string {
   if (reason === "unsupported_answer" && unsupported) {
     lines.push(clip(unsupported.reason, 1000), `The answer that it gave: ${clip(unsupported.answer, 2000)}`);
   }
-  if (thinking && reason !== "unusable_replies" && reason !== "unsupported_answer") {
+  if (thinking && !UNTHOUGHT.includes(reason)) {
     lines.push(`Last thinking: ${clip(thinking, 800)}`);
   }
   if (reason === "error_budget") lines.push(...errors.slice(-3).map((error) => `Error: ${clip(error, 300)}`));
@@ -474,6 +474,9 @@ export function fallbackAnswer(query: Unanswered): string {
   if (advice) lines.push(advice);
   return lines.join("\n");
 }
+
+/** After these ends, the last thinking explains nothing. */
+const UNTHOUGHT: readonly QueryReason[] = ["unusable_replies", "unsupported_answer", "cancelled"];
 
 const INSTEAD: Readonly<Record<Exclude<IterationFault, "broken" | "call">, string>> = {
   empty: "with an empty text",

@@ -10,7 +10,7 @@ export const noMounts = mounter === null ? " (skipped: nothing can be mounted he
 
 async function usable(command: string): Promise<boolean> {
   const args = ["-c", `${command} sh -c 'mount -t tmpfs none /mnt'`];
-  return await new Deno.Command("sh", { args, stdout: "null", stderr: "null" }).output()
+  return await Promise.try(() => new Deno.Command("sh", { args, stdout: "null", stderr: "null" }).output())
     .then(({ success }) => success, () => false);
 }
 

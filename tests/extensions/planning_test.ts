@@ -56,6 +56,19 @@ Deno.test("while a plan is made, git lists branches, tags, worktrees and stashes
   }
 });
 
+Deno.test("calls that go on with a stopped operation of git say so, and name no branch as merged", async () => {
+  const { actions } = ownPart(await gitExtension(), "");
+  const done = (name: string, ...args: readonly unknown[]) => actions[name]?.(args)?.done;
+  for (
+    const [name, one] of [["merge", "merge"], ["rebase", "rebase"], ["cherryPick", "cherry-pick"], ["revert", "revert"]]
+  ) {
+    assert.equal(done(`git.${name}`, { abort: true }), `aborted a ${one}`);
+    assert.equal(done(`git.${name}`, { continue: true }), `continued a ${one}`);
+  }
+  assert.equal(done("git.rebase", { skip: true }), "skipped a step of a rebase");
+  assert.deepEqual([done("git.merge", "topic"), done("git.rebase", { onto: "main" })], ["merged", "rebased onto"]);
+});
+
 async function gitExtension() {
   const all = await shippedExtensions({ shipped });
   const git = all.get("git");

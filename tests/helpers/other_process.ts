@@ -3,8 +3,9 @@ import { ROOT } from "../../scripts/_project.ts";
 
 const NAMESPACE = ["unshare", "--pid", "--fork"];
 const [UNSHARE = "", ...FLAGS] = NAMESPACE;
-const usable = await new Deno.Command(UNSHARE, { args: [...FLAGS, "true"], stdout: "null", stderr: "null" }).output()
-  .then(({ success }) => success, () => false);
+const usable = await Promise.try(() =>
+  new Deno.Command(UNSHARE, { args: [...FLAGS, "true"], stdout: "null", stderr: "null" }).output()
+).then(({ success }) => success, () => false);
 
 /** Runs `code` in a separate process and, if the system allows it, in another process namespace, where its id is 1.
  * Resolves once the code has run. The process then waits until `end` ends it. */

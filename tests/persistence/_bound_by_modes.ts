@@ -5,6 +5,6 @@ export async function boundByModes(): Promise<readonly string[] | null> {
   if (Deno.uid() !== 0) return [];
   const prefix = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"];
   const tried = new Deno.Command("setpriv", { args: [...prefix.slice(1), "true"], stdin: "null", stderr: "null" });
-  const able = await tried.output().then(({ success }) => success, () => false);
+  const able = await Promise.try(() => tried.output()).then(({ success }) => success, () => false);
   return able ? prefix : null;
 }

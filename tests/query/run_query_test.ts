@@ -81,7 +81,7 @@ Deno.test("runQuery() composes an answer when the last call gives none", async (
   ]);
   const result = await engine.ask("loop");
   assert.equal(result.reason, "max_iterations");
-  assert.match(result.answer, /budget of 4 steps[\s\S]*step 4[\s\S]*10 more steps \(vis run --more\)/);
+  assert.match(result.answer, /budget of 4 steps[\s\S]*step 4[\s\S]*Continue with 10 more steps, or/);
 });
 
 Deno.test("runQuery() lets requestMoreIterations() extend the budget, up to the ceiling", async () => {

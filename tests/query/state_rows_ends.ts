@@ -98,7 +98,7 @@ export const ENDS: readonly StateRow[] = [
           ended(
             result,
             "cancelled",
-            /^Cancelled in step 1; completed work is kept\.\nLast thinking: wait without end$/,
+            /^Cancelled in step 1; completed work is kept\.$/,
           );
           assert.equal(result.iterations, 1);
           const stored = await engine.store.iterations(result.queryId);

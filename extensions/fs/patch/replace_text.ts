@@ -9,7 +9,7 @@ export interface TextReplacement {
 
 const MAX_SHOWN = 6;
 const MAX_LINE = 120;
-/** A character has at least one byte, so a text of 16 MB has at most this many characters. */
+/** A character has at least one byte, so a text of 16 MiB has at most this many characters. */
 const MAX_TEXT = 16 << 20;
 
 /** If `old` is missing or, without `all`, not unique, rejects with Error that has advice. U+FFFD in the edit matches a

@@ -89,7 +89,7 @@ async function readWideLines(
       if (line >= from && line <= to) size += one.length;
       line++;
     }
-    if (size > MAX_READ_BYTES) throw tooManyLines(range, "1 Mi characters");
+    if (size > MAX_READ_BYTES) throw tooManyLines(range, `${MAX_READ_BYTES} characters`);
     if (rest.length > MOST_IN_LINE) {
       throw new RangeError(
         `Cannot read ${place.path}: line ${line} has more than ${MOST_IN_LINE} characters, the limit; search with fs.grep`,

@@ -37,6 +37,7 @@ export async function systemFiles(target: string): Promise<readonly TarEntry[] |
 /** Returns the output of dpkg-query; null for an unknown package, or without dpkg. */
 async function asked(what: string, name: string): Promise<string | null> {
   const asking = new Deno.Command("dpkg-query", { args: [what, name], stderr: "null" });
-  const found = await asking.output().catch(() => null);
+  // `output` throws if the program is absent.
+  const found = await Promise.try(() => asking.output()).catch(() => null);
   return found?.success ? new TextDecoder().decode(found.stdout) : null;
 }

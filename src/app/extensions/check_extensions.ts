@@ -300,10 +300,10 @@ export async function newExtension(folder: string): Promise<string> {
   }
   try {
     await Deno.mkdir(folder);
+    for (const [file, text] of Object.entries(filesOf(name))) await Deno.writeTextFile(join(folder, file), text);
   } catch (error) {
     throw new UsageError(`Cannot create extension ${folder}: ${fileFault(error)}`);
   }
-  for (const [file, text] of Object.entries(filesOf(name))) await Deno.writeTextFile(join(folder, file), text);
   return folder;
 }
 

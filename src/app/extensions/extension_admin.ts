@@ -146,12 +146,17 @@ export class AppExtensionAdmin implements ExtensionAdmin {
       if (!replace) throw new UsageError(`Cannot add ${from}: ${target} already exists; --force replaces it`);
     }
     const fresh = join(this.#own(), `.${crypto.randomUUID()}`);
-    for (const [path, bytes] of folder.files) {
-      await Deno.mkdir(dirname(join(fresh, path)), { recursive: true, mode: 0o700 });
-      await Deno.writeFile(join(fresh, path), bytes);
+    try {
+      for (const [path, bytes] of folder.files) {
+        await Deno.mkdir(dirname(join(fresh, path)), { recursive: true, mode: 0o700 });
+        await Deno.writeFile(join(fresh, path), bytes);
+      }
+      if (replace) await Deno.remove(target, { recursive: true }).catch(() => {});
+      await Deno.rename(fresh, target);
+    } catch (error) {
+      await Deno.remove(fresh, { recursive: true }).catch(() => {});
+      throw this.#unwritten(`add ${from}`, error);
     }
-    if (replace) await Deno.remove(target, { recursive: true }).catch(() => {});
-    await Deno.rename(fresh, target);
     return target;
   }
 
@@ -166,7 +171,11 @@ export class AppExtensionAdmin implements ExtensionAdmin {
     const short = own.filter(({ names }) => names.some((one) => one.split(".").at(-1) === name));
     const found = exact ?? (short.length === 1 ? short[0] : undefined);
     if (found) {
-      await Deno.remove(found.path, { recursive: true });
+      try {
+        await Deno.remove(found.path, { recursive: true });
+      } catch (error) {
+        throw this.#unwritten(`remove extension ${name}`, error);
+      }
       return found.path;
     }
     const choices = (short.length > 1 ? short : own).map(({ path }) => basename(path)).join(", ");
@@ -283,6 +292,10 @@ export class AppExtensionAdmin implements ExtensionAdmin {
       );
     }
     return join(home, "extensions");
+  }
+
+  #unwritten(action: string, error: unknown): UsageError {
+    return new UsageError(`Cannot ${action}: ${fileFault(error)}; Vis must be able to write in ${this.#own()}`);
   }
 
   #placeOf(path: string): FoundFolder["place"] {

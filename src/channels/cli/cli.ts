@@ -46,10 +46,18 @@ export async function runCli(services: Services, io: Io): Promise<number> {
     if (done !== null) return done;
     if (!COMMANDS.includes(first)) {
       const ours = Object.hasOwn(FAMILIAR_WORDS, first) ? FAMILIAR_WORDS[first] : undefined;
-      const isCommand = ours !== undefined && args.length <= MOST_WORDS && BELOW.includes(args[1] ?? "");
-      if (!isCommand && isRequest(args, COMMANDS)) return await ask();
+      const isCommand = args.length === 1 || args.length <= MOST_WORDS && BELOW.includes(args[1] ?? "");
+      const isExtension = ours === undefined && isCommand && await hasExtension(first, services);
+      const isKnown = isCommand && (ours !== undefined || isExtension);
+      if (!isKnown && isRequest(args, COMMANDS)) return await ask();
       const near = nearestName(first, [...COMMANDS, ...OTHER_WORDS]);
-      const hint = ours !== undefined ? `(Vis has ${ours})\n` : near === null ? "" : `(Did you mean ${near}?)\n`;
+      const hint = ours !== undefined
+        ? `(Vis has ${ours})\n`
+        : isExtension
+        ? `(${first} is an extension; vis extensions show ${first} describes it)\n`
+        : near === null
+        ? ""
+        : `(Did you mean ${near}?)\n`;
       program.showSuggestionAfterError(false).showHelpAfterError(
         `${hint}(to ask it: vis run "…")\n(vis help lists all commands)`,
       );
@@ -204,6 +212,12 @@ export function spelled(args: readonly string[], commands: readonly string[]): r
   const end = args.includes("--") ? args.indexOf("--") : args.length;
   if (!args.slice(0, end).some((arg) => PRINT.includes(arg))) return args;
   return ["run", ...args.filter((arg, at) => at >= end || !PRINT.includes(arg))];
+}
+
+/** Returns false also if Vis cannot read the extensions. */
+async function hasExtension(name: string, services: Services): Promise<boolean> {
+  const listed = await services.extensionAdmin({}).then((admin) => admin.list()).catch(() => []);
+  return listed.some(({ alias, state }) => state === "loaded" && alias === name);
 }
 
 /** Returns whether arguments that begin with no command are a request. Vis reports a single word that is

@@ -13,7 +13,7 @@ import {
 } from "../../domain/query/approval.ts";
 import type { BlockTally } from "../../domain/query/calls.ts";
 import { spentText } from "../../domain/query/model_call.ts";
-import { hasAnswer, notesBelow, reasonText, stoppedText } from "../../domain/query/outcomes.ts";
+import { hasAnswer, notesBelow, type QueryReason, reasonText, stoppedText } from "../../domain/query/outcomes.ts";
 import { type Delay, delayLine, isChild, isEnd } from "../../domain/query/query_event.ts";
 import { blockFailure, blockLine, newBlock, onlyAnswers, QueryProgress } from "../../domain/query/query_progress.ts";
 import { planLine, taskLine } from "../../domain/query/plan.ts";
@@ -60,7 +60,10 @@ export async function runQueryCommand({ io, flags, schema, begin, traceOf }: Que
     const traced = flags.trace && flags.output === "json" ? { trace: await traceOf?.(result) ?? null } : {};
     await print({ ...result, ...traced }, { io, flags, isAnswer });
     const failure = isAnswer ? besideAnswer(result) : result.answer;
-    if (failure !== "") io.stderr(`vis: ${visibleText(failure)}\n`);
+    if (failure !== "") {
+      const way = WAYS[result.reason];
+      io.stderr(`vis: ${visibleText(failure)}${way === undefined ? "" : `\n(${way})`}\n`);
+    }
     if (!flags.quiet) progress.line(summary(result));
     return exitCodeOf(result);
   } finally {
@@ -89,6 +92,18 @@ async function print(
   if (flags.output === "json") io.stdout(jsonText(result, { indent: 2 }));
   if (flags.output === "text" && isAnswer) io.stdout(await printedAnswer(result, io));
 }
+
+const MORE_WAY = "vis run --more continues the request";
+const MODELS_WAY = "vis models lists the models";
+/** The commands and options that carry out the advice of a failure. */
+const WAYS: Readonly<Partial<Record<QueryReason, string>>> = {
+  max_iterations: MORE_WAY,
+  answer_schema: MORE_WAY,
+  unusable_replies: MODELS_WAY,
+  unsupported_answer: MODELS_WAY,
+  limit_cost: "vis run --max-cost sets the cost limit of a request",
+  limit_time: "vis run --timeout sets the time limit of a request",
+};
 
 function besideAnswer(result: QueryResult): string {
   return result.reason === "unstored" ? result.notes.at(-1) ?? "" : stoppedText(result);

@@ -2,9 +2,11 @@ import { createHash } from "node:crypto";
 import type { Conversation } from "../../conversation/conversations.ts";
 import { BusyError } from "../../domain/errors.ts";
 import { BoundedMap } from "../../domain/kit/bounded_map.ts";
+import { clip } from "../../domain/kit/text.ts";
 import type { RequestKey } from "../../domain/query/stored_query.ts";
 import { Problem } from "./problem.ts";
 
+const MAX_KEY = 255;
 const KEPT_MS = 24 * 3_600_000;
 const KEPT_KEYS = 10_000;
 
@@ -43,8 +45,13 @@ export class Idempotency {
    * an invalid key, and for the key of a request with another body. */
   async once(given: string | null, options: OnceOptions): Promise<StartedQuery> {
     if (given === null) return await options.work(undefined);
-    if (!/^[\x20-\x7e]{1,255}$/.test(given)) {
-      throw new Problem("Cannot use Idempotency-Key: its value is not 1 to 255 printable ASCII characters", {
+    if (given.length > MAX_KEY || !/^[\x20-\x7e]+$/.test(given)) {
+      const why = given.length > MAX_KEY
+        ? `it has ${given.length} characters; the limit is ${MAX_KEY} characters`
+        : given === ""
+        ? `it is empty; send 1 to ${MAX_KEY} characters`
+        : "it has characters that are not printable ASCII; send only printable ASCII";
+      throw new Problem(`Cannot use Idempotency-Key ${JSON.stringify(clip(given, 80))}: ${why}`, {
         kind: "bad-request",
       });
     }

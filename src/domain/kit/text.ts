@@ -4,6 +4,12 @@ export function counted(count: number, one: string, digits = String(count)): str
   return `${digits} ${/[^aeiou]y$/.test(one) ? `${one.slice(0, -1)}ies` : /ch$/.test(one) ? `${one}es` : `${one}s`}`;
 }
 
+/** Returns the number of things and the numbers that name one: `3 requests; choose 1 to 3`, `no request`. */
+export function countedChoice(count: number, one: string): string {
+  if (count === 0) return `no ${one}`;
+  return `${counted(count, one)}; choose ${count === 1 ? "1" : `1 to ${count}`}`;
+}
+
 /** A shortened text ends with the number of omitted characters, and does not end within a surrogate pair. */
 export function clip(text: string, limit: number): string {
   if (text.length <= limit) return text;

@@ -91,16 +91,16 @@ const TEXT: Readonly<Record<QueryReason, string>> = {
   forked: "forked here",
 };
 
+/** Names no command or button, because every interface shows this text, and adds its own. */
 const ADVICE: Readonly<Partial<Record<QueryReason, string>>> = {
-  max_iterations: "Continue with 10 more steps (vis run --more), or ask for less at once; all variables are kept.",
-  answer_schema:
-    "Continue with 10 more steps (vis run --more), or ask again with a simpler schema; all variables are kept.",
+  max_iterations: "Continue with 10 more steps, or ask for less at once; all variables are kept.",
+  answer_schema: "Continue with 10 more steps, or ask again with a simpler schema; all variables are kept.",
   error_budget: "Rephrase the request, or ask for less at once; all variables are kept.",
-  unusable_replies: "Choose another model (vis models lists them); all variables are kept.",
-  unsupported_answer: "Ask again, or choose another model (vis models lists them); all variables are kept.",
-  limit_cost: "Raise budget.costUsd (vis run --max-cost), or ask for less at once; all variables are kept.",
-  limit_tokens: "Raise budget.tokens, or ask for less at once; all variables are kept.",
-  limit_time: "Raise budget.wallMs (vis run --timeout), or ask for less at once; all variables are kept.",
+  unusable_replies: "Choose another model; all variables are kept.",
+  unsupported_answer: "Ask again, or choose another model; all variables are kept.",
+  limit_cost: "Raise the cost limit (setting budget.costUsd), or ask for less at once; all variables are kept.",
+  limit_tokens: "Raise the token limit (setting budget.tokens), or ask for less at once; all variables are kept.",
+  limit_time: "Raise the time limit (setting budget.wallMs), or ask for less at once; all variables are kept.",
 };
 
 /** In these modes, Vis refuses calls that could change something. */

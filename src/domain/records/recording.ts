@@ -1,6 +1,6 @@
 import type { Image } from "../images.ts";
 import type { JsonValue } from "../kit/json.ts";
-import { counted } from "../kit/text.ts";
+import { countedChoice } from "../kit/text.ts";
 import type { SubCall } from "../query/model_call.ts";
 import type { QueryReason, QueryStatus } from "../query/outcomes.ts";
 import type { BlockResult } from "../query/query_schemas.ts";
@@ -106,7 +106,7 @@ export class Playback {
     const query = this.#recording.queries[index];
     if (!query) {
       throw new RangeError(
-        `Cannot replay query ${index + 1}: the recording has ${counted(this.#recording.queries.length, "query")}`,
+        `Cannot replay query ${index + 1}: the recording has ${countedChoice(this.#recording.queries.length, "query")}`,
       );
     }
     this.#tracks = [];

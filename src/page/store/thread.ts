@@ -93,12 +93,12 @@ class Thread {
 
   /** If the user opens another conversation during the loading, drops the result. */
   async open(id: string, placed: () => Promise<void> = async () => {}): Promise<void> {
-    const shown = this.#forget("loading");
+    this.#forget("loading");
     this.#turnTo(id);
-    const found = await Promise.all([storedConversation(id), storedQueries(id)]).catch((error: unknown) =>
-      shown === this.#shown ? this.#notOpened(error) : null
-    );
-    if (shown !== this.#shown || found === null) return;
+    const found = await this.#whileShown((signal) =>
+      Promise.all([storedConversation(id, signal), storedQueries(id, { signal })])
+    ).catch((error: unknown) => this.#notOpened(error));
+    if (found === null) return;
     const [facts, { items, before }] = found;
     const running = items.find(({ queryId }) => queryId === facts.running);
     batch(() => {
@@ -118,10 +118,9 @@ class Thread {
   }
 
   async more(): Promise<void> {
-    const shown = this.#shown;
     const before = this.earlier.value;
-    const page = await storedQueries(this.id.value ?? "", { before });
-    if (shown !== this.#shown || before !== this.earlier.value) return;
+    const page = await this.#whileShown((signal) => storedQueries(this.id.value ?? "", { before, signal }));
+    if (page === null || before !== this.earlier.value) return;
     const node = this.scroller?.node;
     const height = node?.scrollHeight ?? 0;
     batch(() => {
@@ -173,6 +172,20 @@ class Thread {
   async cancel(): Promise<void> {
     const id = this.id.value;
     if (id !== null) await request(inApi("conversations", id, "cancel"), { method: "POST" });
+  }
+
+  /** Deletes the conversation with all its branches. Ends the reads of the conversation first, so that none of them
+   * finds it missing. Resolves with false if the user has turned to something else meanwhile. */
+  async delete(): Promise<boolean> {
+    const id = this.id.value ?? "";
+    const shown = this.#forget("loading");
+    try {
+      await request(inApi("conversations", id), { method: "DELETE" });
+    } catch (error) {
+      if (shown === this.#shown) await this.open(id);
+      throw error;
+    }
+    return shown === this.#shown;
   }
 
   async fork({ queryId }: Turn, iteration?: number): Promise<void> {
@@ -304,15 +317,16 @@ class Thread {
   async #changedElsewhere(): Promise<void> {
     this.#changed();
     if (this.id.value === null || this.running.value || this.shows.value === "loading") return;
-    const [shown, id] = [this.#shown, this.id.value];
-    const reads = [storedConversation(id), storedQueries(id, { limit: 1 })] as const;
-    const found = await Promise.all(reads).catch((error: unknown) => {
-      throw shown === this.#shown && isMissing(error) ? this.#gone() : error;
+    const id = this.id.value;
+    const found = await this.#whileShown((signal) =>
+      Promise.all([storedConversation(id, signal), storedQueries(id, { limit: 1, signal })])
+    ).catch((error: unknown) => {
+      throw isMissing(error) ? this.#gone() : error;
     });
+    if (found === null || this.running.value) return;
     const [facts, { items }] = found;
     const query = items.at(-1);
     const newest = query?.queryId ?? null;
-    if (shown !== this.#shown || this.running.value) return;
     if (newest === this.#newest) return this.#opened(facts.title, facts);
     if (query && newest === facts.running) {
       this.#opened(facts.title, facts);
@@ -356,11 +370,13 @@ class Thread {
   }
 
   async #drawAnswer(turn: Turn): Promise<void> {
-    const shown = this.#shown;
     const { conversation } = turn;
-    const [{ items }] = await Promise.all([storedQueries(conversation, { limit: 2 }), this.#showChanges(conversation)]);
-    const { answerTree = null } = items.find(({ queryId }) => queryId === turn.queryId) ?? {};
-    if (shown !== this.#shown || answerTree === null) return;
+    const [page] = await Promise.all([
+      this.#whileShown((signal) => storedQueries(conversation, { limit: 2, signal })),
+      this.#showChanges(conversation),
+    ]);
+    const { answerTree = null } = page?.items.find(({ queryId }) => queryId === turn.queryId) ?? {};
+    if (answerTree === null) return;
     turn.drawAnswer(answerTree);
     await drawn();
     this.scroller?.keepEnd();
@@ -369,9 +385,21 @@ class Thread {
   /** If the server offers no undo of the newest changes, for example after a commit, the page reads the changes from
    * the steps. */
   async #showChanges(conversation: string): Promise<void> {
-    await changes.look(conversation);
+    if (await this.#whileShown((signal) => changes.look(conversation, signal)) === null) return;
     const turn = this.turns.value.at(-1);
     if (turn?.end.value?.work?.files && changes.of(turn) === null) await turn.loadDiffs().catch(() => {});
+  }
+
+  /** Resolves with null if the page shows something else meanwhile, which also ends the reads. */
+  async #whileShown<T>(read: (signal: AbortSignal) => Promise<T>): Promise<T | null> {
+    const shown = this.#shown;
+    try {
+      const found = await read(shown.signal);
+      return shown === this.#shown ? found : null;
+    } catch (error) {
+      if (shown === this.#shown) throw error;
+      return null;
+    }
   }
 
   #busy(running: boolean): void {
@@ -392,28 +420,32 @@ function planOf(
 
 const PAGE = 30;
 
-async function storedConversation(id: string): Promise<ConversationDetail> {
-  return await json(inApi("conversations", id));
+async function storedConversation(id: string, signal: AbortSignal): Promise<ConversationDetail> {
+  return await json(inApi("conversations", id), { signal });
 }
 
 /** Resolves with the newest queries of a conversation, or with the newest among its `before` oldest queries. */
 async function storedQueries(
   id: string,
-  { limit = PAGE, before = null }: { readonly limit?: number; readonly before?: number | null } = {},
+  { limit = PAGE, before = null, signal }: {
+    readonly limit?: number;
+    readonly before?: number | null;
+    readonly signal: AbortSignal;
+  },
 ): Promise<QueryPage> {
   const from = before === null ? "" : `&before=${before}`;
-  return await json(`${inApi("conversations", id, "queries")}?answers=tree&limit=${limit}${from}`);
+  return await json(`${inApi("conversations", id, "queries")}?answers=tree&limit=${limit}${from}`, { signal });
 }
 
 const latest = signal<UndoPreview | null>(null);
 
-async function load(conversation: string): Promise<UndoPreview> {
-  return latest.value = await json<UndoPreview>(inApi("conversations", conversation, "undo"));
+async function load(conversation: string, options: { readonly signal?: AbortSignal } = {}): Promise<UndoPreview> {
+  return latest.value = await json<UndoPreview>(inApi("conversations", conversation, "undo"), options);
 }
 
 /** If the fetch fails, for example on a server that changes no files, the page shows no changes. */
-async function look(conversation: string): Promise<void> {
-  await load(conversation).catch(() => latest.value = null);
+async function look(conversation: string, signal: AbortSignal): Promise<UndoPreview | null> {
+  return await load(conversation, { signal }).catch(() => latest.value = null);
 }
 
 /** Returns null unless the latest changes belong to this turn and the user can undo them. */

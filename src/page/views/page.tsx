@@ -159,8 +159,7 @@ async function forkLast(): Promise<void> {
 async function remove(fresh: () => void): Promise<void> {
   const answer = await ask(`Delete “${thread.title.value}” with all its branches?`, { verb: "Delete", isFinal: true });
   if (answer === null) return;
-  await request(path(), { method: "DELETE" });
-  fresh();
+  if (await thread.delete()) fresh();
   tellTabs();
   await conversationList.load();
 }

@@ -116,7 +116,9 @@ function Answer({ turn }: { readonly turn: Turn }): JSX.Element {
   }
   const { answer, answerTree, reason, notes } = end;
   const kinds = ["answer", !isGood(end) && "failed", reason === "cancelled" && "stopped"];
-  const work = saidByChanges(turn) ? "" : end.work?.text ?? "";
+  // The steps of a cancelled request already show the commands that the cancellation ended.
+  const isSaid = saidByChanges(turn) || reason === "cancelled" && end.work?.files === 0;
+  const work = isSaid ? "" : end.work?.text ?? "";
   // The last note is the reason of an unstored answer, which has its own line.
   const others = notes.slice(0, reason === "unstored" ? -1 : undefined).filter((note) => note !== end.work?.text);
   if (answer === "") return <div />;

@@ -22,6 +22,24 @@ async function adminIn(folder: string, config: object = {}) {
   return { admin: new AppExtensionAdmin(settings, parts), settings, home, workspace };
 }
 
+Deno.test("add() names the reason and the folder where it cannot write, and leaves no part behind", () =>
+  withFolder(async (folder) => {
+    const { admin, home } = await adminIn(folder);
+    const made = await admin.create("greet");
+    await Deno.mkdir(home, { recursive: true });
+    await Deno.writeTextFile(join(home, "extensions"), "a file");
+    const refused = {
+      message: `Cannot add ${made}: a part of its path is not a folder; Vis must be able to write in ${
+        join(home, "extensions")
+      }`,
+    };
+    await assert.rejects(admin.add(made, { replace: false }), { name: "UsageError", ...refused });
+    await Deno.remove(join(home, "extensions"));
+    const target = await admin.add(made, { replace: false });
+    await Deno.remove(target, { recursive: true });
+    assert.deepEqual([...Deno.readDirSync(join(home, "extensions"))], []);
+  }));
+
 Deno.test("create() writes an extension whose checks hold, add() and remove() make it the user's own", () =>
   withFolder(async (folder) => {
     const { admin, home, workspace } = await adminIn(folder);

@@ -167,6 +167,23 @@ Deno.test("runCli() asks extensions for a command that is not its own, and for i
   assert.match(other.err, /^vis: unknown command 'memmo'/);
 });
 
+Deno.test("runCli() says that an unknown command is an extension that is loaded, and asks no model", async () => {
+  const listed = [["memo", "loaded"], ["other", "off"]].map(([alias, state]) => ({ alias, state }));
+  const admin = { ...Object(null), list: () => Promise.resolve(listed), run: () => Promise.resolve(null) };
+  const services = fakeServices({ extensionAdmin: () => Promise.resolve(admin) });
+  for (const args of [["memo"], ["memo", "list"]]) {
+    const io = fakeIo({ args });
+    assert.deepEqual([await runCli(services, io), io.out], [2, ""]);
+    assert.match(
+      io.err,
+      /^vis: unknown command 'memo'\n\(memo is an extension; vis extensions show memo describes it\)\n\(to ask it: /,
+    );
+  }
+  const off = fakeIo({ args: ["other"] });
+  assert.equal(await runCli(services, off), 2);
+  assert.doesNotMatch(off.err, /is an extension/);
+});
+
 Deno.test("runCli() runs plain words as a request, but no misspelled or missing command", async () => {
   const opened = fakeServices({ open: () => Promise.reject(new ConfigError("It was asked")) });
   for (

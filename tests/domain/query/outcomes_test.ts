@@ -1,5 +1,11 @@
 import assert from "node:assert/strict";
-import { QUERY_REASONS, reasonText, shownAnswer, stoppedText } from "../../../src/domain/query/outcomes.ts";
+import {
+  QUERY_REASONS,
+  reasonAdvice,
+  reasonText,
+  shownAnswer,
+  stoppedText,
+} from "../../../src/domain/query/outcomes.ts";
 
 Deno.test("reasonText() describes every reason in words", () => {
   const texts = QUERY_REASONS.map(reasonText);
@@ -7,9 +13,15 @@ Deno.test("reasonText() describes every reason in words", () => {
   for (const text of texts) assert.match(text, /^[a-z][A-Za-z :]+$/);
 });
 
+Deno.test("reasonAdvice() names no command and no option, because the page and servers show it, too", () => {
+  const advice = QUERY_REASONS.map(reasonAdvice).filter((text) => text !== "");
+  assert.ok(advice.length > 5);
+  for (const text of advice) assert.doesNotMatch(text, /\bvis [a-z]|--[a-z]/);
+});
+
 Deno.test("stoppedText() is for an answer of a query that was stopped, and for no other", () => {
-  const stopped = "Stopped at the step limit; this is the best answer so far. Continue with 10 more steps " +
-    "(vis run --more), or ask for less at once; all variables are kept.";
+  const stopped = "Stopped at the step limit; this is the best answer so far. Continue with 10 more steps, " +
+    "or ask for less at once; all variables are kept.";
   assert.equal(stoppedText({ reason: "max_iterations" }), stopped);
   assert.equal(stoppedText({ reason: "max_iterations", noAnswer: true }), "");
   assert.equal(stoppedText({ reason: "answered" }), "");

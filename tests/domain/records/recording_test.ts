@@ -49,7 +49,7 @@ Deno.test("Playback.call() answers plain calls by their prompt, in order", () =>
 });
 
 Deno.test("Playback.begin() refuses a missing query", () => {
-  assert.throws(() => new Playback(recording()).begin(0), /Cannot replay query 1: the recording has 0 queries/);
+  assert.throws(() => new Playback(recording()).begin(0), /Cannot replay query 1: the recording has no query/);
 });
 
 Deno.test("Playback returns replies with the paths of the place, and knows their results", () => {

@@ -4,8 +4,9 @@ import xterm from "@xterm/headless";
 import type { User } from "./user.ts";
 
 /** The reason why this machine offers no terminal; empty if it does. */
-export const noPty: string = await new Deno.Command("script", { args: ["--version"], stdout: "null", stderr: "null" })
-  .output().then(({ success }) => success ? "" : "script has no --version", () => "script (util-linux) is not here");
+export const noPty: string = await Promise.try(() =>
+  new Deno.Command("script", { args: ["--version"], stdout: "null", stderr: "null" }).output()
+).then(({ success }) => success ? "" : "script has no --version", () => "script (util-linux) is not here");
 
 const quoted = (words: readonly string[]): string =>
   words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import type { Route } from "playwright-core";
 import { final } from "../../helpers/scripted_provider.ts";
 import { ask, inBrowser, inPage } from "./_browser.ts";
 import { gated } from "./_gate.ts";
@@ -53,6 +54,31 @@ inBrowser("a request that is still being sent is not shown in the conversation t
   assert.ok(await page.locator("#cancel").isHidden());
   await inPage(page, `void (location.hash = "${second}")`);
   await page.locator(".answer", { hasText: "of the second" }).waitFor();
+});
+
+inBrowser("deletes a conversation while the page reads it, and reports nothing", {
+  replies: [final("of the first")],
+}, async ({ page, rig }) => {
+  await ask(page, "First");
+  await page.locator(".answer", { hasText: "of the first" }).waitFor();
+  const id = /c=(.*)$/.exec(page.url())?.[1] ?? "";
+  const read = Promise.withResolvers<Route>(), deleted = Promise.withResolvers<void>();
+  await page.route(`**/api/v1/conversations/${id}`, async (route) => {
+    if (route.request().method() === "GET") return read.resolve(route);
+    await route.fulfill({ response: await route.fetch() });
+    deleted.resolve();
+  });
+  await rig.engine.conversations.records.rename(await rig.engine.conversations.byId(id), "Another name");
+  const held = await read.promise;
+  const ended = held.request().response().catch(() => null);
+  await page.locator("#actions > summary").click();
+  await page.locator("#delete").click();
+  await page.locator("#ask-yes").click();
+  await deleted.promise;
+  await held.continue().catch(() => {}); // The page may have ended the read.
+  await ended;
+  await page.locator(".hello").waitFor();
+  assert.equal(await page.locator("#status.bad").count(), 0);
 });
 
 inBrowser("a conversation that another tab deletes is closed, and a renamed one gets its new name", {

@@ -46,6 +46,39 @@ const WORKING: Extension = {
     }),
   ],
 };
+/** A command that runs until it is cancelled. */
+const ENDLESS: Extension = {
+  namespace: "test.endless",
+  alias: { ns: "test.ext.endless", alias: "endless" },
+  doc: "Waits.",
+  version: "0.1.0",
+  symbols: [
+    fn("run", async ({ signal }: EnvironmentView) => {
+      await new Promise((resolve) => signal?.addEventListener("abort", resolve));
+      return {};
+    }, {
+      doc: "Runs.",
+      untimed: true,
+      action: { doing: "running", done: "ran", things: "commands" },
+      outcome: () => ({ text: "cancelled", ok: false, exitCode: null }),
+      args: z.tuple([z.string()]),
+      returns: "unknown",
+    }),
+  ],
+};
+
+inBrowser("a cancelled request says so once, whatever it ran and thought", {
+  rig: { engine: { extensions: [ENDLESS] } },
+  replies: [replyJson("await endless.run('sleep 60')", { thinking: "I wait" })],
+}, async ({ page }) => {
+  await ask(page, "Wait");
+  await page.locator(".running .step", { hasText: "sleep 60" }).waitFor();
+  await page.locator("#request").press("Escape");
+  await page.locator(".answer.stopped", { hasText: "Cancelled in step 1" }).waitFor();
+  const shown = await page.locator(".answer.stopped").innerText();
+  assert.equal(shown.trim(), "Cancelled in step 1; completed work is kept.");
+});
+
 const rig = { engine: { extensions: [WORKING] } };
 
 inBrowser("shows the output of a command instead of its object, folded, and a short value at once", {

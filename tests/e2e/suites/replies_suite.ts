@@ -104,7 +104,7 @@ export function repliesSuite(launcher: Launcher): void {
         assert.deepEqual([ran.code, ran.stdout], [1, "Got to 1\n"]);
         assert.match(
           ran.stderr,
-          /^vis: Stopped at the step limit; this is the best answer so far\. .*--more/m,
+          /^vis: Stopped at the step limit; this is the best answer so far\. .*\n\(vis run --more continues the request\)$/m,
         );
         const more = await user.run(["run", "--more"]);
         assert.deepEqual([more.code, more.stdout], [0, "All 2\n"], more.stderr);

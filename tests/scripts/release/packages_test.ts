@@ -142,6 +142,16 @@ Deno.test({
   },
 });
 
+Deno.test("systemFiles() is null without dpkg", async () => {
+  const path = Deno.env.get("PATH") ?? "";
+  Deno.env.set("PATH", "/nowhere");
+  try {
+    assert.equal(await systemFiles("x86_64-unknown-linux-gnu"), null);
+  } finally {
+    Deno.env.set("PATH", path);
+  }
+});
+
 Deno.test("the formula names the archive with its checksum, and the bill of materials every package", () =>
   withPackages(async (folder) => {
     const name = `vis-9.8.7-${HERE}.tar.gz`;

@@ -3,7 +3,7 @@ import type { BranchOfConversation, Conversations } from "../../../conversation/
 import { blockEnd, endFacts } from "../../../conversation/export/markdown.ts";
 import { UsageError } from "../../../domain/errors.ts";
 import { isPostgres } from "../../../domain/kit/addresses.ts";
-import { ago, clip, counted, localTime, oneLine, visibleText } from "../../../domain/kit/text.ts";
+import { ago, clip, countedChoice, localTime, oneLine, visibleText } from "../../../domain/kit/text.ts";
 import { BlockTally } from "../../../domain/query/calls.ts";
 import { blockFailure } from "../../../domain/query/query_progress.ts";
 import { steeredAfter, steeredInto, type SteeredMessage } from "../../../domain/query/stored_query.ts";
@@ -98,7 +98,9 @@ function branchFacts({ branchId, parentBranchId, fork, title, queries, createdAt
 function only(recording: Recording, number: number): Recording {
   const query = recording.queries[number - 1];
   if (query) return { ...recording, queries: [query] };
-  throw new UsageError(`Cannot show request ${number}: the branch has ${counted(recording.queries.length, "request")}`);
+  throw new UsageError(
+    `Cannot show request ${number}: the branch has ${countedChoice(recording.queries.length, "request")}`,
+  );
 }
 
 function printable(recording: Recording): object {

@@ -1,5 +1,5 @@
 import { UsageError } from "../../../domain/errors.ts";
-import { counted, oneLine, visibleText } from "../../../domain/kit/text.ts";
+import { counted, countedChoice, oneLine, visibleText } from "../../../domain/kit/text.ts";
 import {
   compareRecordings,
   type PathMap,
@@ -47,7 +47,7 @@ async function replay(
   const count = flags.query ?? recording.queries.length;
   if (count > recording.queries.length) {
     throw new UsageError(
-      `Cannot replay request ${count}: the branch has ${counted(recording.queries.length, "request")}`,
+      `Cannot replay request ${count}: the branch has ${countedChoice(recording.queries.length, "request")}`,
     );
   }
   using interrupted = interrupt(io);

@@ -5,7 +5,7 @@ import { Cancelled, ConfigError, fileFault, messageOf, UsageError } from "../../
 import { type Image, readImage } from "../../../domain/images.ts";
 import { ByteBuffer, decodeText } from "../../../domain/kit/bytes.ts";
 import { abortable } from "../../../domain/kit/concurrency.ts";
-import { counted, oneLine, visibleText } from "../../../domain/kit/text.ts";
+import { countedChoice, oneLine, visibleText } from "../../../domain/kit/text.ts";
 import type { SentMessage } from "../../../domain/query/model_call.ts";
 import type { QueryResult } from "../../../domain/query/query_schemas.ts";
 import { shownRange } from "../../../domain/query/stored_query.ts";
@@ -179,7 +179,7 @@ export async function retryCommand(
     const query = queries.at(flags.query === undefined ? -1 : flags.query - 1);
     if (!query) {
       const which = flags.query === undefined ? "the last request" : `request ${flags.query}`;
-      throw new UsageError(`Cannot retry ${which}: the branch has ${counted(queries.length, "request")}`);
+      throw new UsageError(`Cannot retry ${which}: the branch has ${countedChoice(queries.length, "request")}`);
     }
     return await runQueryCommand({
       io,
@@ -428,7 +428,9 @@ async function stored(
   if (found) return found;
   if (row) throw new UsageError(`Cannot show step ${row.position + 1} of the latest request: its prompt is not stored`);
   if (rows.length === 0) throw new UsageError("Cannot show a step of the latest request: it has no steps");
-  throw new UsageError(`Cannot show step ${iteration} of the latest request: it has ${counted(rows.length, "step")}`);
+  throw new UsageError(
+    `Cannot show step ${iteration} of the latest request: it has ${countedChoice(rows.length, "step")}`,
+  );
 }
 
 function print(messages: readonly SentMessage[], { io, json }: { readonly io: Io; readonly json: boolean }): void {

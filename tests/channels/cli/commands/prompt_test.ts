@@ -77,7 +77,7 @@ Deno.test("vis prompt shows the messages of a stored iteration", async () => {
     const past = await prompt(engine, ...id, "--iteration", "4");
     assert.deepEqual([past.code, past.err], [
       2,
-      "vis: Cannot show step 4 of the latest request: it has 3 steps\n",
+      "vis: Cannot show step 4 of the latest request: it has 3 steps; choose 1 to 3\n",
     ]);
   }
 });

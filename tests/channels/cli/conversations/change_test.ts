@@ -76,7 +76,10 @@ Deno.test("retryCommand() runs the last query again, or another in a fork, and s
   await retryCommand(id, { ...first, flags: { ...QUIET, query: 1, output: "json" } });
   assert.equal(JSON.parse(first.io.out).answer, "5: in a fork");
   assert.equal((await engine.conversations.branches(id)).length, 2);
-  await assert.rejects(retryCommand(id, { ...first, flags: { ...QUIET, query: 7 } }), /Cannot retry request 7: /);
+  await assert.rejects(
+    retryCommand(id, { ...first, flags: { ...QUIET, query: 7 } }),
+    /Cannot retry request 7: the branch has 1 request; choose 1$/,
+  );
 });
 
 Deno.test("renameConversation() and deleteConversation() report their work; no conversation is deleted without --yes", async () => {
@@ -92,6 +95,19 @@ Deno.test("renameConversation() and deleteConversation() report their work; no c
   assert.equal(await remove(true), 0);
   assert.deepEqual(await engine.conversations.list({ limit: 5 }), []);
   assert.ok(requests.every(({ browse }) => browse === true));
+});
+
+Deno.test("renameConversation() renames the branch that was used last, which lists of conversations show", async () => {
+  await using engine = await startEngine(["First", "Fork", "Root"].map((final) => replyJson([], { final })));
+  await engine.ask("x");
+  const { conversationId: id, branchId: root } = engine.branch;
+  const fork = await engine.conversations.fork({ queryId: (await engine.ask("y")).queryId, position: null });
+  await engine.ask("z");
+  const { io, services } = engineServices(engine);
+  await renameConversation(id, ["the", "root"], { services, io, flags: {} });
+  await renameConversation(fork.branchId, ["the", "fork"], { services, io, flags: {} });
+  const [listed] = await engine.conversations.list({ limit: 5 });
+  assert.deepEqual([listed?.title, listed?.branchId], ["the root", root]);
 });
 
 Deno.test("deleteConversation() explains how the space of a file is freed, but not for a server", async () => {

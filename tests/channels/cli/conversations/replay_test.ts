@@ -184,6 +184,7 @@ Deno.test("replayCommand() refuses a missing query", async () => {
   await engine.ask("One");
   await assert.rejects(
     replay(engine, { query: 2 }),
-    (error) => error instanceof UsageError && /Cannot replay request 2: the branch has 1 request$/.test(error.message),
+    (error) =>
+      error instanceof UsageError && /Cannot replay request 2: the branch has 1 request; choose 1$/.test(error.message),
   );
 });

@@ -262,7 +262,23 @@ Deno.test("messages: an idempotency key runs a request once, also for clients at
   const three = await send({ request: "x" });
   assert.deepEqual([one.answer, two.queryId, three.queryId], ["once", one.queryId, one.queryId]);
   assert.equal((await send({ request: "y" })).status, 422);
-  assert.equal((await rig.post(messages(id), { request: "x" }, { "idempotency-key": "ä".repeat(300) })).status, 400);
+  for (
+    const [bad, detail] of [
+      [
+        "ä",
+        'Cannot use Idempotency-Key "ä": it has characters that are not printable ASCII; send only printable ASCII',
+      ],
+      [
+        "k".repeat(300),
+        `${"k".repeat(56)}… (244 more characters)": it has 300 characters; the limit is 255 characters`,
+      ],
+      [" ", 'Cannot use Idempotency-Key "": it is empty; send 1 to 255 characters'],
+    ] as const
+  ) {
+    const refused = await rig.post(messages(id), { request: "x" }, { "idempotency-key": bad });
+    const problem = await refused.json();
+    assert.deepEqual([refused.status, String(problem.detail).endsWith(detail)], [400, true], problem.detail);
+  }
   const elsewhere = await rig.conversation();
   assert.equal((await (await rig.post(messages(elsewhere), { request: "x" }, key)).json()).answer, "other");
   const events = await allEvents(await rig.post(messages(id), { request: "x" }, { ...key, ...SSE }));

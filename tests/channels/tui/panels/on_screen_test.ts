@@ -261,6 +261,17 @@ Deno.test("/copy hands the last answer to the terminal's clipboard", async () =>
   });
 });
 
+Deno.test("/copy names the size of an answer that is too long for the clipboard, the limit and a way out", async () => {
+  await withScreen([final("x".repeat(1_000_001))], {}, async ({ screen }) => {
+    screen.type(`one${ENTER}`);
+    await screen.until("1 step ");
+    screen.type("\x19");
+    await screen.until(
+      "it has 1000001 bytes; the limit for the terminal's clipboard is 1000000 bytes; copy a part of it",
+    );
+  });
+});
+
 Deno.test("text selected with the mouse is copied", async () => {
   await withScreen([final("Drag: over these words")], {}, async ({ screen }) => {
     screen.type(`one${ENTER}`);

@@ -15,7 +15,7 @@ const PROBE = new Deno.Command("unshare", {
   args: ["--pid", "--fork", "--mount-proc", "true"],
   stderr: "null",
 });
-const NAMESPACES = await PROBE.output().then(({ success }) => success, () => false);
+const NAMESPACES = await Promise.try(() => PROBE.output()).then(({ success }) => success, () => false);
 
 /** A model that adds the last word of a request to `list`. A request with the word "slowly" has two iterations, and the
  * second waits until `go` is called. */
