@@ -89,7 +89,7 @@ export const BETWEEN: readonly StateRow[] = [
       const refused = replyJson([], { final: "{{a}} {{missing}}" });
       for (const last of [PROSE, EMPTY, refused, callError(400), callError(401)]) {
         await play([thinks, last], ({ result }) => {
-          ended(result, "max_iterations", /budget of 1 step\.[\s\S]*Half of it is counted[\s\S]*--more/);
+          ended(result, "max_iterations", /budget of 1 step\.[\s\S]*Half of it is counted[\s\S]*10 more steps/);
         }, { settings: { budget: 1 } });
       }
     },

@@ -356,7 +356,7 @@ export class Screen implements PanelActions {
     const bytes = Buffer.from(text);
     if (bytes.byteLength > COPIED_BYTES) {
       return this.tell(
-        `Cannot copy the text: it has ${bytes.byteLength} bytes; the limit for the terminal's clipboard is ${COPIED_BYTES} bytes; copy a part of it, or write the conversation to a file with vis conversations export`,
+        `Cannot copy ${bytes.byteLength} bytes: the limit is ${COPIED_BYTES} bytes; copy a part of the text`,
       );
     }
     this.#parts.terminal.write(`\x1b]52;c;${bytes.toString("base64")}\x07`);

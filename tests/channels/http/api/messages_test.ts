@@ -270,7 +270,7 @@ Deno.test("messages: an idempotency key runs a request once, also for clients at
       ],
       [
         "k".repeat(300),
-        `${"k".repeat(56)}… (244 more characters)": it has 300 characters; the limit is 255 characters`,
+        `${"k".repeat(56)}… (+244 chars)": it has 300 characters; the limit is 255 characters`,
       ],
       [" ", 'Cannot use Idempotency-Key "": it is empty; send 1 to 255 characters'],
     ] as const

@@ -267,7 +267,7 @@ Deno.test("/copy names the size of an answer that is too long for the clipboard,
     await screen.until("1 step ");
     screen.type("\x19");
     await screen.until(
-      "it has 1000001 bytes; the limit for the terminal's clipboard is 1000000 bytes; copy a part of it",
+      "Cannot copy 1000001 bytes: the limit is 1000000 bytes; copy a part",
     );
   });
 });
