@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: ac82d3d8489a3fc89b46100d19fe1d515a5d6cc531a8f678fd6015a0a908482c
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 9f5d6a3fc04d1b1c7a7903f45ea5cb0e7bc40ce96a54e53a1213bd9282e38fff
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
