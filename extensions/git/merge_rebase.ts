@@ -7,26 +7,26 @@ import { checkedRef, commitHash, refError } from "./refs_and_paths.ts";
 import { type GitState, readState, readStatus, refuseDuring } from "./status.ts";
 import { saveWork, uncommitted } from "./stash_reset.ts";
 
-export interface Steps {
+export interface SequenceSteps {
   readonly continue?: boolean;
   readonly abort?: boolean;
   readonly skip?: boolean;
 }
 
-export interface MergeOptions extends Omit<Steps, "skip"> {
+export interface MergeOptions extends Omit<SequenceSteps, "skip"> {
   readonly noFf?: boolean;
   readonly ffOnly?: boolean;
   readonly squash?: boolean;
   readonly message?: string;
 }
 
-export interface RebaseOptions extends Steps {
+export interface RebaseOptions extends SequenceSteps {
   readonly onto?: string;
   /** The rebase takes commits after this one. By default, it takes all commits that `onto` lacks. */
   readonly from?: string;
 }
 
-export interface PickOptions extends Steps {
+export interface PickOptions extends SequenceSteps {
   readonly noCommit?: boolean;
   readonly mainline?: number;
 }
@@ -181,7 +181,7 @@ async function stateAfter(
   return { ...state, ...then, was, ...why, ...(saved === undefined ? {} : { saved }) };
 }
 
-function stepOf(during: During, steps: Steps, namesCommit: boolean): keyof Steps | null {
+function stepOf(during: During, steps: SequenceSteps, namesCommit: boolean): keyof SequenceSteps | null {
   const asked = (["continue", "abort", "skip"] as const).filter((step) => steps[step]);
   if (asked.length + Number(namesCommit) === 1) return asked[0] ?? null;
   const what = asked.length === 0
@@ -192,7 +192,7 @@ function stepOf(during: During, steps: Steps, namesCommit: boolean): keyof Steps
   throw new TypeError(`Cannot ${during}: ${what}`);
 }
 
-async function goOn(env: EnvironmentView, during: During, step: keyof Steps): Promise<Sequenced> {
+async function goOn(env: EnvironmentView, during: During, step: keyof SequenceSteps): Promise<Sequenced> {
   const git = await Git.of(env, [NAMES[during], { [step]: true }]);
   const status = await readStatus(git, { limit: 100_000 });
   const cannot = `Cannot ${step} the ${during}`;

@@ -28,7 +28,7 @@ import {
   type PickOptions,
   rebase,
   type RebaseOptions,
-  type Steps,
+  type SequenceSteps,
 } from "./merge_rebase.ts";
 import { stateOutcome, status, type StatusOptions, uncommittedWords } from "./status.ts";
 import { reset, type ResetOptions, restore, type RestoreOptions, stash, type StashOptions } from "./stash_reset.ts";
@@ -104,7 +104,8 @@ interface Words {
 
 /** The words of a call that goes on with a stopped operation. Such a call names no ref. */
 const stepWords = (one: string, begun: Words) => (first?: unknown): Words => {
-  const { abort, skip, continue: resumed } = (typeof first === "object" && first !== null ? first : {}) as Steps;
+  const { abort, skip, continue: resumed } =
+    (typeof first === "object" && first !== null ? first : {}) as SequenceSteps;
   const words = (ing: string, ed: string) => ({
     doing: `${ing} ${one}`,
     done: `${ed} ${one}`,
