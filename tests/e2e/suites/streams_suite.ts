@@ -58,7 +58,7 @@ export function streamsSuite(launcher: Launcher): void {
               /<notes>[\s\S]*no usable reply[\s\S]*Half of it is counted/,
             );
           });
-          assert.match(ran.stderr, /^\[5\] retrying in 1 s \(try 2\): Cannot read the whole reply/m);
+          assert.match(ran.stderr, /^\[5\] retrying in 1 s \(try 2\): Cannot read the complete reply/m);
           assert.equal(user.mock.requests[4]?.context, user.mock.requests[5]?.context);
           assert.match(ran.stderr, /^\[5\] no usable reply: The length limit of the model mock-1 cut the reply\. /m);
           assert.match(ran.stderr, /^6 steps /m);
