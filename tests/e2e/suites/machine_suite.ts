@@ -156,7 +156,7 @@ export function machineSuite(launcher: Launcher): void {
     const target = mounting(`mount -t tmpfs -o size=40k none ${full}; exec "$@"`);
     const copied = await user.run(["db", "backup", `${full}/copy.db`], { shell: target });
     assert.equal(copied.code, 3);
-    assert.match(copied.stderr, /^vis: Cannot use database .*full\/copy\.db: the disk is full/);
+    assert.match(copied.stderr, /^vis: Cannot back up to .*full\/copy\.db: the disk is full/);
   });
 
   launched(mounts, "vis without /proc says that it cannot start", async () => {

@@ -79,7 +79,7 @@ export function replaySuite(launcher: Launcher): void {
     assert.deepEqual([refused.code, refused.stdout], [2, ""]);
     assert.match(
       refused.stderr,
-      /^vis: Cannot copy .*work space for the replay: it has more than 1024 MiB; .*--in-place/,
+      /^vis: Cannot copy .*work space for the replay: .* have more than 1024 MiB, the limit; .*--in-place/,
     );
     assert.deepEqual(await copiesOf(user), []);
     const missing = await user.run(["replay", id, "--cwd", user.path("gone")], { env: NO_PROVIDER });
