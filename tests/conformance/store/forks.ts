@@ -244,7 +244,7 @@ export const storeForkCases: readonly StoreCase[] = [
       await assert.rejects(store.fork({ queryId: "no", position: 0 }), /Cannot fork .*no: no query has this id/);
       await assert.rejects(
         store.fork({ queryId, position: 4 }),
-        /Cannot fork at step 5 of query .*: the query has 1 step$/,
+        /Cannot fork at step 5 of query .*: the query has 1 step; choose/,
       );
       await assert.rejects(store.fork({ queryId, position: null }), /still running/);
       assert.deepEqual(await values(store, (await store.fork({ queryId, position: 0 })).branchId), { a: "1" });
