@@ -21,6 +21,12 @@ export interface Workspace {
   readonly isOpen?: boolean;
 }
 
+/** Joins the first `most` texts, and counts the others. */
+export function someOf(texts: readonly string[], most: number, between = ", "): string {
+  const more = texts.length > most ? ` and ${texts.length - most} more` : "";
+  return `${texts.slice(0, most).join(between)}${more}`;
+}
+
 const MAX_NAMED = 20;
 
 /** The change is inside the repository around the workspace, so the user may allow it. */
@@ -29,9 +35,9 @@ export class OutsideWorkspace extends RangeError {
 
   /** `shown` has the lines of the change for a question. */
   constructor(readonly paths: readonly string[], readonly shown = "") {
-    const more = paths.length > MAX_NAMED ? ` and ${paths.length - MAX_NAMED} more` : "";
-    const named = `${paths.slice(0, MAX_NAMED).join(", ")}${more}`;
-    super(`Cannot change ${named}: ${paths.length === 1 ? "it is" : "they are"} outside the workspace`);
+    super(
+      `Cannot change ${someOf(paths, MAX_NAMED)}: ${paths.length === 1 ? "it is" : "they are"} outside the workspace`,
+    );
   }
 }
 

@@ -1,4 +1,4 @@
-import { confine, type Workspace } from "./confine.ts";
+import { confine, someOf, type Workspace } from "./confine.ts";
 import type { FsContext } from "./context.ts";
 import { FolderTooLarge } from "./tree/tree.ts";
 import { GlobMatcher } from "./walk/glob_matcher.ts";
@@ -47,9 +47,8 @@ export async function findFiles(
 }
 
 function tooManyFound(patterns: readonly string[]): RangeError {
-  const more = patterns.length > MAX_NAMED ? ` and ${patterns.length - MAX_NAMED} more` : "";
   return new RangeError(
-    `Cannot list ${patterns.slice(0, MAX_NAMED).join(", ")}${more}: more than ${MAX_FILES} files match, the limit; ` +
+    `Cannot list ${someOf(patterns, MAX_NAMED)}: more than ${MAX_FILES} files match, the limit; ` +
       "narrow the pattern, or pass {limit} to fs.glob",
   );
 }

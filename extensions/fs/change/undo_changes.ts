@@ -6,7 +6,7 @@ import {
   type State,
   stateOf,
 } from "../checkpoints.ts";
-import { confineEntryForWrite } from "../confine.ts";
+import { confineEntryForWrite, someOf } from "../confine.ts";
 import type { FsContext } from "../context.ts";
 import { askForSecret } from "../read/read_place.ts";
 import type { Facts } from "../tree/tree.ts";
@@ -105,11 +105,8 @@ function nothing(all: readonly Checkpoint[], choice: UndoChoice): Error {
  * changes. */
 function nothingLeft(changes: readonly Checkpoint[], { redo }: UndoChoice): Error {
   const paths = [...new Set(changes.flatMap(({ items }) => items.map(({ path }) => path)))];
-  const more = paths.length > MAX_NAMED ? ` and ${paths.length - MAX_NAMED} more` : "";
   return new Error(
-    `Cannot ${redo ? "redo" : "undo"} the change: the state of ${
-      paths.slice(0, MAX_NAMED).join(", ")
-    }${more} is already ` +
+    `Cannot ${redo ? "redo" : "undo"} the change: the state of ${someOf(paths, MAX_NAMED)} is already ` +
       `as ${redo ? "after" : "before"} it; repeat for an earlier change`,
   );
 }
@@ -117,8 +114,7 @@ function nothingLeft(changes: readonly Checkpoint[], { redo }: UndoChoice): Erro
 function allKept(kept: readonly Kept[], { redo }: UndoChoice): Error {
   const reasons = Map.groupBy(kept, ({ reason }) => reason);
   const parts = [...reasons].map(([reason, those]) => {
-    const paths = those.slice(0, MAX_NAMED).map(({ path }) => path).join(", ");
-    return `${paths}${those.length > MAX_NAMED ? ` and ${those.length - MAX_NAMED} more` : ""} ${reason}`;
+    return `${someOf(those.map(({ path }) => path), MAX_NAMED)} ${reason}`;
   });
   const text = `Cannot ${redo ? "redo" : "undo"}: ${parts.join("; ")}`;
   return reasons.has(BY_OTHERS) || reasons.has(COMMITTED) ? new FilesChanged(text) : new Error(text);

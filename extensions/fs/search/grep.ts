@@ -1,4 +1,4 @@
-import { confine, type Workspace, type WorkspacePath } from "../confine.ts";
+import { confine, someOf, type Workspace, type WorkspacePath } from "../confine.ts";
 import type { FsContext } from "../context.ts";
 import { missing, withFolders } from "../find_files.ts";
 import { isHiddenSecret } from "../read/read_place.ts";
@@ -112,19 +112,20 @@ class Unsearched {
 
   note(): void {
     if (this.#faults.length > 0) {
-      this.#note(`${some(this.#faults.map(({ message }) => message), "; ")}; the result covers only the other paths`);
+      this.#note(
+        `${
+          someOf(this.#faults.map(({ message }) => message), MAX_NAMED, "; ")
+        }; the result covers only the other paths`,
+      );
     }
     if (this.#keys.length > 0) {
       this.#note(
-        `Vis did not search ${some(this.#keys, ", ")}, because such files may hold keys; fs.readFile asks the user`,
+        `Vis did not search ${
+          someOf(this.#keys, MAX_NAMED)
+        }, because such files may hold keys; fs.readFile asks the user`,
       );
     }
   }
-}
-
-function some(texts: readonly string[], between: string): string {
-  const more = texts.length > MAX_NAMED ? ` and ${texts.length - MAX_NAMED} more` : "";
-  return `${texts.slice(0, MAX_NAMED).join(between)}${more}`;
 }
 
 async function* filesOf(

@@ -3,6 +3,7 @@ import type { ProviderAdmin } from "../../channels/channel.ts";
 import { parseJsonc, setInJsonc } from "../../config/jsonc.ts";
 import { valueAt } from "../../config/layers.ts";
 import { Cancelled, ConfigError, messageOf, ProviderError, reasonOf, UsageError } from "../../domain/errors.ts";
+import { counted } from "../../domain/kit/text.ts";
 import type {
   KeyReport,
   KeyTrial,
@@ -141,7 +142,7 @@ export class AppProviderAdmin implements ProviderAdmin {
     try {
       const names = await served(resolved, { signal, withinMs: TRY_MS });
       await checkedAlone(resolved, { key, signal });
-      const found = `it offers ${names.length} model${names.length === 1 ? "" : "s"}`;
+      const found = `it offers ${counted(names.length, "model")}`;
       const model = this.#settings.config.model === null ? await instead(names, resolved) : null;
       return { state: "works", found, ...(model === null ? {} : { model }) };
     } catch (error) {

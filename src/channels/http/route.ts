@@ -12,7 +12,7 @@ import { Semaphore } from "../../domain/kit/concurrency.ts";
 import { type JsonLimits, JsonTooLarge, readForeignJson } from "../../domain/kit/json.ts";
 import type { StoredQuery } from "../../domain/query/stored_query.ts";
 import { bodyTooLarge } from "./admission.ts";
-import type { Env, HttpLimits } from "./env.ts";
+import type { Env, HttpLimits, HttpParts } from "./env.ts";
 import { Problem } from "./problem.ts";
 import type { TokenScope } from "./tokens.ts";
 
@@ -128,6 +128,18 @@ export async function existing<T>(
   });
   if (found !== null && found !== undefined) return found;
   throw new Problem(`Cannot find ${what}: ${why}`, { kind: "not-found" });
+}
+
+/** Throws `Problem` (400) for a workspace that the server does not have. */
+export function servedWorkspace(
+  { workspace: usual, workspaces = [] }: Pick<HttpParts, "workspace" | "workspaces">,
+  workspace = usual,
+): string {
+  if (workspace === usual || workspaces.includes(workspace)) return workspace;
+  throw new Problem(
+    `Cannot use workspace ${workspace.slice(0, 200)}: the server does not have it; GET /api/v1 lists its workspaces`,
+    { kind: "bad-request" },
+  );
 }
 
 export async function findConversation(conversations: Conversations, id = ""): Promise<Conversation> {

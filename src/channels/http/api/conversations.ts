@@ -13,7 +13,7 @@ import { undoCuts } from "../../../domain/undo.ts";
 import { hasMarkdown, type MarkdownBlock } from "../../../markdown/tree.ts";
 import type { Env } from "../env.ts";
 import { Problem } from "../problem.ts";
-import { describeIn, findQuery, inConversation, validJson, validQuery } from "../route.ts";
+import { describeIn, findQuery, inConversation, servedWorkspace, validJson, validQuery } from "../route.ts";
 import { ConversationDetailSchema } from "./schemas.ts";
 import * as schema from "./schemas.ts";
 
@@ -72,16 +72,8 @@ conversations.post(
   }),
   validJson(schema.NewConversationBody),
   async (c) => {
-    const { workspaces = [], workspace: usual } = c.env.parts;
-    const { title, workspace = usual } = c.req.valid("json");
-    if (workspace !== usual && !workspaces.includes(workspace)) {
-      throw new Problem(
-        `Cannot use workspace ${
-          workspace.slice(0, 200)
-        }: the server does not have it; GET /api/v1 lists its workspaces`,
-        { kind: "bad-request" },
-      );
-    }
+    const { title, workspace: asked } = c.req.valid("json");
+    const workspace = servedWorkspace(c.env.parts, asked);
     const untitled = title === UNTITLED;
     const made = await c.env.parts.conversations.create({ title, channel: "http", workspace, untitled });
     return c.json(schema.ConversationSchema.parse(made), 201, { location: `${BASE}/${made.conversationId}` });

@@ -6,7 +6,7 @@ import { visibleText } from "../../../domain/kit/text.ts";
 import { SearchHitSchema } from "../../search_hit_schema.ts";
 import type { Env, HttpParts } from "../env.ts";
 import { Problem } from "../problem.ts";
-import { describeIn, findConversation, inConversation, validJson, validQuery } from "../route.ts";
+import { describeIn, findConversation, inConversation, servedWorkspace, validJson, validQuery } from "../route.ts";
 import * as schema from "./schemas.ts";
 
 type PreviewTarget = Parameters<HttpParts["conversations"]["preview"]>[1];
@@ -80,14 +80,10 @@ server.post(
 
 async function workspaceOf(
   { env: { parts } }: Context<Env>,
-  { conversation, workspace = parts.workspace }: z.infer<typeof schema.PlaceQuery>,
+  { conversation, workspace }: z.infer<typeof schema.PlaceQuery>,
 ): Promise<string> {
   if (conversation !== undefined) return (await findConversation(parts.conversations, conversation)).workspace;
-  if ([parts.workspace, ...parts.workspaces ?? []].includes(workspace)) return workspace;
-  throw new Problem(
-    `Cannot use workspace ${workspace.slice(0, 200)}: the server does not have it; GET /api/v1 lists its workspaces`,
-    { kind: "bad-request" },
-  );
+  return servedWorkspace(parts, workspace);
 }
 
 server.get(
