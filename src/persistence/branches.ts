@@ -3,7 +3,7 @@ import { UsageError } from "../domain/errors.ts";
 import { newId } from "../domain/kit/ids.ts";
 import { countedChoice } from "../domain/kit/text.ts";
 import type { BranchPoint, NewFork } from "../domain/records/conversations.ts";
-import { Content } from "./content.ts";
+import { Content } from "./long_values.ts";
 import { Damage, type Database, fromJson, insertRow, namedQuery, toJson } from "./database.ts";
 import type { DatabaseSchema } from "./tables.ts";
 

@@ -20,7 +20,7 @@ import {
   isShownRun,
   readLineage,
 } from "./branches.ts";
-import { Content } from "./content.ts";
+import { Content } from "./long_values.ts";
 import {
   Damage,
   type Database,

@@ -8,12 +8,12 @@ import type {
   DatabaseCopyReport,
   DatabaseCopyRequest,
 } from "../domain/records/database_maintenance.ts";
-import { Content, contentPieces, encodingOf, largePieces, putLarge } from "./content.ts";
+import { Content, contentPieces, encodingOf, largePieces, putLarge } from "./long_values.ts";
 import { Damage, type Database, insertRow } from "./database.ts";
 import { SqliteConnection, Transactions } from "./sqlite/connection.ts";
 import { openDatabase, openExisting } from "./sqlite/open_database.ts";
 import { SqliteDatabase } from "./sqlite/sqlite_database.ts";
-import { toStoreError } from "./sqlite/store_error.ts";
+import { toStoreError } from "./sqlite/sqlite_error.ts";
 import { columnsOf, columnsOfKind, orderOf, snakeCase, USER_TABLES, type UserTable } from "./tables.ts";
 
 const BUSY_MS = 10_000;

@@ -2,7 +2,7 @@ import { BoundedMap } from "../domain/kit/bounded_map.ts";
 import { DEFAULT_TENANT, newId } from "../domain/kit/ids.ts";
 import type { StateStore } from "../domain/records/extension_state.ts";
 import type { Archive } from "../domain/records/history.ts";
-import { Content, largePieces, putLarge } from "./content.ts";
+import { Content, largePieces, putLarge } from "./long_values.ts";
 import {
   branchTree,
   ConversationRows,

@@ -4,7 +4,7 @@ import { unrefTimer, withPatience } from "../domain/kit/concurrency.ts";
 import { jsonOrUndefined } from "../domain/kit/json.ts";
 import type { Database, ErasureWork } from "./database.ts";
 import { SqliteConnection, Transactions } from "./sqlite/connection.ts";
-import { isBusy } from "./sqlite/store_error.ts";
+import { isBusy } from "./sqlite/sqlite_error.ts";
 import { type ConversationTableName, isOfConversation, REFERRING_TABLES, snakeCase } from "./tables.ts";
 
 const PREFIX = "sha256:";

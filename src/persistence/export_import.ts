@@ -6,7 +6,7 @@ import { newId } from "../domain/kit/ids.ts";
 import { clip } from "../domain/kit/text.ts";
 import type { ContentSource, ImportReport } from "../domain/records/conversations.ts";
 import { ARCHIVE_FORMAT, ARCHIVE_VERSION, type ArchivePart, type ConversationArchive } from "./archive_schema.ts";
-import { Content, contentPieces, putLarge } from "./content.ts";
+import { Content, contentPieces, putLarge } from "./long_values.ts";
 import { type Database, insertRow, toJson } from "./database.ts";
 import { moveToFront } from "./branches.ts";
 import {

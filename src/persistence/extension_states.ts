@@ -11,7 +11,7 @@ import type {
   StateVersion,
 } from "../domain/records/extension_state.ts";
 import { type BranchSegment, isShownIteration, readLineage, readLineageAt } from "./branches.ts";
-import { Content } from "./content.ts";
+import { Content } from "./long_values.ts";
 import { type Database, insertRow, isSeen } from "./database.ts";
 import { checkRun } from "./runs.ts";
 import type { DatabaseSchema } from "./tables.ts";

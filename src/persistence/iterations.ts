@@ -9,7 +9,7 @@ import {
   type StoredApproval,
 } from "../domain/query/stored_query.ts";
 import type { VariableImage } from "../domain/query/variable.ts";
-import { checkOf, compareValue, Content, type ValueCheck } from "./content.ts";
+import { checkOf, compareValue, Content, type ValueCheck } from "./long_values.ts";
 import { type Database, fromJson, insertRow, namedQuery, searchText, toJson, updateRow } from "./database.ts";
 import { addTraces, changeQueryMetadata, checkFence, type QueryMetadata, runningRun } from "./runs.ts";
 import type { IterationEnd, IterationStore, NewIteration, QueryStore, StoredBlock, StoredIteration } from "./store.ts";

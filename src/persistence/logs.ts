@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { newId } from "../domain/kit/ids.ts";
 import { LOG_LEVELS, type LogEntry, type LogFilter, logLevelOf, type LogRow } from "../domain/records/history.ts";
-import { Content } from "./content.ts";
+import { Content } from "./long_values.ts";
 import { type Database, fromJson, insertRow, isSeen, namedQuery } from "./database.ts";
 import type { DatabaseSchema } from "./tables.ts";
 

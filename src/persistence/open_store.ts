@@ -8,7 +8,7 @@ import { SqliteConnection, Transactions } from "./sqlite/connection.ts";
 import { refuseNewer } from "./sqlite/migrate.ts";
 import { openDatabase, type OpenFiles } from "./sqlite/open_database.ts";
 import { SqliteDatabase } from "./sqlite/sqlite_database.ts";
-import { isBusy, toStoreError } from "./sqlite/store_error.ts";
+import { isBusy, toStoreError } from "./sqlite/sqlite_error.ts";
 import type { ProcessOwner, Store } from "./store.ts";
 
 export interface OpenStoreOptions {

@@ -20,7 +20,7 @@ import type { RequestKey, StoredQuery } from "../domain/query/stored_query.ts";
 import { ChangedFiles, QueryWork } from "../domain/query/work_summary.ts";
 import type { NewestQueries } from "../domain/records/history.ts";
 import { type BranchSegment, type ForkPoint, isShownRun, moveToFront, queriesIn, readLineage } from "./branches.ts";
-import { Content } from "./content.ts";
+import { Content } from "./long_values.ts";
 import { titleFromRequest } from "./conversations.ts";
 import { Damage, type Database, fromJson, insertRow, namedQuery, searchText, toJson, updateRow } from "./database.ts";
 import { endIteration, readIterations } from "./iterations.ts";

@@ -4,7 +4,7 @@ import { addUsage, type ModelTrace, NO_USAGE } from "../domain/query/model_call.
 import type { QueryEnd, Usage } from "../domain/query/query_schemas.ts";
 import type { SteeredMessage, StoredApproval } from "../domain/query/stored_query.ts";
 import { queriesIn } from "./branches.ts";
-import { Content } from "./content.ts";
+import { Content } from "./long_values.ts";
 import {
   Damage,
   type Database,

@@ -3,7 +3,7 @@ import { DatabaseSync, type StatementSync } from "node:sqlite";
 import type { SteeredMessage } from "../domain/query/stored_query.ts";
 import type { SearchFilter, SearchHit, SearchKind } from "../domain/records/history.ts";
 import { type BranchSegment, readLineage } from "./branches.ts";
-import { Content } from "./content.ts";
+import { Content } from "./long_values.ts";
 import {
   Damage,
   type Database,

@@ -8,7 +8,7 @@ import {
 } from "../domain/query/variable.ts";
 import type { BranchPoint } from "../domain/records/conversations.ts";
 import { type BranchSegment, isShownIteration, readLineage, readLineageAt, readPoint } from "./branches.ts";
-import { checkOf, compareValue, Content, releaseClaim, type ValueCheck } from "./content.ts";
+import { checkOf, compareValue, Content, releaseClaim, type ValueCheck } from "./long_values.ts";
 import { Damage, type Database, fromJson, insertRow, namedQuery, searchText, toJson } from "./database.ts";
 import { checkRun, lastIteration, newestRun } from "./runs.ts";
 import type { IterationEnd, StoredBlock, VariableHead, VariableStore, VariableVersion } from "./store.ts";

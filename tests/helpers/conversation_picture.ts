@@ -3,7 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { isAlive } from "../../src/app/session/process_owner.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
 import type { Store, StoredIteration } from "../../src/persistence/store.ts";
-import { collectContent } from "../../src/persistence/unused_content.ts";
+import { collectContent } from "../../src/persistence/unused_long_values.ts";
 import { CALL } from "./kill_script.ts";
 
 /** The facts that must be the same in every run of the script, interrupted or not; see "After an interruption" in

@@ -59,7 +59,7 @@ export async function openPostgresStore(
   return databaseStore(db, {
     ...{ now, isAlive, location },
     asNode: async (node) => {
-      const { openNodeStore } = await import("../nodes.ts");
+      const { openNodeStore } = await import("../node_store.ts");
       return openNodeStore(db.of(null), { node, address, now, isAlive });
     },
     busyMs: startMs,

@@ -6,14 +6,14 @@ import { crc32 } from "node:zlib";
 import { messageOf, StoreError } from "../../domain/errors.ts";
 import { counted } from "../../domain/kit/text.ts";
 import type { CheckReport } from "../../domain/records/database_maintenance.ts";
-import { applyDelta, stepsOf } from "../content.ts";
+import { applyDelta, stepsOf } from "../long_values.ts";
 import type { Database } from "../database.ts";
 import { tableRows } from "./connection.ts";
 import { type FoundSchema, schemaProblems } from "./migrate.ts";
 import { openExisting } from "./open_database.ts";
-import { isBusy, systemError, toStoreError } from "./store_error.ts";
+import { isBusy, systemError, toStoreError } from "./sqlite_error.ts";
 import { columnsOf, snakeCase, type UserTable } from "../tables.ts";
-import { markContent } from "../unused_content.ts";
+import { markContent } from "../unused_long_values.ts";
 
 const TOLD = 10;
 

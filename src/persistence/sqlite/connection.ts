@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { BoundedMap } from "../../domain/kit/bounded_map.ts";
 import { Semaphore } from "../../domain/kit/concurrency.ts";
 import { columnName } from "../tables.ts";
-import { isBusy } from "./store_error.ts";
+import { isBusy } from "./sqlite_error.ts";
 
 interface Prepared {
   readonly statement: StatementSync;

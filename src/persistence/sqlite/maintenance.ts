@@ -11,12 +11,12 @@ import type {
   PruneReport,
   VacuumReport,
 } from "../../domain/records/database_maintenance.ts";
-import { collectContent, removeUnused } from "../unused_content.ts";
+import { collectContent, removeUnused } from "../unused_long_values.ts";
 import { checkDatabase, refuseDamaged } from "./check_database.ts";
 import { SqliteConnection, tableRows, Transactions } from "./connection.ts";
 import { copyDatabase, modeOf, writeFresh } from "./copy_database.ts";
 import { closeOnce, notAlone, openAlone, openDatabase, openExisting } from "./open_database.ts";
-import { isDamaged, isNoDatabase, systemError, toStoreError } from "./store_error.ts";
+import { isDamaged, isNoDatabase, systemError, toStoreError } from "./sqlite_error.ts";
 import type * as care from "../../domain/records/database_maintenance.ts";
 
 const BUSY_MS = 10_000;

@@ -4,7 +4,7 @@ import { migrations } from "../../../migrations/mod.ts";
 import { StoreError } from "../../domain/errors.ts";
 import { renameOver } from "../../domain/kit/files.ts";
 import { copyDatabase } from "./copy_database.ts";
-import { damaged, isBusy, systemError } from "./store_error.ts";
+import { damaged, isBusy, systemError } from "./sqlite_error.ts";
 
 export interface MigrationFile {
   readonly version: number;

@@ -7,7 +7,7 @@ import { migrations } from "../../../migrations/mod.ts";
 import { StoreError, UsageError } from "../../domain/errors.ts";
 import { ensureFile, ensureFolder } from "../../domain/kit/files.ts";
 import { type FoundSchema, foundSchema, migrate, schemaProblems } from "./migrate.ts";
-import { damaged, isBusy } from "./store_error.ts";
+import { damaged, isBusy } from "./sqlite_error.ts";
 
 /** A statement outside of a transaction waits at most this long for a lock. A writer waits longer, in pauses that do
  * not block the event loop. */

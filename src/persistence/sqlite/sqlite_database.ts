@@ -25,7 +25,7 @@ import { dropLargeInFile, dropLargeRows, eraseInFile, orphansInFile, referencesI
 import { phrases, WORDS } from "../search.ts";
 import { snakeCase } from "../tables.ts";
 import { type SqliteConnection, Transactions } from "./connection.ts";
-import { breaksRule } from "./store_error.ts";
+import { breaksRule } from "./sqlite_error.ts";
 
 interface SqliteDatabaseOptions {
   readonly transactions: Transactions | null;

@@ -1,6 +1,6 @@
 import { databaseStore } from "../../../src/persistence/database_store.ts";
 import type { ResultRow } from "../../../src/persistence/database.ts";
-import { type JobTimes, openNodeStore } from "../../../src/persistence/nodes.ts";
+import { type JobTimes, openNodeStore } from "../../../src/persistence/node_store.ts";
 import { openPostgres } from "../../../src/persistence/postgres/open_postgres.ts";
 import type { PostgresDatabase } from "../../../src/persistence/postgres/postgres_database.ts";
 import type { NodeStore, Store } from "../../../src/persistence/store.ts";

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { noise } from "../_filled.ts";
 import { withDatabasePath } from "../_temp_database.ts";
 import { COMPILED_HEAP_MIB } from "../../../scripts/flags.ts";
-import { Content } from "../../../src/persistence/content.ts";
+import { Content } from "../../../src/persistence/long_values.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";
 import { PostgresDatabase } from "../../../src/persistence/postgres/postgres_database.ts";
 import { readAddress, Server } from "../../../src/persistence/postgres/server.ts";

@@ -1,7 +1,7 @@
 /** Connections to a real server stay open while no answer arrives. */
 import assert from "node:assert/strict";
 import { withPatience } from "../../../src/domain/kit/concurrency.ts";
-import { PostgresListener } from "../../../src/persistence/nodes.ts";
+import { PostgresListener } from "../../../src/persistence/node_store.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";
 import { PostgresDatabase } from "../../../src/persistence/postgres/postgres_database.ts";
 import { isLost, toPostgresError } from "../../../src/persistence/postgres/postgres_error.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { dirname } from "node:path";
-import { systemFault } from "../../../src/persistence/sqlite/store_error.ts";
+import { systemFault } from "../../../src/persistence/sqlite/sqlite_error.ts";
 import { withDatabase } from "../../helpers/with_database.ts";
 
 Deno.test("systemFault() finds nothing where a file can be written, and leaves nothing behind", async () => {

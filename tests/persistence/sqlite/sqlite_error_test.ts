@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { StoreError } from "../../../src/domain/errors.ts";
-import { toStoreError } from "../../../src/persistence/sqlite/store_error.ts";
+import { toStoreError } from "../../../src/persistence/sqlite/sqlite_error.ts";
 
 const CASES: readonly (readonly [string, string, string])[] = [
   ["ERR_SQLITE_ERROR", "database or disk is full", "full"],

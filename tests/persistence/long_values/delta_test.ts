@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { applyDelta, deltaOf } from "../../../src/persistence/content.ts";
+import { applyDelta, deltaOf } from "../../../src/persistence/long_values.ts";
 import { encode } from "../../../src/sandbox/codec/codec.ts";
 
 const ROWS = Array.from({ length: 300 }, (_, id) => ({ id, name: `name ${id}`, value: Math.sin(id) }));

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { chunks } from "../../../src/persistence/content.ts";
+import { chunks } from "../../../src/persistence/long_values.ts";
 
 const MIB = 1024 * 1024;
 
