@@ -6,7 +6,7 @@ import * as shipped from "../../extensions/index.ts";
 import { settingsSectionsOf } from "../../src/app/settings/settings.ts";
 import { ConfigSchema } from "../../src/config/schema.ts";
 import { configJsonSchema, type ConfigSetting, settingList } from "../../src/config/setting_list.ts";
-import type { SettingsSection } from "../../src/domain/settings.ts";
+import type { SettingsSection } from "../../src/domain/settings_section.ts";
 
 const SECTIONS = await settingsSectionsOf(shipped);
 /** The keys are read from the schema, because the table in src/config may be out of date. */

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { ConfigError } from "../domain/errors.ts";
 import { inputFault } from "../domain/input_fault.ts";
-import type { SettingsSection } from "../domain/settings.ts";
+import type { SettingsSection } from "../domain/settings_section.ts";
 import { PROJECT_KEYS } from "./defaults.ts";
 
 export interface ConfigFile {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { SETTING_MARKS } from "../domain/settings.ts";
+import { SETTING_MARKS } from "../domain/settings_section.ts";
 import type { SettingsSections } from "./layers.ts";
 import { ConfigSchema } from "./schema.ts";
 

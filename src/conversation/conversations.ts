@@ -32,7 +32,7 @@ import {
   checkPrice,
   checkRequest,
   requestSettings,
-} from "./send_options.ts";
+} from "./ask_options.ts";
 
 export type Conversation = Branch;
 

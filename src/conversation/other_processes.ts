@@ -10,7 +10,7 @@ import type { StateStore } from "../domain/records/extension_state.ts";
 import type { Log } from "../logging/log.ts";
 import type { Branch, Store } from "../persistence/store.ts";
 import { readSettled } from "./records.ts";
-import { WaitingQuestions } from "./send_options.ts";
+import { WaitingQuestions } from "./ask_options.ts";
 
 /** The namespace of an extension cannot have a slash. */
 const PLACE = { namespace: "vis/messages", branchId: null } as const;

@@ -11,7 +11,7 @@ import type { RequestExtras } from "../prompt/prompt.ts";
 import { type QueryParts, Steering } from "../query/query_settings.ts";
 import { endUnrun, type QueryLeft, runQuery, storeQuery } from "../query/run_query.ts";
 import { askedEverywhere, RunMessages } from "./other_processes.ts";
-import { allInputVariables, type AskOptions, requestSettings, WaitingQuestions } from "./send_options.ts";
+import { allInputVariables, type AskOptions, requestSettings, WaitingQuestions } from "./ask_options.ts";
 
 const CHILDREN = { live: 32, idleMs: 600_000 } as const;
 const KEPT_ENVIRONMENTS = 256;

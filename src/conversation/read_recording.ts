@@ -1,5 +1,5 @@
 import type { JsonValue } from "../domain/kit/json.ts";
-import { storedDiffs } from "../domain/query/calls.ts";
+import { storedDiffs } from "../domain/query/host_call.ts";
 import { storedAsked } from "../domain/query/query_progress.ts";
 import type { StoredQuery } from "../domain/query/stored_query.ts";
 import type {

@@ -1,4 +1,4 @@
-import { storedDiffs } from "../domain/query/calls.ts";
+import { storedDiffs } from "../domain/query/host_call.ts";
 import { outcomeOf } from "../domain/query/outcomes.ts";
 import { Emitter } from "../domain/query/query_event.ts";
 import type { QueryEvent, QueryResult } from "../domain/query/query_schemas.ts";

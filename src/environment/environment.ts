@@ -10,7 +10,7 @@ import { plainTextFile } from "../domain/kit/files.ts";
 import { newId } from "../domain/kit/ids.ts";
 import { counted } from "../domain/kit/text.ts";
 import { SYSTEM_VARIABLES, type VariableImage } from "../domain/query/variable.ts";
-import type { ActiveExtensions, ExtensionFault } from "../extension/active.ts";
+import type { ActiveExtensions, ExtensionFault } from "../extension/active_extensions.ts";
 import { blockHint, type Habits, plainHint } from "../extension/habitual_calls.ts";
 import type { EnvironmentView } from "../extension/spec.ts";
 import type { Log } from "../logging/log.ts";
@@ -28,9 +28,9 @@ import type {
   SandboxOptions,
   Walls,
 } from "../sandbox/sandbox.ts";
-import { answerCall, BUILTIN_NAMES, builtinSource, initialNames } from "./answer_call.ts";
+import { answerCall, BUILTIN_NAMES, builtinSource, initialNames } from "./answer_host_call.ts";
 import type { EnvironmentParts, QueryScope } from "./environment_parts.ts";
-import { BoundVariables, ConversationPrograms, EnvironmentViews } from "./environment_views.ts";
+import { BoundVariables, ConversationPrograms, EnvironmentViews } from "./environment_for_extensions.ts";
 import { findVersion, valueOf } from "./conversation_history.ts";
 import { type InputVariable, InputVariables } from "./input_variables.ts";
 import { type MissingVariable, SandboxSession, storedRows } from "./sandbox_session.ts";

@@ -1,7 +1,7 @@
 import type { Approval, ApprovalRequest } from "../domain/query/approval.ts";
-import type { HostCallEvent } from "../domain/query/calls.ts";
+import type { HostCallEvent } from "../domain/query/host_call.ts";
 import type { AnswerType, Confidence } from "../domain/query/query_schemas.ts";
-import type { ExtensionSource } from "../extension/active.ts";
+import type { ExtensionSource } from "../extension/active_extensions.ts";
 import type { NetworkScopes, ProgramWalls, SpawnCaller, Spawned, SpawnOptions } from "../extension/spawn_types.ts";
 import type { ChildOptions, ChildResult, ObeyedPath } from "../extension/spec.ts";
 import type { Log } from "../logging/log.ts";

@@ -1,6 +1,6 @@
 import { Cancelled, SandboxEnded } from "../domain/errors.ts";
 import { clip } from "../domain/kit/text.ts";
-import { failedBlock, type FormerResult, type FormerResults } from "../domain/query/calls.ts";
+import { failedBlock, type FormerResult, type FormerResults } from "../domain/query/host_call.ts";
 import type { BlockResult } from "../domain/query/query_schemas.ts";
 import type { VariableImage } from "../domain/query/variable.ts";
 import type { Store } from "../persistence/store.ts";

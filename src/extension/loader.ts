@@ -2,7 +2,7 @@ import { messageOf, reasonOf } from "../domain/errors.ts";
 import { type Clock, REAL_CLOCK } from "../domain/kit/concurrency.ts";
 import type { LeftOut } from "../domain/admin_reports.ts";
 import type { Log } from "../logging/log.ts";
-import { answerInTime, messageWithLine, TookTooLong } from "./active.ts";
+import { answerInTime, messageWithLine, TookTooLong } from "./active_extensions.ts";
 import { type FoundFolder, isWanted, type Wants } from "./discover.ts";
 import { type ExtensionFolder, type ManifestEntry, readExtensionFolder, type TrustList } from "./folder.ts";
 import { requirementFault } from "./registry.ts";

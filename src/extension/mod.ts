@@ -26,7 +26,7 @@ export {
 } from "./spec.ts";
 export { defineExtension, defineExtension as validate } from "./validate.ts";
 export { plainScopes } from "../domain/query/approval.ts";
-export type { CallOutcome } from "../domain/query/calls.ts";
+export type { CallOutcome } from "../domain/query/host_call.ts";
 export { abortable, Pace, Semaphore, settledWithin } from "../domain/kit/concurrency.ts";
 export { BoundedMap } from "../domain/kit/bounded_map.ts";
 export { ByteBuffer, type DecodedText, decodeText, type TextFormat } from "../domain/kit/bytes.ts";

@@ -1,6 +1,6 @@
 import { SettingError } from "../domain/errors.ts";
 import { inputFault } from "../domain/input_fault.ts";
-import { SETTING_MARKS } from "../domain/settings.ts";
+import { SETTING_MARKS } from "../domain/settings_section.ts";
 import type { NormalExtension } from "./validate.ts";
 import { z } from "zod";
 

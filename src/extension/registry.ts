@@ -5,7 +5,7 @@ import { inputFault } from "../domain/input_fault.ts";
 import { type Clock, REAL_CLOCK, Semaphore } from "../domain/kit/concurrency.ts";
 import { tenantHome } from "../domain/kit/ids.ts";
 import { clip, oneLine, visibleText } from "../domain/kit/text.ts";
-import type { CallAction, ShownOutcome } from "../domain/query/calls.ts";
+import type { CallAction, ShownOutcome } from "../domain/query/host_call.ts";
 import type { Log } from "../logging/log.ts";
 import {
   type ActiveExtensions,
@@ -20,7 +20,7 @@ import {
   type Part,
   scopeOf,
   TookTooLong,
-} from "./active.ts";
+} from "./active_extensions.ts";
 import { habitsOf, plainResults } from "./habitual_calls.ts";
 import { readExtensionConfig, type SettingSources } from "./read_config.ts";
 import { signatureOf } from "./signatures.ts";

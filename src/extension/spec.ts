@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { JsonValue } from "../domain/kit/json.ts";
 import type { Approval, ApprovalRequest } from "../domain/query/approval.ts";
-import type { CallAction, CallOutcome } from "../domain/query/calls.ts";
+import type { CallAction, CallOutcome } from "../domain/query/host_call.ts";
 import type { FoundState, StateEntry, StateVersion } from "../domain/records/extension_state.ts";
 import type { HistoryReader } from "../domain/records/history.ts";
 import type { NetworkScopes, ProgramWalls, Spawn, SpawnOptions } from "./spawn_types.ts";

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { JsonValue } from "../domain/kit/json.ts";
 import { clip } from "../domain/kit/text.ts";
-import type { BlockDiff } from "../domain/query/calls.ts";
+import type { BlockDiff } from "../domain/query/host_call.ts";
 import type { ModelTrace } from "../domain/query/model_call.ts";
 import { type IterationOutcome, outcomeOf } from "../domain/query/outcomes.ts";
 import type { Emitter } from "../domain/query/query_event.ts";
@@ -10,7 +10,7 @@ import type { AnswerType, Confidence, Usage } from "../domain/query/query_schema
 import type { Environment } from "../environment/environment.ts";
 import type { Log } from "../logging/log.ts";
 import type { IterationEnd, StoredBlock, StoredIteration } from "../persistence/store.ts";
-import type { ContextParts, JournalEntry } from "../prompt/context.ts";
+import type { ContextParts, JournalEntry } from "../prompt/context_message.ts";
 import type { CallPrefix } from "../prompt/prompt.ts";
 import type { Reply, ReplyBlock, ReplyFault } from "../prompt/reply/reply.ts";
 import type { ModelMessage, ReasoningLevel } from "../providers/provider.ts";

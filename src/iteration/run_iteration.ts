@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { Cancelled, messageOf, ProviderError, type ProviderErrorCode } from "../domain/errors.ts";
 import { clip, oneLine } from "../domain/kit/text.ts";
-import { blockResult } from "../domain/query/calls.ts";
+import { blockResult } from "../domain/query/host_call.ts";
 import { type ModelTrace, spentOn } from "../domain/query/model_call.ts";
 import { PLAN_VARIABLE, planOf } from "../domain/query/plan.ts";
 import type { QueryEventBody } from "../domain/query/query_schemas.ts";
@@ -9,7 +9,7 @@ import { valueOf } from "../environment/conversation_history.ts";
 import { replyHint } from "../extension/habitual_calls.ts";
 import type { StoredBlock } from "../persistence/store.ts";
 import type { AnswerSchema, Judged } from "../prompt/answer_schema.ts";
-import type { JournalEntry } from "../prompt/context.ts";
+import type { JournalEntry } from "../prompt/context_message.ts";
 import { callMessages } from "../prompt/prompt.ts";
 import type { ParsedReply, Reply, ReplyBlock, ReplyFinal } from "../prompt/reply/reply.ts";
 import { ReplyStream } from "../prompt/reply/stream_reply.ts";

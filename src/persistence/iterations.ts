@@ -1,5 +1,5 @@
 import { newId } from "../domain/kit/ids.ts";
-import { blockResult } from "../domain/query/calls.ts";
+import { blockResult } from "../domain/query/host_call.ts";
 import type { SentMessage } from "../domain/query/model_call.ts";
 import type { BlockError, BlockResult } from "../domain/query/query_schemas.ts";
 import {

@@ -12,7 +12,7 @@ import {
   NOTHING_SPENT,
   type Spend,
 } from "../domain/query/model_call.ts";
-import { BlockTally, storedDiffs } from "../domain/query/calls.ts";
+import { BlockTally, storedDiffs } from "../domain/query/host_call.ts";
 import type { BlockCall, QueryEnd, Usage, Work } from "../domain/query/query_schemas.ts";
 import { READING_MODES } from "../domain/query/outcomes.ts";
 import { approvalTitle } from "../domain/query/approval.ts";

@@ -2,7 +2,7 @@ import type { Image } from "../domain/images.ts";
 import type { ReplyExample } from "../extension/spec.ts";
 import type { ModelMessage } from "../providers/provider.ts";
 import type { AnswerSchema } from "./answer_schema.ts";
-import { type ContextParts, renderContext } from "./context.ts";
+import { type ContextParts, renderContext } from "./context_message.ts";
 
 /* This folder has the texts for a model and the parser of its replies, as pure functions without state. `callMessages`
  * builds the messages of a call. */

@@ -1,10 +1,10 @@
 import { clip } from "../domain/kit/text.ts";
 import { ChangedFiles } from "../domain/query/work_summary.ts";
 import type { Environment } from "../environment/environment.ts";
-import type { ActiveExtensions } from "../extension/active.ts";
+import type { ActiveExtensions } from "../extension/active_extensions.ts";
 import type { Log } from "../logging/log.ts";
 import type { PreviousTurn } from "../persistence/store.ts";
-import { type ContextCaps, type ContextParts, renderEarlier, renderVarIndex } from "../prompt/context.ts";
+import { type ContextCaps, type ContextParts, renderEarlier, renderVarIndex } from "../prompt/context_message.ts";
 import { builtinNudges, extensionNudges, type NudgeWarning, Repetition } from "../prompt/nudges.ts";
 import { decode } from "../sandbox/codec/codec.ts";
 import type { QueryState } from "./query_state.ts";

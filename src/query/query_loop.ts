@@ -4,7 +4,7 @@ import { clip } from "../domain/kit/text.ts";
 import type { QueryReason } from "../domain/query/outcomes.ts";
 import type { Emitter } from "../domain/query/query_event.ts";
 import type { SteeredMessage } from "../domain/query/stored_query.ts";
-import type { ActiveExtensions } from "../extension/active.ts";
+import type { ActiveExtensions } from "../extension/active_extensions.ts";
 import { QueryState } from "./query_state.ts";
 import { buildContext, type ContextSource, cutBlocks } from "./build_context.ts";
 import { claimOf } from "../iteration/answer_claims.ts";
@@ -18,7 +18,7 @@ import {
 } from "../iteration/iteration.ts";
 import { runIteration } from "../iteration/run_iteration.ts";
 import type { EndOfIteration, PreviousTurn, StoredIteration } from "../persistence/store.ts";
-import { type ContextParts } from "../prompt/context.ts";
+import { type ContextParts } from "../prompt/context_message.ts";
 import { Repetition } from "../prompt/nudges.ts";
 import type { RequestExtras } from "../prompt/prompt.ts";
 import type { ReasoningLevel } from "../providers/provider.ts";

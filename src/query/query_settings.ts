@@ -6,7 +6,7 @@ import type { IterationFrame } from "../iteration/iteration.ts";
 import type { Log } from "../logging/log.ts";
 import type { FileChange } from "../domain/undo.ts";
 import type { Branch, ProcessOwner, Store } from "../persistence/store.ts";
-import type { ContextCaps } from "../prompt/context.ts";
+import type { ContextCaps } from "../prompt/context_message.ts";
 import type { PromptEnvironment } from "../prompt/prompt.ts";
 import type { ReasoningLevel } from "../providers/provider.ts";
 import type { Router } from "../providers/router/router.ts";

@@ -1,10 +1,10 @@
-import type { BlockDiff, HostCallEvent } from "../domain/query/calls.ts";
+import type { BlockDiff, HostCallEvent } from "../domain/query/host_call.ts";
 import type { QueryReason } from "../domain/query/outcomes.ts";
 import { endedChild, type StepChild } from "../domain/query/query_progress.ts";
 import type { QueryResult } from "../domain/query/query_schemas.ts";
 import { ChangedFiles, QueryWork, StepCalls } from "../domain/query/work_summary.ts";
 import type { AcceptedFinal, Doubt, IterationFault, OfferedAnswer } from "../iteration/iteration.ts";
-import { Attempts, type EarlierIteration, MAX_EARLIER } from "../prompt/context.ts";
+import { Attempts, type EarlierIteration, MAX_EARLIER } from "../prompt/context_message.ts";
 import type { Reply } from "../prompt/reply/reply.ts";
 import type { QuerySettings } from "./query_settings.ts";
 

@@ -11,12 +11,12 @@ import type { QueryEnd, QueryResult } from "../domain/query/query_schemas.ts";
 import type { KeyedRequest, StoredApproval, StoredQuery } from "../domain/query/stored_query.ts";
 import { changedPaths } from "../domain/query/work_summary.ts";
 import type { QueryScope } from "../environment/environment_parts.ts";
-import { type ActiveExtensions, messageWithLine, offLine } from "../extension/active.ts";
+import { type ActiveExtensions, messageWithLine, offLine } from "../extension/active_extensions.ts";
 import { isAboutWork, leavesText } from "../iteration/answer_claims.ts";
 import type { IterationFault, IterationFrame } from "../iteration/iteration.ts";
 import type { Log } from "../logging/log.ts";
 import type { Asked, LeftQuery, PreviousTurn, QueryStore, StoredIteration } from "../persistence/store.ts";
-import { renderConversation, renderInput } from "../prompt/context.ts";
+import { renderConversation, renderInput } from "../prompt/context_message.ts";
 import { Repetition } from "../prompt/nudges.ts";
 import {
   assembleSystemPrompt,

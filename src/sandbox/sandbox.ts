@@ -1,4 +1,4 @@
-import type { FormerResults } from "../domain/query/calls.ts";
+import type { FormerResults } from "../domain/query/host_call.ts";
 import type { BlockCall, BlockResult } from "../domain/query/query_schemas.ts";
 import type { VariableImage } from "../domain/query/variable.ts";
 

@@ -10,7 +10,7 @@ import { Transcript } from "../../src/channels/tui/entries/transcript.ts";
 import type { Outgoing } from "../../src/channels/tui/input/outgoing.ts";
 import { DEFAULT_PREFS } from "../../src/channels/tui/prefs.ts";
 import { makeTheme } from "../../src/channels/tui/text/theme.ts";
-import { MAX_REQUEST_CHARS } from "../../src/conversation/send_options.ts";
+import { MAX_REQUEST_CHARS } from "../../src/conversation/ask_options.ts";
 import { Cancelled, UsageError } from "../../src/domain/errors.ts";
 import { type Engine, startEngine } from "../helpers/engine.ts";
 import { final } from "../helpers/scripted_provider.ts";

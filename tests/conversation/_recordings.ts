@@ -1,4 +1,4 @@
-import { blockResult } from "../../src/domain/query/calls.ts";
+import { blockResult } from "../../src/domain/query/host_call.ts";
 import { NO_USAGE } from "../../src/domain/query/model_call.ts";
 import type { RecordedIteration, RecordedQuery, Recording } from "../../src/domain/records/recording.ts";
 

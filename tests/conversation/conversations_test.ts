@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { MAX_REQUEST_CHARS } from "../../src/conversation/send_options.ts";
+import { MAX_REQUEST_CHARS } from "../../src/conversation/ask_options.ts";
 import { BusyError, Cancelled, ConfigError, UsageError } from "../../src/domain/errors.ts";
 import { openSandbox } from "../../src/sandbox/host/open_sandbox.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";

@@ -1,4 +1,4 @@
-import { blockResult } from "../../src/domain/query/calls.ts";
+import { blockResult } from "../../src/domain/query/host_call.ts";
 import type { VariableImage } from "../../src/domain/query/variable.ts";
 import { encode } from "../../src/sandbox/codec/codec.ts";
 import type {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { HostCallError } from "../../src/domain/errors.ts";
-import { BUILTIN_NAMES, type BuiltinSource, callBuiltin } from "../../src/environment/answer_call.ts";
+import { BUILTIN_NAMES, type BuiltinSource, callBuiltin } from "../../src/environment/answer_host_call.ts";
 import type { QueryScope } from "../../src/environment/environment_parts.ts";
 
 interface Told {

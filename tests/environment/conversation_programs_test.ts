@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ConversationPrograms } from "../../src/environment/environment_views.ts";
+import { ConversationPrograms } from "../../src/environment/environment_for_extensions.ts";
 import type { Spawned, SpawnOptions } from "../../src/extension/spawn_types.ts";
 
 /** Makes a wall whose programs run until their signal, and take a while to end. */

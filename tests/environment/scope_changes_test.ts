@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { blockResult } from "../../src/domain/query/calls.ts";
+import { blockResult } from "../../src/domain/query/host_call.ts";
 import { ScopeChanges, VariableIndex } from "../../src/environment/variables.ts";
 import { dataImage, runReport } from "./_fakes.ts";
 

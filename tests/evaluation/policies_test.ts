@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { ProviderError } from "../../src/domain/errors.ts";
-import { blockResult } from "../../src/domain/query/calls.ts";
-import { type ContextParts, renderContext } from "../../src/prompt/context.ts";
+import { blockResult } from "../../src/domain/query/host_call.ts";
+import { type ContextParts, renderContext } from "../../src/prompt/context_message.ts";
 import { evalReply } from "../helpers/evaluation/eval_reply.ts";
 import { NO_CONTEXT } from "../helpers/no_context.ts";
 import { replySchema } from "../helpers/reply_schema.ts";

@@ -1,5 +1,5 @@
 import { HostCallError } from "../../src/domain/errors.ts";
-import type { ShownOutcome } from "../../src/domain/query/calls.ts";
+import type { ShownOutcome } from "../../src/domain/query/host_call.ts";
 import {
   type EnvironmentView,
   type Extension,

@@ -1,5 +1,5 @@
 import { HostCallError } from "../../src/domain/errors.ts";
-import type { ActiveExtensions } from "../../src/extension/active.ts";
+import type { ActiveExtensions } from "../../src/extension/active_extensions.ts";
 import { type EnvironmentView, type Extension, fn, type NudgeContext, value, z } from "../../src/extension/mod.ts";
 import { ExtensionRegistry } from "../../src/extension/registry.ts";
 import { FakeClock } from "../helpers/fake_clock.ts";

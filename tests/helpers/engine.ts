@@ -1,9 +1,9 @@
 import { thisProcess } from "../../src/app/session/process_owner.ts";
 import { type ConversationParts, Conversations } from "../../src/conversation/conversations.ts";
-import type { AskOptions } from "../../src/conversation/send_options.ts";
+import type { AskOptions } from "../../src/conversation/ask_options.ts";
 import type { ApprovalRules } from "../../src/domain/query/approval.ts";
 import type { QueryEvent, QueryResult } from "../../src/domain/query/query_schemas.ts";
-import type { ExtensionSource } from "../../src/extension/active.ts";
+import type { ExtensionSource } from "../../src/extension/active_extensions.ts";
 import type { Extension } from "../../src/extension/mod.ts";
 import { ExtensionRegistry } from "../../src/extension/registry.ts";
 import type { Log } from "../../src/logging/log.ts";

@@ -1,5 +1,5 @@
 import { ConfigSchema } from "../../src/config/schema.ts";
-import type { ContextCaps, ContextParts } from "../../src/prompt/context.ts";
+import type { ContextCaps, ContextParts } from "../../src/prompt/context_message.ts";
 
 export const DEFAULT_CAPS: ContextCaps = ConfigSchema.parse({}).context;
 

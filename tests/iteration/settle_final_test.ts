@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { blockResult, failedBlock } from "../../src/domain/query/calls.ts";
+import { blockResult, failedBlock } from "../../src/domain/query/host_call.ts";
 import type { Environment } from "../../src/environment/environment.ts";
 import type { Executed, IterationFrame, OfferedAnswer } from "../../src/iteration/iteration.ts";
 import { settleFinal } from "../../src/iteration/run_iteration.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { BlockTally } from "../../src/domain/query/calls.ts";
+import { BlockTally } from "../../src/domain/query/host_call.ts";
 import type { QueryEvent } from "../../src/domain/query/query_schemas.ts";
 import { fn, z } from "../../src/extension/mod.ts";
 import { sample } from "../extension/_sample.ts";

@@ -1,6 +1,6 @@
-import { blockResult } from "../../src/domain/query/calls.ts";
+import { blockResult } from "../../src/domain/query/host_call.ts";
 import type { BlockResult } from "../../src/domain/query/query_schemas.ts";
-import type { ContextParts, IndexedVariable, JournalEntry } from "../../src/prompt/context.ts";
+import type { ContextParts, IndexedVariable, JournalEntry } from "../../src/prompt/context_message.ts";
 import { NO_CONTEXT } from "../helpers/no_context.ts";
 
 export function parts(fields: Partial<ContextParts> = {}): ContextParts {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { renderContext } from "../../src/prompt/context.ts";
+import { renderContext } from "../../src/prompt/context_message.ts";
 import { callMessages, NO_EXTRAS, replyFormat } from "../../src/prompt/prompt.ts";
 import { parts } from "./_parts.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { shipped } from "../../extensions/index.ts";
 import { realm } from "../../extensions/realm.ts";
-import { offLine } from "../../src/extension/active.ts";
+import { offLine } from "../../src/extension/active_extensions.ts";
 import { loadShipped } from "../../src/extension/loader.ts";
 import { ExtensionRegistry } from "../../src/extension/registry.ts";
 import { assembleSystemPrompt, callMessages, NO_EXTRAS } from "../../src/prompt/prompt.ts";

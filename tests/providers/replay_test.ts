@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import rlm from "../../extensions/rlm/mod.ts";
-import type { AskOptions } from "../../src/conversation/send_options.ts";
+import type { AskOptions } from "../../src/conversation/ask_options.ts";
 import { ProviderError } from "../../src/domain/errors.ts";
 import { compareRecordings, Playback, type Recording } from "../../src/domain/records/recording.ts";
 import { replayProvider } from "../../src/providers/replay.ts";

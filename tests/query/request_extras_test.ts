@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { AskOptions } from "../../src/conversation/send_options.ts";
+import type { AskOptions } from "../../src/conversation/ask_options.ts";
 import { UsageError } from "../../src/domain/errors.ts";
 import type { Image } from "../../src/domain/images.ts";
 import { type Engine, startEngine } from "../helpers/engine.ts";

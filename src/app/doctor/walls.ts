@@ -2,7 +2,7 @@ import type { CheckResult } from "../../channels/channel.ts";
 import { ConfigError, messageOf } from "../../domain/errors.ts";
 import { REAL_CLOCK } from "../../domain/kit/concurrency.ts";
 import { oneLine } from "../../domain/kit/text.ts";
-import { answerInTime } from "../../extension/active.ts";
+import { answerInTime } from "../../extension/active_extensions.ts";
 import { discoverFolders } from "../../extension/discover.ts";
 import type { ProgramWalls, UnwalledMode } from "../../extension/spawn_types.ts";
 import type { DoctorContext } from "../../extension/spec.ts";

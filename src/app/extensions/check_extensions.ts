@@ -9,7 +9,7 @@ import { abortable } from "../../domain/kit/concurrency.ts";
 import { smallTextFile } from "../../domain/kit/files.ts";
 import { jsonOrUndefined } from "../../domain/kit/json.ts";
 import type { ExtensionCheck } from "../../domain/admin_reports.ts";
-import { type ActiveExtensions, messageWithLine } from "../../extension/active.ts";
+import { type ActiveExtensions, messageWithLine } from "../../extension/active_extensions.ts";
 import { discoverFolders, type FoundFolder } from "../../extension/discover.ts";
 import { type ExtensionFolder, readExtensionFolder } from "../../extension/folder.ts";
 import { importTest, reachedModules, testFiles } from "../../extension/loader.ts";

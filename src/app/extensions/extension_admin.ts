@@ -18,8 +18,8 @@ import type {
   ExtensionFacts,
   TrustFacts,
 } from "../../domain/admin_reports.ts";
-import type { SettingsSection } from "../../domain/settings.ts";
-import { ConversationPrograms, ExtensionStore } from "../../environment/environment_views.ts";
+import type { SettingsSection } from "../../domain/settings_section.ts";
+import { ConversationPrograms, ExtensionStore } from "../../environment/environment_for_extensions.ts";
 import { discoverFolders, type FoundFolder, isWanted } from "../../extension/discover.ts";
 import { type ExtensionFolder, extensionOfFiles, readExtensionFolder } from "../../extension/folder.ts";
 import type { Skipped } from "../../extension/loader.ts";

@@ -2,7 +2,7 @@ import { join, resolve } from "node:path";
 import { ConfigError, fileFault, messageOf, SettingError, UsageError } from "../../domain/errors.ts";
 import { isBelow } from "../../domain/kit/files.ts";
 import { nearestName } from "../../domain/kit/names.ts";
-import type { ExtensionSource, OffPart } from "../../extension/active.ts";
+import type { ExtensionSource, OffPart } from "../../extension/active_extensions.ts";
 import { discoverFolders, type FoundFolder, isWanted } from "../../extension/discover.ts";
 import type { LoadFolderOptions, LoadOptions, LoadReport, ShippedIndex } from "../../extension/loader.ts";
 import type { SettingSources } from "../../extension/read_config.ts";

@@ -13,7 +13,7 @@ import type {
   ProviderReport,
   ProvidersReport,
 } from "../../domain/admin_reports.ts";
-import { BOT_LOGIN } from "../../domain/settings.ts";
+import { BOT_LOGIN } from "../../domain/settings_section.ts";
 import type { CopilotEndpoints } from "../../providers/copilot.ts";
 import type { Credentials } from "../../providers/credentials.ts";
 import { loadModelData, type ModelData } from "../../providers/models/model_data.ts";

@@ -3,7 +3,7 @@ import { REAL_BOT_CLOCK } from "../../channels/telegram/bot_api.ts";
 import type { OpenedBot, OpenTelegramOptions } from "../../channels/telegram/bot.ts";
 import { Cancelled, ConfigError, fileFault } from "../../domain/errors.ts";
 import { isLoopback } from "../../domain/kit/addresses.ts";
-import { BOT_LOGIN } from "../../domain/settings.ts";
+import { BOT_LOGIN } from "../../domain/settings_section.ts";
 import { createLog } from "../../logging/log.ts";
 import { credentialsOf } from "../providers/build_router.ts";
 import { AppProviderAdmin } from "../providers/provider_admin.ts";

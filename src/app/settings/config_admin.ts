@@ -11,7 +11,7 @@ import { ConfigError, SettingError, UsageError } from "../../domain/errors.ts";
 import { jsonOrUndefined } from "../../domain/kit/json.ts";
 import { nearestName } from "../../domain/kit/names.ts";
 import type { ConfigTrustFacts, SettingChange, SettingFacts } from "../../domain/admin_reports.ts";
-import type { SettingsSection } from "../../domain/settings.ts";
+import type { SettingsSection } from "../../domain/settings_section.ts";
 import { ConfigTrust, findProjectConfig, readConfigFile, writeConfigFile } from "./settings_files.ts";
 import {
   type EnvironmentVariables,

@@ -6,7 +6,7 @@ import { loadConfig, type LoadedConfig } from "../../config/load.ts";
 import { ConfigError, fileFault, UsageError } from "../../domain/errors.ts";
 import { isPostgres, percentDecoded } from "../../domain/kit/addresses.ts";
 import { isWithin } from "../../domain/kit/files.ts";
-import type { SettingsSection } from "../../domain/settings.ts";
+import type { SettingsSection } from "../../domain/settings_section.ts";
 import type { EnvironmentParts } from "../../environment/environment_parts.ts";
 import type { RealmIndex, ShippedIndex } from "../../extension/loader.ts";
 import type { UnwalledMode } from "../../extension/spawn_types.ts";

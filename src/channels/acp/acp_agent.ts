@@ -14,7 +14,7 @@ import {
   type StopReason,
   type ToolCallContent,
 } from "@agentclientprotocol/sdk";
-import type { AskOptions } from "../../conversation/send_options.ts";
+import type { AskOptions } from "../../conversation/ask_options.ts";
 import { storedEvents } from "../../conversation/stored_events.ts";
 import { BusyError, faultOf, UsageError } from "../../domain/errors.ts";
 import type { Image } from "../../domain/images.ts";

@@ -1,7 +1,7 @@
 import type { SessionUpdate, ToolCallContent } from "@agentclientprotocol/sdk";
 import { isAbsolute, join } from "node:path";
 import { clip, oneLine } from "../../domain/kit/text.ts";
-import { BlockTally } from "../../domain/query/calls.ts";
+import { BlockTally } from "../../domain/query/host_call.ts";
 import { delayLine, isChild } from "../../domain/query/query_event.ts";
 import { blockFailure, blockLine } from "../../domain/query/query_progress.ts";
 import type { BlockResult, QueryEvent } from "../../domain/query/query_schemas.ts";

@@ -1,7 +1,7 @@
 import type { Argument, Command, Option } from "commander";
 import { oneLine } from "../../domain/kit/text.ts";
 import type { ExtensionCommandFacts } from "../../domain/admin_reports.ts";
-import { BOT_LOGIN } from "../../domain/settings.ts";
+import { BOT_LOGIN } from "../../domain/settings_section.ts";
 import type { Services } from "../channel.ts";
 import { browse } from "./program/command.ts";
 

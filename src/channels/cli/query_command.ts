@@ -1,5 +1,5 @@
 import pc from "picocolors";
-import type { AskOptions } from "../../conversation/send_options.ts";
+import type { AskOptions } from "../../conversation/ask_options.ts";
 import { abortable } from "../../domain/kit/concurrency.ts";
 import { durationText, elapsedText, oneLine, runningText, visibleText } from "../../domain/kit/text.ts";
 import {
@@ -11,7 +11,7 @@ import {
   approvalWhy,
   type Approve,
 } from "../../domain/query/approval.ts";
-import type { BlockTally } from "../../domain/query/calls.ts";
+import type { BlockTally } from "../../domain/query/host_call.ts";
 import { spentText } from "../../domain/query/model_call.ts";
 import { hasAnswer, notesBelow, type QueryReason, reasonText, stoppedText } from "../../domain/query/outcomes.ts";
 import { type Delay, delayLine, isChild, isEnd } from "../../domain/query/query_event.ts";

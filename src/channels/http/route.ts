@@ -4,7 +4,7 @@ import { describeRoute, uniqueSymbol } from "hono-openapi";
 import { createMiddleware } from "hono/factory";
 import { z } from "zod";
 import type { Conversation, Conversations } from "../../conversation/conversations.ts";
-import type { AskOptions } from "../../conversation/send_options.ts";
+import type { AskOptions } from "../../conversation/ask_options.ts";
 import { UsageError } from "../../domain/errors.ts";
 import { inputFault } from "../../domain/input_fault.ts";
 import { readBounded } from "../../domain/kit/bytes.ts";

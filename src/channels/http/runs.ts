@@ -1,5 +1,5 @@
 import type { Conversation, Conversations, SharedQueries } from "../../conversation/conversations.ts";
-import { type AskOptions, WaitingQuestions } from "../../conversation/send_options.ts";
+import { type AskOptions, WaitingQuestions } from "../../conversation/ask_options.ts";
 import type { ApprovalAnswer, ApprovalQuestion, Approve } from "../../domain/query/approval.ts";
 import type { Emit } from "../../domain/query/query_event.ts";
 import type { QueryEvent, QueryResult } from "../../domain/query/query_schemas.ts";

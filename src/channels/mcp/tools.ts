@@ -1,11 +1,11 @@
 import type { CallToolResult, McpServer, ServerContext } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import type { Conversation } from "../../conversation/conversations.ts";
-import type { AskTarget } from "../../conversation/send_options.ts";
+import type { AskTarget } from "../../conversation/ask_options.ts";
 import { versionText } from "../../conversation/records.ts";
 import { UsageError } from "../../domain/errors.ts";
 import { oneLine } from "../../domain/kit/text.ts";
-import { BlockTally } from "../../domain/query/calls.ts";
+import { BlockTally } from "../../domain/query/host_call.ts";
 import { shownAnswer } from "../../domain/query/outcomes.ts";
 import { delayLine, isChild } from "../../domain/query/query_event.ts";
 import type { QueryEvent, QueryResult } from "../../domain/query/query_schemas.ts";

@@ -1,5 +1,5 @@
 import type { Conversation, Conversations } from "../../conversation/conversations.ts";
-import type { AskOptions } from "../../conversation/send_options.ts";
+import type { AskOptions } from "../../conversation/ask_options.ts";
 import { BusyError, Cancelled, faultOf, UsageError } from "../../domain/errors.ts";
 import { type Image, MAX_IMAGE_BYTES, readImage } from "../../domain/images.ts";
 import { MORE_TEXT, takesMore } from "../../domain/query/outcomes.ts";

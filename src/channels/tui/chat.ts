@@ -1,5 +1,5 @@
 import type { Conversation as Branch } from "../../conversation/conversations.ts";
-import type { AskOptions } from "../../conversation/send_options.ts";
+import type { AskOptions } from "../../conversation/ask_options.ts";
 import { ENDED, messageOf, UsageError } from "../../domain/errors.ts";
 import type { ApprovalQuestion, Approve } from "../../domain/query/approval.ts";
 import { addSpend, addUsage, NOTHING_SPENT } from "../../domain/query/model_call.ts";
@@ -8,7 +8,7 @@ import { isChild } from "../../domain/query/query_event.ts";
 import { PLAN_VARIABLE, planOf } from "../../domain/query/plan.ts";
 import type { PlanItem, QueryEvent, QueryResult, Usage } from "../../domain/query/query_schemas.ts";
 import { shownRange, type StoredQuery } from "../../domain/query/stored_query.ts";
-import { storedDiffs } from "../../domain/query/calls.ts";
+import { storedDiffs } from "../../domain/query/host_call.ts";
 import type { Session } from "../channel.ts";
 import { OlderCommandEntry } from "./entries/command_entry.ts";
 import { type DisplayOptions, LineEntry, type TranscriptEntry } from "./entries/entry.ts";

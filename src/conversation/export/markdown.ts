@@ -1,5 +1,5 @@
 import { clip, oneLine, visibleText } from "../../domain/kit/text.ts";
-import { BlockTally } from "../../domain/query/calls.ts";
+import { BlockTally } from "../../domain/query/host_call.ts";
 import { spentText } from "../../domain/query/model_call.ts";
 import { reasonText } from "../../domain/query/outcomes.ts";
 import { blockLine } from "../../domain/query/query_progress.ts";

@@ -6,7 +6,7 @@ import { beforeEpoch, isOwnEnd } from "../../domain/query/query_event.ts";
 import type { QueryEvent, QueryResult } from "../../domain/query/query_schemas.ts";
 import type { NodeCommand, NodeNews, Store } from "../../persistence/store.ts";
 import type { ConversationParts, SharedQueries, SharedRun } from "../conversations.ts";
-import type { AskOptions } from "../send_options.ts";
+import type { AskOptions } from "../ask_options.ts";
 import { Bell, followQuery, Publisher, ringOrLook } from "./node_events.ts";
 import { encodeRequest, NodeRuns, type NodeRunsParts } from "./node_runs.ts";
 

@@ -9,7 +9,7 @@ import type { Log } from "../../logging/log.ts";
 import type { ClaimedJob, LeftQuery, NodeCommand, NodeStore, ProcessOwner, Store } from "../../persistence/store.ts";
 import { decode, encode } from "../../sandbox/codec/codec.ts";
 import type { QueryRunner, RunnerOptions } from "../query_runner.ts";
-import { checkedExtras, WaitingQuestions } from "../send_options.ts";
+import { checkedExtras, WaitingQuestions } from "../ask_options.ts";
 import { endEvent } from "../stored_events.ts";
 import { type Bell, LocalEvents, type Publisher } from "./node_events.ts";
 

@@ -1,7 +1,7 @@
 import { asRecord } from "../kit/json.ts";
 import { clip, oneLine, visibleText } from "../kit/text.ts";
 import { type ApprovalQuestion, askedText } from "./approval.ts";
-import { BlockTally, type HostCallEvent } from "./calls.ts";
+import { BlockTally, type HostCallEvent } from "./host_call.ts";
 import { type IterationOutcome, reasonText } from "./outcomes.ts";
 import { beginsWithPlan, PLAN_VARIABLE } from "./plan.ts";
 import { type Delay, delayLine, isChild, isEnd } from "./query_event.ts";

@@ -1,5 +1,5 @@
 import { oneLine } from "../kit/text.ts";
-import type { HostCallEvent } from "./calls.ts";
+import type { HostCallEvent } from "./host_call.ts";
 import type { Work } from "./query_schemas.ts";
 
 const MAX_KEPT = 200, MAX_LISTED = 20, SHOWN_COMMANDS = 3, SHOWN_OTHERS = 6, SHOWN_CHARS = 60, CALL_CHARS = 40;

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type * as schema from "../../channels/http/api/schemas.ts";
 import type { SearchHitSchema } from "../../channels/search_hit_schema.ts";
-import type { BlockDiff } from "../../domain/query/calls.ts";
+import type { BlockDiff } from "../../domain/query/host_call.ts";
 import type { ModelTrace } from "../../domain/query/model_call.ts";
 import { isOwnEnd } from "../../domain/query/query_event.ts";
 import type { BlockResult, QueryEvent, Usage, Work } from "../../domain/query/query_schemas.ts";

@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 import type { ApprovalQuestion } from "../../domain/query/approval.ts";
-import { BlockTally } from "../../domain/query/calls.ts";
+import { BlockTally } from "../../domain/query/host_call.ts";
 import type { ReadingMode } from "../../domain/query/outcomes.ts";
 import { isChild, isEnd } from "../../domain/query/query_event.ts";
 import {

@@ -1,7 +1,7 @@
 import { reasonOf, SandboxEnded } from "../../domain/errors.ts";
 import { abortable, unrefTimer } from "../../domain/kit/concurrency.ts";
 import { isVariableName } from "../../domain/kit/names.ts";
-import { blockResult } from "../../domain/query/calls.ts";
+import { blockResult } from "../../domain/query/host_call.ts";
 import type { BlockError } from "../../domain/query/query_schemas.ts";
 import type { VariableImage } from "../../domain/query/variable.ts";
 import { CodecError, decode } from "../codec/codec.ts";

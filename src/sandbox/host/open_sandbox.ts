@@ -4,7 +4,7 @@ import { isAbsolute, join } from "node:path";
 import { fileFault, messageOf, reasonOf, SandboxEnded } from "../../domain/errors.ts";
 import { parseNetGrant, REALM_GLOBALS } from "../../domain/sandbox_grants.ts";
 import { Semaphore } from "../../domain/kit/concurrency.ts";
-import { failedBlock, type FormerResults } from "../../domain/query/calls.ts";
+import { failedBlock, type FormerResults } from "../../domain/query/host_call.ts";
 import type { VariableImage } from "../../domain/query/variable.ts";
 import { timedOut } from "../child/blocks/sentences.ts";
 import { ALL_WALLS, type ChildAccess, type Setup, type WallSwitches } from "../child/setup.ts";

@@ -4,7 +4,7 @@ import * as extensions from "../../../extensions/index.ts";
 import { AppConfigAdmin } from "../../../src/app/settings/config_admin.ts";
 import { readSettings } from "../../../src/app/settings/settings.ts";
 import { ConfigError, UsageError } from "../../../src/domain/errors.ts";
-import type { SettingsSection } from "../../../src/domain/settings.ts";
+import type { SettingsSection } from "../../../src/domain/settings_section.ts";
 import { z } from "../../../src/extension/mod.ts";
 
 interface Place {

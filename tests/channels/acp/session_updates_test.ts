@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { SessionUpdates } from "../../../src/channels/acp/session_updates.ts";
-import { blockResult } from "../../../src/domain/query/calls.ts";
+import { blockResult } from "../../../src/domain/query/host_call.ts";
 import type { QueryEvent } from "../../../src/domain/query/query_schemas.ts";
 
 const event = { seq: 1, at: 0, queryId: "q", iteration: 1 } as const;

@@ -1,4 +1,4 @@
-import { blockResult } from "../../../src/domain/query/calls.ts";
+import { blockResult } from "../../../src/domain/query/host_call.ts";
 import type { ApprovalQuestion } from "../../../src/domain/query/approval.ts";
 import type { BlockResult, QueryEnd, Usage } from "../../../src/domain/query/query_schemas.ts";
 import type { VariableImage } from "../../../src/domain/query/variable.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { blockResult } from "../../../src/domain/query/calls.ts";
+import { blockResult } from "../../../src/domain/query/host_call.ts";
 import type { StoredBlock } from "../../../src/persistence/store.ts";
 import { anyText } from "../../helpers/any_text.ts";
 import { begun, image, iterationEnd, newIteration, newQuery, queryEnd } from "./fixtures.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { blockResult, BlockTally } from "../../../src/domain/query/calls.ts";
+import { blockResult, BlockTally } from "../../../src/domain/query/host_call.ts";
 import { NO_USAGE } from "../../../src/domain/query/model_call.ts";
 import { Emitter } from "../../../src/domain/query/query_event.ts";
 import { blockLine, onlyAnswers, QueryProgress } from "../../../src/domain/query/query_progress.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { StoredHistory } from "../../../src/environment/environment_views.ts";
+import { StoredHistory } from "../../../src/environment/environment_for_extensions.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";
 import { encode } from "../../../src/sandbox/codec/codec.ts";
 import { begun, block, image, iterate } from "../../conformance/store/fixtures.ts";

@@ -1,7 +1,7 @@
 import { dirname, join } from "node:path";
 import fs from "../../../extensions/fs/mod.ts";
 import { HostCallError } from "../../../src/domain/errors.ts";
-import { sourceFault } from "../../../src/environment/source_fault.ts";
+import { sourceFault } from "../../../src/environment/syntax_fault.ts";
 import { ExtensionRegistry } from "../../../src/extension/registry.ts";
 import type { EnvironmentView } from "../../../src/extension/mod.ts";
 

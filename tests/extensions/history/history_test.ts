@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import history from "../../../extensions/history/mod.ts";
-import { StoredHistory } from "../../../src/environment/environment_views.ts";
+import { StoredHistory } from "../../../src/environment/environment_for_extensions.ts";
 import type { EnvironmentView } from "../../../src/extension/mod.ts";
 import { ExtensionRegistry } from "../../../src/extension/registry.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { BlockTally } from "../../../src/domain/query/calls.ts";
+import { BlockTally } from "../../../src/domain/query/host_call.ts";
 import fs from "../../../extensions/fs/mod.ts";
 import shell from "../../../extensions/shell/mod.ts";
 import { SHELL } from "../../../extensions/shell/run.ts";

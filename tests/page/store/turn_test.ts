@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { blockResult } from "../../../src/domain/query/calls.ts";
+import { blockResult } from "../../../src/domain/query/host_call.ts";
 import type { QueryEvent } from "../../../src/domain/query/query_schemas.ts";
 import type { Iteration } from "../../../src/page/store/api.ts";
 import { shownStored, storedSteps, Turn } from "../../../src/page/store/turn.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { entry, failedEntry } from "../_parts.ts";
-import { attemptLine } from "../../../src/prompt/context.ts";
+import { attemptLine } from "../../../src/prompt/context_message.ts";
 
 Deno.test("attemptLine() describes an attempt and its result", () => {
   const reason = null;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { entry, failedEntry, parts } from "../_parts.ts";
-import { type ContextParts, renderContext } from "../../../src/prompt/context.ts";
+import { type ContextParts, renderContext } from "../../../src/prompt/context_message.ts";
 import { preview } from "../../../src/sandbox/child/view/preview.ts";
 import { DEFAULT_CAPS } from "../../helpers/no_context.ts";
 import { runs } from "../../helpers/long_part.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { entry, failedEntry, parts } from "../_parts.ts";
-import { renderContext } from "../../../src/prompt/context.ts";
+import { renderContext } from "../../../src/prompt/context_message.ts";
 import { cpuMs } from "../../helpers/cpu_ms.ts";
 import { DEFAULT_CAPS } from "../../helpers/no_context.ts";
 

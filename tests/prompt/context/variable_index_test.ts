@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { variable } from "../_parts.ts";
-import { type IndexedVariable, renderVarIndex } from "../../../src/prompt/context.ts";
+import { type IndexedVariable, renderVarIndex } from "../../../src/prompt/context_message.ts";
 import { DEFAULT_CAPS } from "../../helpers/no_context.ts";
 
 const render = (variables: readonly IndexedVariable[], caps = DEFAULT_CAPS) =>

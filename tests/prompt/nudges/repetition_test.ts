@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { blockResult, failedBlock } from "../../../src/domain/query/calls.ts";
+import { blockResult, failedBlock } from "../../../src/domain/query/host_call.ts";
 import { Repetition } from "../../../src/prompt/nudges.ts";
 import { cpuMs } from "../../helpers/cpu_ms.ts";
 

@@ -9,7 +9,7 @@ import type {
   ProviderReport,
   RefreshReport,
 } from "../../../domain/admin_reports.ts";
-import { BOT_LOGIN } from "../../../domain/settings.ts";
+import { BOT_LOGIN } from "../../../domain/settings_section.ts";
 import type { Io, ProviderAdmin } from "../../channel.ts";
 import { interrupt, jsonText, printReport } from "../output.ts";
 import type { CommandInput } from "../program/command.ts";

@@ -4,7 +4,7 @@ import { blockEnd, endFacts } from "../../../conversation/export/markdown.ts";
 import { UsageError } from "../../../domain/errors.ts";
 import { isPostgres } from "../../../domain/kit/addresses.ts";
 import { ago, clip, countedChoice, localTime, oneLine, visibleText } from "../../../domain/kit/text.ts";
-import { BlockTally } from "../../../domain/query/calls.ts";
+import { BlockTally } from "../../../domain/query/host_call.ts";
 import { blockFailure } from "../../../domain/query/query_progress.ts";
 import { steeredAfter, steeredInto, type SteeredMessage } from "../../../domain/query/stored_query.ts";
 import type { RecordedBlock, RecordedIteration, RecordedQuery, Recording } from "../../../domain/records/recording.ts";

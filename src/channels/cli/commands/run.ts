@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import { type Conversation, nothingToContinue } from "../../../conversation/conversations.ts";
-import { type AskOptions, type AskTarget, readImageFile } from "../../../conversation/send_options.ts";
+import { type AskOptions, type AskTarget, readImageFile } from "../../../conversation/ask_options.ts";
 import { Cancelled, ConfigError, fileFault, messageOf, UsageError } from "../../../domain/errors.ts";
 import { type Image, readImage } from "../../../domain/images.ts";
 import { ByteBuffer, decodeText } from "../../../domain/kit/bytes.ts";

@@ -1,7 +1,7 @@
 import { type Context, Hono } from "hono";
 import type { z } from "zod";
 import type { Conversation } from "../../../conversation/conversations.ts";
-import type { AskOptions } from "../../../conversation/send_options.ts";
+import type { AskOptions } from "../../../conversation/ask_options.ts";
 import { readImage } from "../../../domain/images.ts";
 import { approvalChoices, type Approve } from "../../../domain/query/approval.ts";
 import { type QueryResult, QueryResultSchema } from "../../../domain/query/query_schemas.ts";

@@ -2,7 +2,7 @@ import type { Context } from "hono";
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import type { Conversation } from "../../../conversation/conversations.ts";
-import type { AskOptions, AskTarget } from "../../../conversation/send_options.ts";
+import type { AskOptions, AskTarget } from "../../../conversation/ask_options.ts";
 import { type Image, readImage } from "../../../domain/images.ts";
 import { hasAnswer, type QueryReason, shownAnswer } from "../../../domain/query/outcomes.ts";
 import type { QueryResult } from "../../../domain/query/query_schemas.ts";

@@ -2,7 +2,7 @@ import { type Context, Hono } from "hono";
 import type OpenAI from "openai";
 import { z } from "zod";
 import type { Conversation } from "../../../conversation/conversations.ts";
-import type { AskTarget } from "../../../conversation/send_options.ts";
+import type { AskTarget } from "../../../conversation/ask_options.ts";
 import { resultOf } from "../../../conversation/stored_events.ts";
 import { isChild, isEnd } from "../../../domain/query/query_event.ts";
 import { type QueryResult, QueryResultSchema, type Usage } from "../../../domain/query/query_schemas.ts";

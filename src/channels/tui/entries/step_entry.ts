@@ -2,7 +2,7 @@ import { truncateToWidth, visibleWidth } from "@earendil-works/pi-tui";
 import type { Conversations } from "../../../conversation/conversations.ts";
 import { messageOf } from "../../../domain/errors.ts";
 import { clip, durationText, oneLine, visibleText } from "../../../domain/kit/text.ts";
-import { BlockTally, storedDiffs } from "../../../domain/query/calls.ts";
+import { BlockTally, storedDiffs } from "../../../domain/query/host_call.ts";
 import { outcomeOf } from "../../../domain/query/outcomes.ts";
 import { beginsWithPlan } from "../../../domain/query/plan.ts";
 import {

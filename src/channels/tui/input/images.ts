@@ -1,6 +1,6 @@
 import { isAbsolute, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { readImageFile } from "../../../conversation/send_options.ts";
+import { readImageFile } from "../../../conversation/ask_options.ts";
 import { readImage } from "../../../domain/images.ts";
 import type { Session } from "../../channel.ts";
 import type { AttachedImage } from "./outgoing.ts";

@@ -2,7 +2,7 @@ import { fuzzyFilter, matchesKey, visibleWidth, wrapTextWithAnsi } from "@earend
 import { messageOf } from "../../../domain/errors.ts";
 import { abortable } from "../../../domain/kit/concurrency.ts";
 import type { LoginChoice, ModelReport, ModelsReport } from "../../../domain/admin_reports.ts";
-import { BOT_LOGIN } from "../../../domain/settings.ts";
+import { BOT_LOGIN } from "../../../domain/settings_section.ts";
 import type { ProviderAdmin } from "../../channel.ts";
 import { flat, paint } from "../text/one_line.ts";
 import { LoginPanel } from "./login_panel.ts";

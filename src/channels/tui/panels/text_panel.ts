@@ -3,7 +3,7 @@ import { abortable, Semaphore } from "../../../domain/kit/concurrency.ts";
 import { visibleText } from "../../../domain/kit/text.ts";
 import { shownAnswer } from "../../../domain/query/outcomes.ts";
 import type { Conversation } from "../../../conversation/conversations.ts";
-import type { AskOptions } from "../../../conversation/send_options.ts";
+import type { AskOptions } from "../../../conversation/ask_options.ts";
 import { QueryProgress } from "../../../domain/query/query_progress.ts";
 import type { QueryEvent } from "../../../domain/query/query_schemas.ts";
 import { parseMarkdown } from "../../../markdown/parse_markdown.ts";

@@ -1,7 +1,7 @@
 import { matchesKey } from "@earendil-works/pi-tui";
 import type { Conversations } from "../../../conversation/conversations.ts";
 import { ago } from "../../../domain/kit/text.ts";
-import { BlockTally, storedDiffs } from "../../../domain/query/calls.ts";
+import { BlockTally, storedDiffs } from "../../../domain/query/host_call.ts";
 import { aboutText, spentOn } from "../../../domain/query/model_call.ts";
 import { reasonText } from "../../../domain/query/outcomes.ts";
 import { ONLY_ANSWERS } from "../../../domain/query/query_progress.ts";

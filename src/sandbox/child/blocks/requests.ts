@@ -1,4 +1,4 @@
-import type { FormerResults } from "../../../domain/query/calls.ts";
+import type { FormerResults } from "../../../domain/query/host_call.ts";
 import type { VariableImage } from "../../../domain/query/variable.ts";
 import { decode, encode } from "../../codec/codec.ts";
 import { bareList } from "../../codec/intrinsics.ts";

@@ -1,4 +1,4 @@
-import type { FormerResult, FormerResults } from "../../../domain/query/calls.ts";
+import type { FormerResult, FormerResults } from "../../../domain/query/host_call.ts";
 import { decode } from "../../codec/codec.ts";
 import { bareList } from "../../codec/intrinsics.ts";
 import { SYSTEM_NAMES } from "../compiler/restored_script.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { fakeIo } from "../_fakes.ts";
 import { Progress, type ProgressOptions } from "../../../../src/channels/cli/query_command.ts";
-import { blockResult, failedBlock } from "../../../../src/domain/query/calls.ts";
+import { blockResult, failedBlock } from "../../../../src/domain/query/host_call.ts";
 import type { QueryEvent, QueryEventBody } from "../../../../src/domain/query/query_schemas.ts";
 import { diffLines } from "../../../../src/markdown/terminal/diff_lines.ts";
 import { terminalPaint } from "../../../../src/markdown/terminal/paint.ts";

@@ -4,7 +4,7 @@ import { Transcript } from "../../../../src/channels/tui/entries/transcript.ts";
 import { RunningTurn } from "../../../../src/channels/tui/entries/turn.ts";
 import { DEFAULT_PREFS } from "../../../../src/channels/tui/prefs.ts";
 import { makeTheme } from "../../../../src/channels/tui/text/theme.ts";
-import { blockResult } from "../../../../src/domain/query/calls.ts";
+import { blockResult } from "../../../../src/domain/query/host_call.ts";
 import { Emitter } from "../../../../src/domain/query/query_event.ts";
 import { startEngine } from "../../../helpers/engine.ts";
 import { stripTerminalSequences } from "@earendil-works/pi-tui";

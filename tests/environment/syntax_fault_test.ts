@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { sourceFault } from "../../src/environment/source_fault.ts";
+import { sourceFault } from "../../src/environment/syntax_fault.ts";
 
 Deno.test("sourceFault() finds names declared twice and an empty JSON file, and no fault in valid files", async () => {
   const twice = (name: string, line = 1) => ({ line, message: `Identifier '${name}' has already been declared` });

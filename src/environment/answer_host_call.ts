@@ -11,11 +11,11 @@ import {
   calledAction,
   type HostCallEvent,
   type ShownOutcome,
-} from "../domain/query/calls.ts";
+} from "../domain/query/host_call.ts";
 import type { AnswerType, Confidence } from "../domain/query/query_schemas.ts";
 import { SYSTEM_VARIABLES } from "../domain/query/variable.ts";
 import { changedPaths } from "../domain/query/work_summary.ts";
-import { type ActiveExtensions, type OffPart, offReason } from "../extension/active.ts";
+import { type ActiveExtensions, type OffPart, offReason } from "../extension/active_extensions.ts";
 import type { EnvironmentView, Topic } from "../extension/spec.ts";
 import type { Branch, Store } from "../persistence/store.ts";
 import type { HostCall } from "../sandbox/sandbox.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { BlockTally, type CallAction, calledAction, type HostCallEvent } from "../../../src/domain/query/calls.ts";
+import { BlockTally, type CallAction, calledAction, type HostCallEvent } from "../../../src/domain/query/host_call.ts";
 
 const READ: CallAction = { doing: "reading", done: "read", things: "files" };
 const RUN: CallAction = { doing: "running", done: "ran", things: "commands" };

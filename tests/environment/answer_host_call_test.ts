@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { CallOutput, diffsIn } from "../../src/environment/answer_call.ts";
-import { BlockTally } from "../../src/domain/query/calls.ts";
+import { CallOutput, diffsIn } from "../../src/environment/answer_host_call.ts";
+import { BlockTally } from "../../src/domain/query/host_call.ts";
 import { type EnvironmentView, fn, z } from "../../src/extension/mod.ts";
 import { startEngine } from "../helpers/engine.ts";
 import { HandClock } from "../helpers/hand_clock.ts";

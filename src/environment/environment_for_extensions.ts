@@ -13,7 +13,7 @@ import type {
 } from "../domain/records/extension_state.ts";
 import type { LogFilter, LogRow, NewestQueries, SearchFilter, SearchHit } from "../domain/records/history.ts";
 import type { BackgroundProgram } from "../domain/admin_reports.ts";
-import type { ActiveExtensions, OwnKeys } from "../extension/active.ts";
+import type { ActiveExtensions, OwnKeys } from "../extension/active_extensions.ts";
 import type { Spawn, SpawnCaller, Spawned, SpawnOptions } from "../extension/spawn_types.ts";
 import {
   type CustomBinding,
@@ -27,12 +27,12 @@ import type { Router } from "../providers/router/router.ts";
 import { LANGUAGE_NAMES } from "../sandbox/child/compiler/analysis.ts";
 import { summarize } from "../sandbox/child/view/summary.ts";
 import { CodecError, encode } from "../sandbox/codec/codec.ts";
-import { initialNames } from "./answer_call.ts";
+import { initialNames } from "./answer_host_call.ts";
 import type { EnvironmentParts, QueryScope } from "./environment_parts.ts";
 import { valueOf } from "./conversation_history.ts";
 import type { InputVariables } from "./input_variables.ts";
 import type { SandboxSession } from "./sandbox_session.ts";
-import { sourceFault } from "./source_fault.ts";
+import { sourceFault } from "./syntax_fault.ts";
 import type { ScopeChanges, VariableIndex } from "./variables.ts";
 import type * as history from "../domain/records/history.ts";
 

@@ -1,6 +1,6 @@
 import { ENDED, messageOf } from "../domain/errors.ts";
 import type { Clock } from "../domain/kit/concurrency.ts";
-import type { CallAction, ShownOutcome } from "../domain/query/calls.ts";
+import type { CallAction, ShownOutcome } from "../domain/query/host_call.ts";
 import type { Habits, PlainResults } from "./habitual_calls.ts";
 import type { EnvironmentView, NudgeContext, ReplyExample, Topic } from "./spec.ts";
 
