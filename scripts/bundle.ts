@@ -9,8 +9,8 @@ import { run } from "./_run.ts";
 export const SANDBOX_ENTRIES: Readonly<Record<string, string>> = {
   "child.js": "src/sandbox/child/main.ts",
   "worker.js": "src/sandbox/child/worker.ts",
-  "blocks.js": "src/sandbox/child/blocks/script.ts",
-  "compiler.js": "src/sandbox/child/compiler/script.ts",
+  "blocks.js": "src/sandbox/child/blocks/blocks_script.ts",
+  "compiler.js": "src/sandbox/child/compiler/compiler_script.ts",
   "sucrase.js": "src/sandbox/child/compiler/sucrase.ts",
 };
 

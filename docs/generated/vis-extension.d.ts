@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 9f5d6a3fc04d1b1c7a7903f45ea5cb0e7bc40ce96a54e53a1213bd9282e38fff
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 7a09cea59e97b517d2589d84db84953d1301edf2a8cc8fab18d80e303cd23cfb
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {

@@ -9,7 +9,7 @@ import {
   plainScopes,
 } from "@vis/extension";
 import { missingProgramHint } from "./missing_program.ts";
-import { PartCodes, SIGPIPE } from "./part_codes.ts";
+import { PartCodes, SIGPIPE } from "./pipeline_codes.ts";
 import { existsSync } from "node:fs";
 import { realpath, stat } from "node:fs/promises";
 import { basename, join, relative, resolve } from "node:path";

@@ -78,7 +78,7 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
   "src/query/": ["src/query/run_query.ts", "src/query/query_settings.ts"],
   "src/channels/http/": [
     "src/channels/http/start_http.ts",
-    "src/channels/http/env.ts",
+    "src/channels/http/http_parts.ts",
     "src/channels/http/connections.ts",
     "src/channels/http/tokens.ts",
     "src/channels/http/signed_tokens.ts",

@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { blockResult, failedBlock } from "../../src/domain/query/host_call.ts";
-import { type ContextParts, type IndexedVariable, renderContext, renderVarIndex } from "../../src/prompt/context_message.ts";
+import {
+  type ContextParts,
+  type IndexedVariable,
+  renderContext,
+  renderVarIndex,
+} from "../../src/prompt/context_message.ts";
 import { evalContext } from "../helpers/evaluation/eval_context.ts";
 import { readContext } from "../helpers/evaluation/read_context.ts";
 import { DEFAULT_CAPS, NO_CONTEXT } from "../helpers/no_context.ts";

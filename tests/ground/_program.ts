@@ -52,9 +52,9 @@ const FILES: Readonly<Record<string, string>> = {
   "src/domain/one.ts": "export const one = 1;\n",
   "src/markdown/tree.ts": "export const tree = 1;\n",
   "src/sandbox/child/main.ts": CHILD,
-  "src/sandbox/child/blocks/script.ts": "export const blocks = 1;\n",
+  "src/sandbox/child/blocks/blocks_script.ts": "export const blocks = 1;\n",
   "src/sandbox/child/worker.ts": `import { word } from "./word.ts";\nself.postMessage(word);\n`,
-  "src/sandbox/child/compiler/script.ts": "export const compiler = 1;\n",
+  "src/sandbox/child/compiler/compiler_script.ts": "export const compiler = 1;\n",
   "src/sandbox/child/compiler/sucrase.ts": "export const transform = 1;\n",
   "src/sandbox/launch.ts": 'export const CHILD_V8_FLAGS = ["--no-compilation-cache"];\n' +
     `export const CHILD_ARGUMENT = "__sandbox_child", FOLDER_PREFIX = "";\n` +

@@ -1,7 +1,7 @@
 import { basename, dirname, isAbsolute } from "node:path";
 import type { RunningServer, ServeRequest, Session } from "../../channels/channel.ts";
 import type { OwnConnections } from "../../channels/http/connections.ts";
-import type { HttpParts } from "../../channels/http/env.ts";
+import type { HttpParts } from "../../channels/http/http_parts.ts";
 import { startHttp } from "../../channels/http/start_http.ts";
 import { promptFiles } from "../../channels/tui/prompt_files.ts";
 import type { WorkspaceFiles } from "../../channels/tui/workspace_files.ts";

@@ -226,7 +226,7 @@ function obeyedPaths(
   settings: Pick<Settings, "home" | "database">,
 ): NonNullable<EnvironmentParts["obeyedPaths"]> {
   const user = { home: env["HOME"] || "/", visHome: settings.home, database: databaseFile(settings), env };
-  const load = async () => new (await import("../../processes/obeyed_paths.ts")).ObeyedPaths(user);
+  const load = async () => new (await import("../../processes/protected/obeyed_paths.ts")).ObeyedPaths(user);
   let obeyed: ReturnType<typeof load> | null = null;
   return async (workspace, paths, root) => await (await (obeyed ??= load())).of(workspace, paths, root);
 }

@@ -88,8 +88,8 @@ export class DenoIo implements Io {
       throw new UsageError("Cannot ask you: stdin is not a terminal; run the command in a terminal");
     }
     const [{ readFreshLine, readLine }, { dropTyped }] = await Promise.all([
-      import("./prompts.ts"),
-      import("./prompts.ts"),
+      import("./read_line.ts"),
+      import("./read_line.ts"),
     ]);
     const onInterrupt = (run: () => void) => this.onInterrupt(run);
     const terminal = { stdin: Deno.stdin, write: this.stderr, onInterrupt };
@@ -102,7 +102,7 @@ export class DenoIo implements Io {
     if (!this.stdinIsTerminal) {
       throw new UsageError("Cannot ask for a key: stdin is not a terminal; pipe the key in with --key-stdin");
     }
-    const { readSecret } = await import("./prompts.ts");
+    const { readSecret } = await import("./read_line.ts");
     return await readSecret(question, { stdin: Deno.stdin, write: this.stderr });
   }
 

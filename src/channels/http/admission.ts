@@ -1,7 +1,7 @@
 import { BlockList, isIP, isIPv6 } from "node:net";
 import { createMiddleware } from "hono/factory";
 import { BoundedMap } from "../../domain/kit/bounded_map.ts";
-import type { Env, HttpLimits, HttpParts, Rate } from "./env.ts";
+import type { Env, HttpLimits, HttpParts, Rate } from "./http_parts.ts";
 import { Problem } from "./problem.ts";
 import { checkToken } from "./tokens.ts";
 

@@ -14,7 +14,7 @@ import { messages } from "./api/messages.ts";
 import { queries } from "./api/queries.ts";
 import { metricsRoute, operations, server } from "./api/server.ts";
 import { documents } from "./docs/documents.ts";
-import type { Env, HttpParts } from "./env.ts";
+import type { Env, HttpParts } from "./http_parts.ts";
 import { EVENT_STREAM_TYPE } from "./followed_query.ts";
 import { openAiErrorBody, openAiHeaders } from "./openai/ask.ts";
 import { chat } from "./openai/chat.ts";

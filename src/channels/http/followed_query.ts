@@ -5,9 +5,9 @@ import { Cancelled } from "../../domain/errors.ts";
 import { Emitter, isChild, isEnd, isOwnEnd, omittedBetween } from "../../domain/query/query_event.ts";
 import type { QueryEvent, QueryResult } from "../../domain/query/query_schemas.ts";
 import type { StoredApproval, StoredQuery } from "../../domain/query/stored_query.ts";
-import type { HttpParts } from "./env.ts";
+import type { HttpParts } from "./http_parts.ts";
 import { Problem } from "./problem.ts";
-import type { LiveRun, Runs } from "./runs.ts";
+import type { LiveRun, Runs } from "./live_runs.ts";
 
 /** Responses name the branch of a query in this header. Clients of OpenAI's APIs may send the header with a request. */
 export const CONVERSATION_HEADER = "x-vis-conversation";

@@ -12,7 +12,7 @@ import { Semaphore } from "../../domain/kit/concurrency.ts";
 import { type JsonLimits, JsonTooLarge, readForeignJson } from "../../domain/kit/json.ts";
 import type { StoredQuery } from "../../domain/query/stored_query.ts";
 import { bodyTooLarge } from "./admission.ts";
-import type { Env, HttpLimits, HttpParts } from "./env.ts";
+import type { Env, HttpLimits, HttpParts } from "./http_parts.ts";
 import { Problem } from "./problem.ts";
 import type { TokenScope } from "./tokens.ts";
 

@@ -5,11 +5,11 @@ import { isLoopback } from "../../domain/kit/addresses.ts";
 import { DEFAULT_TENANT } from "../../domain/kit/ids.ts";
 import { Connections, Listener } from "./connections.ts";
 import { createApp } from "./create_app.ts";
-import type { HttpParts } from "./env.ts";
+import type { HttpParts } from "./http_parts.ts";
 import { ListedModels } from "./listed_models.ts";
 import { TenantMetrics } from "./metrics.ts";
 import { AbandonedCalls, Idempotency } from "./repeated_requests.ts";
-import { Runs } from "./runs.ts";
+import { Runs } from "./live_runs.ts";
 import { Quotas } from "./tokens.ts";
 
 const LAST_BYTES_MS = 2_000;

@@ -15,7 +15,7 @@ import { type DisplayOptions, LineEntry, type TranscriptEntry } from "./entries/
 import { AnswerEntry, endEntry, RequestEntry } from "./entries/message_entries.ts";
 import { OlderEntry, type OlderParts } from "./entries/step_entry.ts";
 import type { Transcript } from "./entries/transcript.ts";
-import { RunningTurn } from "./entries/turn.ts";
+import { RunningTurn } from "./entries/running_turn.ts";
 import type { Outgoing } from "./input/outgoing.ts";
 import { flat } from "./text/one_line.ts";
 import type { TakenOutputs } from "./user_commands.ts";

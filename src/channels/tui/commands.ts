@@ -16,7 +16,7 @@ import { diffPart, type TextPart } from "./panels/reader.ts";
 import { RewindPicker } from "./panels/rewind_panel.ts";
 import { SettingsPanel } from "./panels/settings_panel.ts";
 import { CommandPanel, SideQuestion, TextPanel } from "./panels/text_panel.ts";
-import { ForkPicker } from "./panels/turns.ts";
+import { ForkPicker } from "./panels/turns_panel.ts";
 import { VariableBrowser } from "./panels/variable_browser.ts";
 import { type PrefsKeeper, THEMES } from "./prefs.ts";
 import { flat } from "./text/one_line.ts";

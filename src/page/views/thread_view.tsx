@@ -6,7 +6,7 @@ import { drawn, elements, guarded, newFolder } from "../store/state.ts";
 import { thread } from "../store/thread.ts";
 import { putRequest } from "./composer.tsx";
 import { revealStep } from "./steps.tsx";
-import { TurnView } from "./turn.tsx";
+import { TurnView } from "./turn_view.tsx";
 
 const MAX_PAGES = 20;
 const end = signal<End | null>(null);

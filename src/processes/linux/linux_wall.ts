@@ -19,10 +19,10 @@ import {
 import { entryKind } from "../_paths.ts";
 import { checkCall } from "../_program_run.ts";
 import { PROC } from "../proc_files.ts";
-import { obeyedIn } from "../protected/paths_git_obeys.ts";
+import { obeyedIn } from "../protected/git_claims.ts";
 import { type Kept, ProtectedPaths } from "../protected/protected_paths.ts";
 import { outsideRepository, repositoryFolders } from "../protected/repositories.ts";
-import { TURNS } from "../protected/workspace_turns.ts";
+import { TURNS } from "../protected/running_commands.ts";
 import type { SpecialFiles } from "../protected/workspace_walk.ts";
 import { ConfinedProcess, NoNamespaces } from "./confined_process.ts";
 import { KnownWall, type Namespaces, PROGRAM_PATH } from "./known_wall.ts";

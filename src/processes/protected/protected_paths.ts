@@ -5,13 +5,13 @@ import { counted } from "../../domain/kit/text.ts";
 import type { Spawned } from "../../extension/spawn_types.ts";
 import type { GrantedPath } from "../../sandbox/confine/access.ts";
 import type { HiddenFile, Layer } from "../../sandbox/exec/confinement_plan.ts";
-import { ClaimCache, databaseFiles, VIS } from "./paths_git_obeys.ts";
+import { ClaimCache, databaseFiles, VIS } from "./git_claims.ts";
 import type { WallOptions } from "../_granted_paths.ts";
 import { entryKind, isFile, isFolder, realPathOf, stepsTo } from "../_paths.ts";
 import { isPlaceholder, Placeholders } from "./placeholders.ts";
 import { foldersBeside, GIT, hasRepository, isBare } from "./repositories.ts";
 import { linkedSecrets, type SpecialFiles, topsOf, WorkspaceWalk } from "./workspace_walk.ts";
-import { commandIn, placeOf, RunningCommand, TURNS } from "./workspace_turns.ts";
+import { commandIn, placeOf, RunningCommand, TURNS } from "./running_commands.ts";
 import { entryFacts, folderEntries } from "../folder_entries.ts";
 import { pauseProgram } from "../proc_files.ts";
 

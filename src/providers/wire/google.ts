@@ -1,7 +1,7 @@
 import type { Image } from "../../domain/images.ts";
 import { asRecord } from "../../domain/kit/json.ts";
 import type { ModelMessage, ModelRequest, ReasoningLevel } from "../provider.ts";
-import type { ReplyBuilder } from "./reply.ts";
+import type { ReplyBuilder } from "./reply_builder.ts";
 import { type CallFacts, EFFORT, type JsonFields, type ProviderApi, type WireCall } from "./wire.ts";
 
 const BUDGET: Readonly<Record<ReasoningLevel, number>> = { quick: 1024, balanced: 8192, deep: 24_000 };

@@ -1,7 +1,7 @@
 import type { Image } from "../../domain/images.ts";
 import { asRecord } from "../../domain/kit/json.ts";
 import type { ModelMessage, ModelRequest, ReasoningLevel } from "../provider.ts";
-import type { ReplyBuilder } from "./reply.ts";
+import type { ReplyBuilder } from "./reply_builder.ts";
 import { type CallFacts, EFFORT, type JsonFields, type ProviderApi, type WireCall } from "./wire.ts";
 
 /** OpenAI and many other services have this API (https://platform.openai.com/docs/api-reference/chat). */

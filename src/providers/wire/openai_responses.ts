@@ -1,7 +1,7 @@
 import { asRecord } from "../../domain/kit/json.ts";
 import type { ModelMessage, ModelRequest } from "../provider.ts";
 import { chatDialect, imageUrl, namesIn } from "./openai_chat.ts";
-import type { ReplyBuilder } from "./reply.ts";
+import type { ReplyBuilder } from "./reply_builder.ts";
 import { type CallFacts, EFFORT, type JsonFields, type ProviderApi } from "./wire.ts";
 
 /** OpenAI and Copilot have this API (https://platform.openai.com/docs/api-reference/responses-streaming). */

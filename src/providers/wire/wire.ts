@@ -1,5 +1,5 @@
 import type { Capabilities, ModelRequest, ReasoningLevel } from "../provider.ts";
-import type { ReplyBuilder } from "./reply.ts";
+import type { ReplyBuilder } from "./reply_builder.ts";
 
 export const EFFORT: Readonly<Record<ReasoningLevel, string>> = { quick: "low", balanced: "medium", deep: "high" };
 

@@ -12,7 +12,7 @@ import {
 import { Endpoint } from "./_endpoint.ts";
 import { eventJson, type ExchangeFacts, HttpExchange, type Quirks } from "./_exchange.ts";
 import { Failures, isError } from "./_failures.ts";
-import { ReplyBuilder } from "./reply.ts";
+import { ReplyBuilder } from "./reply_builder.ts";
 import type { Advice, ProviderApi, ProviderOptions, WireCall, WireProtocol } from "./wire.ts";
 
 /** Each wire format is a module, and this loads only the format of `protocol`. Rejects with `ConfigError` for an

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { dropTyped } from "../../../src/app/terminal/prompts.ts";
+import { dropTyped } from "../../../src/app/terminal/read_line.ts";
 import { withFolder } from "../../helpers/with_folder.ts";
 
 Deno.test("dropTyped() returns whether it could read the typed text", async () => {

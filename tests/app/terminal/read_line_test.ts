@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readFreshLine, readLine } from "../../../src/app/terminal/prompts.ts";
+import { readFreshLine, readLine } from "../../../src/app/terminal/read_line.ts";
 import { Cancelled } from "../../../src/domain/errors.ts";
 
 function terminal(...chunks: (string | Promise<null>)[]) {

@@ -1,5 +1,5 @@
 import { ownConnections } from "../../../src/app/services/serve.ts";
-import type { HttpLimits, HttpParts } from "../../../src/channels/http/env.ts";
+import type { HttpLimits, HttpParts } from "../../../src/channels/http/http_parts.ts";
 import { startHttp } from "../../../src/channels/http/start_http.ts";
 import { oneToken, type Quota, type TokenSource } from "../../../src/channels/http/tokens.ts";
 import { type Engine, type EngineOptions, startEngine } from "../../helpers/engine.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { HttpParts } from "../../../src/channels/http/env.ts";
+import type { HttpParts } from "../../../src/channels/http/http_parts.ts";
 import { final } from "../../helpers/scripted_provider.ts";
 import { accessible } from "./_axe.ts";
 import { ask, inBrowser, inPage } from "./_browser.ts";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import type { ApprovalRequest } from "../../../src/domain/query/approval.ts";
 import type { EnvironmentView } from "../../../src/extension/mod.ts";
-import { ObeyedPaths } from "../../../src/processes/obeyed_paths.ts";
+import { ObeyedPaths } from "../../../src/processes/protected/obeyed_paths.ts";
 import { Workspace } from "./_workspace.ts";
 
 const SCRIPT = "#!/bin/sh\n";

@@ -5,7 +5,7 @@ import { add, commit } from "../../../extensions/git/commit.ts";
 import { merge, pickCommits, rebase } from "../../../extensions/git/merge_rebase.ts";
 import { reset, restore, stash } from "../../../extensions/git/stash_reset.ts";
 import type { EnvironmentView } from "../../../src/extension/mod.ts";
-import { ObeyedPaths } from "../../../src/processes/obeyed_paths.ts";
+import { ObeyedPaths } from "../../../src/processes/protected/obeyed_paths.ts";
 import { runs } from "../../helpers/long_part.ts";
 import { missing, repository, type TestRepository } from "./_repository.ts";
 

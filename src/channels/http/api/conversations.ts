@@ -11,7 +11,7 @@ import { oneLine, visibleText } from "../../../domain/kit/text.ts";
 import { PLAN_VARIABLE, planOf } from "../../../domain/query/plan.ts";
 import { undoCuts } from "../../../domain/undo.ts";
 import { hasMarkdown, type MarkdownBlock } from "../../../markdown/tree.ts";
-import type { Env } from "../env.ts";
+import type { Env } from "../http_parts.ts";
 import { Problem } from "../problem.ts";
 import { describeIn, findQuery, inConversation, servedWorkspace, validJson, validQuery } from "../route.ts";
 import { ConversationDetailSchema } from "./schemas.ts";

@@ -7,7 +7,7 @@ import { approvalChoices, type Approve } from "../../../domain/query/approval.ts
 import { type QueryResult, QueryResultSchema } from "../../../domain/query/query_schemas.ts";
 import type { RequestKey } from "../../../domain/query/stored_query.ts";
 import type { Leaving } from "../connections.ts";
-import type { Env } from "../env.ts";
+import type { Env } from "../http_parts.ts";
 import { CONVERSATION_HEADER, eventStream, eventTexts, FollowedQuery, textStream } from "../followed_query.ts";
 import { Problem } from "../problem.ts";
 import type { OnceOptions, StartedQuery } from "../repeated_requests.ts";

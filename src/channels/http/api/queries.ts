@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { ShownVersion } from "../../../conversation/records.ts";
 import { readable } from "../../../domain/kit/json.ts";
 import { counted } from "../../../domain/kit/text.ts";
-import type { Env } from "../env.ts";
+import type { Env } from "../http_parts.ts";
 import { Problem } from "../problem.ts";
 import { describeIn, existing, inConversation, inQuery, validQuery } from "../route.ts";
 import * as schema from "./schemas.ts";

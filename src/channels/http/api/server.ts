@@ -4,7 +4,7 @@ import { readImage } from "../../../domain/images.ts";
 import { settledWithin } from "../../../domain/kit/concurrency.ts";
 import { visibleText } from "../../../domain/kit/text.ts";
 import { SearchHitSchema } from "../../search_hit_schema.ts";
-import type { Env, HttpParts } from "../env.ts";
+import type { Env, HttpParts } from "../http_parts.ts";
 import { Problem } from "../problem.ts";
 import { describeIn, findConversation, inConversation, servedWorkspace, validJson, validQuery } from "../route.ts";
 import * as schema from "./schemas.ts";

@@ -4,7 +4,7 @@ import { html } from "hono/html";
 import { z } from "zod";
 import { QueryEventSchema } from "../../../domain/query/query_schemas.ts";
 import { ProblemSchema } from "../api/schemas.ts";
-import type { Env } from "../env.ts";
+import type { Env } from "../http_parts.ts";
 import { schemaOf } from "../route.ts";
 import style from "./style.css" with { type: "text" };
 

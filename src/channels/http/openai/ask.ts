@@ -7,11 +7,11 @@ import { type Image, readImage } from "../../../domain/images.ts";
 import { hasAnswer, type QueryReason, shownAnswer } from "../../../domain/query/outcomes.ts";
 import type { QueryResult } from "../../../domain/query/query_schemas.ts";
 import { type RequestKey, requestOfImages } from "../../../domain/query/stored_query.ts";
-import type { Env, HttpParts } from "../env.ts";
+import type { Env, HttpParts } from "../http_parts.ts";
 import { CONVERSATION_HEADER, eventStream, type FollowedEvent, FollowedQuery } from "../followed_query.ts";
 import { Problem, type ProblemKind, unfitField } from "../problem.ts";
 import { findConversation, inputSource } from "../route.ts";
-import type { Begun } from "../runs.ts";
+import type { Begun } from "../live_runs.ts";
 import { callerLabel } from "../tokens.ts";
 
 export const OPENAI_HEADERS = {

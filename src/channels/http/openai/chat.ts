@@ -2,10 +2,10 @@ import { Hono } from "hono";
 import { z } from "zod";
 import { isChild, isEnd } from "../../../domain/query/query_event.ts";
 import { type QueryResult, QueryResultSchema, type Usage } from "../../../domain/query/query_schemas.ts";
-import type { Env } from "../env.ts";
+import type { Env } from "../http_parts.ts";
 import type { FollowedEvent } from "../followed_query.ts";
 import { describeIn, EVENT_STREAM, validJson } from "../route.ts";
-import type { Runs } from "../runs.ts";
+import type { Runs } from "../live_runs.ts";
 import {
   MessageSchema,
   OPENAI_HEADERS,

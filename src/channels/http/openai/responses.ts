@@ -7,11 +7,11 @@ import { resultOf } from "../../../conversation/stored_events.ts";
 import { isChild, isEnd } from "../../../domain/query/query_event.ts";
 import { type QueryResult, QueryResultSchema, type Usage } from "../../../domain/query/query_schemas.ts";
 import type { StoredQuery } from "../../../domain/query/stored_query.ts";
-import type { Env, HttpParts } from "../env.ts";
+import type { Env, HttpParts } from "../http_parts.ts";
 import type { FollowedEvent } from "../followed_query.ts";
 import { Problem, unfitField } from "../problem.ts";
 import { describeIn, EVENT_STREAM, existing, validJson, validQuery } from "../route.ts";
-import type { Begun } from "../runs.ts";
+import type { Begun } from "../live_runs.ts";
 import {
   MessageSchema,
   OPENAI_HEADERS,

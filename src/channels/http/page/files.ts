@@ -1,6 +1,6 @@
 import { Hono } from "hono";
 import { getMimeType } from "hono/utils/mime";
-import type { Env } from "../env.ts";
+import type { Env } from "../http_parts.ts";
 import { Problem } from "../problem.ts";
 import index from "./index.html" with { type: "text" };
 import baseStyle from "./style/base.css" with { type: "text" };

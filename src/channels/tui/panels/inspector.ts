@@ -5,7 +5,7 @@ import { aboutText, type SentMessage, spentOn } from "../../../domain/query/mode
 import { shownRange } from "../../../domain/query/stored_query.ts";
 import { amounts } from "../text/one_line.ts";
 import { Reader, type TextPart } from "./reader.ts";
-import { type Query, type TurnItem, TurnsPanel } from "./turns.ts";
+import { type Query, type TurnItem, TurnsPanel } from "./turns_panel.ts";
 
 export class Inspector extends TurnsPanel {
   protected readonly empty = "  nothing has been sent yet";

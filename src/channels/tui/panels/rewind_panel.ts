@@ -3,7 +3,7 @@ import { type FileChange, runUndo, undoCuts } from "../../../domain/undo.ts";
 import { amounts, flat } from "../text/one_line.ts";
 import { BasePanel, type PanelParts } from "./panel.ts";
 import { diffPart, Reader } from "./reader.ts";
-import { type Query, type TurnItem, TurnsPanel } from "./turns.ts";
+import { type Query, type TurnItem, TurnsPanel } from "./turns_panel.ts";
 
 interface Moment {
   readonly query: Query;

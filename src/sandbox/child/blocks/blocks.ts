@@ -3,7 +3,7 @@ import { encode } from "../../codec/codec.ts";
 import { bareList } from "../../codec/intrinsics.ts";
 import { type Bytes, imageParts } from "../../protocol.ts";
 import type { Compiler } from "../compiler/compiler.ts";
-import type { CompiledBlock } from "../compiler/script.ts";
+import type { CompiledBlock } from "../compiler/compiler_script.ts";
 import type { OutsideWork } from "../platform/outside_work.ts";
 import { captured, look } from "../realm/captured.ts";
 import type { InjectedNames, ShownResults } from "../realm/names.ts";

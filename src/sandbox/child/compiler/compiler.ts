@@ -3,7 +3,7 @@ import { bareList } from "../../codec/intrinsics.ts";
 import { captured, look } from "../realm/captured.ts";
 import type { ScriptSource } from "../scripts.ts";
 import { refusedImage } from "../variables/restore.ts";
-import type { CompilerAnswers, CompilerQuestions, SourceImage } from "./script.ts";
+import type { CompilerAnswers, CompilerQuestions, SourceImage } from "./compiler_script.ts";
 import type { TemplateValues } from "./restored_script.ts";
 
 type Ask = (kind: keyof CompilerQuestions, question: string) => string;

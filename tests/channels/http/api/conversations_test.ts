@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { HttpParts } from "../../../../src/channels/http/env.ts";
+import type { HttpParts } from "../../../../src/channels/http/http_parts.ts";
 import { final, replyJson } from "../../../helpers/scripted_provider.ts";
 import { allEvents, type Rig, SSE, startRig } from "../_rig.ts";
 

@@ -7,7 +7,7 @@ import { ModelPicker } from "../../../../src/channels/tui/panels/model_picker.ts
 import { Palette } from "../../../../src/channels/tui/panels/palette.ts";
 import type { Panel, PanelParts } from "../../../../src/channels/tui/panels/panel.ts";
 import { SettingsPanel } from "../../../../src/channels/tui/panels/settings_panel.ts";
-import { ForkPicker } from "../../../../src/channels/tui/panels/turns.ts";
+import { ForkPicker } from "../../../../src/channels/tui/panels/turns_panel.ts";
 import { VariableBrowser } from "../../../../src/channels/tui/panels/variable_browser.ts";
 import { DEFAULT_PREFS } from "../../../../src/channels/tui/prefs.ts";
 import { replyJson } from "../../../helpers/scripted_provider.ts";

@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { Pace } from "../domain/kit/concurrency.ts";
-import { isWithin } from "../domain/kit/files.ts";
-import type { ObeyedPath } from "../extension/spec.ts";
-import { ClaimCache, type SettingsPlaces } from "./protected/paths_git_obeys.ts";
-import { entryKind, isFile, plainName, stepsTo } from "./_paths.ts";
-import { GIT } from "./protected/repositories.ts";
-import { commandIn } from "./protected/workspace_turns.ts";
+import { Pace } from "../../domain/kit/concurrency.ts";
+import { isWithin } from "../../domain/kit/files.ts";
+import type { ObeyedPath } from "../../extension/spec.ts";
+import { ClaimCache, type SettingsPlaces } from "./git_claims.ts";
+import { entryKind, isFile, plainName, stepsTo } from "../_paths.ts";
+import { GIT } from "./repositories.ts";
+import { commandIn } from "./running_commands.ts";
 
 /** Git runs or reads these paths by a setting, or git or Vis obey them through a link. */
 export class ObeyedPaths {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { ObeyedPaths } from "../../src/processes/obeyed_paths.ts";
-import { asUser, planted } from "./_planting.ts";
+import { ObeyedPaths } from "../../../src/processes/protected/obeyed_paths.ts";
+import { asUser, planted } from "../_planting.ts";
 
 const hasGit = Deno.build.os === "linux" && await Deno.stat("/usr/bin/git").then(() => true, () => false);
 const ignore = !hasGit;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { PanelParts } from "../../../../src/channels/tui/panels/panel.ts";
-import { ForkPicker } from "../../../../src/channels/tui/panels/turns.ts";
+import { ForkPicker } from "../../../../src/channels/tui/panels/turns_panel.ts";
 import { final, replyJson } from "../../../helpers/scripted_provider.ts";
 import { HOSTILE, KEYS, type PanelRig, selected, shown, startPanels, type, WIDTHS } from "./_rig.ts";
 

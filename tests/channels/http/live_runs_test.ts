@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { LiveRun } from "../../../src/channels/http/runs.ts";
+import { LiveRun } from "../../../src/channels/http/live_runs.ts";
 import type { QueryEvent, QueryEventBody, QueryResult } from "../../../src/domain/query/query_schemas.ts";
 
 function running() {

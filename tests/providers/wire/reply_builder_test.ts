@@ -1,4 +1,4 @@
-import { ReplyBuilder, ReplySize } from "../../../src/providers/wire/reply.ts";
+import { ReplyBuilder, ReplySize } from "../../../src/providers/wire/reply_builder.ts";
 import assert from "node:assert/strict";
 
 /** Begins a reply that arrives until the test ends. Replies that arrive at the same time share their limit. */

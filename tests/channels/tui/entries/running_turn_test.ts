@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { OlderEntry } from "../../../../src/channels/tui/entries/step_entry.ts";
 import { Transcript } from "../../../../src/channels/tui/entries/transcript.ts";
-import { RunningTurn } from "../../../../src/channels/tui/entries/turn.ts";
+import { RunningTurn } from "../../../../src/channels/tui/entries/running_turn.ts";
 import { DEFAULT_PREFS } from "../../../../src/channels/tui/prefs.ts";
 import { makeTheme } from "../../../../src/channels/tui/text/theme.ts";
 import { blockResult } from "../../../../src/domain/query/host_call.ts";

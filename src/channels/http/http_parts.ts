@@ -9,7 +9,7 @@ import type { IdleLimits, Leaving, OwnConnections } from "./connections.ts";
 import type { ListedModels } from "./listed_models.ts";
 import type { TenantMetrics } from "./metrics.ts";
 import type { AbandonedCalls, Idempotency } from "./repeated_requests.ts";
-import type { Runs } from "./runs.ts";
+import type { Runs } from "./live_runs.ts";
 import type { TokenGrant, TokenSource } from "./tokens.ts";
 
 /** The caller that provides these parts closes them after the server. */
