@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 7a09cea59e97b517d2589d84db84953d1301edf2a8cc8fab18d80e303cd23cfb
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 40fdfa5dc3e89cacab535d38ea8de64c5a3e901e13ca8f0b05e6aba47b0e3e1a
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -560,7 +560,7 @@ export interface ConversationKeys {
   readonly tenant?: string;
   /** The depth is the number of queries around this one, and 0 for the user's request. */
   readonly depth: number;
-  /** The path is real. */
+  /** The path is absolute, and its symbolic links are resolved. */
   readonly workspace: string;
   /** The path is the real top of the repository around the workspace, which extensions may read. The key is absent if
    * the workspace is the top or is in no repository. */

@@ -127,7 +127,7 @@ export async function readNotes(place: NotePlace, scope: NoteScope): Promise<rea
   return notes.sort((a, b) => a.at < b.at ? -1 : a.at > b.at ? 1 : 0);
 }
 
-/** If the scope already has a note with this text, returns that note instead. */
+/** If the scope already has a memo with this text, returns that memo instead. */
 export async function addNote(
   place: NotePlace,
   { text, scope }: { readonly text: string; readonly scope: NoteScope },

@@ -179,7 +179,7 @@ export async function allowed(
 }
 
 const IN_PLAN = "a plan, a review and a /btw question change nothing";
-const FOR_LATER = "describe the step in the answer, so that the user's next request can do it";
+const FOR_LATER = "describe the command in the answer, so that the user's next request can run it";
 
 /** A background command could run beyond the request, so this throws Error in a request that only reads. */
 export function refuseBackground({ onlyReads = false }: Pick<EnvironmentView, "onlyReads">): void {

@@ -18,7 +18,11 @@ export function parse(
     );
   }
   if (PATH.test(text)) {
-    throw new TypeError(`Cannot parse CSV: ${text} is a path; pass its text: await fs.readFile(path)`);
+    throw new TypeError(
+      `Cannot parse CSV: ${text} is a path; pass the text of the file, such as await fs.readFile(${
+        JSON.stringify(text)
+      })`,
+    );
   }
   const records = recordsOf(text.replace(/^\ufeff/, ""), separator ?? separatorOf(text));
   if (!header) return records;

@@ -43,11 +43,11 @@ const ProviderSchema = z.strictObject({
   keyEnv: z.string().regex(/^[A-Za-z_]\w*$/, "must be the name of a variable").optional()
     .describe("Environment variable that contains the key of the service"),
   models: z.array(ModelSchema).default([]).describe(
-    "Models in order of preference; values here override the data of Vis",
+    "Models in order of preference; values here override what Vis knows about the model, such as its price and context size",
   ),
   headers: z.record(z.string(), z.string()).optional().describe("Additional HTTP headers of each call"),
   firstTokenMs: positive.optional().describe(
-    "Longest wait for the first word of a reply, in milliseconds (default: 120000; 1800000 for a server on this machine). At the limit, Vis stops the call and uses the next route; without a next route, the request ends as provider",
+    "Longest wait for the first word of a reply, in milliseconds (default: 120000; 1800000 for a server on this machine). At the limit, Vis stops the call and uses the next route; without a next route, the request ends with the reason `provider`",
   ),
   silenceMs: positive.optional().describe(
     "Longest silence in the middle of a reply, in milliseconds (default: 60000). At the limit, Vis stops the call and repeats it, or informs the model that its reply broke off",
@@ -93,7 +93,7 @@ export const ConfigSchema = z.strictObject({
   ).meta({ env: "VIS_BASE_URL" }),
   retry: z.strictObject({
     patienceMs: z.int().min(0).default(300_000).describe(
-      "Time in milliseconds for which Vis repeats a model call after temporary errors of all providers; 0 for at most three attempts at each. A provider that has not responded yet always gets at most three. At the limit, the request ends as provider with the last error",
+      "Time in milliseconds for which Vis repeats a model call after temporary errors of all providers; 0 for at most three attempts at each. A provider that has not responded yet always gets at most three. At the limit, the request ends with the reason `provider` and the last error",
     ),
   }).prefault({}),
   budget: z.strictObject({

@@ -102,9 +102,9 @@ export async function checkedExtras(
 ): Promise<RequestExtras> {
   const images = checkImages(given);
   if (images.length > 0 && !routes.some(({ provider, model }) => provider.capabilities(model).images)) {
-    const names = routes.map(({ provider, model }) => `${model} of ${provider.name}`).join(", ");
+    const names = routes.map(({ provider, model }) => `${model} of ${provider.name}`).join(" or ");
     throw new UsageError(
-      `Cannot send images: Vis knows no configured model that accepts them (${names}); choose another model, or set ` +
+      `Cannot send images: Vis does not know that ${names} accepts images; choose another model, or set ` +
         '"images": true for a model in the settings',
     );
   }

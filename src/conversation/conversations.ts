@@ -1,4 +1,4 @@
-/* Channels reach conversations, and the requests in them, through `Conversations`. The class is the entrance of this
+/* Channels reach conversations, and the requests in them, through `Conversations`. The class is the entry point of this
  * folder. */
 
 import { BusyError, Cancelled, messageOf, UsageError } from "../domain/errors.ts";

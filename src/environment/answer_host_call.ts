@@ -178,7 +178,7 @@ export class CallOutput {
   }
 }
 
-/** The pattern matches colours, titles and movements of a terminal. */
+/** The pattern matches escape sequences of a terminal: colours, titles and cursor movements. */
 // deno-lint-ignore no-control-regex
 const TERMINAL_CODES = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_=>])/g;
 
@@ -206,7 +206,7 @@ function refuseChange({ name, args }: HostCall, active: ActiveExtensions | null)
     namespace,
     symbol,
     hint:
-      "a plan, a review and a /btw question change nothing, so the user's next request can do it; describe the step in the answer",
+      "a plan, a review and a /btw question change nothing; describe the change in the answer, so that the user's next request can make it",
   });
 }
 

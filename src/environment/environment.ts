@@ -363,7 +363,11 @@ export class Environment {
     const versions = await this.store.variableVersions(this.branch.branchId, name);
     const found = findVersion(versions, { name, version, symbol: "restoreVar" });
     const [report] = await this.#session.restore(found.image);
-    if (report?.how === "lost") throw new Error(notRestored(found.image, report.reason));
+    if (report?.how === "lost") {
+      throw new Error(
+        notRestored({ name, reason: report.reason, code: found.image.kind === "lost" ? found.image.source : "" }),
+      );
+    }
     const older = found !== versions.at(-1) || this.#session.unsaved(name) !== null;
     this.#scopes.restore(name, { image: found.image, older });
     return { name, version: found.version };

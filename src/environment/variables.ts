@@ -1,4 +1,5 @@
 import { BoundedMap } from "../domain/kit/bounded_map.ts";
+import { oneLine } from "../domain/kit/text.ts";
 import type { BlockResult } from "../domain/query/query_schemas.ts";
 import { declaringLine, SYSTEM_VARIABLES, type VariableImage } from "../domain/query/variable.ts";
 import type { VariableHead } from "../persistence/store.ts";
@@ -425,9 +426,7 @@ export class MissingVariableNotes {
       if (this.#reported.has(one.name)) continue;
       this.#reported.add(one.name);
       const { name, reason, statement } = one;
-      this.#notes.push(
-        `Variable ${name} could not be restored: ${reason}${madeBy(statement || declaringLine(codeOf(name), name))}`,
-      );
+      this.#notes.push(notRestored({ name, reason, code: statement || declaringLine(codeOf(name), name) }));
     }
   }
 
@@ -440,11 +439,9 @@ export class MissingVariableNotes {
   }
 }
 
-export function notRestored({ name, kind, source }: VariableImage, reason: string): string {
-  return `Cannot restore ${name}: ${reason}${madeBy(kind === "lost" ? source : "")}`;
-}
-
-function madeBy(code: string): string {
-  const line = code.replace(/\s+/g, " ").slice(0, MAX_STATEMENT);
-  return line ? `; made by: ${line}` : "";
+export function notRestored(
+  { name, reason, code }: { readonly name: string; readonly reason: string; readonly code: string },
+): string {
+  const line = oneLine(code, MAX_STATEMENT);
+  return `Cannot restore ${name}: ${reason}${line === "" ? "" : `; to make it again, run ${line}`}`;
 }

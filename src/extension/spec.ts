@@ -172,7 +172,7 @@ export interface ConversationKeys {
   readonly tenant?: string;
   /** The depth is the number of queries around this one, and 0 for the user's request. */
   readonly depth: number;
-  /** The path is real. */
+  /** The path is absolute, and its symbolic links are resolved. */
   readonly workspace: string;
   /** The path is the real top of the repository around the workspace, which extensions may read. The key is absent if
    * the workspace is the top or is in no repository. */

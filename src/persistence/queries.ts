@@ -113,7 +113,8 @@ async function readBranch(tx: Database, branchId: string) {
   const [row] = await branchToBegin(tx, { branchId });
   if (!row) {
     throw new UsageError(
-      `Cannot continue branch ${branchId}: no branch has this id, or another process deleted its conversation`,
+      `Cannot continue branch ${branchId}: no branch has this id, or another process deleted its conversation; ` +
+        "choose another conversation, or start a new one",
     );
   }
   const { conversationId, activity, runId, host, space, pid, started, session, ...rest } = row;

@@ -209,7 +209,7 @@ export interface QueryStore {
   beginQuery(query: NewQuery): Promise<string>;
   /** The caller adds the user's messages before a model call shows them. Throws if the query has ended. */
   addSteered(queryId: string, sent: { readonly iteration: number; readonly texts: readonly string[] }): Promise<void>;
-  /** Stores a question for which a running query waits, and the answer in a second call. Throws if the query has
+  /** Stores a question whose answer a running query waits for, and the answer in a second call. Throws if the query has
    * ended. */
   setQuestion(queryId: string, approval: StoredApproval): Promise<void>;
   /** Stores the user's messages that wait for the next iteration, in place of the stored ones. Throws if the query has

@@ -610,7 +610,7 @@ function row(variable: IndexedVariable, inlineChars: number): string {
   if (typeof variable.changedFile === "string") comment.push(stale(variable.changedFile));
   if (kind === "lost") {
     const line = safeLine(declaringLine(code ?? "", variable.name), STATEMENT_CHARS);
-    const made = line === "" ? "" : `; made by: ${line}`;
+    const made = line === "" ? "" : `; made by ${line}`;
     comment.push(`lost: ${safeLine(reason, SHAPE_CHARS) || "its value could not be kept"}${made}`);
   }
   if (summary.doc !== "") comment.push(safeLine(summary.doc, DOC_CHARS));

@@ -15,7 +15,7 @@ interface Expected {
   readonly price: Price | null;
 }
 
-/** The owner of a running model call settles it once, however the call ends. */
+/** The owner settles the reservation once, however the model call ends. */
 interface Reservation {
   settle(spent: Spend): void;
 }

@@ -1,4 +1,4 @@
-/* `runQuery` is the entrance of this folder: it begins, prepares, iterates and ends a query.
+/* `runQuery` is the entry point of this folder: it begins, prepares, iterates and ends a query.
  * docs/internals/architecture.md has the table of the loop's decisions. */
 
 import { Cancelled, ConfigError, HandedOver, messageOf, StoreError, TakenOverError } from "../domain/errors.ts";

@@ -99,8 +99,8 @@ Deno.test("a block that cannot be interrupted is killed; its definitions are nam
   assert.match(engine.context(2), /lost variables: part, big/);
   assert.equal(next?.preview, '"1|4|undefined"');
   assert.equal(children.length, 2);
-  assert.match(engine.context(3), /Variable ticks could not be restored: .*made by: .*function\*/);
-  assert.doesNotMatch(engine.context(2), /kept could not|pure could not/);
+  assert.match(engine.context(3), /Cannot restore ticks: .*to make it again, run .*function\*/);
+  assert.doesNotMatch(engine.context(2), /Cannot restore (?:kept|pure)/);
 });
 
 const BOMBS: Readonly<Record<string, string>> = {
@@ -277,8 +277,8 @@ Deno.test("child idle: stopped when no query runs, restored on next use; lost va
   await ask([replyJson("rows.push(3)"), replyJson("const n = rows.length", { final: "{{n}}" })]);
   assert.equal(children.length, 2);
   const told = engine.provider.requests.slice(before).map(({ context }) => context).join("\n");
-  assert.match(told, /Variable steps could not be restored: .*made by: .*function\*/);
-  assert.equal(told.match(/steps could not be restored/g)?.length, 1);
+  assert.match(told, /Cannot restore steps: .*to make it again, run .*function\*/);
+  assert.equal(told.match(/Cannot restore steps:/g)?.length, 1);
   assert.equal(due.length, 2);
 });
 

@@ -126,7 +126,7 @@ for (const [what, { blocks, check, is }] of Object.entries(KEPT)) {
   Deno.test(`resume ${what}`, async () => {
     const { checks, context } = await resumed(blocks, [check]);
     assert.deepEqual(checks, [is]);
-    assert.doesNotMatch(context, /could not be restored/);
+    assert.doesNotMatch(context, /Cannot restore/);
   });
 }
 
@@ -164,9 +164,9 @@ Deno.test("resume names each lost variable to the model, with the reason and the
     ["methods", /\.parse: a function/, "const methods = { parse() { return 1 } }"],
   ];
   for (const [name, reason, statement] of expected) {
-    const line = notes.split("\n").find((one) => one.includes(`Variable ${name} could not be restored`)) ?? "";
+    const line = notes.split("\n").find((one) => one.includes(`Cannot restore ${name}:`)) ?? "";
     assert.match(line, reason, `${name}: ${notes}`);
-    assert.ok(line.includes(`made by: ${statement}`), line);
+    assert.ok(line.includes(`to make it again, run ${statement}`), line);
   }
 });
 
@@ -222,7 +222,10 @@ Deno.test("varHistory(), varDiff() and restoreVar() of every kind", async () => 
   ];
   changes.forEach((change, i) => assert.match(rest[i] ?? "", change));
   assert.deepEqual(rest.slice(5, 9), names.slice(0, 4).map((name) => `{ name: "${name}", version: 1 }`));
-  assert.match(rest[9] ?? "", /Cannot restore c: a function that a call made.*; made by: let pt = new Pt\(\), c = /);
+  assert.match(
+    rest[9] ?? "",
+    /Cannot restore c: a function that a call made.*; to make it again, run let pt = new Pt\(\), c = /,
+  );
   assert.equal(rest[10], "[ [ 1 ], 1, 1, 1, true, 7 ]");
   assert.match(rest[11] ?? "", /Cannot find d v99: it has versions 1 to 3/);
   assert.match(rest[12] ?? "", /Cannot find nope: no earlier step stored a variable with this name/);

@@ -146,7 +146,7 @@ Deno.test("send() refuses images where no model takes them, before any call, and
     send(engine, { images: IMAGES }),
     (error) =>
       error instanceof UsageError &&
-      /Cannot send images: Vis knows no configured model that accepts them \(script of scripted\)/.test(error.message),
+      /Cannot send images: Vis does not know that script of scripted accepts images; /.test(error.message),
   );
   assert.equal(engine.provider.requests.length, 0);
   assert.deepEqual(await engine.store.queries(engine.branch.branchId), []);

@@ -186,7 +186,10 @@ async function changedBy(
   const changed = await applyHunks(`${format.hasMark ? MARK : ""}${text}`, hunks, { path, signal: context.signal });
   if (to === null) {
     if (changed !== "" && changed !== MARK) {
-      throw new Error(`Cannot patch ${path}: the patch removes the file, but lacks some of its lines`);
+      throw new Error(
+        `Cannot patch ${path}: the patch removes the file, but text remains after the patch; remove every ` +
+          "line in the patch, or call fs.remove",
+      );
     }
     return null;
   }

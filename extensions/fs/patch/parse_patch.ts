@@ -1,4 +1,5 @@
 import { normalize } from "node:path/posix";
+import { nameText } from "../tree/tree.ts";
 
 export interface PatchHunk {
   /** The line counts from 1 in the old text. Null means that the patch has no line number. */
@@ -8,8 +9,8 @@ export interface PatchHunk {
   readonly new: readonly string[];
   /** The value says whether a line ending follows the last line of the file. Null means unknown. */
   readonly ended: boolean | null;
-  /** These lines of the file precede the hunk, outermost first. The key exists only if the hunk would match in several
-   * places. */
+  /** Only hunks of a Codex patch have this key, with the texts of their `@@` lines. Vis uses these lines if the hunk does
+   * not match in exactly one place. */
   readonly below?: readonly string[];
 }
 
@@ -574,11 +575,7 @@ function unquoted(text: string): string {
     if (code === undefined) throw new Error(`Cannot apply the patch: the name ${text} has the unknown escape ${whole}`);
     return [code];
   });
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(Uint8Array.from(bytes));
-  } catch {
-    throw new Error(`Cannot apply the patch: the name ${text} is not UTF-8`);
-  }
+  return nameText(Uint8Array.from(bytes));
 }
 
 function namePair(from: string | null, to: string | null, isFile: IsFile) {

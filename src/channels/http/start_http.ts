@@ -1,4 +1,4 @@
-/* `start_http.ts` and `tokens.ts` are the entrance of this folder. A request passes `create_app.ts`, `admission.ts` and
+/* `start_http.ts` and `tokens.ts` are the entry point of this folder. A request passes `create_app.ts`, `admission.ts` and
    a route in `api/` or `openai/`. The build makes the scripts of `page/` from `src/page/`. */
 
 import { isLoopback } from "../../domain/kit/addresses.ts";

@@ -1,4 +1,4 @@
-/* `openTelegram` in this file is the entrance of the folder. An update passes `updates.ts`, `inbox.ts` and
+/* `openTelegram` in this file is the entry point of the folder. An update passes `updates.ts`, `inbox.ts` and
    `chat_worker.ts`, which runs a command or a query. `messenger.ts` writes into chats within the limits of Telegram. */
 
 import { Cancelled, ConfigError } from "../../domain/errors.ts";

@@ -1,4 +1,4 @@
-/* `runScreen` in this file is the entrance of the folder. `screen.ts` runs the actions of panels and commands,
+/* `runScreen` in this file is the entry point of the folder. `screen.ts` runs the actions of panels and commands,
    `chat.ts` runs queries, and `entries/` draws the conversation. */
 
 import { type Conversation as Branch, nothingToContinue } from "../../conversation/conversations.ts";

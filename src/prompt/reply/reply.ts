@@ -313,7 +313,8 @@ function pick(fields: ReplyFields, names: readonly string[]): unknown {
   return undefined;
 }
 
-/** Joins lists of texts. Returns "" if the value is too deep. */
+/** Returns a value as text, and joins the items of a list of texts with line breaks. Returns "" if the value is too
+ * deep. */
 function plainText(value: unknown): string {
   if (value === undefined || value === null) return "";
   if (typeof value === "string") return value;

@@ -61,10 +61,10 @@ export function fittingRoutes(
   const withImages = request.messages.some(({ images }) => images !== undefined && images.length > 0);
   const seeing = withImages ? routes.filter((route) => capabilitiesOf(route).images) : routes;
   if (seeing.length === 0) {
-    const names = routes.map(({ model }) => model).join(", ");
+    const names = routes.map(({ model }) => model).join(" or ");
     throw new ProviderError(
-      `Cannot send images: Vis knows no model of this call that accepts them (${names}); choose another model, or ` +
-        "set images of the model in providers of config.jsonc",
+      `Cannot send images: Vis does not know that ${names} accepts images; choose another model, or set ` +
+        '"images": true for a model in the settings',
       {
         code: "refused",
         retryable: false,

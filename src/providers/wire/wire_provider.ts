@@ -250,7 +250,7 @@ export class WireProvider implements Provider {
     if (!hasImages || this.capabilities(model).images) return;
     const message =
       `Cannot send an image to ${model} of ${this.name}: Vis does not know that this model accepts images; choose another ` +
-      "model, or set images of the model in providers of config.jsonc";
+      'model, or set "images": true for a model in the settings';
     throw new ProviderError(message, { code: "refused", retryable: false });
   }
 

@@ -16,7 +16,8 @@ export function decode(bytes: Uint8Array<ArrayBuffer>, options: DecodeOptions = 
   return new Decoder(bytes, options).decode();
 }
 
-/** The last four bytes contain this length, which limits the number of values. */
+/** Returns the length of the table, which the last four bytes contain, or 0 without these bytes. The length limits the
+ * number of values. */
 export function tableBytes(bytes: Uint8Array<ArrayBuffer>): number {
   return bytes.length < 4 ? 0 : new DataView(bytes.buffer, bytes.byteOffset).getUint32(bytes.length - 4, true);
 }

@@ -1,6 +1,6 @@
 /** The runtime compiles code for each function at every start, so `syscall` replaces the other functions. */
 const SYMBOLS = {
-  // prctl requires unused arguments to be zero, so the call has five.
+  // Some options of prctl require zero for unused arguments, so `syscall` always passes five arguments after the number.
   syscall: { parameters: ["i64", "u64", "u64", "u64", "u64", "u64"], result: "i64" },
   __errno_location: { parameters: [], result: "pointer" },
 } as const;

@@ -108,10 +108,10 @@ Deno.test("a path that cannot be attached is reported, and no typed or pasted te
 Deno.test("a model without image input is reported before anything is sent or stored", () =>
   withImages([], async ({ screen, engine, folder }) => {
     screen.paste(join(folder, "a.gif"));
-    await screen.until("Cannot send images: Vis knows no configured model that accepts them");
+    await screen.until("Cannot send images: Vis does not know that");
     await screen.until(join(folder, "a.gif"));
     screen.type(`\x15see @a.gif${ENTER}`);
-    await screen.until(/Vis knows no configured model that/);
+    await screen.until(/Vis does not know that/);
     await screen.until(/─\n +see @a\.gif/);
     assert.equal(engine.provider.requests.length, 0);
     assert.deepEqual((await engine.conversations.list({ limit: 9 })).filter(({ title }) => title !== "test"), []);

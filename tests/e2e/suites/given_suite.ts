@@ -42,7 +42,7 @@ export function givenSuite(launcher: Launcher): void {
     assert.equal(ran.code, 2);
     assert.match(
       ran.stderr,
-      /^vis: Cannot send images: Vis knows no configured model that accepts them \(mock-1 of [\w.-]+\); /m,
+      /^vis: Cannot send images: Vis does not know that mock-1 of [\w.-]+ accepts images; /m,
     );
     assert.equal(user.mock.requests.length, 0);
   });

@@ -167,9 +167,13 @@ Deno.test({
     assert.deepEqual((await workspace.call("grep", "needle"))[0].path, path);
     assert.equal(await workspace.call("readFile", path), "needle\n");
     await workspace.call("edit", path, { old: "needle", new: "thread" });
+    await workspace.call(
+      "patch",
+      '--- "a/d\\377/caf\\351.txt"\n+++ "b/d\\377/caf\\351.txt"\n@@ -1 +1 @@\n-thread\n+wire\n',
+    );
     await workspace.call("move", path, "d\ufffdFF/\ufffdFE");
-    await sh(workspace.root, 'test "$(cat "$(printf \'d\\377/\\376\')")" = thread');
-    await workspace.call("undo", { steps: 2 });
+    await sh(workspace.root, 'test "$(cat "$(printf \'d\\377/\\376\')")" = wire');
+    await workspace.call("undo", { steps: 3 });
     assert.equal(await workspace.call("readFile", path), "needle\n");
     await assert.rejects(workspace.call("writeFile", ".gi\ufffdE2\ufffd80\ufffd8Bt/config", ""), /protected/);
   },

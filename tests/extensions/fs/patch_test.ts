@@ -157,7 +157,7 @@ Deno.test("fs.patch() refuses an impossible change, and names the reason", async
   assert.match(await of("diff --git a/x.bin b/x.bin\nGIT binary patch\nliteral 3\n"), /x\.bin is binary, and/);
   assert.match(
     await of("--- a/a.txt\n+++ /dev/null\n@@ -0,0 +1 @@\n+b\n"),
-    /the patch removes the file, but lacks some of its lines/,
+    /the patch removes the file, but text remains after the patch; remove every line in the patch/,
   );
   assert.match(await of("--- a/.git/config\n+++ b/.git/config\n@@ -1 +1 @@\n-x\n+y\n"), /below \.git\/ are protected/);
   assert.match(await of("--- a/../app2/secret.txt\n+++ b/../app2/secret.txt\n@@ -1 +1 @@\n-secret\n+y\n"), /outside/);
@@ -370,10 +370,6 @@ Deno.test("fs.patch() refuses parts that only git can apply, and names them", as
       "diff --cc a.txt\nindex 1,2..3\n--- a/a.txt\n+++ b/a.txt\n@@@ -1,1 -1,1 +1,1 @@@\n",
     ),
     /line 1 \("diff --cc a\.txt"\) is not valid; it belongs to a merge: make a diff against one of its parents/,
-  );
-  assert.match(
-    await workspace.refusal("patch", '--- "a/\\377.txt"\n+++ "b/\\377.txt"\n@@ -1 +1 @@\n-a\n+b\n'),
-    /is not UTF-8/,
   );
   await workspace.call(
     "patch",

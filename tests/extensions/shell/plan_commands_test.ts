@@ -203,7 +203,7 @@ Deno.test("a plan refuses network, write and background commands with the way ou
     programWalls: () => Promise.resolve(walls),
     spawn: () => assert.fail("No command may run"),
   };
-  const leave = /a plan, a review and a \/btw question change nothing; leave .* out, or describe the step/;
+  const leave = /a plan, a review and a \/btw question change nothing; leave .* out, or describe the command/;
   await assert.rejects(run(env, "npm ci", { network: true }), leave);
   await assert.rejects(run(env, "make", { write: ["/tmp"] }), leave);
   await assert.rejects(run(env, "make", { network: true, write: [".git"] }), /with network and write in this request/);
@@ -212,7 +212,7 @@ Deno.test("a plan refuses network, write and background commands with the way ou
     /background command in this request: .*; use shell\.run, or describe/,
   );
   const broken = { ...env, programWalls: () => Promise.resolve({ ...walls, whole: false, reason: "no namespaces" }) };
-  await assert.rejects(run(broken, "true"), /the command wall is incomplete \(no namespaces\); describe the step/);
+  await assert.rejects(run(broken, "true"), /the command wall is incomplete \(no namespaces\); describe the command/);
 });
 
 Deno.test("in a request for a plan, a command runs and the prompt names its limits; the next request has none", {

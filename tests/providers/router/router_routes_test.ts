@@ -159,7 +159,7 @@ Deno.test("Router.ask() sends images only to models that take them", async () =>
   assert.equal((await rig([blind, seeing]).ask({ messages })).provider, "seeing");
   await assert.rejects(rig([blind]).ask({ messages }), {
     code: "refused",
-    message: /^Cannot send images: Vis knows no model of this call that accepts them \(blind-1\)/,
+    message: /^Cannot send images: Vis does not know that blind-1 accepts images/,
   });
   assert.equal(blind.requests.length, 0);
 });

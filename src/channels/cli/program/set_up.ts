@@ -119,8 +119,8 @@ Examples:
   vis config explain model
 
 Flags override the environment, which overrides the workspace's file, which
-overrides your own file. Patterns of secrets and denials in the workspace's file
-add to your own. With --project, Vis writes only keys that need no trust. Save
+overrides your own file. Vis adds the patterns of secrets and the denials of the
+workspace's file to your own. With --project, Vis writes only keys that need no trust. Save
 API keys with vis auth login, not in these files.`;
 
 function addExtensions(program: Command, context: Context): void {

@@ -304,7 +304,10 @@ function refuseTools(
 ): void {
   for (const [field, offered, chosen] of [["tools", tools, choice], ["functions", functions, call]] as const) {
     if (!Array.isArray(offered) || offered.length === 0 || chosen === "none") continue;
-    throw unfitField(field, `Cannot call ${field} of the client: the agent runs only its own code; leave out ${field}`);
+    throw unfitField(
+      field,
+      `Cannot call ${field} of the client: Vis runs only code of its own model; leave out ${field}`,
+    );
   }
 }
 

@@ -17,8 +17,8 @@ interface RealmTurns {
   soon(task: () => void, owner: RunContext | null): void;
   /** The task runs after foreign code has ended its turn. */
   afterwards(task: () => void): void;
-  /** `change` counts operations of the runtime that start or end. When one ends, `soon` follows without another
-   * event. */
+  /** `change` counts operations of the runtime that start or end. After an operation ends, the caller must call `soon`
+   * before it returns to the event loop. */
   operations(change: 1 | -1): void;
 }
 

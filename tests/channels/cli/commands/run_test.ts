@@ -152,7 +152,7 @@ Deno.test("runCommand() refuses a schema, an image and a model without eyes befo
   const image = ["https://example.org/a.png"];
   await assert.rejects(
     run([reply], { flags: { image } }),
-    /Cannot send images: Vis knows no configured model that accepts them \(script of scripted\)/,
+    /Cannot send images: Vis does not know that script of scripted accepts images; /,
   );
 });
 
