@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 40fdfa5dc3e89cacab535d38ea8de64c5a3e901e13ca8f0b05e6aba47b0e3e1a
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 0f024a7e218fed124db13a07673b19416e35514fcf443e35f98a5a1b1b212160
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
