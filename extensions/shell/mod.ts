@@ -20,10 +20,10 @@ const settings = z.strictObject({
     "Whether blocks may run commands in the workspace with shell.run and shell.start; never in the locked profile",
   ),
   allow: z.array(pattern).default([]).describe(
-    "Patterns of the only commands that blocks may run; * matches any text, and an empty list allows all commands",
+    "Patterns for commands of blocks: each part of a command must match one of these patterns. * matches any text, and an empty list allows all commands",
   ),
   deny: z.array(pattern).default([]).describe(
-    "Patterns of commands that blocks may not run, even if allow has them; * matches any text",
+    "Patterns of refused commands: Vis refuses a command if one of its parts matches one of these patterns, even if the part matches allow. * matches any text",
   ).meta({ project: true }),
   network: z.boolean().default(false).describe(
     "Whether commands behind the command wall may use TCP and UDP to any address without an approval. Otherwise, a command without an approval reaches only localhost in a network of its own, or no address if Vis cannot make such a network, as on macOS",

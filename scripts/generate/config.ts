@@ -64,7 +64,7 @@ function page(schema: object): string {
     "This page lists the keys of your settings file, `$VIS_HOME/config.jsonc` (JSON with comments). Flags override the",
     "environment, which overrides `.vis/config.jsonc` of the workspace, which overrides your file. A repository can bring the",
     "file of a workspace, so without your trust this file may set only keys with `yes` in the column `workspace`. Vis adds the",
-    "file's patterns of `secrets` and its denials to your own. [config.schema.json](config.schema.json) describes the keys",
+    "patterns of `secrets` and the denials of this file to your own. [config.schema.json](config.schema.json) describes the keys",
     "for editors; `vis config schema` prints this schema.",
     "",
     ...table(all.filter(isOwn)),

@@ -7,7 +7,7 @@ export const ShownLimits = z.strictObject({
     "Maximum length of the journal in characters. At the limit, Vis shortens the longest code, results and output. If a step has more than 100 blocks, Vis omits the middle ones",
   ),
   earlierChars: positive.default(6_000).describe(
-    "Maximum length of the journal and earlier results together, in characters; twice as many if the journal has at most 1000, and journalChars after a failed block. At the limit, Vis omits the oldest results",
+    "Maximum length of the journal and earlier results together, in characters. If the journal has at most 1000 characters, the maximum doubles; after a failed block, journalChars is the maximum. At the limit, Vis omits the oldest results",
   ),
   previewChars: positive.default(24_000).describe(
     "Maximum length of a value in the journal, in characters. At the limit, Vis shows the model only the beginning and the end",
@@ -22,7 +22,7 @@ export const ShownLimits = z.strictObject({
     "Maximum length of an error in the journal, in characters. At the limit, Vis shows the model only the beginning and the end",
   ),
   thinkingChars: positive.default(4_000).describe(
-    "Maximum length of the thinking of earlier steps, in characters. At the limit, Vis shows the model only the beginning and the end",
+    "Maximum length of the latest thinking of earlier steps, in characters. At the limit, Vis shows the model only the beginning and the end",
   ),
   attempts: positive.default(12).describe(
     "Maximum number of lines about earlier steps in the context message. At the limit, Vis shows the model only the newest lines",

@@ -17,7 +17,7 @@ const ModelSchema = z.strictObject({
     ),
     cacheWrite: usd.optional().describe("US dollars per million tokens of input that the service writes to a cache"),
   }).optional().describe("Prices of the model"),
-  reasoning: z.boolean().optional().describe("Whether the model has reasoning of its own, whose level Vis can set"),
+  reasoning: z.boolean().optional().describe("Whether Vis can set the reasoning level of the model"),
   images: z.boolean().optional().describe("Whether the model accepts images"),
   alternatingRoles: z.boolean().optional().describe(
     "Whether the model lacks a system role or requires alternating roles",
@@ -47,20 +47,20 @@ const ProviderSchema = z.strictObject({
   ),
   headers: z.record(z.string(), z.string()).optional().describe("Additional HTTP headers of each call"),
   firstTokenMs: positive.optional().describe(
-    "Longest wait for the first word of a reply, in milliseconds (default: 120000; 1800000 for a server on this machine). At the limit, Vis stops the call and uses the next route; without a next route, the request ends with the reason `provider`",
+    "Longest wait for the first word of a reply, in milliseconds (default: 120000; 1800000 for a server on this machine). At the limit, Vis stops the call and uses the next route; without another route, the request ends with the reason provider",
   ),
   silenceMs: positive.optional().describe(
-    "Longest silence in the middle of a reply, in milliseconds (default: 60000). At the limit, Vis stops the call and repeats it, or informs the model that its reply broke off",
+    "Longest silence in the middle of a reply, in milliseconds (default: 60000). At the limit, Vis stops the call. If you have not seen a part of the reply, Vis repeats the call; otherwise Vis tells the model that its reply broke off",
   ),
   rateLimit: z.strictObject({
     requests: positive.optional().describe(
-      "Maximum number of model calls within the interval. At the limit, Vis uses the next route, or the call waits",
+      "Maximum number of model calls within the interval. At the limit, Vis uses the next route; if all routes are at their limits, the call waits",
     ),
     tokens: positive.optional().describe(
-      "Maximum number of tokens within the interval, input and output. At the limit, Vis uses the next route, or the call waits",
+      "Maximum number of tokens within the interval, input and output. At the limit, Vis uses the next route; if all routes are at their limits, the call waits",
     ),
     perMs: positive.default(60_000).describe(
-      "Length of the interval in milliseconds. At the limit, a call waits until the interval has room; if this would take more than two minutes, the call fails",
+      "Length of the interval in milliseconds. At the limit, a call without another route waits until the interval has room; if the wait would take more than two minutes, the call fails",
     ),
   }).optional().describe("Limits for calls of this service within an interval"),
 });
@@ -78,10 +78,10 @@ export const ConfigSchema = z.strictObject({
     "The only provider to use: a name from providers, a preset, demo or files",
   ).meta({ env: "VIS_PROVIDER" }),
   providers: z.array(ProviderSchema).default([]).describe(
-    "Services in order of preference, with their models; the first model of the first service is the default",
+    "Services in order of preference, with their models. If model is not set, Vis uses the first model of the first service, or else the default model of its preset",
   ),
   localServers: z.boolean().default(true).describe(
-    "Whether Vis looks for Ollama, LM Studio and vLLM on this machine if it finds no other provider, or none for the model; also at vis auth login",
+    "Whether Vis looks for Ollama, LM Studio and vLLM on this machine: at vis auth login, and if no other provider is configured or has a key for the model",
   ),
   database: z.string().min(1).refine((text) => !/^postgres(ql)?:\/\/[^@/?]*:[^@/?]*@/.test(text), {
     message: "must not contain a password; set VIS_DATABASE_PASSWORD or VIS_DATABASE_PASSWORD_FILE",
@@ -93,25 +93,25 @@ export const ConfigSchema = z.strictObject({
   ).meta({ env: "VIS_BASE_URL" }),
   retry: z.strictObject({
     patienceMs: z.int().min(0).default(300_000).describe(
-      "Time in milliseconds for which Vis repeats a model call after temporary errors of all providers; 0 for at most three attempts at each. A provider that has not responded yet always gets at most three. At the limit, the request ends with the reason `provider` and the last error",
+      "If no route is left, the time in milliseconds for which Vis tries routes with temporary errors again; 0 turns these tries off. If a service has not responded since Vis started, Vis calls it at most three times. At the limit, the request ends with the reason provider and the last error",
     ),
   }).prefault({}),
   budget: z.strictObject({
     iterations: positive.default(4).describe(
-      "Number of steps in the first budget of a request. The budget grows while steps make progress, and if the model asks for more. At the limit, the model gets one last call, and the request ends as max_iterations",
+      "Number of steps in the first budget of a request. The budget grows while steps make progress, and if the model asks for more steps. At the limit, the model gets one last call, and the request ends with the reason max_iterations",
     )
       .meta({ project: true }),
     ceiling: positive.nullable().default(40).describe(
-      "Maximum number of steps of a request, regardless of their progress; null for no limit. A larger budget.iterations raises the default. At the limit, the model gets one last call, and the request ends as max_iterations",
+      "Maximum number of steps of a request, regardless of their progress; null for no limit. If budget.iterations is larger than the default, it is the maximum. At the limit, the model gets one last call, and the request ends with the reason max_iterations",
     ),
     costUsd: z.number().positive().nullable().default(null).describe(
-      "Maximum cost of a request and its sub-queries in US dollars; null for no limit. At the limit, Vis makes no further call, and the request ends as limit_cost; running calls are finished and may exceed the limit. Vis refuses a model with an unknown price before the first call",
+      "Maximum cost of a request and its sub-queries in US dollars; null for no limit. At the limit, Vis makes no further call, and the request ends with the reason limit_cost. Running calls continue, and may exceed the limit. With a limit, Vis refuses models with an unknown price before the first call",
     ),
     tokens: positive.nullable().default(null).describe(
-      "Maximum number of tokens of a request and its sub-queries, input and output; null for no limit. At the limit, Vis makes no further call, and the request ends as limit_tokens; running calls are finished and may exceed the limit",
+      "Maximum number of tokens of a request and its sub-queries, input and output; null for no limit. At the limit, Vis makes no further call, and the request ends with the reason limit_tokens. Running calls continue, and may exceed the limit",
     ),
     wallMs: positive.nullable().default(null).describe(
-      "Longest time of a request in milliseconds, without the time in which it waits for your answers; null for no limit. At the limit, Vis stops running calls and blocks, and the request ends as limit_time",
+      "Longest time of a request in milliseconds, without the time in which it waits for your answers; null for no limit. At the limit, Vis stops running calls and blocks, and the request ends with the reason limit_time",
     ),
     subcalls: positive.nullable().default(null).describe(
       "Maximum number of model calls and sub-queries by the blocks of a request; null for no limit. At the limit, each further call fails with an error in the block",
@@ -123,28 +123,28 @@ export const ConfigSchema = z.strictObject({
   sandbox: z.strictObject({
     require: z.array(z.enum(["realm", "permissions", "process", "kernel"])).default([])
       .describe(
-        "Walls that must work before a block runs; with kernel, no command runs behind an incomplete command wall either",
+        "Walls that must work before a block runs. With kernel, Vis also runs no command behind an incomplete command wall",
       ),
     memoryMiB: positive.default(512).describe(
-      "Memory of a sandbox process above its idle size, in MiB. At the limit, the process ends; a new process has the variables of the last finished block",
+      "Memory of a sandbox process above its idle size, in MiB. At the limit, the process ends, and a new process gets the variables of the last finished block",
     ),
     launcher: z.array(z.string()).default([]).describe(
       "Command that starts each sandbox process, such as a container; Vis appends the command line of the sandbox",
     ),
     live: positive.default(32).describe(
-      "Number of sandbox processes that Vis keeps; only running requests can need more. At the limit, Vis stops the least recently used idle process; a new process gets its variables when they are needed",
+      "Number of sandbox processes that Vis keeps; running requests can need more. At the limit, Vis stops the least recently used idle process; with the next request, a new process gets its variables",
     ),
     idleMs: positive.default(600_000).describe(
-      "Time in milliseconds for which an idle sandbox process waits for the next request. At the limit, Vis stops the process; a new process gets its variables when they are needed",
+      "Time in milliseconds for which an idle sandbox process waits for the next request. At the limit, Vis stops the process; with the next request, a new process gets its variables",
     ),
     timeoutMs: positive.default(120_000).describe(
-      "Time limit of a block that sets no limit, in milliseconds. At the limit, the block ends with Timeout; changes of variables and files that it has made stay",
+      "Time limit of a block that sets no limit, in milliseconds. At the limit, the block ends with Timeout, and its changes of variables and files stay",
     ),
     timeoutMinMs: positive.default(3_000).describe(
-      "Shortest time limit of a block in milliseconds; a block that sets a shorter limit gets this one. At the limit, the block ends with Timeout",
+      "Shortest time limit of a block in milliseconds; a block that sets a shorter limit gets this limit. At the limit, the block ends with Timeout",
     ),
     timeoutMaxMs: positive.default(1_800_000).describe(
-      "Longest time limit of a block in milliseconds; a block that sets a longer limit gets this one. At the limit, the block ends with Timeout",
+      "Longest time limit of a block in milliseconds; a block that sets a longer limit gets this limit. At the limit, the block ends with Timeout",
     ),
   }).prefault({}),
   context: ShownLimits,
@@ -158,13 +158,13 @@ export const ConfigSchema = z.strictObject({
       "File with the token of vis serve, which Vis creates if it is missing; null for server-token in $VIS_HOME",
     ),
     tokensFile: z.string().min(1).nullable().default(null).describe(
-      "File with a list of tokens, each with a scope, an expiry and a quota; null for the one token of tokenFile",
+      "File with a list of tokens, each with a scope and optionally an expiry and a quota; null for the one token of tokenFile",
     ),
     jwt: z.strictObject({
       issuer: z.string().refine(isSecureUrl, "must be an https URL, or an http URL of this machine").nullable().default(
         null,
       ).describe(
-        "Issuer of JSON Web Tokens that vis serve also accepts; null for none",
+        "Issuer whose JSON Web Tokens vis serve also accepts; null for no issuer",
       ),
       audience: z.string().min(1).nullable().default(null).describe(
         "Audience that the tokens of the issuer must name; required with issuer",
@@ -178,13 +178,13 @@ export const ConfigSchema = z.strictObject({
         "Claim with the scopes of a token: vis:read, vis:write or vis:admin",
       ),
       tenantClaim: z.string().min(1).nullable().default(null).describe(
-        "Claim with the tenant, which every token of the issuer must then have; null if these tokens belong to the tenant default",
+        "Claim with the tenant, which each token of the issuer must then have; null if these tokens belong to the tenant default",
       ),
     }).prefault({}),
     proxies: z.array(
       z.string().refine((text) => network.safeParse(text).success, "must be an IP address or a network (10.0.0.0/8)"),
     ).default([]).describe(
-      "Addresses and networks (such as 10.0.0.0/8) of reverse proxies; Vis takes the address of a client from their header X-Forwarded-For",
+      "Addresses and networks (such as 10.0.0.0/8) of reverse proxies. For a request of a proxy, Vis takes the address of the client from the header X-Forwarded-For",
     ),
     workspaces: z.array(z.string().min(1)).default([]).describe(
       "Folders that a new conversation may use instead of the workspace of vis serve",
@@ -193,46 +193,46 @@ export const ConfigSchema = z.strictObject({
       "Maximum number of HTTP requests per minute of one token, and of one address. At the limit, the response is 429 with Retry-After",
     ),
     burst: positive.default(500).describe(
-      "Maximum number of HTTP requests of one token, and of one address, in a burst; after it, requestsPerMinute limits their rate. At the limit, the response is 429 with Retry-After",
+      "Maximum number of HTTP requests of one token, and of one address, in a burst; after the burst, requestsPerMinute limits their rate. At the limit, the response is 429 with Retry-After",
     ),
     quota: z.strictObject({
       queriesPerDay: positive.nullable().default(null).describe(
         "Maximum number of requests of a token per day (UTC); null for no limit. At the limit, the response is 429 with Retry-After until the next day",
       ),
       costUsdPerDay: z.number().positive().nullable().default(null).describe(
-        "Maximum cost of the requests of a token per day (UTC), in US dollars; null for no limit. At the limit, the response is 429 with Retry-After until the next day; Vis refuses a model with an unknown price (400)",
+        "Maximum cost of the requests of a token per day (UTC), in US dollars; null for no limit. At the limit, the response is 429 with Retry-After until the next day. With a limit, Vis refuses models with an unknown price (400)",
       ),
       concurrent: positive.nullable().default(null).describe(
-        "Maximum number of simultaneous requests of a token; null for no limit. At the limit, the response is 429 with Retry-After until one of them has ended",
+        "Maximum number of simultaneous requests of a token; null for no limit. At the limit, the response is 429 with Retry-After until one of these requests has ended",
       ),
     }).prefault({}).describe(
-      "Limits of tokens; each applies to a token that does not set this limit itself, and the daily limits also to each user of the Telegram bot. In the locked profile, null means 1000 requests, 20 US dollars and 4 simultaneous requests",
+      "Limits of a token that does not set the limit itself; the daily limits also apply to each user of the Telegram bot. In the locked profile, null means 1000 requests a day, 20 US dollars a day and 4 simultaneous requests",
     ),
     bodyMiB: positive.max(1024).default(32).describe(
       "Largest body of an HTTP request, in MiB; the setting can be at most 1024. At the limit, the response is 413; if a request declares a larger body, Vis does not read it",
     ),
     shutdownMs: z.int().min(0).default(10_000).describe(
-      "Time in milliseconds for which running requests may continue after vis serve gets a signal to stop. At the limit, Vis cancels them; on PostgreSQL, other nodes continue them",
+      "Time in milliseconds for which running requests may continue after vis serve gets a signal to stop. At the limit, Vis cancels these requests; on PostgreSQL, other nodes continue them",
     ),
   }).prefault({}),
   telegram: z.strictObject({
     allow: z.array(z.int()).default([]).describe(
-      "Ids of users who may use the Telegram bot, and of groups whose members may all use it there; vis telegram allow adds an id",
+      "Ids of users who may use the Telegram bot in each chat, and of groups in which every member may use the bot; vis telegram allow adds an id",
     ),
     apiUrl: z.url({ protocol: /^https?$/ }).default("https://api.telegram.org").describe(
       "Address of the Bot API server: the server of Telegram, or your own",
     ),
     webhookUrl: z.url({ protocol: /^https$/ }).nullable().default(null).describe(
-      "Public https address, with a path, at which vis serve receives the messages of the bot; null if vis telegram polls for messages",
+      "Public https address with a path, at which vis serve receives the messages of the bot; null if vis telegram polls for messages",
     ),
     shutdownMs: z.int().min(0).default(10_000).describe(
-      "Time in milliseconds for which running requests may continue after vis telegram gets a signal to stop. At the limit, Vis stops them; the next start of the bot runs them again",
+      "Time in milliseconds for which running requests may continue after vis telegram gets a signal to stop. At the limit, Vis stops these requests; the next start of the bot runs them again",
     ),
   }).prefault({}),
   hooks: z.strictObject({
     request: commands.describe("Commands that run when a request begins, each for at most 60 s"),
     edit: commands.describe(
-      "Commands that run after Vis has changed files in the workspace, such as a formatter, each for at most 60 s",
+      "Commands that run after a call that changed files, such as a formatter, each for at most 60 s",
     ),
     end: commands.describe("Commands that run when a request has ended, each for at most 60 s"),
     network: z.boolean().default(false).describe("Whether the commands of hooks may use TCP and UDP to any address"),
@@ -249,14 +249,14 @@ export const ConfigSchema = z.strictObject({
     ),
   }).prefault({}),
   approvals: z.enum(["ask", "never"]).default("ask").describe(
-    "What Vis does with a call that needs an approval and has none: ask you, if you can answer (ask), or refuse the call without a question (never)",
+    "For a call that needs an approval and has none: ask (Vis asks you, or refuses the call if you cannot answer) or never (Vis refuses the call without a question)",
   ),
   secrets: z.array(z.string().min(1)).default([...SECRET_PATTERNS]).describe(
-    "Files of the workspace that may contain secrets; * matches any text, and ! makes an exception. File functions, and commands behind a complete command wall, read such a file only with your approval. A workspace can only add patterns",
+    "Patterns of files in the workspace that may contain secrets; * matches any text, and ! makes an exception. File functions ask you before they read one of these files. A complete command wall hides these files from commands, except files that git tracks and that have not changed. A workspace can only add patterns",
   ).meta({ project: true }),
   extensions: z.strictObject({
     allow: z.array(name).nullable().default(null).describe(
-      "The only extensions that Vis loads: namespaces, or aliases of shipped extensions, such as web; null for all extensions that Vis finds, except untrusted extensions of the workspace. In the locked profile, null means none",
+      "The only extensions that Vis loads: namespaces, or aliases of shipped extensions, such as web; null for all extensions that Vis finds, except untrusted extensions of the workspace. In the locked profile, null means no extension",
     ),
     deny: z.array(name).default([]).describe(
       "Extensions that Vis does not load: namespaces, or aliases of shipped extensions, such as web",

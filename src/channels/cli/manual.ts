@@ -145,8 +145,8 @@ export const MANUAL_FACTS: Readonly<Record<"variables" | "files", readonly Descr
     {
       term: "VIS_API_KEY",
       about:
-        "key of the server at VIS_BASE_URL, or of OpenAI without that variable; other providers have their usual " +
-        "variables, such as ANTHROPIC_API_KEY",
+        "key of the server at VIS_BASE_URL, or of the provider in VIS_PROVIDER; without both variables, key of OpenAI. " +
+        "Other variables have keys of one provider, such as ANTHROPIC_API_KEY",
     },
     { term: "VIS_MODEL", about: "default model: model or provider/model" },
     { term: "VIS_PROVIDER", about: "the only provider to use, such as anthropic, ollama or demo" },

@@ -36,12 +36,12 @@ function addRun(program: Command, { services, io, finish }: Context): void {
     )
     .option(
       "--fork <id>",
-      "continue in a new branch from the end of ID, or from ID@STEP (N or REQUEST.STEP); the original branch is unchanged",
+      "continue in a new branch from the end of ID, or from ID@STEP, where STEP is N or REQUEST.STEP; the original branch is unchanged",
     );
-  run.option("--more", `continue the last request, which stopped at its step limit: ${MORE_TEXT}`, false)
+  run.option("--more", `give ${MORE_TEXT} to the last request, if it stopped at its step limit`, false)
     .option(
       "--plan",
-      'answer with a plan; Vis refuses calls that could change the workspace or a service; vis run -c "go" carries the plan out',
+      'make a plan; Vis refuses calls that could change the workspace or a service; vis run -c "go" carries the plan out',
       false,
     );
   addLimits(run);
@@ -89,7 +89,10 @@ function addRun(program: Command, { services, io, finish }: Context): void {
       "[target]",
       "branch to compare with, uncommitted changes included, or a commit (default: the uncommitted changes)",
     )
-    .argument("[instructions...]", "what the review must look for; a first argument with spaces is an instruction too");
+    .argument(
+      "[instructions...]",
+      "instructions for the review, such as 'security only'; a first argument with spaces is an instruction, too",
+    );
   addLimits(review);
   review.option(...SCHEMA);
   addOutput(review);
@@ -131,7 +134,7 @@ function addOutput(run: Command): void {
       false,
     )
     .option("-q, --quiet", "print no progress on stderr; errors still appear there", false)
-    .option("-v, --verbose", "print full code and results on stderr", false);
+    .option("-v, --verbose", "print full code and results on stderr, unless -q is set", false);
 }
 
 function addLimits(run: Command): void {

@@ -30,7 +30,7 @@ function addConversations(program: Command, context: Context): void {
     .description("show the requests of a branch, each with thinking, code, results and answer")
     .argument(
       "[id]",
-      "conversation or branch id; a unique prefix of at least 8 characters is enough (default: the latest of this workspace)",
+      "conversation or branch id; a unique prefix of at least 8 characters is enough (default: the latest conversation of this workspace)",
     )
     .option("--query <n>", "only this request, counted from 1", positiveInteger)
     .addOption(output())
@@ -66,13 +66,13 @@ function addChanges(group: Command, context: Context): void {
   group.command("fork")
     .description("create a branch that continues from an earlier point, and print the id of the branch")
     .argument("<id>", "id of a conversation, branch or request; a unique prefix of at least 8 characters is enough")
-    .option("--at <iteration>", "after this step: N, or REQUEST.STEP; 0 for the beginning (default: the end)")
+    .option("--at <iteration>", "fork after this step: N or REQUEST.STEP; 0 means the beginning (default: the end)")
     .option(...FLAGS.json)
     .option(...FLAGS.storedDb)
     .action(action(context, async () => (await import("../commands/conversations.ts")).forkConversation));
   group.command("retry")
     .description(
-      "run a request again with the variables from before it; files stay as they are. If later requests exist, or the branch inherits the request, the run gets a new branch",
+      "run a request again with the variables from before the request; files stay as they are. If later requests exist, or the branch inherits the request, the run gets a new branch",
     )
     .argument("<id>", "conversation or branch id; a unique prefix of at least 8 characters is enough")
     .option("--query <n>", "number of the request, counted from 1 (default: the last request)", positiveInteger)
@@ -89,7 +89,7 @@ function addChanges(group: Command, context: Context): void {
     .option(...FLAGS.storedDb)
     .option(...FLAGS.cwd)
     .option("-q, --quiet", "print no progress on stderr; errors still appear there", false)
-    .option("-v, --verbose", "print full code and results on stderr", false)
+    .option("-v, --verbose", "print full code and results on stderr, unless -q is set", false)
     .action(action(context, async () => (await import("../commands/run.ts")).retryCommand));
   group.command("rename")
     .description("rename a branch; a conversation has the title of the branch that was used last")
@@ -115,7 +115,7 @@ function addFiles(group: Command, context: Context): void {
     )
     .argument(
       "[id]",
-      "conversation or branch id; a unique prefix of at least 8 characters is enough (default: the latest of this workspace)",
+      "conversation or branch id; a unique prefix of at least 8 characters is enough (default: the latest conversation of this workspace)",
     )
     .addOption(new Option("--format <format>", "export format").choices(["md", "json", "html"]).default("md"))
     .option("-o, --output <file>", "write to this file instead of stdout")
@@ -142,7 +142,7 @@ function addVars(program: Command, context: Context): void {
     .argument("[name...]", "print the values of these variables (default: list all variables)")
     .option(
       "--conversation <id>",
-      "conversation or branch id; a unique prefix of at least 8 characters is enough (default: the latest of this workspace)",
+      "conversation or branch id; a unique prefix of at least 8 characters is enough (default: the latest conversation of this workspace)",
     )
     .option("--at <iteration>", "show the state after a step: N of the branch, or REQUEST.STEP; not with --diff")
     .option("--history <name>", "show the versions of a variable and the code that made them")
@@ -204,7 +204,7 @@ function levelArgument(text: string): LogsFlags["level"] {
 function addSearch(program: Command, context: Context): void {
   program.command("search")
     .description(
-      "search requests, code and answers for texts with all words, best matches first; for scripts without spaces, newest first",
+      "search requests, code and answers for texts with all words, best matches first; words of scripts without spaces, newest first",
     )
     .argument("<text...>", "words to search for")
     .option("--conversation <id>", "only this conversation; a unique prefix of at least 8 characters is enough")

@@ -25,15 +25,15 @@ function addServe(program: Command, context: Context): void {
     )
     .option(
       "--token <token>",
-      "bearer token; other users can see it in the process list, but not in the variable (env: VIS_TOKEN)",
+      "bearer token; other users can see this option in the process list, but not the variable (env: VIS_TOKEN)",
     )
     .option(
       "--tokens <file>",
-      "file with a list of tokens, each with a scope, an expiry and a quota (default: server.tokensFile)",
+      "file with a list of tokens, each with a scope and optionally an expiry and a quota (default: server.tokensFile)",
     )
     .option(
       "--check",
-      "instead of starting a server, check the one at this host and port: exit with 0 if it responds, otherwise with 1",
+      "instead of starting a server, check the server at this host and port: exit with 0 if the server responds, otherwise with 1",
     );
   addServiceFlags(serve.option(...FLAGS.root))
     .addHelpText("after", SERVE_EXAMPLES)
@@ -48,7 +48,7 @@ Examples:
   curl -H "Authorization: Bearer $(cat ~/.vis/server-token)" \\
     http://127.0.0.1:7357/api/v1
 
-All calls of the API except /healthz and /readyz need a token. The token is in
+Calls below /api/v1 and /v1, and /metrics, need a token. The token is in
 --token, the file of --token-file, VIS_TOKEN, or the file of server.tokenFile,
 otherwise $VIS_HOME/server-token. If the file is missing, Vis creates it with a
 new token. --tokens and server.tokensFile name a list of tokens instead.
@@ -101,7 +101,7 @@ Examples:
 Only users and groups in telegram.allow may use the bot. In the profile open,
 /model chooses another model for a chat. After Ctrl-C or SIGTERM, running
 requests may continue for telegram.shutdownMs; the next start runs interrupted
-ones again.`;
+requests again.`;
 
 function ids(text: string, before: number[] | undefined): number[] {
   const id = Number(text);
@@ -196,7 +196,7 @@ function addMcpServers(mcp: Command, context: Context): void {
     });
   sub(
     "list",
-    "list the MCP servers in your settings, and check whether each enabled one responds; a failed check does not change the exit code",
+    "list the MCP servers in your settings, and check whether the enabled servers respond; a failed check does not change the exit code",
   )
     .option("--no-check", "list the servers without checking whether they respond")
     .action(action(context, async () => (await load()).listMcpServers));

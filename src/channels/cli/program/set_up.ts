@@ -18,7 +18,7 @@ function addProviders(program: Command, context: Context): void {
     .description(
       "list the providers that a request uses, in their order, then other providers with a key or an entry in the settings",
     )
-    .option("--check", "check whether each provider responds; a failed check makes the exit code 1", false)
+    .option("--check", "check whether the listed providers respond; after a failed check, the exit code is 1", false)
     .addOption(output())
     .action(action(context, async () => (await import("../commands/auth.ts")).providersCommand));
   program.command("models")
@@ -132,7 +132,10 @@ function addExtensions(program: Command, context: Context): void {
       .option(...FLAGS.cwd)
       .option(...FLAGS.json);
   const load = async () => await import("../commands/extensions.ts");
-  add("list", "list the extensions that load in this workspace, and the others with the reason why they do not")
+  add(
+    "list",
+    "list the extensions that load in this workspace, and the other extensions with the reason why they do not load",
+  )
     .action(action(context, async () => (await load()).listExtensions));
   add("show", "show an extension: its place, version, prompt, functions and settings")
     .argument("<name>", "namespace or alias")
@@ -177,7 +180,7 @@ function addApprovals(program: Command, context: Context): void {
       .option(...FLAGS.json);
   add("list", "list lasting approvals: calls that Vis allows without asking again")
     .action(action(context, async () => (await import("../commands/config.ts")).listApprovals));
-  add("remove", "remove lasting approvals, so that Vis asks again before such calls")
+  add("remove", "remove lasting approvals, so that Vis asks again before these calls")
     .argument(
       "[approval...]",
       "id of an approval in any workspace; a unique prefix is enough. With --all and no id, Vis removes all approvals",
@@ -202,7 +205,7 @@ function addDb(program: Command, context: Context): void {
   add("restore", "restore a backup; Vis keeps the previous database file next to it")
     .argument("<path>", "backup written by vis db backup")
     .action(action(context, async () => (await load()).dbRestore));
-  add("check", "verify the structure, the references and the hashes of all content in the database")
+  add("check", "verify the structure and the references of the database, and the stored hashes of its content")
     .action(action(context, async () => (await load()).dbCheck));
   add(
     "stats",
@@ -211,11 +214,11 @@ function addDb(program: Command, context: Context): void {
     .action(action(context, async () => (await load()).dbStats));
   add(
     "prune",
-    "delete conversations without activity for a time, log entries that are as old, and content that is no longer used",
+    "delete conversations that had no activity for the given time, log entries of this age, and unused content",
   )
     .requiredOption(
       "--older-than <age>",
-      "minimum time without activity in hours, days or weeks, such as 12h, 30d or 6w",
+      "minimum time without activity, and minimum age of log entries, in hours, days or weeks, such as 12h, 30d or 6w",
       age,
     )
     .option(
