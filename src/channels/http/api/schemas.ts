@@ -245,7 +245,7 @@ export const MessageBody = z.strictObject({
     "Behaviour if this server is running a query in the conversation. refuse: the response is 409. wait: the message " +
       "waits for the end of that query. steer: that query gets the text as a note; for a message with images, context, " +
       "a schema, limits, model, reasoning, plan or review, the response is 400. If another process is running the " +
-      "query, the response is 409",
+      "query, the response for wait is 409, too",
   ),
   cancelOnDisconnect: z.boolean().optional().describe(
     "Whether disconnecting cancels the query. By default, disconnecting cancels the query if the client waits for a result without an Idempotency-Key, and not for a stream",
