@@ -1,3 +1,4 @@
+import type { ConfigLayer } from "../config/layers.ts";
 import type { ConfigFlags } from "../config/load.ts";
 import type { Conversations } from "../conversation/conversations.ts";
 import type { ApprovalAdmin } from "../domain/query/approval.ts";
@@ -172,6 +173,9 @@ export interface ConfigAdmin {
   /** Returns the settings key for offers of clients, such as `mcpServers`, or null if no extension accepts such
    * offers. */
   offered(kind: string): string | null;
+  /** Checks settings of the form KEY=VALUE for one run, and writes no file. The words of a list add up; for another
+   * setting, the last word counts. */
+  layer(given: readonly string[]): Promise<ConfigLayer>;
   /** With `write: false`, checks the change and does not write the file. */
   set(
     key: string,

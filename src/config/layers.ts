@@ -19,7 +19,7 @@ export interface ProjectFile extends ConfigFile {
 }
 
 /** Each layer overrides the layers before it. */
-type LayerName = "default" | "user" | "project" | "environment" | "flags";
+type LayerName = "default" | "user" | "project" | "environment" | "run" | "flags";
 
 export interface ConfigLayer {
   readonly layer: LayerName;

@@ -3,8 +3,8 @@ import { DEFAULT_CONFIG, VARIABLES } from "./defaults.ts";
 import { type ConfigFile, type ConfigLayer, type ProjectFile, SettingsSections } from "./layers.ts";
 import type { Config } from "./schema.ts";
 
-/** Flags override the environment, which overrides the project's file. The project's file overrides the user's
- * file. */
+/** Flags override settings of one run (`--set`), which override the environment. The environment overrides the
+ * project's file, and the project's file overrides the user's file. */
 export interface ConfigSources {
   readonly file: ConfigFile | null;
   readonly project?: ProjectFile | null;
@@ -21,6 +21,8 @@ export interface ConfigFlags {
   readonly timeoutMs?: number | undefined;
   /** Vis excludes these extensions in addition to `extensions.deny`. */
   readonly noExtension?: readonly string[] | undefined;
+  /** The user gave these settings for one run. */
+  readonly set?: ConfigLayer | undefined;
 }
 
 /** The API key is separate from the settings, because Vis may print the settings. */
@@ -42,6 +44,7 @@ export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> 
     { layer: "default", values: DEFAULT_CONFIG, where: () => "" } as const,
     ...await fileLayers(sources),
     environmentLayer(variable),
+    ...flags.set === undefined ? [] : [flags.set],
     flagsLayer(flags),
   ];
   // Vis checks flags and variables on reading. Without files, Vis skips the schema for a faster start.

@@ -214,7 +214,7 @@ export interface ExtensionAdmin {
 export const SettingFactsSchema = z.object({
   key: z.string(),
   value: z.unknown(),
-  layer: z.enum(["default", "user", "project", "environment", "flags"]),
+  layer: z.enum(["default", "user", "project", "environment", "run", "flags"]),
   where: z.string().describe('A path, a variable or a flag; "" for a default'),
   doc: z.string(),
   type: z.string(),

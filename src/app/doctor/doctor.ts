@@ -91,8 +91,8 @@ function settingsFix(error: ConfigError): string {
 }
 
 async function diagnoseSettings({ home, layers }: Settings): Promise<readonly CheckResult[]> {
-  const files = layers.filter(({ layer }) => layer === "user" || layer === "project").map(({ where }) => where(""));
-  const found = files.length === 0 ? "no settings file; all defaults apply" : files.join(", ");
+  const given = layers.filter(({ layer }) => layer === "user" || layer === "project" || layer === "run");
+  const found = given.map(({ where }) => where("")).join(", ") || "no settings file; all defaults apply";
   const checks: CheckResult[] = [{ name: "settings", state: "ok", found, fix: "" }];
   for (const note of layers.flatMap(({ ignored = [] }) => ignored)) {
     checks.push({ name: "settings", state: "warn", found: note, fix: "Remove the setting from the file" });

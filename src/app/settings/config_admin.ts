@@ -112,18 +112,33 @@ export class AppConfigAdmin implements ConfigAdmin {
     key: string,
     { words, project, write = true }: Parameters<ConfigAdmin["set"]>[1],
   ): Promise<SettingChange> {
-    const at = (await this.#place(key, "set")).path;
-    const secret = words.some((word) => isSecret(at.at(-1) ?? "", word));
-    const setting = await this.#known(key, "set", { secret });
-    if (secret) throw secretRefused(key, at);
+    const { at, setting } = await this.#settable(key, { words, refused: secretRefused });
     const path = this.path({ project });
     const found = await readConfigFile(path);
     if (found !== null) parseJsonc(found);
     const file = found ?? { path, text: "" };
-    const { text, value } = await this.#fitting(setting, { at, file, words, project });
+    const { text, value } = await this.#fitting(setting, { at, file, words, project, refused: secretRefused });
     const changed = text !== file.text;
     if (changed && write) await writeConfigFile(path, { text, follow: !project });
     return { key, path, value, changed, overruled: await this.#overruled(key, project) };
+  }
+
+  async layer(given: readonly string[]): Promise<ConfigLayer> {
+    const asked = new Map<string, readonly string[]>();
+    for (const one of given) {
+      const cut = one.indexOf("=");
+      if (cut < 1) throw new UsageError(`Cannot use --set ${shownKey(one)}: write KEY=VALUE, such as ${RUN_EXAMPLE}`);
+      const key = one.slice(0, cut);
+      asked.set(key, [...asked.get(key) ?? [], one.slice(cut + 1)]);
+    }
+    let file: ConfigFile = { path: RUN_FLAG, text: "" };
+    for (const [key, all] of asked) {
+      const { at, setting } = await this.#settable(key, { words: all, refused: secretOfRun });
+      const words = setting.isList ? all : all.slice(-1);
+      const { text } = await this.#fitting(setting, { at, file, words, project: false, refused: secretOfRun });
+      file = { ...file, text };
+    }
+    return { ...await fileLayer("user", file, this.#sections), layer: "run", where: () => RUN_FLAG };
   }
 
   async unset(key: string, { project }: { readonly project: boolean }): Promise<SettingChange> {
@@ -172,6 +187,17 @@ export class AppConfigAdmin implements ConfigAdmin {
   async #layers(): Promise<readonly ConfigLayer[]> {
     const { layers } = await readSettings({ ...this.#request, db: ":memory:" }, this.#parts.env, this.#parts);
     return [await this.#sections.defaults(), ...layers];
+  }
+
+  async #settable(
+    key: string,
+    { words, refused }: { readonly words: readonly string[]; readonly refused: typeof secretRefused },
+  ): Promise<{ readonly at: readonly string[]; readonly setting: ConfigSetting }> {
+    const at = (await this.#place(key, "set")).path;
+    const secret = words.some((word) => isSecret(at.at(-1) ?? "", word));
+    const setting = await this.#known(key, "set", { secret });
+    if (secret) throw refused(key, at);
+    return { at, setting };
   }
 
   async #place(key: string, action: string): Promise<Place> {
@@ -284,17 +310,18 @@ export class AppConfigAdmin implements ConfigAdmin {
   /** Rejects with `UsageError` if the setting accepts no reading of the words. */
   async #fitting(
     setting: ConfigSetting,
-    { at, file, words, project }: {
+    { at, file, words, project, refused }: {
       readonly at: readonly string[];
       readonly file: ConfigFile;
       readonly words: readonly string[];
       readonly project: boolean;
+      readonly refused: typeof secretRefused;
     },
   ): Promise<{ readonly text: string; readonly value: unknown }> {
     const { key } = setting;
     let problem: Error | null = null;
     for (const value of readings(setting, words)) {
-      if (isSecret(at.at(-1) ?? "", value)) throw secretRefused(key, at);
+      if (isSecret(at.at(-1) ?? "", value)) throw refused(key, at);
       try {
         const text = setInJsonc(file.text, { path: at, value });
         const changed = { path: file.path, text };
@@ -377,10 +404,22 @@ function readings({ isList }: ConfigSetting, words: readonly string[]): readonly
 const SAVES_KEYS = "save the key with vis auth login PROVIDER, so that only you can read it";
 
 /** Only settings of extensions can refer to a secret. */
-function secretRefused(key: string, at: readonly string[]): UsageError {
+function secretAdvice(at: readonly string[]): string {
   const isReferable = `${at[0]}.${at[1]}` === SECTIONS;
-  const advice = isReferable
-    ? "write ${auth:NAME} instead of the secret, then save it with vis auth login NAME"
-    : SAVES_KEYS;
-  return new UsageError(`Cannot save ${key} in a settings file: its value would be a secret; ${advice}`);
+  return isReferable ? "write ${auth:NAME} instead of the secret, then save it with vis auth login NAME" : SAVES_KEYS;
+}
+
+function secretRefused(key: string, at: readonly string[]): UsageError {
+  return new UsageError(
+    `Cannot save ${key} in a settings file: its value would be a secret; ${secretAdvice(at)}`,
+  );
+}
+
+const RUN_FLAG = "--set", RUN_EXAMPLE = "--set budget.iterations=8";
+
+function secretOfRun(key: string, at: readonly string[]): UsageError {
+  return new UsageError(
+    `Cannot use ${RUN_FLAG} ${key}: its value would be a secret, which other users can see in the process list; ` +
+      secretAdvice(at),
+  );
 }

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import type { OpenRequest } from "../../channels/channel.ts";
-import { SettingsSections } from "../../config/layers.ts";
+import { SettingsSections, valueAt } from "../../config/layers.ts";
 import { loadConfig, type LoadedConfig } from "../../config/load.ts";
 import { ConfigError, fileFault, UsageError } from "../../domain/errors.ts";
 import { isPostgres, percentDecoded } from "../../domain/kit/addresses.ts";
@@ -44,10 +44,13 @@ export async function readSettings(
     home === null ? null : readConfigFile(join(home, "config.jsonc")),
     request.locked ? null : findProjectConfig({ home, workspace }),
   ]);
-  // Sections of extensions occur only in settings files.
-  const sections = file === null && project === null ? undefined : await settingsSectionsOf(parts);
+  // Sections of extensions occur only in settings files and in settings of one run.
+  const hasNone = file === null && project === null && request.set === undefined;
+  const sections = hasNone ? undefined : await settingsSectionsOf(parts);
   const loaded = await loadConfig({ file, project, env, flags: request, sections });
-  const database = await databaseOf({ flag: request.db, setting: loaded.config.database, env, home });
+  const ofRun = valueAt(request.set?.values, ["database"]);
+  const flag = request.db || (typeof ofRun === "string" ? ofRun : undefined);
+  const database = await databaseOf({ flag, setting: loaded.config.database, env, home });
   const settings = { ...loaded, ...database, home, workspace, locked: request.locked };
   return request.locked ? await lockSettings(settings, parts) : settings;
 }

@@ -6,7 +6,7 @@ import { typedCommand } from "../../domain/query/typed_request.ts";
 import type { Io, Services } from "../channel.ts";
 import { describeError, interrupt, jsonText, versionLine } from "./output.ts";
 import { ASK } from "./program/ask.ts";
-import { type CommandGroup, type Context, namesFamiliar, refuseEmpty } from "./program/command.ts";
+import { type CommandGroup, type Context, namesFamiliar, readRunSettings, refuseMisread } from "./program/command.ts";
 import { HELP } from "./program/help.ts";
 import { REVIEW } from "./program/review.ts";
 import { SERVE } from "./program/serve.ts";
@@ -239,9 +239,9 @@ Getting started:
 
 vis help COMMAND explains a command. vis without a command starts interactive
 mode on a terminal; its options are -c, --conversation ID, --model, --provider,
---db, --cwd, --root and --shell. vis "…" starts it with this request. Without
-a terminal, vis "…" is vis run "…"; -p always means vis run. Also known: login,
-logout, history, export, exec, resume [ID], continue [ID].`;
+--db, --cwd, --root, --shell and --set KEY=VALUE. vis "…" starts it with this
+request. Without a terminal, vis "…" is vis run "…"; -p always means vis run.
+Also known: login, logout, history, export, exec, resume [ID], continue [ID].`;
 
 const GROUPS: readonly CommandGroup[] = [ASK, REVIEW, SET_UP, SERVE, HELP];
 
@@ -281,7 +281,10 @@ export function buildProgram(context: Context, { only }: { readonly only?: strin
     for (const part of parts) if (!isOne || isWanted(part)) part.add(program, context);
   }
   evenOutputs(program);
-  program.hook("preAction", (_, acting) => refuseEmpty(acting));
+  program.hook("preAction", async (_, acting) => {
+    refuseMisread(acting);
+    await readRunSettings(acting, services);
+  });
   for (const command of program.commands) hintAt(command, command.name());
   return program;
 }

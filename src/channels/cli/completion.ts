@@ -175,6 +175,7 @@ async function listed({ command, name, operands, flags, start }: Wanted, service
   if (name === "--model") return await models(services, start);
   if (name === "--provider" || name === "provider") return await providers(services, command);
   if (command.startsWith("config ") && name === "key") return await settings(services);
+  if (name === "--set") return await runSettings(services, start);
   if (command === "config set" && name === "value") return await choices(services, { key: operands[0] ?? "", start });
   if (name === "--no-extension" || command.startsWith("extensions ")) return await extensions(services, flags);
   if (name === "--history" || name === "--diff" || command === "vars") return await variables(services, flags);
@@ -221,6 +222,13 @@ async function providers(services: Services, command: string): Promise<readonly 
 
 async function settings(services: Services): Promise<readonly Item[]> {
   return (await (await services.configAdmin({})).keys()).map(({ key, doc }) => ({ value: key, about: doc }));
+}
+
+async function runSettings(services: Services, start: string): Promise<readonly Item[]> {
+  const [key = "", ...rest] = start.split("=");
+  if (rest.length === 0) return (await settings(services)).map(({ value, about }) => ({ value: `${value}=`, about }));
+  const found = await choices(services, { key, start: rest.join("=") });
+  return found.map(({ value, about }) => ({ value: `${key}=${value}`, about }));
 }
 
 async function choices(

@@ -73,6 +73,85 @@ Deno.test("AppConfigAdmin.set() keeps a byte order mark, and changes no file tha
     assert.deepEqual(await Deno.readFile(path), latin1);
   }));
 
+Deno.test("AppConfigAdmin.layer() reads KEY=VALUE as set() reads its words, and writes no file", () =>
+  withPlace(async ({ home, admin }) => {
+    const config = await admin();
+    const layer = await config.layer([
+      ...["budget.iterations=8", "model=a/b=c", "model=4", "shell.network=true", "web.hosts=a.example"],
+      "web.hosts=b.example",
+    ]);
+    assert.deepEqual((await config.layer(["model=a/b=c"])).values, { model: "a/b=c" });
+    assert.deepEqual(layer.values, {
+      budget: { iterations: 8 },
+      model: "4",
+      shell: { network: true },
+      web: { hosts: ["a.example", "b.example"] },
+    });
+    assert.deepEqual([layer.layer, layer.where("model")], ["run", "--set"]);
+    await assert.rejects(Deno.stat(home), Deno.errors.NotFound);
+  }));
+
+Deno.test("AppConfigAdmin.layer() refuses what set() refuses, and names the process list for a secret", () =>
+  withPlace(async ({ admin }) => {
+    const config = await admin();
+    const cases: [string, RegExp][] = [
+      ["model", /^Cannot use --set model: write KEY=VALUE, such as --set budget\.iterations=8$/],
+      ["=4", /^Cannot use --set =4: write KEY=VALUE/],
+      [
+        "budget.iteration=8",
+        /^Cannot set budget\.iteration: Vis has no such setting; did you mean budget\.iterations\?$/,
+      ],
+      ["budget.iterations=many", /^Cannot set budget\.iterations: it must be /],
+      ["shell.network=maybe", /^Cannot set shell\.network: /],
+      [
+        "baseUrl=https://me:hunter2@host.example/v1",
+        /^Cannot use --set baseUrl: its value would be a secret, which other users can see in the process list; save the key with vis auth login/,
+      ],
+      [
+        "extensions.config.vis.mcp.servers.a.env.TOKEN=hunter2hunter2",
+        /^Cannot use --set .*TOKEN: its value would be a secret.*write \$\{auth:NAME\} instead of the secret/,
+      ],
+    ];
+    for (const [given, says] of cases) {
+      await assert.rejects(config.layer([given]), (error: unknown) => {
+        assert.ok(error instanceof UsageError, given);
+        assert.match(error.message, says);
+        assert.doesNotMatch(error.message, /hunter2/);
+        return true;
+      });
+    }
+  }));
+
+Deno.test("readSettings() lets settings of a run win over files and variables, and lose to the locked profile", () =>
+  withPlace(async ({ home, workspace, project, own: path, admin }) => {
+    await Deno.mkdir(home);
+    await Deno.writeTextFile(
+      path,
+      '{ "budget": { "iterations": 5, "ceiling": 9 }, "web": { "hosts": ["a.example"] } }',
+    );
+    await Deno.writeTextFile(project, '{ "model": "p/m" }');
+    const env = { VIS_HOME: home, VIS_MODEL: "e/m", VIS_DB: "/e.db" };
+    const config = await admin(env);
+    const set = await config.layer([
+      ...["budget.iterations=8", "model=r/m", "web.hosts=b.example", "database=/r.db", "approvals=ask"],
+      "sandbox.require=[]",
+    ]);
+    const settings = await readSettings({ cwd: workspace, set }, env, extensions);
+    const { budget, model } = settings.config;
+    assert.deepEqual([budget.iterations, budget.ceiling, model, settings.database], [8, 9, "r/m", "/r.db"]);
+    const [section] = settings.sections.all.filter(({ name }) => name === "web");
+    assert.deepEqual(Object(settings.config.extensions.config[section?.namespace ?? ""])["hosts"], ["b.example"]);
+    const flags = await readSettings({ cwd: workspace, set, model: "f/m", db: "/f.db" }, env, extensions);
+    assert.deepEqual([flags.config.model, flags.database], ["f/m", "/f.db"]);
+    const locked = await readSettings({ cwd: workspace, set, locked: { writable: false } }, env, extensions);
+    assert.equal(locked.config.approvals, "never");
+    assert.ok(locked.config.sandbox.require.includes("kernel"));
+    const seen = await AppConfigAdmin.open({ cwd: workspace, set }, { env, ...extensions });
+    assert.deepEqual((await seen.explain("model")).layers.map(({ layer }) => layer), [
+      ...["default", "project", "environment", "run"],
+    ]);
+  }));
+
 Deno.test("AppConfigAdmin.set() parses words by the type of the setting", () =>
   withPlace(async ({ admin }) => {
     const config = await admin();

@@ -12,6 +12,7 @@ export function fakeConfig(set: (key: string, words: readonly string[]) => void)
     schema: never,
     keys: never,
     offered: never,
+    layer: never,
     set: (key, { words }) => {
       set(key, words);
       return Promise.resolve({ path: "", key, value: words[0] ?? null } as never);

@@ -1,13 +1,11 @@
 import pc from "picocolors";
 import { visibleText } from "../../../domain/kit/text.ts";
 import type { FoundRelease } from "../../../domain/admin_reports.ts";
-import type { CheckResult, Io } from "../../channel.ts";
+import type { CheckResult, Io, OpenRequest } from "../../channel.ts";
 import { interrupt, jsonText } from "../output.ts";
 import type { CommandInput } from "../program/command.ts";
 
-interface DoctorFlags {
-  readonly db?: string;
-  readonly cwd?: string;
+interface DoctorFlags extends Pick<OpenRequest, "db" | "cwd" | "set"> {
   readonly json: boolean;
   readonly report: boolean;
 }
@@ -17,7 +15,7 @@ export async function doctorCommand(
   { services, io, flags }: CommandInput<DoctorFlags>,
 ): Promise<number> {
   using interrupted = interrupt(io);
-  const request = { db: flags.db, cwd: flags.cwd, signal: interrupted.signal };
+  const request = { db: flags.db, cwd: flags.cwd, set: flags.set, signal: interrupted.signal };
   if (flags.report) {
     io.stdout(visibleText(await services.doctorReport(request)));
     return 0;

@@ -2,7 +2,7 @@ import { Command } from "commander";
 import { UsageError } from "../../../domain/errors.ts";
 import { visibleText } from "../../../domain/kit/text.ts";
 import type { Io, ScreenRequest, Services } from "../../channel.ts";
-import { FLAGS, namesFamiliar, refuseEmpty } from "../program/command.ts";
+import { FLAGS, namesFamiliar, readRunSettings, refuseMisread } from "../program/command.ts";
 
 const SCREEN_FLAGS = [
   ["-c, --continue", "continue the latest conversation in this workspace"],
@@ -32,7 +32,7 @@ export async function screenCommand(
   const terminal = io.stdinIsTerminal && io.stdoutIsTerminal;
   if (!terminal && args.length === 0) return await welcome({ services, io, help });
   if (!terminal && args.some((arg) => !arg.startsWith("-"))) return await run(["run", ...args]);
-  const request = parsed(args, io);
+  const request = await parsed(args, { services, io });
   if (!terminal) {
     throw new UsageError(
       'Cannot start interactive mode: stdin or stdout is not a terminal; use vis run "…"',
@@ -41,7 +41,10 @@ export async function screenCommand(
   return await services.screen(request);
 }
 
-function parsed(args: readonly string[], io: Io): ScreenRequest {
+async function parsed(
+  args: readonly string[],
+  { services, io }: { readonly services: Services; readonly io: Io },
+): Promise<ScreenRequest> {
   const command = new Command("vis").argument("[words...]").exitOverride().showHelpAfterError(
     "(vis help lists all commands)",
   ).configureOutput({
@@ -50,8 +53,10 @@ function parsed(args: readonly string[], io: Io): ScreenRequest {
   });
   namesFamiliar(command);
   for (const [flags, doc] of SCREEN_FLAGS) command.option(flags, doc);
+  command.option(...FLAGS.set);
   command.parse([...args], { from: "user" });
-  refuseEmpty(command);
+  refuseMisread(command);
+  await readRunSettings(command, services);
   const words = command.args.join(" ").trim();
   const request: ScreenRequest = { ...command.opts<ScreenRequest>(), ...(words === "" ? {} : { request: words }) };
   if (request.continue && request.conversation !== undefined) {

@@ -68,6 +68,7 @@ function addRun(program: Command, { services, io, finish }: Context): void {
     .option(...FLAGS.shell)
     .option(...FLAGS.root)
     .option(...FLAGS.cwd)
+    .option(...FLAGS.set)
     .addHelpText("after", EXAMPLES)
     .action(async (words: string[], flags: RunFlags) => {
       const { readPrompt, runCommand, requestOfWords } = await import("../commands/run.ts");
@@ -98,6 +99,7 @@ function addRun(program: Command, { services, io, finish }: Context): void {
   addOutput(review);
   review.option(...FLAGS.db)
     .option(...FLAGS.cwd)
+    .option(...FLAGS.set)
     .addHelpText("after", REVIEWS)
     .action(async (first: string | undefined, words: readonly string[], flags: RunFlags) => {
       const { checkTarget, runCommand } = await import("../commands/run.ts");
@@ -190,6 +192,7 @@ Examples:
   vis run "What is on it?" --image shelf.jpg --schema products.schema.json
   vis run "Tidy the imports" --max-cost 0.20 --timeout 5m
   vis run --plan "Split this module", then: vis run -c "go"
+  vis run "Update the packages" --set shell.network=true
   vis run "Say hello" --model anthropic/claude-sonnet-5 --output json
 
 Ctrl-C cancels; Vis keeps completed steps. To set up a provider: vis auth login.

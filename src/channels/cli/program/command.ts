@@ -49,6 +49,11 @@ export const FLAGS = {
     unwalledMode,
   ],
   cwd: ["--cwd <dir>", "workspace folder (default: current folder)"],
+  set: [
+    "--set <key=value>",
+    "use this setting for this run, as if vis config set had written it; overrides settings files and the environment, and is not saved; repeatable",
+    collected,
+  ],
   json: ["--json", "print JSON", false],
 } as const;
 
@@ -82,7 +87,7 @@ function unwalledMode(text: string): "ask" | "run" | "off" {
   throw new InvalidArgumentError("Choose ask, run or off");
 }
 
-export function collected(value: string, before: readonly string[]): readonly string[] {
+export function collected(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];
 }
 
@@ -97,6 +102,31 @@ export function refuseEmpty(command: Command): void {
   });
 }
 
+/** A word such as `model="x"` after `-c` is a setting in similar programs. */
+const SETTING_WORD = /^[a-z][\w-]*(?:\.[\w-]+)*=\S*$/i;
+
+export function refuseMisread(command: Command): void {
+  refuseEmpty(command);
+  const [first = ""] = command.args;
+  if (command.opts()["continue"] !== true || !SETTING_WORD.test(first)) return;
+  command.error(
+    `error: unknown setting '-c ${first}'\n(Vis has --set KEY=VALUE; -c continues the latest conversation)`,
+    {
+      code: "commander.unknownOption",
+    },
+  );
+}
+
+/** Replaces the words of `--set` with the checked settings. */
+export async function readRunSettings(command: Command, services: Pick<Services, "configAdmin">): Promise<void> {
+  const { set, cwd } = command.opts<{ readonly set?: readonly string[]; readonly cwd?: string }>();
+  if (set === undefined) return;
+  command.setOptionValue("set", await (await services.configAdmin({ cwd })).layer(set));
+}
+
+const APPROVED = "commands behind a wall, which need no question; --set shell.network=true allows them the network, " +
+  "--set web.hosts=example.org allows a host, and --shell run skips the question if the wall is incomplete";
+
 const FAMILIAR: Readonly<Record<string, string>> = {
   "-m": "--model NAME",
   "-r": "-c for the latest conversation, or --conversation ID",
@@ -106,12 +136,18 @@ const FAMILIAR: Readonly<Record<string, string>> = {
   "--print": "vis run, which prints the answer and ends",
   "--last": "-c for the latest conversation",
   ...Object.fromEntries(
-    ["--yolo", "--dangerously-skip-permissions", "--dangerously-bypass-approvals-and-sandbox", "--full-auto"].map((
+    [
+      ...["--yolo", "--dangerously-skip-permissions", "--dangerously-bypass-approvals-and-sandbox", "--full-auto"],
+      ...["--allowedTools", "--allowed-tools", "--ask-for-approval", "--permission-mode"],
+    ].map((flag) => [flag, APPROVED]),
+  ),
+  ...Object.fromEntries(
+    ["-c", "--config", "--settings"].map((flag) => [flag, "--set KEY=VALUE, a setting for this run"]),
+  ),
+  ...Object.fromEntries(
+    ["--disallowedTools", "--disallowed-tools"].map((flag) => [
       flag,
-    ) => [
-      flag,
-      "commands behind a wall, which need no question; vis config set shell.network true allows them the network, and " +
-      "--shell run skips the question if the wall is incomplete",
+      "--set extensions.deny=NAME, which leaves out an extension, and --set shell.deny=PROGRAM, which refuses a program",
     ]),
   ),
   "--open": "a line of vis serve on stderr, which says how to open the page",

@@ -21,6 +21,7 @@ function addHelp(program: Command, context: Context): void {
     )
     .option(...FLAGS.storedDb)
     .option(...FLAGS.cwd)
+    .option(...FLAGS.set)
     .option(...FLAGS.json)
     .addOption(
       new Option(

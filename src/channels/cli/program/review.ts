@@ -88,6 +88,7 @@ function addChanges(group: Command, context: Context): void {
     )
     .option(...FLAGS.storedDb)
     .option(...FLAGS.cwd)
+    .option(...FLAGS.set)
     .option("-q, --quiet", "print no progress on stderr; errors still appear there", false)
     .option("-v, --verbose", "print full code and results on stderr, unless -q is set", false)
     .action(action(context, async () => (await import("../commands/run.ts")).retryCommand));
@@ -173,6 +174,7 @@ function addPrompt(program: Command, { services, io, finish }: Context): void {
     .option(...FLAGS.provider)
     .option(...FLAGS.db)
     .option(...FLAGS.cwd)
+    .option(...FLAGS.set)
     .option("--json", "print the messages as JSON, with their size in bytes and estimated tokens", false)
     .action(async (words: string[], flags: PromptFlags) => {
       const { promptCommand, readPrompt } = await import("../commands/run.ts");

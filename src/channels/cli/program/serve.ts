@@ -144,6 +144,7 @@ function addProtocol(
     .option(...FLAGS.shell)
     .option(...FLAGS.root)
     .option(...FLAGS.cwd)
+    .option(...FLAGS.set)
     .addHelpText("after", examples)
     .action(async (flags: OpenRequest) => {
       const { speakCommand } = await import("../commands/serve.ts");
@@ -265,5 +266,6 @@ function addServiceFlags(command: Command): Command {
     .option(...FLAGS.provider)
     .option(...FLAGS.db)
     .option(...FLAGS.shell)
-    .option("--cwd <dir>", "workspace folder of new conversations (default: current folder)");
+    .option("--cwd <dir>", "workspace folder of new conversations (default: current folder)")
+    .option(...FLAGS.set);
 }

@@ -118,10 +118,11 @@ Examples:
   vis config set --project model anthropic/claude-sonnet-5
   vis config explain model
 
-Flags override the environment, which overrides the workspace's file, which
-overrides your own file. Vis adds the patterns of secrets and the denials of the
-workspace's file to your own. With --project, Vis writes only keys that need no trust. Save
-API keys with vis auth login, not in these files.`;
+Flags override --set, which overrides the environment. The environment overrides
+the workspace's file, which overrides your own file. Vis adds the patterns of
+secrets and the denials of the workspace's file to your own. With --project, Vis
+writes only keys that need no trust. Save API keys with vis auth login, not in
+these files.`;
 
 function addExtensions(program: Command, context: Context): void {
   const group = program.command("extensions").description(

@@ -23,7 +23,7 @@ async function config(args: readonly string[], admin: Partial<ConfigAdmin>, term
   const never = (): never => assert.fail("This was not to be asked");
   const whole: ConfigAdmin = {
     ...{ path: never, list: never, explain: never, schema: never, keys: never, set: never, unset: never },
-    ...{ offered: never, trustable: never, trust: never, distrust: never },
+    ...{ offered: never, layer: never, trustable: never, trust: never, distrust: never },
     ...admin,
   };
   const asked: unknown[] = [];

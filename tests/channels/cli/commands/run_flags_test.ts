@@ -1,12 +1,19 @@
 import assert from "node:assert/strict";
-import type { OpenRequest } from "../../../../src/channels/channel.ts";
-import { runCli } from "../../../../src/channels/cli/cli.ts";
+import type { ConfigAdmin, OpenRequest } from "../../../../src/channels/channel.ts";
+import { buildProgram, runCli } from "../../../../src/channels/cli/cli.ts";
 import { ConfigError } from "../../../../src/domain/errors.ts";
 import { fakeIo, fakeServices } from "../_fakes.ts";
+
+const layerOf = (given: readonly string[], cwd = "") =>
+  ({ layer: "run", values: { given, cwd }, where: String }) as const;
 
 async function run(...flags: string[]): Promise<{ readonly asked: OpenRequest | null; readonly err: string }> {
   let asked: OpenRequest | null = null;
   const services = fakeServices({
+    configAdmin: ({ cwd }) => {
+      const layer = (given: readonly string[]) => Promise.resolve(layerOf(given, cwd));
+      return Promise.resolve({ layer } as Partial<ConfigAdmin> as ConfigAdmin);
+    },
     open: (request) => {
       asked = request;
       return Promise.reject(new ConfigError("enough"));
@@ -56,5 +63,31 @@ Deno.test("vis run refuses options whose value is empty, as of a variable of the
     const { asked, err } = await run(flag, "");
     assert.equal(asked, null, flag);
     assert.match(err, new RegExp(`^vis: option '${flag} <.+>' argument '' is invalid. Write a value\n`), flag);
+  }
+});
+
+Deno.test("commands that read settings pass the checked settings of --set on", async () => {
+  const { asked } = await run("--set", "model=m", "--set=web.hosts=a", "--cwd", "/w");
+  assert.deepEqual(asked?.set, layerOf(["model=m", "web.hosts=a"], "/w"));
+  assert.equal((await run()).asked?.set, undefined);
+  const all = buildProgram({ services: fakeServices(), io: fakeIo(), finish: () => {} }).commands;
+  const having = all.filter(({ options }) => options.some(({ long }) => long === "--set")).map((one) => one.name());
+  assert.deepEqual(having.sort(), ["acp", "doctor", "mcp", "prompt", "review", "run", "serve", "telegram"]);
+});
+
+Deno.test("flags of similar programs for settings and approvals name --set", async () => {
+  const cases: [readonly string[], RegExp][] = [
+    [
+      ["-c", "model=m", "fix it"],
+      /^vis: unknown setting '-c model=m'\n\(Vis has --set KEY=VALUE; -c continues the latest/,
+    ],
+    [["--config", "model=m"], /\(Vis has --set KEY=VALUE, a setting for this run\)/],
+    [["--allowedTools", "Bash"], /--set web\.hosts=example\.org allows a host/],
+    [["--disallowedTools", "Bash"], /--set extensions\.deny=NAME/],
+  ];
+  for (const [flags, says] of cases) {
+    const { asked, err } = await run(...flags);
+    assert.equal(asked, null, flags.join(" "));
+    assert.match(err, says);
   }
 });

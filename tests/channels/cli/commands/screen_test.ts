@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { ScreenRequest } from "../../../../src/channels/channel.ts";
+import type { ConfigAdmin, ScreenRequest } from "../../../../src/channels/channel.ts";
 import { runCli } from "../../../../src/channels/cli/cli.ts";
 import { fakeAdmin } from "../_fake_admin.ts";
 import { fakeIo, fakeServices } from "../_fakes.ts";
@@ -8,7 +8,10 @@ async function run(args: readonly string[], { terminal = true, problem = "" } = 
   const io = fakeIo({ args, stdinIsTerminal: terminal, stdoutIsTerminal: terminal });
   const asked: ScreenRequest[] = [];
   const providers = problem === "" ? [{ name: "p" }] : [];
+  const layer = (given: readonly string[]) =>
+    Promise.resolve({ layer: "run", values: { given }, where: String } as const);
   const services = fakeServices({
+    configAdmin: () => Promise.resolve({ layer } as Partial<ConfigAdmin> as ConfigAdmin),
     providerAdmin: () =>
       Promise.resolve(fakeAdmin({ providers: () => Promise.resolve({ providers, problem, notes: [] } as never) })),
     screen: (request) => {
@@ -29,6 +32,14 @@ Deno.test("vis hands its flags to the screen", async () => {
   assert.deepEqual(asked, [{ continue: true, model: "a/b", db: "x.db", cwd: "/tmp" }]);
   assert.deepEqual((await run(["--conversation", "abc"])).asked, [{ conversation: "abc" }]);
   assert.deepEqual((await run(["--provider", "demo"])).asked, [{ provider: "demo" }]);
+  const [set] = (await run(["--set", "model=m", "go on"])).asked;
+  assert.deepEqual([set?.set?.values, set?.request], [{ given: ["model=m"] }, "go on"]);
+});
+
+Deno.test("vis with -c and a setting, as in a similar program, names --set", async () => {
+  const { code, asked, err } = await run(["-c", "model=m"]);
+  assert.deepEqual([code, asked], [2, []]);
+  assert.match(err, /\(Vis has --set KEY=VALUE; -c continues the latest conversation\)/);
 });
 
 Deno.test("vis without a provider opens the screen, and in a pipe names a remedy", async () => {

@@ -124,7 +124,7 @@ Deno.test("vis review --schema prints findings that match the schema", async () 
 Deno.test("vis names its equivalents of the flags of similar programs", async () => {
   const cases: readonly (readonly [args: readonly string[], hint: RegExp])[] = [
     [["resume", "--last"], /-c for the latest conversation/],
-    [["run", "--yolo", "x"], /need no question; vis config set shell\.network true/],
+    [["run", "--yolo", "x"], /need no question; --set shell\.network=true/],
     [["run", "--dangerously-skip-permissions", "x"], /--shell run/],
     [["run", "--full-auto", "x"], /--shell run/],
     [["serve", "--open"], /how to open the page/],

@@ -104,6 +104,9 @@ Deno.test("vis __complete offers providers, models, settings and extensions", as
       return Promise.resolve({ ...Object(null), keys: () => Promise.resolve(settings) });
     },
   });
+  assert.deepEqual((await tab(["run", "--set", "l"], services)).lines, ["localServers=\tWhether to look"]);
+  assert.deepEqual((await tab(["run", "--set=localServers=f"], services)).values, ["--set=localServers=false"]);
+  assert.deepEqual((await tab(["run", "--set", "model=q"], services)).values, ["model=qwen:8b"]);
   assert.deepEqual((await tab(["run", "--provider", "m"], services)).values, ["mine", "mlocal", "mistral"]);
   assert.deepEqual((await tab(["run", "--provider", ""], services)).values, [
     "mine",
