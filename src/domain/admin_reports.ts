@@ -4,7 +4,6 @@ import { z } from "zod";
 export const KeyReportSchema = z.object({
   provider: z.string(),
   title: z.string(),
-  /** "optional" means that the server needs no key. */
   need: z.enum(["required", "optional", "device-login"]),
   from: z.string().describe('A variable, auth.json, or ""'),
   address: z.string().optional().describe(
@@ -25,16 +24,12 @@ export interface LoginChoice {
   readonly start?: string;
 }
 
-/** The state is "unknown" if Vis could not reach the service, or if the response does not show whether the service
- * accepts the key. */
 export interface KeyTrial {
   readonly state: "works" | "refused" | "unknown";
   readonly found: string;
-  /** Set if the service does not offer the default model of the provider: a model that the service offers. */
   readonly model?: string;
 }
 
-/** The server uses OpenAI's chat format. `key` is "" if the server needs none. */
 export interface NewServer {
   readonly baseUrl: string;
   readonly key: string;
@@ -53,7 +48,6 @@ export const ProvidersReportSchema = z.object({
     title: z.string(),
     protocol: z.string(),
     baseUrl: z.string(),
-    /** The default model is null if the user must name one. */
     model: z.string().nullable(),
     root: z.boolean().describe("Whether queries use this provider first"),
     key: KeyReportSchema,
@@ -78,7 +72,6 @@ const rates = z.object({
 export const ModelsReportSchema = z.object({
   provider: z.string(),
   source: z.enum(["service", "data", "config"]),
-  /** `detail` says why the list does not come from the service, or where the data comes from. */
   detail: z.string(),
   prices: z.string().optional().describe("Day of the stored prices and context sizes, if they include this provider"),
   models: z.array(z.object({
@@ -91,8 +84,6 @@ export const ModelsReportSchema = z.object({
     }).nullable().describe("US dollars per million tokens"),
     reasoning: z.boolean(),
     images: z.boolean(),
-    /** `known` is true if the bundled data or the settings describe the model; for other models, Vis assumes
-     * defaults. */
     known: z.boolean(),
     root: z.boolean(),
   })),
@@ -110,8 +101,6 @@ export type RefreshReport = Frozen<z.infer<typeof RefreshReportSchema>>;
 export type ModelsReport = Frozen<z.infer<typeof ModelsReportSchema>>;
 export type ModelReport = ModelsReport["models"][number];
 
-/** The user has not trusted an `untrusted` extension, and a setting disables one that is `off`. The section of a
- * `misconfigured` one in `extensions.config` is invalid. Vis cannot load a `skipped` one. */
 const LEFT_OUT = ["untrusted", "misconfigured", "off", "skipped"] as const;
 export type LeftOut = typeof LEFT_OUT[number];
 
@@ -159,7 +148,6 @@ export const ExtensionCheckSchema = z.object({
   what: z.string(),
   ok: z.boolean(),
   found: z.string(),
-  /** If true, Vis did not make the check, and `found` gives the reason. */
   skipped: z.boolean().optional(),
 });
 
@@ -168,7 +156,6 @@ export type ExtensionCheck = Frozen<z.infer<typeof ExtensionCheckSchema>>;
 interface CommandUser {
   readonly print: (text: string) => void;
   readonly ask?: (question: string) => Promise<string>;
-  /** The signal cancels the command and its programs. */
   readonly signal?: AbortSignal;
   readonly candidate?: { readonly key: string; readonly value: unknown };
 }
@@ -181,33 +168,27 @@ export interface BackgroundProgram {
   stop(): void;
 }
 
-/** Methods reject with `UsageError` for an unusable argument, and with `ConfigError` for unusable settings or
- * folders. */
 export interface ExtensionAdmin {
   list(): Promise<readonly ExtensionFacts[]>;
   show(name: string): Promise<ExtensionFacts & { readonly text: string }>;
-  /** Checks one folder; with null, checks the extensions that Vis finds. */
+  /** Checks one folder; with null, checks the extensions that Vis discovers. */
   check(path: string | null): Promise<readonly ExtensionCheck[]>;
   test(path: string): Promise<readonly ExtensionCheck[]>;
-  /** Yields after files below the folder have changed, until the process ends. */
   changes(path: string): AsyncIterable<void>;
   create(name: string): Promise<string>;
-  /** `from` is a folder, an archive or a package (npm:name@version). Returns the new folder among the user's
-   * extensions. */
+  /** `from` is a folder, an archive or a package, such as npm:NAME@VERSION. */
   add(from: string, options: { readonly replace: boolean }): Promise<string>;
-  /** Deletes one of the user's extensions and returns its folder. The part of a name after the last dot suffices if it
-   * fits one extension. */
+  /** Deletes an extension of the user and its folder. The part of a name after the last dot suffices if it fits one
+   * extension. */
   remove(name: string): Promise<string>;
   unknown(names: readonly string[]): Promise<readonly string[]>;
   trustable(path: string | null): Promise<readonly TrustFacts[]>;
   /** Rejects if the content of the folder has changed since `trustable` read it. */
   trust(facts: TrustFacts): Promise<void>;
   distrust(path: string): Promise<boolean>;
-  /** Lists the commands of extensions, from a cache if nothing has changed. */
   commands(): Promise<readonly ExtensionCommandFacts[]>;
-  /** Lists the requests that extensions offer by name. Omits an extension that fails. */
   requests(): Promise<readonly { readonly name: string; readonly doc: string; readonly text: string }[]>;
-  /** Returns the exit code, or null if no extension has the command. Without `ask`, the command cannot ask the user. */
+  /** Returns the exit code, or null if no extension has the command. */
   run(args: readonly string[], user: CommandUser): Promise<number | null>;
 }
 
@@ -254,9 +235,7 @@ export const VersionFactsSchema = z.object({
 export type VersionFacts = Frozen<z.infer<typeof VersionFactsSchema>>;
 
 export interface UpdateRequest {
-  /** `from` is the address or folder of a release. The default is the setting `update.from`. */
   readonly from?: string | undefined;
-  /** `key` is a minisign public key. The default is the setting `update.publicKey`. */
   readonly key?: string | undefined;
   readonly check: boolean;
   readonly force: boolean;
@@ -267,7 +246,6 @@ export interface UpdateRequest {
 export interface FoundRelease {
   readonly version: string;
   readonly age: "newer" | "same" | "older";
-  /** `changes` is the part of the release's CHANGELOG since this version, or "". */
   readonly changes: string;
 }
 

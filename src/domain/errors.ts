@@ -1,21 +1,12 @@
-/** A layer above catches these errors by class. `code` distinguishes the cases of a class, so a caller need not parse a
- * message. */
-
-/** A flag, argument or input is unusable; the CLI exits with 2. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** `value` means a wrong key or value in a settings file, and `untrusted` a key that a project's file must not set. For
- * `unserved`, the named provider or model has no key or server here. For `no_model`, the provider has no default
- * model. */
 type ConfigErrorCode = "value" | "untrusted" | "syntax" | "access" | "no_provider" | "unserved" | "no_model" | "other";
 
-/** The CLI exits with 3. In the message, the advice follows the problem after a semicolon. */
 export class ConfigError extends Error {
   override readonly name: string = "ConfigError";
   readonly code: ConfigErrorCode;
-  /** `advice` is "" if the problem itself shows the solution. */
   readonly advice: string;
   constructor(
     readonly problem: string,
@@ -61,7 +52,6 @@ export class ProviderError extends Error {
   readonly code: ProviderErrorCode;
   readonly retryable: boolean;
   readonly status: number | null;
-  /** The server requested this wait in milliseconds; null means that it requested none. */
   readonly retryAfterMs: number | null;
   constructor(
     message: string,
@@ -90,7 +80,6 @@ export class StoreError extends Error {
   }
 }
 
-/** The model can read `why`. */
 export class SandboxEnded extends Error {
   override readonly name = "SandboxEnded";
   constructor(readonly why: string) {
@@ -98,7 +87,6 @@ export class SandboxEnded extends Error {
   }
 }
 
-/** The model can read `message` and `hint`. */
 export class HostCallError extends Error {
   override readonly name = "HostCallError";
   constructor(
@@ -114,8 +102,7 @@ export class BusyError extends Error {
   override readonly name: string = "BusyError";
 }
 
-/** Another process has ended or taken over a query of this process, which did not respond. That process may have
- * continued the conversation, so this process stores no more of the query. */
+/** The other process may have continued the conversation, so this process must store no more of the query. */
 export class TakenOverError extends BusyError {
   override readonly name = "TakenOverError";
   constructor(queryId: string) {
@@ -126,7 +113,6 @@ export class TakenOverError extends BusyError {
   }
 }
 
-/** The query continues on another node, which took it over between two iterations. */
 export class HandedOver extends Error {
   override readonly name = "HandedOver";
   constructor(queryId: string) {
@@ -138,7 +124,6 @@ export class Cancelled extends Error {
   override readonly name = "Cancelled";
 }
 
-/** Vis cannot write its output; the CLI exits with 1. */
 export class OutputError extends Error {
   override readonly name = "OutputError";
 }
@@ -160,7 +145,6 @@ interface Fault {
   readonly message: string;
 }
 
-/** Returns null for an error of another class, which is a defect. */
 export function faultOf(error: unknown): Fault | null {
   for (const kind of Object.keys(KINDS) as FaultKind[]) {
     if (error instanceof KINDS[kind]) return { kind, message: kind === "cancelled" ? "Cancelled" : error.message };
@@ -176,23 +160,20 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** The first letter becomes small, for use after a colon, except in "Vis" and in words with other capitals. */
+/** Returns the message for use after a colon: its first letter becomes small. "Vis", a single word, and a first word
+ * such as "JSON" stay. */
 export function reasonOf(error: unknown): string {
   // deno-lint-ignore vis/no-message-parsing -- only its first letter
   return messageOf(error).replace(/^(?!Vis )[A-Z](?=[a-z]* )/, (first) => first.toLowerCase());
 }
 
-/** Returns in plain words why Vis could not read or write a file. For an unknown error, returns `otherwise`. */
 export function fileFault(error: unknown, otherwise = messageOf(error)): string {
   return WORDS[fileCode(error)] ?? otherwise;
 }
 
-/** Returns the system's error code, such as ENOENT, or the name of an error without a code; "" for values that are not
- * errors. */
 export function fileCode(error: unknown): string {
   if (!(error instanceof Error)) return "";
   if ("code" in error) return String(error.code);
-  // Deno gives no code if a file grew too large, or if Deno blocks the path, such as /proc.
   // deno-lint-ignore vis/no-message-parsing -- Deno gives this error no code
   return /^File too large \(/.test(error.message) ? "EFBIG" : error.name;
 }

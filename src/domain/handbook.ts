@@ -10,7 +10,8 @@ export interface Section extends Found {
 const HEADING = /^(#{1,3}) (.+)$/;
 /** A section has more words than a function, so a match in its text counts less. */
 const TEXT_WEIGHT = 0.4;
-/** A page that compares agents names much and explains little, and most people search for a task. */
+/** A search is usually for a task, which the guide explains. Pages that compare agents mention many terms without an
+ * explanation. */
 const FOR_USERS = /^guide\/(?!compare|coming-from)/, USERS_WEIGHT = 1.6;
 
 export class Handbook {
@@ -60,8 +61,7 @@ const PLAIN_WORDS = new Set(
     .split(" "),
 );
 
-/** Returns the topics that contain at least one of the words, best first. A rare word counts more, and so does a word
- * that is frequent for the length of a text, as in BM25. */
+/** Ranks the topics by the words that they share with `asked`, similar to BM25. Omits topics without such a word. */
 export function foundByWords<Topic extends Found>(asked: string, topics: readonly Topic[]): readonly Topic[] {
   const read = topics.map((topic) => ({
     name: countsOf(topic.name),
@@ -90,7 +90,6 @@ export function foundByWords<Topic extends Found>(asked: string, topics: readonl
 
 type Counts = ReadonlyMap<string, number>;
 
-/** `points` rates the best match; `times` counts the word and words with the same beginning. */
 function likeness(word: string, words: Counts): { readonly points: number; readonly times: number } {
   const exact = words.get(word) ?? 0;
   if (word.length <= 2) return { points: exact > 0 ? 2 : 0, times: exact };

@@ -2,7 +2,6 @@ import { UsageError } from "./errors.ts";
 import { clip } from "./kit/text.ts";
 import { Buffer } from "node:buffer";
 
-/** An image is its bytes, or an address from which the provider's service fetches it. */
 export type Image =
   | { readonly kind: "bytes"; readonly mediaType: string; readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly kind: "url"; readonly url: string };
@@ -13,8 +12,8 @@ export const MAX_IMAGE_BYTES = 5_000_000;
 const DATA_URL = /^data:[\w+./-]*(?:;[\w=.+-]+)*;base64,/i;
 const MAX_URL_CHARS = 4_000;
 
-/** The source is bytes, or an http, https or base64 `data:` URL. The first bytes decide the type, whatever a file or
- * URL declares. Throws `UsageError` with `name` for other sources. */
+/** The first bytes decide the type of an image, even if a data URL declares another type. Throws `UsageError` for an
+ * unusable source. */
 export function readImage(source: Uint8Array<ArrayBuffer> | string, name: string): Image {
   const shown = clip(name, 200);
   if (typeof source === "string" && !DATA_URL.test(source)) return byAddress(source, shown);
@@ -51,8 +50,6 @@ function byAddress(url: string, name: string): Image {
 /** Some provider services refuse HTTP requests with more images. */
 const MAX_IMAGES = 20;
 
-/** Returns the images with the media type that their bytes show. Throws `UsageError` for too many or too large images,
- * and for an unsupported type or address. */
 export function checkImages(images: readonly Image[]): readonly Image[] {
   if (images.length > MAX_IMAGES) {
     throw new UsageError(`Cannot send ${images.length} images: a request may have at most ${MAX_IMAGES} images`);
@@ -60,7 +57,6 @@ export function checkImages(images: readonly Image[]): readonly Image[] {
   return images.map((image, at) => readImage(image.kind === "url" ? image.url : image.bytes, `${at + 1}`));
 }
 
-/** Knows PNG, JPEG, GIF and WebP; returns null for other bytes. */
 export function imageMediaType(bytes: Uint8Array): string | null {
   const begins = (text: string, at = 0): boolean =>
     bytes.length >= at + text.length && Array.from(text).every((char, i) => bytes[at + i] === char.charCodeAt(0));

@@ -21,8 +21,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   email: "an e-mail address",
 };
 
-/** The messages continue a sentence that begins with the name of the value. Returns undefined for an issue that this
- * map does not know. */
+/** The messages continue a sentence that begins with the name of the value. */
 export function inputFault(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case "invalid_type":
@@ -58,7 +57,6 @@ export function inputFault(issue: z.core.$ZodRawIssue): string | undefined {
   }
 }
 
-/** Names the types of the alternatives, or, if one alternative has the type of the value, the fault inside it. */
 function unionFault(alternatives: readonly (readonly z.core.$ZodIssue[])[]): string {
   const firsts = alternatives.flatMap(([first]) => first ?? []);
   const inside = firsts.filter(({ path }) => path.length > 0);

@@ -7,8 +7,8 @@ interface NetGrant {
 const GRANT = /^(?:\[([0-9a-f:.]+)\]|([^\s:[\]/@]+)):(\d{1,5})$/i;
 const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?!$)|$)){4}$/;
 
-/** `text` is an IP address with a port, such as "127.0.0.1:8080" or "[::1]:8080"; `localhost` is 127.0.0.1. Throws
- * TypeError for other text, such as a host name: its lookup would need UDP, which the sandbox blocks. */
+/** `localhost` means 127.0.0.1. Throws TypeError for other host names, because their lookup needs UDP, which the
+ * sandbox blocks. */
 export function parseNetGrant(text: string): NetGrant {
   const [, six, name, digits] = GRANT.exec(text) ?? [];
   const port = Number(digits);
@@ -32,7 +32,7 @@ export function parseNetGrant(text: string): NetGrant {
   );
 }
 
-/** An extension may request these platform globals, each with the kind of `allow` that it needs. */
+/** A value is the kind of `allow` that the global needs. */
 export const REALM_GLOBALS: Readonly<Record<string, "net" | "read" | "write" | "env">> = {
   "fetch": "net",
   "Deno.readTextFile": "read",

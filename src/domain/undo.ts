@@ -6,7 +6,6 @@ export interface FileChange {
   readonly at: number;
   readonly change: string;
   readonly conversationId: string;
-  /** The id is null outside a query. */
   readonly queryId: string | null;
   readonly iterationId?: string | null;
   readonly paths: readonly string[];
@@ -20,28 +19,22 @@ export interface FileChange {
 
 export interface UndoReport {
   readonly error?: string;
-  /** The undo changed no file, because each file has changed since the changes to undo. `force` overwrites the
-   * files. */
   readonly code?: "files_changed";
   readonly changes?: readonly FileChange[];
   readonly files?: readonly { readonly path: string; readonly diff: string }[];
-  /** The undo made or removed these folders. */
   readonly folders?: readonly string[];
-  /** The undo left these files unchanged, such as files that somebody has changed since. */
   readonly kept?: readonly { readonly path: string; readonly reason: string }[];
   readonly notes?: readonly string[];
 }
 
 const MAX_KEPT = 5, REQUEST_CHARS = 60;
 
-/** Returns "" if the undo kept no file. */
 export function keptText({ kept = [] }: Pick<UndoReport, "kept">, verb = "Kept"): string {
   if (kept.length === 0) return "";
   const shown = kept.slice(0, MAX_KEPT).map(({ path, reason }) => `${path} (${reason})`).join(", ");
   return `${verb} ${shown}${kept.length > MAX_KEPT ? ` and ${kept.length - MAX_KEPT} more` : ""}`;
 }
 
-/** Returns "" if the undo changed no file or folder. */
 export function undonePlaces({ files = [], folders = [] }: Pick<UndoReport, "files" | "folders">): string {
   const counts = [[files.length, "file"], [folders.length, "folder"]] as const;
   return counts.flatMap(([count, thing]) => count === 0 ? [] : [counted(count, thing)]).join(" and ");
@@ -75,8 +68,6 @@ export async function undoCuts<B extends BranchIds>(
   return texts.length === 0 ? {} : { cuts: texts.join(",") };
 }
 
-/** Names the request of undone changes if another request of the branch came later, and returns "" for the last
- * request. */
 export async function earlierRequest<B extends BranchIds>(
   { changes: [change] = [] }: UndoReport,
   { conversations, branch }: { readonly conversations: Pick<ShownQueries<B>, "queries">; readonly branch: B },

@@ -62,7 +62,7 @@ export async function readBounded(
   const reader = stream.getReader();
   try {
     for (;;) {
-      // The signal of `fetch` does not end the body once the runtime has collected the `Response`.
+      // The signal of `fetch` does not end the body once the runtime has garbage-collected the `Response`.
       const { done, value } = await abortable(reader.read(), signal);
       if (done) return whole.bytes;
       if (whole.length + value.length > maxBytes) throw tooLarge();
@@ -84,7 +84,7 @@ export interface TextFormat {
 
 export interface DecodedText extends TextFormat {
   readonly text: string;
-  /** This many characters replace invalid bytes. Vis would lose these bytes if it wrote the text back. */
+  /** This number of U+FFFD in the text replaces invalid bytes, which are lost if a caller writes the text back. */
   readonly replaced: number;
 }
 
@@ -119,8 +119,7 @@ function decodeNarrow(bytes: Uint8Array): DecodedText {
   return isRatherUtf8(text, guess) ? text : decodedAs(bytes, { encoding: guess, isGuess: true });
 }
 
-/** Returns null if the bytes do not show a 16-bit encoding clearly. In such an encoding, half of the bytes of Latin
- * text are NUL. */
+/** In UTF-16, about half of the bytes of Latin text are NUL. */
 function wideEncoding(bytes: Uint8Array): "utf-16le" | "utf-16be" | null {
   const head = bytes.subarray(0, Math.min(bytes.length, PROBE) & ~1);
   if (!head.includes(0)) return null;
@@ -159,20 +158,19 @@ function replacedIn(text: string, bytes: Uint8Array, encoding: string): number {
 
 const STRICT = new Map<string, TextDecoder>();
 
-/** Vis reuses the decoder, because its creation takes longer than decoding a small text. */
+/** The creation of a decoder takes longer than decoding a small text. */
 function strictDecoder(encoding: string): TextDecoder {
   const known = STRICT.get(encoding) ?? new TextDecoder(encoding, { fatal: true });
   STRICT.set(encoding, known);
   return known;
 }
 
-/** A log with some broken bytes counts as UTF-8, and so does a text that ends within a character. */
 function isClearlyUtf8({ text, replaced }: DecodedText): boolean {
   const whole = wholeAbove(text, replaced);
   return whole > 3 * replaced || whole > 0 && replaced === 1 && text.endsWith("\uFFFD");
 }
 
-/** Text in a single-byte encoding is rarely valid UTF-8 by chance, and more rarely with longer UTF-8 characters. */
+/** Bytes of a single-byte encoding rarely form valid UTF-8 by chance, and longer UTF-8 sequences are even rarer. */
 function isRatherUtf8({ text, replaced }: DecodedText, guess: Candidate): boolean {
   const longer = (text.match(/[\u0800-\uffff]/g)?.length ?? 0) - replaced;
   const whole = wholeAbove(text, replaced) + longer;
@@ -188,14 +186,12 @@ function startsWith(bytes: Uint8Array, mark: readonly number[]): boolean {
   return mark.every((byte, at) => bytes[at] === byte);
 }
 
-/** Vis detects the encoding of a longer text from this many first bytes. */
 const HEAD_BYTES = 1 << 20;
 
 type Bytes = Uint8Array<ArrayBuffer>;
 const NO_BYTES: Bytes = new Uint8Array();
 
-/** Detects the encoding from the first bytes, or from the first non-ASCII bytes. Invalid bytes become U+FFFD. The
- * result has no byte order mark. */
+/** Converts pieces of text to UTF-8 without a byte order mark; invalid bytes become U+FFFD. */
 export class Utf8Pieces {
   encoding = "utf-8";
   isGuess = false;
@@ -233,7 +229,6 @@ export class Utf8Pieces {
     yield this.#decoder === null ? this.#valid(this.#rest) : this.#counted(this.#decoder.decode());
   }
 
-  /** `head` keeps the bytes that do not show their encoding yet. */
   #begun(head: ByteBuffer, isFirst: boolean): Bytes {
     const bytes = head.bytes.slice();
     head.clear();
@@ -316,7 +311,7 @@ function openLength(bytes: Uint8Array): number {
   return 0;
 }
 
-/** If two encodings have the same score, the first one wins. */
+/** The order decides between encodings with the same score. */
 const CANDIDATES = [
   "windows-1252",
   "shift_jis",
@@ -343,7 +338,6 @@ const WESTERN = /[àáâãäåæçèéêëìíîïñòóôõöøùúûüýÿßœ
 const CENTRAL = /[ąćčďęěľĺłńňőŕřśšťůűýźżžáéíóöúüçëôäâîĄĆČĎĘĚŁŃŇŐŘŚŠŤŮŰŹŻŽÁÉÍÓÖÚÜÇ]/;
 const SIGN = /[“”„‘’‚–—…€©®™°§«»¿¡£·•§ªº\u00a0]/;
 
-/** Guesses the encoding of bytes that are neither UTF-8 nor UTF-16. Callers must report the guess. */
 function guessEncoding(bytes: Uint8Array): Candidate {
   const { sample, isCut } = sampleOf(bytes);
   let [best, most]: [Candidate, number] = ["windows-1252", -Infinity];
@@ -356,8 +350,6 @@ function guessEncoding(bytes: Uint8Array): Candidate {
   return best;
 }
 
-/** Returns lines with bytes above ASCII, up to the amount that a guess needs. If `isCut`, the last line may end within
- * a character. */
 function sampleOf(bytes: Uint8Array): { readonly sample: Uint8Array; readonly isCut: boolean } {
   const sample = new ByteBuffer();
   for (let at = 0; at < bytes.length && sample.length < ENOUGH;) {
@@ -372,7 +364,7 @@ function sampleOf(bytes: Uint8Array): { readonly sample: Uint8Array; readonly is
   return { sample: sample.bytes, isCut: false };
 }
 
-/** In these encodings, pairs whose second byte is ASCII are rare characters. */
+/** In GBK and EUC-KR, a pair whose second byte is ASCII is a rare character. */
 function lettersInPairs(bytes: Uint8Array): number {
   let count = 0;
   for (let at = 0; at < bytes.length; at++) {
@@ -403,7 +395,6 @@ type Around = readonly [string, string];
 
 function latin(char: string, around: Around, letters: RegExp): number {
   if (letters.test(char)) {
-    // Most letters in a word of Latin script are ASCII.
     const isInWord = around.some((one) => /[A-Za-z]/.test(one));
     const isAlone = around.every((one) => one <= "\x7f");
     return isInWord && isAlone ? 1 : isInWord || isAlone ? 0.6 : -0.3;

@@ -7,8 +7,8 @@ interface Waiting {
   readonly go: () => void;
 }
 
-/** Runs tasks in the order of their requests while the sum of their amounts is at most `limit`. With the defaults, it
- * is a mutex. */
+/** Starts tasks in the order of their requests as long as the sum of the running amounts is at most `limit`. With the
+ * default limit, the semaphore is a mutex. */
 export class Semaphore {
   readonly #limit: number;
   readonly #cancelled: () => Error;
@@ -44,7 +44,7 @@ export class Semaphore {
     }
   }
 
-  /** Resolves when the caller has the amount, which `release` returns. */
+  /** The caller must give the amount back with `release`. The promise never resolves for an amount above the limit. */
   acquire(signal?: AbortSignal, amount = 1): Promise<void> {
     if (signal?.aborted) return Promise.reject(this.#cancelled());
     if (this.#waiting.size > 0 || this.#open + amount > this.#limit) return this.#turn(amount, signal);
@@ -101,7 +101,8 @@ export async function aborted(signal: AbortSignal): Promise<void> {
   await abortable(new Promise<never>(() => {}), signal).catch(() => {});
 }
 
-/** Waits until all promises have settled, so that no work continues. Throws the first error in the order of `works`. */
+/** Waits until all promises have settled, so that no work continues after an error. Throws the first error in the order
+ * of `works`. */
 export async function together<const T extends readonly unknown[]>(
   works: T,
 ): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {
@@ -111,7 +112,7 @@ export async function together<const T extends readonly unknown[]>(
 
 const SLICE_MS = 6;
 
-/** Long synchronous work must not block the process, so it checks `due` often and rests when `due` is true. */
+/** Long synchronous work must not block the process, so the work checks `due` often and rests when `due` is true. */
 export class Pace {
   readonly #signal: AbortSignal | undefined;
   #since = performance.now();
@@ -140,13 +141,11 @@ export function withPatience<T>(ms: number | undefined, work: () => T): T {
   return LIMIT.run(ms, work);
 }
 
-/** Returns undefined if the calling work has no limit of its own. */
 export function ownPatience(): number | undefined {
   return LIMIT.getStore();
 }
 
 export interface Clock {
-  /** Returns milliseconds since the epoch. */
   now(): number;
   /** Rejects with `Cancelled` as soon as `signal` aborts. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
@@ -178,8 +177,7 @@ export async function settledWithin(work: Promise<unknown>, ms: number): Promise
   return await promise.finally(() => clearTimeout(timer));
 }
 
-/** Returns the milliseconds to wait after this number of failures in a row. The wait doubles up to `mostMs`. Half of it
- * is random, so that many clients do not retry at once. */
+/** Half of the wait is random, so that many clients do not retry at once. */
 export function backoffMs(
   failures: number,
   { firstMs, mostMs, random }: { readonly firstMs: number; readonly mostMs: number; readonly random: () => number },
@@ -187,7 +185,7 @@ export function backoffMs(
   return Math.min(mostMs, firstMs * 2 ** (failures - 1)) * (0.5 + random() / 2);
 }
 
-/** The process may end before the timer is due. Newer runtimes return timer objects. */
+/** Newer runtimes return timer objects instead of numbers. */
 export function unrefTimer(timer: ReturnType<typeof setTimeout>): void {
   if (typeof timer === "object") timer.unref();
   else Deno.unrefTimer(timer);

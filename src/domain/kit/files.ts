@@ -3,8 +3,8 @@ import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 
 import { type FileHandle, mkdir, open, rename, rm, stat } from "node:fs/promises";
 import ownPath, { dirname, resolve, sep } from "node:path";
 
-/** Readers see the old or the new text, and after an error the old one. Without `mode`, only the owner of the file can
- * read it. The folder must exist. */
+/** Readers see the old or the new text, and after an error the old text. By default, only the owner of the file has
+ * access. The folder must exist. */
 export async function replaceFile(path: string, text: string, { mode = 0o600 } = {}): Promise<void> {
   const fresh = `${path}.${crypto.randomUUID()}`;
   try {
@@ -23,14 +23,14 @@ export async function replaceFile(path: string, text: string, { mode = 0o600 } =
   }
 }
 
-/** Gives a new file the owner and group of the file at `path`. Without such a file, a file of root gets the owner of
- * the folder, so that a service can use files of `sudo vis`. Returns false if the file could not get the group. */
+/** Without a file at `path`, a file of root gets the owner of its folder, so that a service can use files of `sudo vis`.
+ * Returns false if the file could not get the group. */
 export async function inheritOwner(file: FileHandle, path: string): Promise<boolean> {
   const before = await stat(path).catch(() => null);
   return before ? await giveTo(before, file) : await giveToFolder(file, dirname(path));
 }
 
-/** Leaves an existing file unchanged. A new file of root gets the owner of the folder. */
+/** Leaves an existing file unchanged. A new file of root gets the owner of its folder. */
 export async function ensureFile(path: string, { mode = 0o600 } = {}): Promise<void> {
   const file = await open(path, "ax", mode).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "EEXIST") return null;
@@ -39,8 +39,7 @@ export async function ensureFile(path: string, { mode = 0o600 } = {}): Promise<v
   if (file) await giveToFolder(file, dirname(path)).finally(() => file.close());
 }
 
-/** Creates missing parents. New folders of root get the owner of their parent. By default, only the owner of a folder
- * can enter it. */
+/** Creates missing parents. A new folder of root gets the owner of its parent. */
 export async function ensureFolder(path: string, { mode = 0o700 } = {}): Promise<void> {
   const first = await mkdir(path, { recursive: true, mode });
   if (first === undefined || Deno.build.os === "windows") return;
@@ -70,15 +69,14 @@ const HELD = ["EACCES", "EBUSY", "EPERM"];
 const TRIES = 10, PAUSE_MS = 50;
 
 interface Options {
-  /** `renameOver` calls `release` on Windows, where an open handle blocks a rename. The function must close this
-   * process's handles of the replaced file. */
+  /** On Windows, `renameOver` calls `release`, which must close this process's handles of the replaced file. */
   readonly release?: () => void;
   readonly os?: string;
   readonly attempt?: (from: string, to: string) => Promise<void>;
   readonly sleep?: (ms: number) => Promise<void>;
 }
 
-/** On Windows, waits up to half a second for processes that have one of the files open. */
+/** On Windows, retries for about half a second while another process has one of the files open. */
 export async function renameOver(
   from: string,
   to: string,
@@ -97,8 +95,9 @@ export async function renameOver(
   }
 }
 
-/** Vis creates empty folders and files, so that commands cannot put entries there which git or Vis would obey. The
- * sticky bit marks these placeholders, because the system ignores it on empty folders and on files. */
+/** A placeholder is an empty folder or file that Vis creates so that commands cannot create an entry there which git or
+ * Vis would obey. The sticky bit marks placeholders, because the system ignores this bit on empty folders and on
+ * files. */
 export const PLACEHOLDER_MARK = 0o1000;
 const PLACEHOLDER_FOLDER = 0o041755, PLACEHOLDER_FILE = 0o101644;
 
@@ -116,14 +115,13 @@ const ODD = /\/(?:\.{0,2})(?:\/|$)/;
 /** Returns whether `path` is `folder` or inside it. Both paths must be absolute. */
 export function isWithin(path: string, folder: string, { relative, isAbsolute, sep } = ownPath): boolean {
   if (path === "") return false;
-  // A comparison of plain paths as text is much faster.
+  // A text comparison is much faster than `relative`, and exact for paths without `//`, `.` and `..`.
   if (sep === "/" && !ODD.test(folder) && !ODD.test(path)) return path === folder || path.startsWith(`${folder}/`);
   const way = relative(folder, path);
   return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
-/** Returns an absolute path as the kernel reads it. `..` stays, because after a link the kernel goes to the parent of
- * the link's target. */
+/** Keeps `..` except on Windows, because after a link the kernel goes to the parent of the link's target. */
 export function joinUnresolved(folder: string, path: string): string {
   if (sep !== "/") return resolve(folder, path);
   const whole = path.startsWith("/") ? path : `${folder}/${path}`;
@@ -145,8 +143,8 @@ class NotPlainFile extends Error {
 interface ReadOptions {
   readonly links?: boolean;
   readonly most?: number;
-  /** If true, the text keeps its byte order mark and another encoding is an error, so that writing the text gives the
-   * same bytes. */
+  /** If true, the text keeps its byte order mark, and bytes that are not UTF-8 are an error, so that writing the text
+   * gives the same bytes. */
   readonly exact?: boolean;
 }
 
@@ -209,12 +207,10 @@ export function firstBytes(path: string, most: number): Uint8Array<ArrayBuffer> 
   }
 }
 
-/** Some systems give no inode number. */
 function isSame({ dev, ino }: Deno.FileInfo, opened: Stats): boolean {
   return opened.isFile() && (ino === null || dev === opened.dev && ino === opened.ino);
 }
 
-/** Throws the errors of `plainFile`, and `NotPlainFile` for another encoding if `exact` is set. */
 export async function plainTextFile(path: string, options: ReadOptions = {}): Promise<string> {
   const { exact = false } = options, bytes = await plainFile(path, options);
   try {
@@ -258,8 +254,8 @@ export interface FirstEntries {
   readonly hasMore: boolean;
 }
 
-/** Lists at most `most` entries of a folder. `Deno.readDir` reads a whole folder first, which needs much memory, so
- * this function uses the C library on Linux. Throws the system's errors. */
+/** Lists at most `most` entries. On Linux, this function uses the C library, because `Deno.readDir` first reads the
+ * whole folder into memory. */
 export async function firstEntries(
   path: string,
   { most, os = Deno.build.os }: { readonly most: number; readonly os?: string },
@@ -277,7 +273,6 @@ export async function firstEntries(
 class Library {
   #opened: Deno.DynamicLibrary<typeof SYMBOLS> | null | undefined;
 
-  /** Returns null if the runtime cannot load the C library by its usual name. */
   get opened(): Deno.DynamicLibrary<typeof SYMBOLS> | null {
     if (this.#opened !== undefined) return this.#opened;
     try {

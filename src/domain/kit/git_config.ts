@@ -19,7 +19,7 @@ const KEY = /([A-Za-z][\w-]*)[ \t]*(=[ \t]*)?/y;
 const REST = /[^\n]*/y;
 const ESCAPES: Readonly<Record<string, string>> = { n: "\n", t: "\t", b: "\b" };
 
-/** Parses as git does: headers and keys may share a line. Skips invalid syntax up to the end of its line. */
+/** A header and keys may share a line. Skips invalid syntax up to the end of its line. */
 export function parseGitConfig(text: string): readonly GitSetting[] {
   const found: GitSetting[] = [];
   let section = "", subsection: string | null = null, at = 0;
@@ -57,7 +57,6 @@ export function isSha256(settings: readonly GitSetting[]): boolean {
   );
 }
 
-/** Returns the value without quotes, escapes, comments and surrounding blanks, and its end. */
 function valueAt(text: string, from: number): [value: string, end: number] {
   let value = "", kept = 0, quoted = false, at = from;
   for (; at < text.length; at++) {
@@ -81,7 +80,8 @@ function valueAt(text: string, from: number): [value: string, end: number] {
   return [value.slice(0, kept), at];
 }
 
-/** Reads git's files of the user, and the files that they include. Returns no settings without a home. */
+/** Reads `~/.config/git/config`, `~/.gitconfig`, and the files that they include for `gitDir`. Returns an empty list
+ * without a home. */
 export async function userGitSettings(
   { home, gitDir }: { readonly home: string | null; readonly gitDir: string },
 ): Promise<readonly GitSetting[]> {
@@ -91,8 +91,8 @@ export async function userGitSettings(
   return read.flat();
 }
 
-/** Follows links and up to 200 includes, whatever their conditions. `included` lists the paths of these files, even if
- * a file does not exist. */
+/** Reads included files whatever the condition, at most 200 files and 10 levels deep. `included` has the paths of these
+ * files, even of missing files. */
 export async function everyGitSetting(
   files: readonly string[],
   home: string,
@@ -145,7 +145,6 @@ function fits([first, ...rest]: readonly string[], parts: readonly string[]): bo
   return part !== undefined && matchesWildcard(first, part) && fits(rest, parts.slice(1));
 }
 
-/** `~/` means `home`, and `~name/` means the home of another user. An unknown user leaves the path unchanged. */
 export function untilde(path: string, home: string): string {
   const [start = "", name] = /^~([^/]*)\//.exec(path) ?? [];
   if (name === undefined) return path;

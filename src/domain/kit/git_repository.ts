@@ -1,18 +1,16 @@
-/** The functions of this file read a repository without git. */
 import { Buffer } from "node:buffer";
 import { dirname, join, resolve } from "node:path";
 import { joinUnresolved, smallTextFile } from "./files.ts";
 import { parseGitConfig } from "./git_config.ts";
 import { clip } from "./text.ts";
 
-/** Returns the real path of the folder that `.git` is or names, or its absolute path if it does not exist. Returns null
- * if `.git` is missing or names no folder. Throws Error for a name that is not UTF-8. */
+/** Returns the real path of the repository folder that `.git` is or names, or the absolute path of a missing folder.
+ * Returns null if `.git` is missing or names no folder. Throws Error for a name that is not UTF-8. */
 export async function gitFolderOf(top: string): Promise<string | null> {
   const named = await namedGitFolder(top);
   return named === null ? null : await realOr(named);
 }
 
-/** Returns the path by which `.git` names the folder of `gitFolderOf`, which may lead through links. */
 export async function namedGitFolder(top: string): Promise<string | null> {
   const dot = join(top, ".git"), info = await Deno.stat(dot).catch(() => null);
   if (info === null) return null;
@@ -21,13 +19,12 @@ export async function namedGitFolder(top: string): Promise<string | null> {
   return named === undefined ? null : folderNamed(named, { in: top, by: dot });
 }
 
-/** Returns the folder that the worktrees of a repository share: `gitDir` itself, unless its file `commondir` names
- * another. Throws Error for a name that is not UTF-8. */
+/** Returns the real path of the folder that the worktrees of a repository share. Throws Error if the file `commondir`
+ * has a name that is not UTF-8. */
 export async function commonFolderOf(gitDir: string): Promise<string> {
   return await realOr(await namedCommonFolder(gitDir));
 }
 
-/** Returns the path by which a repository names the folder of `commonFolderOf`, which may lead through links. */
 export async function namedCommonFolder(gitDir: string): Promise<string> {
   const path = join(gitDir, "commondir");
   const named = (await smallTextFile(path, { links: true }) ?? "").replace(/[\r\n]+$/, "");
@@ -110,7 +107,7 @@ class GitIndexEntry {
   }
 }
 
-/** The index has version 2, 3 or 4. An index of another version has no entries. */
+/** Reads an index of version 2, 3 or 4. An index of another version has no entries. */
 export class GitIndex {
   readonly #bytes: Buffer;
   readonly #hashBytes: number;
@@ -133,7 +130,7 @@ export class GitIndex {
       const flags = index.readUInt16BE(at + head - FLAG_BYTES);
       let from = at + head + (version > 2 && (flags & FLAG_EXTENDED) !== 0 ? 2 : 0), kept = 0;
       if (version === 4) {
-        // `cut` bytes disappear from the end of the previous name before this name follows.
+        // Version 4 removes `cut` bytes from the end of the previous name, and appends the rest of this name.
         let cut = 0, more = true;
         for (let first = true; more; first = false) {
           const byte = index[from++] ?? 0;
@@ -152,7 +149,7 @@ export class GitIndex {
     this.#end = at;
   }
 
-  /** Names the file with the other entries of a split index; null for a whole index. The caller must read all entries
+  /** Returns the name of the file with the other entries of a split index, or null. The caller must read all entries
    * first. */
   get shared(): string | null {
     const index = this.#bytes, least = 8 + this.#hashBytes;

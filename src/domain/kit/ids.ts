@@ -10,8 +10,7 @@ export const DEFAULT_TENANT = "default";
 export const TENANT_NAME = /^[A-Za-z0-9](?:[\w.@-]{0,62}\w)?$/;
 export const TENANT_RULE = "must have 1 to 64 letters, digits and _ . @ -, and begin and end with a letter or digit";
 
-/** Extensions use this folder as the home of Vis in conversations of a tenant. Two tenants do not share it, even if
- * their names differ only in case and the file system ignores case. */
+/** Two tenants have different folders, even if their names differ only in case and the file system ignores case. */
 export function tenantHome<H extends string | null | undefined>(home: H, tenant = DEFAULT_TENANT): H | string {
   if (typeof home !== "string" || tenant === DEFAULT_TENANT) return home;
   return `${home}/tenants/${tenant.replace(/[A-Z]/g, (letter) => `+${letter.toLowerCase()}`)}`;

@@ -11,8 +11,8 @@ export type JsonValue =
 const MAX_DEPTH = 500;
 const NO_FORM = "JSON has no form for it";
 
-/** A Map becomes an object, a Set a list, and a Date ISO text. Omits undefined fields, and makes undefined items null.
- * Throws TypeError with the path of a value that JSON cannot express. */
+/** Omits undefined fields, and replaces undefined items by null. Throws TypeError with the path of a value that JSON
+ * cannot express. */
 export function jsonValue(value: unknown): JsonValue {
   return convert(value, { path: "", depth: 0 });
 }
@@ -131,7 +131,7 @@ export class JsonMeter {
   }
 }
 
-/** Throws `JsonTooLarge` before it builds a value, and the SyntaxError of `JSON.parse`. */
+/** Throws `JsonTooLarge` before the parser builds a value, and the SyntaxError of `JSON.parse`. */
 export function readForeignJson(text: string, limits: JsonLimits = JSON_LIMITS): unknown {
   // A text has at most as many values and levels as characters, so a short text needs no count.
   if (text.length > Math.min(limits.depth, limits.values)) new JsonMeter(limits).push(text);
@@ -140,7 +140,7 @@ export function readForeignJson(text: string, limits: JsonLimits = JSON_LIMITS):
 
 const LONG_INTEGER = /\d{16}/;
 
-/** Returns `read`, the parsed text, with a BigInt for each integer that a number cannot hold. */
+/** Returns `read`, the parsed text, with a BigInt for an integer outside the safe range of numbers. */
 export function exactJson(text: string, read: unknown): unknown {
   if (!LONG_INTEGER.test(text)) return read;
   return JSON.parse(text, (_key, value: unknown, { source = "" }: { readonly source?: string } = {}) => {
@@ -149,8 +149,7 @@ export function exactJson(text: string, read: unknown): unknown {
   });
 }
 
-/** Returns undefined, which JSON cannot express, if the text is invalid, has too many values or is too deep for
- * `JSON.parse`. */
+/** Returns undefined, which JSON cannot express, for a text that is invalid or has too many values. */
 export function jsonOrUndefined(text: string): unknown {
   try {
     return readForeignJson(text, { ...JSON_LIMITS, depth: Infinity });
@@ -161,8 +160,7 @@ export function jsonOrUndefined(text: string): unknown {
 
 const ESCAPE_OR_CONTROL = /\\[\s\S]|"|\p{Cc}/gu;
 
-/** Some servers write JSON whose strings contain unescaped control characters, which this function accepts. Throws like
- * `readForeignJson`. */
+/** Accepts unescaped control characters inside strings, which some servers write. Throws like `readForeignJson`. */
 export function readLaxJson(text: string): unknown {
   try {
     return readForeignJson(text);
@@ -177,18 +175,15 @@ export function readLaxJson(text: string): unknown {
   }
 }
 
-/** Returns an empty record for a value that is not an object. */
 export function asRecord(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null ? value as Readonly<Record<string, unknown>> : {};
 }
 
-/** Renders a value for a person. A string stays unchanged, and a date, error, URL, pattern or buffer becomes a short
- * text. Other objects become indented JSON. */
 export function readable(value: unknown): string {
   return textOf(value, { left: Infinity });
 }
 
-/** Returns the beginning of the text of `readable`. Renders about `limit` values, however many the value has. */
+/** Stops after about `limit` values, so that a huge value costs little. */
 export function readableHead(value: unknown, limit: number): string {
   const room = { left: limit };
   const text = textOf(value, room);
@@ -200,7 +195,6 @@ interface Room {
   left: number;
 }
 
-/** `around` has the value at the top and the outer keys of maps, so that a circular reference ends. */
 function textOf(value: unknown, room: Room, around: readonly unknown[] = []): string {
   if (typeof value !== "object" || value === null) return String(value);
   const within = [...around, value];

@@ -21,7 +21,8 @@ export function matchesWildcard(pattern: string, text: string): boolean {
 
 const MAX_LENGTH = 200;
 
-/** Returns null unless at most one letter, or a third of the letters, differs from the nearest name. */
+/** Returns null if more than one letter, and more than a third of the letters of `asked`, differ from the nearest
+ * name. */
 export function nearestName(asked: string, names: readonly string[]): string | null {
   const limit = Math.max(1, Math.floor(asked.length / 3));
   const [best] = byDistance(asked, names);

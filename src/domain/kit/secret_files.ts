@@ -1,7 +1,5 @@
 import { matchesWildcard } from "./names.ts";
 
-/** These files may hold keys and passwords. Examples, and files such as `id_map.py` and `id_rsa.pub`, are
- * exceptions. */
 export const SECRET_PATTERNS: readonly string[] = [
   ".env*",
   "!.env.example",

@@ -1,16 +1,13 @@
-/** Returns text such as `1 entry` or `2 entries`. */
 export function counted(count: number, one: string, digits = String(count)): string {
   if (count === 1) return `1 ${one}`;
   return `${digits} ${/[^aeiou]y$/.test(one) ? `${one.slice(0, -1)}ies` : /ch$/.test(one) ? `${one}es` : `${one}s`}`;
 }
 
-/** Returns the number of things and the numbers that name one: `3 requests; choose 1 to 3`, `no request`. */
 export function countedChoice(count: number, one: string): string {
   if (count === 0) return `no ${one}`;
   return `${counted(count, one)}; choose ${count === 1 ? "1" : `1 to ${count}`}`;
 }
 
-/** A shortened text ends with the number of omitted characters, and does not end within a surrogate pair. */
 export function clip(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const kept = Math.max(0, limit - 24);
@@ -25,8 +22,8 @@ export function oneLine(text: string, limit: number): string {
     : `${flat.slice(0, limit - 1).replace(/[\ud800-\udbff]$/, "")}…`;
 }
 
-/** These invisible characters belong to their neighbours: joiners between emoji, and variants of an emoji, a key or a
- * Han character. */
+/** These invisible characters change their neighbours: joiners of emoji, and variation selectors of emoji, keycaps and
+ * Han characters. */
 const PARTS = [
   String.raw`(?<=[\p{ExtPict}\p{EMod}]\ufe0f?)\u200d(?=\p{ExtPict})`,
   String.raw`(?<=\p{ExtPict})[\ufe0e\ufe0f]`,
@@ -34,14 +31,12 @@ const PARTS = [
   String.raw`(?<=\p{Script=Han})[\ufe00-\ufe02\u{e0100}-\u{e01ef}]`,
 ].join("|");
 
-/** These characters control a terminal, are invisible, or change the direction of text, such as U+200B and U+202E. */
 export const HIDDEN_CHARACTERS = new RegExp(
   String.raw`[^\P{Cc}\t\n]|[\u2028\u2029\ufff9-\ufffb]|(?!${PARTS})\p{DI}`,
   "gu",
 );
 
-/** Escapes invisible characters and terminal controls in text from a model, a server or a file. Inside JSON, the
- * escapes keep the meaning of the text. */
+/** Inside a JSON string, the escapes keep the meaning of the text. */
 export function visibleText(text: string): string {
   return text.replaceAll("\r\n", "\n").replace(HIDDEN_CHARACTERS, escaped);
 }
@@ -54,12 +49,10 @@ function unit(char: string, at: number): string {
   return `\\u${char.charCodeAt(at).toString(16).padStart(4, "0")}`;
 }
 
-// The class has C0 without \t and \n, DEL, C1, line separators, and marks that change the direction of text.
 // deno-lint-ignore no-control-regex
 const COMMANDS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
 
-/** Escapes control characters, so that the user's text cannot control a terminal. Keeps invisible characters such as
- * the joiners that some scripts need; `visibleText` is for untrusted text. */
+/** Keeps invisible characters such as the joiners that some scripts need; `visibleText` is for untrusted text. */
 export function harmlessText(text: string): string {
   return text
     .replaceAll("\r\n", "\n")
@@ -70,13 +63,12 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** Returns text such as "2026-11-22 10:30" in the time zone of the process. `to` is the smallest unit in the text. */
+/** Uses the time zone of the process. */
 export function localTime(at: number, to: "day" | "minute" | "second" | "ms" = "minute"): string {
   const local = new Date(at - new Date(at).getTimezoneOffset() * MINUTE);
   return local.toISOString().replace("T", " ").slice(0, { day: 10, minute: 16, second: 19, ms: 23 }[to]);
 }
 
-/** After 30 days, returns the date. */
 export function ago(at: number, now: number): string {
   const passed = now - at;
   if (passed < MINUTE) return "now";
@@ -90,13 +82,11 @@ export function durationText(ms: number): string {
   return ms < 1000 ? `${Math.round(ms)} ms` : elapsedText(ms);
 }
 
-/** Returns a text such as "0.5 s", "41.9 s" or "24 min 47 s". */
 export function elapsedText(ms: number, digits = 1): string {
   const seconds = Math.round(ms / 1000);
   return seconds < 60 ? `${(ms / 1000).toFixed(digits)} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
-/** Cuts to whole seconds, because the time of running work changes: "41 s" or "24 min 47 s". */
 export function runningText(ms: number): string {
   return elapsedText(Math.floor(ms / 1000) * 1000, 0);
 }
@@ -106,7 +96,7 @@ export function shellText(words: readonly string[]): string {
   return words.map((word) => /^[\w\-./:=,+@%^]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`).join(" ");
 }
 
-/** An approval shows a command in this form, in which the folder, the variables and the input precede the words. */
+/** Returns a command as an approval shows it: the folder, the variables and the input precede the words. */
 export function commandText(
   command: string | readonly string[],
   { cwd = "", env = {}, input = "" }: {

@@ -5,16 +5,13 @@ import type { ApprovalRule, KeptRule } from "./query_schemas.ts";
 export interface ApprovalRequest {
   /** `what` follows "Allow Vis to", such as "run npm ci with network". */
   readonly what: string;
-  /** `why` is the reason for the question; "" if `what` suffices. */
   readonly why: string;
   /** `scope` is the permission of a lasting approval, such as "network for commands". */
   readonly scope: string;
-  /** A lasting approval keeps one rule for each of these names, or for `scope` if they are absent. If each name has a
-   * rule, Vis allows the call without a question. */
   readonly scopes?: readonly string[] | undefined;
-  /** If false, the user can allow the call only once. The default is true. */
+  /** If false, the user can allow the call only once. */
   readonly lasting?: boolean | undefined;
-  /** With "request", a yes for once allows the action until the request ends instead of for one call. */
+  /** With "request", the decision `once` lasts until the request ends instead of for one call. */
   readonly once?: "request" | undefined;
 }
 
@@ -27,16 +24,13 @@ type ChoiceFacts = Pick<ApprovalQuestion, "scope" | "lasting" | "once">;
 
 export interface ApprovalAnswer {
   readonly decision: Decision;
-  /** `reason` is "" if the user gave none. */
   readonly reason: string;
 }
 
-/** Asks the user. Rejects when the signal aborts. */
 export type Approve = (question: ApprovalQuestion, signal: AbortSignal) => Promise<ApprovalAnswer>;
 
 export interface Approval {
   readonly allowed: boolean;
-  /** `reason` tells the model why Vis or the user refused the call; "" for an allowed call. */
   readonly reason: string;
   readonly byUser?: boolean;
 }
@@ -63,8 +57,7 @@ const IN_SIGHT = 400;
 const BEGINNING = 200;
 const LONG_BLANK = /[\p{Zs}\t\u2800]{4,}/gu;
 
-/** Returns the question as one paragraph. Text from blocks cannot move the cursor, hide characters, or imitate another
- * question on its own line. */
+/** Text from blocks cannot move the cursor, hide characters, or imitate another question on its own line. */
 export function approvalTitle({ what }: Pick<ApprovalQuestion, "what">): string {
   return `Allow Vis to ${paragraph(what)}?`;
 }
@@ -73,7 +66,7 @@ export function approvalWhy({ why }: Pick<ApprovalQuestion, "why">): string {
   return paragraph(why);
 }
 
-/** A channel shows the beginning of a long question again, next to the choices. Returns "" for a short question. */
+/** A channel shows the beginning of a long question again, next to the choices. */
 export function approvalBeginning({ what }: Pick<ApprovalQuestion, "what">): string {
   const text = paragraph(what);
   if (text.length <= IN_SIGHT) return "";
@@ -93,7 +86,7 @@ export function approvalChoices(
   return lasting ? choices : choices.filter(({ decision }) => decision === "once" || decision === "no");
 }
 
-/** Omits the path of a program, unless two names differ only in that path. */
+/** Omits the path in parentheses at the end of a scope, unless two scopes differ only in that path. */
 export function plainScopes(scopes: readonly string[]): readonly string[] {
   const plain = scopes.map((scope) => scope.replace(/ \([^()]*\)$/, ""));
   return scopes.map((scope, at) => {
@@ -102,7 +95,7 @@ export function plainScopes(scopes: readonly string[]): readonly string[] {
   });
 }
 
-/** Returns the scope for a channel in which each choice has one line. Returns "" if `fits` holds for each choice. */
+/** A channel with one line for each choice shows this text if a choice does not fit. */
 export function approvalScope(
   question: ChoiceFacts,
   fits: (text: string) => boolean,

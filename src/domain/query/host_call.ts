@@ -5,13 +5,11 @@ export interface HostCallEvent {
   readonly block: number;
   readonly name: string;
   readonly phase: "start" | "end";
-  /** Functions of Vis itself have no action. */
   readonly action?: CalledAction | undefined;
   readonly ms?: number | undefined;
   readonly ok?: boolean | undefined;
   readonly outcome?: string | undefined;
   readonly refusedByUser?: boolean | undefined;
-  /** `output` has the lines of a failed call's output that name a failure, and its last lines. */
   readonly output?: string | undefined;
   readonly hint?: string | undefined;
   readonly kept?: string | undefined;
@@ -27,7 +25,7 @@ type RecordedHostCall =
   & { readonly phase?: HostCallEvent["phase"] };
 
 export interface CallOutcome {
-  /** A few words for readers, such as "12 passed" or "exit code 1", describe the outcome. */
+  /** `text` describes the outcome in a few words, such as "12 passed" or "exit code 1". */
   readonly text: string;
   /** False means that the call failed in its purpose. The default is true. */
   readonly ok?: boolean;
@@ -43,8 +41,8 @@ export interface CallOutcome {
   readonly exitCode?: number | null;
   /** `subject` names the object of the call if the arguments do not. */
   readonly subject?: string;
-  /** If true, a later call must finish the work, such as a merge with conflicts. False means that the call finishes
-   * such work of its namespace. */
+  /** If true, a later call must finish the work, such as a merge with conflicts. If false, this call finished such work
+   * of its namespace. */
   readonly unfinished?: boolean;
 }
 
@@ -71,18 +69,14 @@ const SUBJECT_ITEMS = 10;
 
 /** Channels show people these words, such as "reading src/app.ts" and "read 3 files". */
 export interface CallAction {
-  /** `doing` is a verb for a running call, such as "reading". */
   readonly doing: string;
-  /** `done` is a verb for an ended call, such as "read". */
   readonly done: string;
-  /** `things` is the unit in which channels count calls, such as "files". */
   readonly things: string;
-  /** This number of first arguments names the object of the call. The default is 1. */
+  /** The first `named` arguments name the object of the call; the default is 1. */
   readonly named?: number;
 }
 
 interface CalledAction extends Pick<CallAction, "doing" | "done" | "things"> {
-  /** The subject is one line of printable text, or "" if the words already name the object. */
   readonly subject: string;
 }
 
@@ -113,9 +107,7 @@ interface Tally extends CalledAction {
   readonly outcome: string;
 }
 
-/** `textWithin` does not cut a subject to fewer characters. */
 const LEAST_SUBJECT = 12;
-/** A tally keeps the output of at most `MOST_OUTPUTS` failed calls, each up to `OUTPUT_CHARS`. */
 const MOST_OUTPUTS = 3, OUTPUT_CHARS = 5_000;
 
 export class BlockTally {
@@ -157,8 +149,7 @@ export class BlockTally {
     return [...this.#kinds.values()].map((tally) => textOf(tally)).join(", ");
   }
 
-  /** Returns `text` with its longest subjects shortened towards the width. The text may still be longer, because
-   * outcomes stay whole. */
+  /** The text may still be longer than the width, because outcomes stay whole. */
   textWithin(width: number): string {
     const over = this.text.length - width;
     if (over <= 0) return this.text;
@@ -178,7 +169,6 @@ export class BlockTally {
     return this.#refused;
   }
 
-  /** Returns "" if the failed calls printed no output. */
   get output(): string {
     const several = this.#outputs.length > 1;
     return this.#outputs.map(({ subject, output }) => several && subject !== "" ? `${subject}:\n${output}` : output)
@@ -232,7 +222,6 @@ export function failedBlock(
   });
 }
 
-/** An earlier sandbox process ran the block of this result. */
 export interface FormerResult {
   /** The value is codec bytes, or null if the block had no value or Vis could not store it. */
   readonly value: Uint8Array<ArrayBuffer> | null;
@@ -244,6 +233,5 @@ export interface FormerResult {
 export interface FormerResults {
   readonly shown: readonly FormerResult[];
   readonly running: readonly FormerResult[];
-  /** The running iteration has this number; -1 stands for the time between two iterations. */
   readonly iteration: number;
 }

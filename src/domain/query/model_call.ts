@@ -6,12 +6,9 @@ export interface ModelTrace {
   readonly ok: boolean;
   readonly status: number | null;
   readonly error: string | null;
-  /** `usage` is null if the token counts are unknown. */
   readonly usage: Usage | null;
-  /** The cost is null if the price is unknown, and absent if `usage` is null. */
   readonly costUsd?: number | null;
   readonly ms: number;
-  /** The reader of the reply fills in this list. */
   readonly repairs: readonly string[];
 }
 
@@ -68,7 +65,6 @@ export function aboutText({ estimated = 0 }: Pick<Usage, "estimated">): string {
   return estimated > 0 ? "about " : "";
 }
 
-/** An unknown amount appears as unknown instead of 0. */
 export function spentText({ usage, costUsd }: Spend): readonly string[] {
   const { input, output, calls } = usage;
   return [

@@ -1,8 +1,4 @@
-/** These closed lists have words for the ends of queries, iterations and approvals. Interfaces for people show the
- * sentence that belongs to a word. */
-
-/** docs/internals/architecture.md maps each reason to its status. `forked` marks a query of which a fork shows only the
- * first iterations. */
+/** `forked` marks a query of which a fork shows only the first iterations. */
 export const QUERY_REASONS = [
   "answered",
   "max_iterations",
@@ -91,7 +87,7 @@ const TEXT: Readonly<Record<QueryReason, string>> = {
   forked: "forked here",
 };
 
-/** Names no command or button, because every interface shows this text, and adds its own. */
+/** The advice names no command or button, because interfaces with different commands show it. */
 const ADVICE: Readonly<Partial<Record<QueryReason, string>>> = {
   max_iterations: "Continue with 10 more steps, or ask for less at once; all variables are kept.",
   answer_schema: "Continue with 10 more steps, or ask again with a simpler schema; all variables are kept.",
@@ -107,7 +103,6 @@ const ADVICE: Readonly<Partial<Record<QueryReason, string>>> = {
 export const READING_MODES = ["plan", "review", "aside"] as const;
 export type ReadingMode = typeof READING_MODES[number];
 
-/** Vis adds this text to the answer of a request for a plan. */
 export const PLANNED_TEXT = "This is a plan. Send go to carry it out, or say what should be different.";
 
 export const MORE_STEPS = 10;
@@ -131,8 +126,6 @@ export function reasonAdvice(reason: QueryReason): string {
   return ADVICE[reason] ?? "";
 }
 
-/** Returns the note for an answer that Vis stopped before the query was done. Returns "" if the answer is complete or
- * explains why it is missing. */
 export function stoppedText(result: Ending): string {
   const { reason } = result;
   if (reason === "answered" || reason === "unstored" || !hasAnswer(result)) return "";
@@ -148,7 +141,6 @@ export function shownAnswer(result: Ending & { readonly answer: string; readonly
   return why === "" ? answer : `${answer}\n\n${why}`;
 }
 
-/** Adds the undo command to the note about changed files, unless an undo would revert nothing. */
 export function notesBelow(
   { notes, work }: {
     readonly notes: readonly string[];

@@ -15,8 +15,7 @@ const TEXT_KEYS = ["task", "text", "step", "title", "name", "content", "descript
 const DONE = /^(?:done|completed?|finished|closed)$/i;
 const DOING = /^(?:doing|active|current|in[ _-]?progress)$/i;
 
-/** The model may write tasks as texts, or as objects with a text and `done` or `status`. The first open task is the
- * current one, unless the value names another. Returns no tasks for a value in another form. */
+/** Models write a task as a text or as an object with different keys, so this function accepts several spellings. */
 export function planOf(value: unknown): readonly PlanItem[] {
   const found = (Array.isArray(value) ? value : []).slice(0, MOST_ITEMS).flatMap((one: unknown) => {
     const facts = asRecord(one);

@@ -13,8 +13,7 @@ export function isOwnEnd(event: QueryEvent): event is Extract<QueryEvent, { read
   return isEnd(event) && !isChild(event);
 }
 
-/** A channel that fails misses its events, and does not affect the query. `number` is the position among the events of
- * the query on all nodes; it is absent if one process has all events. */
+/** `number` is the position among the events of the query on all nodes; it is absent if one process has all events. */
 export type Emit = (event: QueryEvent, number?: number) => void;
 
 export class Emitter {
@@ -62,7 +61,6 @@ export class Emitter {
 
 export type Delay = Extract<QueryEventBody, { readonly type: "retrying" | "waiting" }>;
 
-/** A user sees this line while a reply is late. */
 export function delayLine(event: Delay): string {
   if (event.type === "waiting") {
     const { model, waitedMs, limitMs } = event;

@@ -15,14 +15,12 @@ export interface StepBlock {
   printing: string;
   readonly tally: BlockTally;
   readonly diffs: string[];
-  /** `result` is null until the block has ended. */
   result: BlockResult | null;
 }
 
 export interface StepChild {
   readonly task: string;
   iteration: number;
-  /** `done` is null while the sub-query runs. */
   done: { readonly ok: boolean; readonly text: string } | null;
 }
 
@@ -52,7 +50,6 @@ export function storedAsked({ asked }: Readonly<Record<string, unknown>>): strin
   return Array.isArray(asked) ? asked.map(String) : [];
 }
 
-/** A stored step has this reason if its process ended while its blocks ran. */
 export const LOST_BLOCKS = "The process ended while these blocks ran, so their results are lost";
 
 export interface Step {
@@ -95,10 +92,8 @@ type Phase = "waiting" | "thinking" | "writing" | "running" | "calling" | "delay
 export class QueryProgress {
   queryId: string | null = null;
   phase: Phase = "waiting";
-  /** `step` is null before the first iteration. */
   step: Step | null = null;
-  /** `used` and `budget` count all steps, but `iteration_started` counts only steps that use the budget. `spent` is
-   * null before the first iteration. */
+  /** `used` and `budget` count all steps, but `iteration_started` counts only steps that use the budget. */
   spent: { readonly used: number; readonly budget: number } | null = null;
   answer = "";
   /** Vis may still refuse this part of an answer. */
@@ -233,17 +228,15 @@ function onlySetsPlan({ code, tally, result }: Pick<StepBlock, "code" | "tally" 
   return result.defined.every((name) => name === PLAN_VARIABLE);
 }
 
-/** The code of a block that only gives the answer matches this pattern. */
 export const ONLY_ANSWERS = /^(?:await )?answer\([^]*\);?$/;
 
-/** The channels draw the answer below the steps, so a block that only gave it needs no line. */
+/** The channels draw the answer below the steps, so a block that only gave the answer needs no line. */
 export function onlyAnswers({ code, tally, result }: Pick<StepBlock, "code" | "tally" | "result">): boolean {
   if (result === null || !result.ok || tally.text !== "" || result.stdout !== "") return false;
   return result.defined.length === 0 && ONLY_ANSWERS.test(code.trim());
 }
 
-/** `ok` means that the block and its calls succeeded. `refused` means that the user cancelled the block, or refused the
- * only calls that failed. `width` is the preferred limit of the line. */
+/** `ok` is false if the block or a call failed, or if the user refused a call. */
 export function blockLine(
   { code, tally, result }: Pick<StepBlock, "code" | "tally" | "result">,
   width = Infinity,

@@ -13,7 +13,6 @@ const UsageSchema = z.object({
   input: count,
   output: count,
   cached: count.describe("Part of input that was read from a prefix cache"),
-  /** The field is present if the provider counts and charges written tokens separately. */
   cacheWrite: count.optional().describe("Part of input that was written to a cache"),
   reasoning: count.describe("Part of output that was reasoning"),
   calls: count,
@@ -73,8 +72,6 @@ export const QueryResultSchema = z.object({
 
 export type QueryResult = Frozen<z.infer<typeof QueryResultSchema>>;
 export interface QueryEnd extends Omit<QueryResult, "queryId" | "conversationId" | "value"> {
-  /** The field is set if neither the query nor an earlier one in its branch changed or ran anything. It is absent if
-   * the answer has a text for later requests, an image or a given value. */
   readonly idle?: true;
 }
 export type AnswerType = QueryResult["answerType"];
@@ -105,11 +102,8 @@ export const BlockResultSchema = z.object({
   ok: z.boolean(),
   /** `none` means that the block ran, and its last statement has no value. */
   outcome: z.enum(["value", "none", "error", "refused", "timeout", "killed", "memory", "cancelled"]),
-  /** The text is "" if the block has no value. */
   preview: z.string().describe("The value as text, of bounded length"),
-  /** The type is a name such as "string", "Array" or "function", or the name of a class. */
   type: z.string(),
-  /** The size counts characters of a string, items of a collection, keys of an object, or bytes of a buffer. */
   size: z.number().nullable(),
   stdout: z.string(),
   stderr: z.string(),
@@ -120,15 +114,12 @@ export const BlockResultSchema = z.object({
     message: z.string(),
     line: position,
     column: position,
-    /** The text is "" if the position is unknown. */
     excerpt: z.string(),
-    /** The stack omits frames outside the block. */
     stack: z.string(),
   }).nullable(),
   defined: z.array(z.string()),
   touched: z.array(z.string()),
   pending: z.array(z.string()),
-  /** These variables became unavailable when the block ended, such as variables with values that Vis cannot keep. */
   lost: z.array(z.string()),
   ms: z.number(),
   timedOut: z.boolean(),
@@ -147,7 +138,6 @@ const envelope = {
   seq: whole.describe("1-based, without gaps within a query"),
   at: whole.describe("Time in milliseconds since the epoch"),
   queryId: z.string(),
-  /** The events of a sub-query arrive among the events of its parent. */
   parentQueryId: z.string().optional().describe("For a sub-query: the query whose block started it"),
   iteration: whole.nullable().describe("1-based; null outside an iteration"),
 };
@@ -235,7 +225,6 @@ export const QueryEventSchema = z.discriminatedUnion("type", [
     waitMs: z.number().describe("Time until the next attempt"),
     attempt: z.number().int().describe("Number of the next attempt, 1-based"),
   }),
-  /** Vis sends the first event after 15 s, and another one each time the wait has doubled. */
   event("waiting", {
     model: z.string().describe("The model that has not begun to reply"),
     waitedMs: z.number().describe("Time that the call has waited"),
@@ -256,16 +245,13 @@ export const QueryEventSchema = z.discriminatedUnion("type", [
     "A piece of an answer while the model writes it. If the iteration finishes with another " +
       "outcome than final, Vis withdraws the draft; answer_delta replaces the draft",
   ),
-  /** Vis sends this event for the accepted answer, but not for a refused one. */
   event("answer_delta", { delta: z.string() }),
   event("final", { result: QueryResultSchema }),
   event("failed", { result: QueryResultSchema }),
   event("cancelled", { result: QueryResultSchema }),
 ]).describe("Event of a query; at most one event of a query is final, failed or cancelled, and this event is the last");
 
-/** Channels get the same event. `--output jsonl` and server-sent events carry it unchanged. */
 export type QueryEvent = Frozen<z.infer<typeof QueryEventSchema>>;
 
 type WithoutEnvelope<T> = T extends unknown ? Omit<T, "seq" | "at" | "queryId" | "parentQueryId" | "iteration"> : never;
-/** `Emitter` adds the envelope. */
 export type QueryEventBody = WithoutEnvelope<QueryEvent>;

@@ -13,14 +13,11 @@ interface QueryFacts extends Omit<QueryEnd, "status" | "reason"> {
   readonly forkedAt?: number;
 }
 
-/** A running query has the answer "", whichever process reads it. */
 interface RunningQuery extends QueryFacts {
   readonly running: true;
   readonly status: "running";
   readonly reason: null;
-  /** These messages of the user wait for the next iteration, oldest first. */
   readonly waiting: readonly string[];
-  /** If the query waits for an approval, `question` is the question to the user. */
   readonly question?: string;
   /** `approval` has the newest question to the user, even after its answer. */
   readonly approval?: StoredApproval;
@@ -28,7 +25,6 @@ interface RunningQuery extends QueryFacts {
 
 export interface StoredApproval {
   readonly question: ApprovalQuestion;
-  /** `answer` is null while the question waits. */
   readonly answer: ApprovalAnswer | null;
 }
 
@@ -38,12 +34,10 @@ export interface EndedQuery extends QueryFacts, QueryEnd {
 
 export type StoredQuery = RunningQuery | EndedQuery;
 
-/** The user sent the message while a query ran; the next model call of the query shows it. */
 export interface SteeredMessage {
   readonly text: string;
   /** The model call of this iteration (1-based) shows the message. */
   readonly iteration: number;
-  /** The time is in milliseconds since the epoch. */
   readonly at: number;
 }
 
@@ -51,7 +45,7 @@ export function steeredInto(messages: readonly SteeredMessage[], iteration: numb
   return messages.filter((one) => one.iteration === iteration);
 }
 
-/** The call of these messages broke off, so the store lacks their iteration, which comes after the last stored one. */
+/** The model call with these messages broke off, so the store lacks the iteration of these messages. */
 export function steeredAfter(messages: readonly SteeredMessage[], last: number): readonly SteeredMessage[] {
   return messages.filter(({ iteration }) => iteration > last);
 }
@@ -67,13 +61,10 @@ export function shownRange({ forkedAt, iterations }: StoredQuery): IterationRang
   return { after: -1, limit: forkedAt === undefined ? Number.MAX_SAFE_INTEGER : iterations };
 }
 
-/** The same key and fingerprint identify the same request. */
 export interface RequestKey {
   readonly branchId: string;
   readonly key: string;
   readonly fingerprint: string;
-  /** If a client continues a request, `replaces` is the query that the key has started; the key will refer to the new
-   * query. */
   readonly replaces?: string;
 }
 
@@ -83,8 +74,7 @@ export interface KeyedRequest {
 
 const SEE_IMAGES = "See the attached images.";
 
-/** `target` is "" for the uncommitted changes, a commit, or a branch whose changes since the merge base count. The
- * instructions of the user follow. */
+/** `target` is "" for the uncommitted changes, or a range, a commit or a branch. */
 export function reviewRequest(target: string, instructions = ""): string {
   return `${changesOf(target)}${instructions === "" ? "" : `\n\n${instructions}`}`;
 }
@@ -98,8 +88,6 @@ function changesOf(target: string): string {
     : `Review all changes since this branch left ${target} (from the merge base), with the uncommitted ones.`;
 }
 
-/** `words` replace `$ARGUMENTS`, and single words replace `$1` to `$9`. Without placeholders, the words follow the
- * text. */
 export function requestOfPrompt(text: string, words: string): string {
   const place = /\$(?:ARGUMENTS|([1-9])(?!\d))/g;
   if (!place.test(text)) return `${text}\n\n${words}`.trim();

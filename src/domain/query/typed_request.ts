@@ -2,25 +2,20 @@ import { requestOfPrompt, reviewRequest } from "./stored_query.ts";
 
 export interface TypedCommand {
   readonly name: string;
-  /** The text after the name, with the white space before it. */
   readonly rest: string;
 }
 
 export interface TypedRequest {
   readonly text: string;
-  /** The purpose of a request that changes no files. */
   readonly only?: "plan" | "review";
 }
 
-/** Returns null for a text that cannot be a command, such as one that begins with a path. */
 export function typedCommand(text: string): TypedCommand | null {
   const [, name, rest = ""] = /^\/([a-z][a-z0-9_-]*)(\s[^]*)?$/.exec(text.trim()) ?? [];
   return name === undefined ? null : { name, rest };
 }
 
-/** Returns the request of `/plan`, `/review` or a prompt of the user, and null for other commands. `prompt` is the text
- * of the user's prompt with the name of the command. A prompt `review` replaces `/review`. The text of `/plan` alone
- * is "". */
+/** `prompt` is the text of the user's prompt with the name of the command. A prompt `review` replaces `/review`. */
 export function requestOfCommand({ name, rest }: TypedCommand, prompt: string | null): TypedRequest | null {
   if (name === "plan") return { text: rest.trim(), only: name };
   if (prompt !== null) return { text: requestOfPrompt(prompt, rest.trim()) };
@@ -33,8 +28,7 @@ export function reviewOf(rest: string): [target: string, instructions: string] {
   return [target, rest.slice(first.length).trim()];
 }
 
-/** The other commands of interactive mode, by each of their names. A value is the equivalent on the command line, or
- * "". */
+/** A value is the equivalent on the command line, or "" if there is none. */
 export const SCREEN_COMMANDS: Readonly<Record<string, string>> = {
   new: "a request without -c",
   conversations: "vis conversations list",

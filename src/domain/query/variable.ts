@@ -1,6 +1,5 @@
 export type VariableKind = "data" | "function" | "class" | "instance" | "pending" | "lost";
 
-/** The sandbox process computes these facts for the index, on one line of bounded length. */
 export interface VariableSummary {
   readonly declaration: string;
   readonly type: string;
@@ -27,27 +26,23 @@ export interface VariableImage {
   readonly source: string;
   /** These names must exist before Vis evaluates `source` or sets the prototype. */
   readonly requires: readonly string[];
-  /** `reason` tells why a value is lost, or which parts `bytes` lacks, such as "getter rows.total"; "" without a
-   * reason. */
+  /** `reason` tells why a value is lost, or which parts `bytes` lacks; "" without a reason. */
   readonly reason: string;
   readonly summary: VariableSummary;
   /** The store has this name for the UTF-8 bytes of a text that is too large to pass around; `bytes` is empty in this
    * case. */
   readonly large?: string;
-  /** These files have the text of this value: a path in the workspace leads to the state of the file when a block read
-   * it. */
   readonly files?: Readonly<Record<string, string>>;
 }
 
 export const SYSTEM_VARIABLES = ["$query", "$reasoning", "$answer", "$schema"] as const;
 
-/** The blocks that define `name` have read `reads`. */
+/** A block that defines `name` has read `reads`. */
 export interface Dependency {
   readonly name: string;
   readonly reads: string;
 }
 
-/** Returns the code from the line that declares or assigns `name`, or "". */
 export function declaringLine(code: string, name: string): string {
   const lines = code.trim().split("\n");
   const named = lines.map((line) => line.match(NAMES)?.includes(name) ?? false);

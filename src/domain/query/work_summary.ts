@@ -35,7 +35,6 @@ export class StepCalls {
     else if (!ok) kind.failed++;
   }
 
-  /** Returns text such as `read 3 files, ran npm test`; "" without calls. */
   get text(): string {
     const texts = [...this.#kinds.values()].map(({ doing, done, things, subject, calls, failed, refused }) => {
       const what = calls === 1 ? oneLine(subject, CALL_CHARS) : `${calls} ${things}`;
@@ -80,7 +79,7 @@ export class QueryWork {
     } else if (changes === "other") {
       const namespace = name.slice(0, name.lastIndexOf("."));
       if (unfinished === false) {
-        // The outcome of the later call replaces the outcome of the work that it finishes.
+        // The finishing call has its own outcome, so the outcome of the unfinished work no longer holds.
         for (const other of this.#others) if (other.isUnfinished && other.namespace === namespace) other.outcome = "";
       }
       if (done === "" || done === `called ${name}` || this.#others.length >= MAX_KEPT) return;
@@ -119,9 +118,8 @@ function shown(texts: readonly string[], all: number): readonly string[] {
 }
 
 const MAX_FILES = 200, NAMED_FILES = 8;
-/** To detect changes that later changes undo, Vis keeps at most this many lines of all files together. */
+/** Vis keeps at most this many lines of all files, to detect changes that later changes undo. */
 const MAX_LINES = 50_000;
-/** The last line of a diff counts the omitted lines within this many characters. */
 const MAX_NOTE = 200;
 
 type Lines = Map<string, number>;
@@ -144,7 +142,6 @@ export class ChangedFiles {
   readonly #files = new Map<string, Changed>();
   #room = MAX_LINES;
 
-  /** `diff` is a unified diff. Without lines, it reports a removed or moved file. */
   add(diff: string): void {
     const path = changedPath(diff);
     if (path === null) return;
@@ -185,7 +182,6 @@ export class ChangedFiles {
     return { files: this.#files.size, added: sum("added"), removed: sum("removed") };
   }
 
-  /** Returns text such as `2 files changed +13 −1 (src/a.ts, b.md)`; "" without changes. */
   get total(): string {
     if (this.#files.size === 0) return "";
     const { added, removed } = this.counts;
@@ -196,7 +192,6 @@ export class ChangedFiles {
     return `${files} changed +${added} −${removed} (${list})`;
   }
 
-  /** Returns text such as `src/a.ts +3 −1, b.md +10 −0, c.ts removed`; "" without changes. */
   get line(): string {
     const shown = [...this.#files].reverse().slice(0, NAMED_FILES).map(([path, { added, removed, done }]) => {
       const lines = done !== "" && added + removed === 0 ? "" : ` +${added} −${removed}`;
@@ -218,7 +213,7 @@ function bodyOf(diff: string): readonly string[] {
   return hunks < 0 ? [] : diff.slice(hunks + 1).split("\n");
 }
 
-/** The last line of the diff states the number of omitted lines. */
+/** The last line of a shortened diff states the number of omitted lines. */
 export function leftOut(diff: string): Counts {
   const [, added = 0, removed = 0] = /^… .*left out, with \+(\d+) −(\d+) lines/m.exec(diff.slice(-MAX_NOTE)) ?? [];
   return { added: Number(added), removed: Number(removed) };
@@ -254,7 +249,6 @@ function without(lines: readonly string[], kept: Lines): { readonly rest: readon
   return { rest, taken: lines.length - rest.length };
 }
 
-/** A diff that moves a file has two paths. */
 export function changedPaths(diff: string): readonly string[] {
   const { before } = sidesOf(diff);
   return [...new Set([changedPath(diff) ?? "", before ?? ""])].filter((path) => path !== "");

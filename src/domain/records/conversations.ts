@@ -16,7 +16,7 @@ export interface NewConversation {
 
 export interface BranchPoint {
   readonly queryId: string;
-  /** This is the last included iteration (0-based). Null includes all iterations, and -1 is the state before the
+  /** `position` is the last included iteration (0-based). Null includes all iterations, and -1 is the state before the
    * query. */
   readonly position: number | null;
 }
@@ -31,7 +31,6 @@ export interface NewChildBranch {
   readonly depth: number;
   readonly title: string;
   readonly images: readonly VariableImage[];
-  /** The branch gets the newest stored version of each variable with these names, without reading its value. */
   readonly copies: readonly string[];
 }
 
@@ -65,11 +64,9 @@ export interface ConversationFilter {
 
 export interface ConversationSummary {
   readonly queries: number;
-  /** The time is the start of the newest run in any branch, or the creation of a newer branch. */
   readonly activeAt: number;
   readonly running: boolean;
-  /** The number orders the list of all conversations. A conversation moves to the top at its creation, and with a
-   * request, a retry or a fork. */
+  /** The number orders the list of all conversations. */
   readonly place: number;
 }
 

@@ -49,33 +49,25 @@ export interface PastVersion {
   readonly version: number;
   readonly type: string;
   readonly summary: string;
-  /** The block with this code made the version. */
   readonly code: string;
   readonly createdAt: number;
 }
 
-/** The id of a conversation or branch, or its first 8 or more characters, names it. Methods reject with `UsageError`
- * for an unknown one. The id of a conversation names its last used branch, or the running branch in the running
- * conversation. */
+/** A caller may name a conversation or branch by its id or by the beginning of the id. Methods reject with `UsageError`
+ * for an unknown conversation. */
 export interface HistoryReader {
   search(text: string, filter: SearchFilter): Promise<readonly SearchHit[]>;
-  /** The conversation with the newest query comes first. */
   conversations(options: { readonly limit: number }): Promise<readonly PastConversation[]>;
-  /** The oldest query comes first. With `newest`, the call takes no longer in a long conversation. */
+  /** The oldest query comes first. */
   queries(conversationId: string, options?: NewestQueries): Promise<readonly PastQuery[]>;
   iterations(queryId: string): Promise<readonly PastIteration[]>;
-  /** Returns the messages of the model call of an iteration (1-based), or null without such an iteration. */
+  /** `iteration` is 1-based. */
   sent(queryId: string, iteration: number): Promise<readonly SentMessage[] | null>;
-  /** The most recently defined variable comes first. */
   variables(conversationId: string): Promise<readonly PastVariable[]>;
-  /** The oldest version comes first. Returns an empty list for an unknown variable. */
   versions(conversationId: string, name: string): Promise<readonly PastVersion[]>;
-  /** A pair names a variable and a variable that a block read to make it. */
   dependencies(conversationId: string): Promise<readonly Dependency[]>;
-  /** Returns the newest `limit` entries of Vis's log, oldest first. */
   logs(filter: LogFilter): Promise<readonly LogRow[]>;
-  /** `version` is 1-based; the default is the newest. Returns a function or class as its source, and null for a value
-   * that Vis could not keep. Rejects with `UsageError` for an unknown version. */
+  /** `version` is 1-based; the default is the newest. */
   variable(
     conversationId: string,
     options: { readonly name: string; readonly version?: number | undefined },
@@ -83,7 +75,6 @@ export interface HistoryReader {
 }
 
 export interface NewestQueries {
-  /** Without `newest`, the list has all queries. */
   readonly newest?: number | undefined;
 }
 
@@ -96,15 +87,14 @@ export interface SearchFilter {
    * forks. */
   readonly branchId?: string | undefined;
   readonly kind?: SearchKind | undefined;
-  /** The times are in milliseconds since the epoch. `since` is inclusive, and `until` is exclusive. */
+  /** `since` is inclusive, and `until` is exclusive. */
   readonly since?: number | undefined;
   readonly until?: number | undefined;
 }
 
-/** A hit contains all searched words. */
 export interface SearchHit {
   readonly kind: SearchKind;
-  /** In the text around the words, `[` and `]` mark the words. */
+  /** `[` and `]` mark the searched words. */
   readonly snippet: string;
   readonly conversationId: string;
   readonly branchId: string;
@@ -113,7 +103,6 @@ export interface SearchHit {
   /** For code, these fields are the iteration and its 0-based position. */
   readonly iterationId: string | null;
   readonly position: number | null;
-  /** The name belongs to a function or class. */
   readonly variable: string | null;
   readonly at: number;
   readonly ownerTable: string;
@@ -129,7 +118,6 @@ export interface LogFilter {
   readonly conversationId?: string | undefined;
   readonly queryId?: string | undefined;
   readonly since?: number | undefined;
-  /** The list has rows after the row with this number. */
   readonly after?: number | undefined;
 }
 
@@ -139,9 +127,8 @@ export interface LogRow extends LogEntry {
 }
 
 export interface Archive {
-  /** The best match comes first. All words must occur. The text has no query syntax. */
+  /** The text has no query syntax. The best match comes first. */
   search(text: string, filter: SearchFilter): Promise<readonly SearchHit[]>;
-  /** The oldest entry comes first. */
   logs(filter: LogFilter): Promise<readonly LogRow[]>;
 }
 
@@ -154,13 +141,12 @@ export interface LogEntry {
   readonly conversationId?: string;
   readonly queryId?: string;
   readonly iterationId?: string;
-  /** The 0-based block is within the iteration. An entry cannot refer to a block that is not stored yet. */
+  /** `block` is 0-based. An entry cannot refer to a block that is not stored yet. */
   readonly block?: number;
-  /** The time is in milliseconds since the epoch. The default is the time at which the store gets the entry. */
+  /** The default is the time at which the store gets the entry. */
   readonly at?: number;
 }
 
-/** Accepts `warning` for `warn`. Returns null for an unknown name. */
 export function logLevelOf(text: string): LogEntry["level"] | null {
   const name = text === "warning" ? "warn" : text;
   return LOG_LEVELS.find((level) => level === name) ?? null;

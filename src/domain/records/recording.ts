@@ -27,7 +27,6 @@ export interface RecordedIteration {
   /** The number is 1-based. */
   readonly number: number;
   readonly status: QueryStatus | "running";
-  /** The outcome is "" until Vis knows it, and for an interrupted iteration. */
   readonly outcome: string;
   readonly thinking: string;
   readonly nativeReasoning: string;
@@ -35,7 +34,6 @@ export interface RecordedIteration {
   readonly ending?: "cut" | "broken";
   readonly error: string | null;
   readonly notes: readonly string[];
-  /** This is the iteration budget at the start of the query; null if Vis did not record it. */
   readonly budget: number | null;
   readonly blocks: readonly RecordedBlock[];
   readonly calls: readonly RecordedCall[];
@@ -48,12 +46,10 @@ export interface RecordedQuery
   extends QueryFacts, Pick<StoredQuery, "usage" | "costUsd" | "ms" | "notes" | "steered" | "createdAt" | "only"> {
   readonly images: readonly Image[];
   readonly answerSchema: JsonValue | null;
-  /** The context is null without input, and for sub-queries. */
   readonly context: RecordedContext | null;
   readonly iterations: readonly RecordedIteration[];
 }
 
-/** The oldest query comes first. */
 export interface Recording {
   readonly conversationId: string;
   readonly title: string;
@@ -62,12 +58,12 @@ export interface Recording {
   readonly queries: readonly RecordedQuery[];
 }
 
-/** A reader gets the iterations on demand, and may read them more than once. */
+/** A reader may call `iterations` more than once. */
 export interface PagedQuery extends Omit<RecordedQuery, "iterations"> {
   iterations(): AsyncIterable<RecordedIteration> | Iterable<RecordedIteration>;
 }
 
-/** A conversation may have any size, because few of its iterations are in memory at a time. */
+/** Few iterations are in memory at a time, so that a conversation may be larger than the memory. */
 export interface PagedRecording extends Omit<Recording, "queries"> {
   queries(): AsyncIterable<PagedQuery> | Iterable<PagedQuery>;
 }
@@ -166,15 +162,14 @@ function shows(shown: string, text: string): boolean {
 }
 
 export interface RecordingDifference {
-  /** The place is text such as "iteration 2, block 1", after the place of a sub-query; "" stands for the query as a
-   * whole. */
   readonly place: string;
   readonly field: string;
   readonly recorded: string;
   readonly replayed: string;
 }
 
-/** For these reasons, the moment of the end depends on time, cost or the machine, so Vis does not compare it. */
+/** A query that ends for one of these reasons may end at another moment in a replay, so Vis does not compare its
+ * end. */
 const CUT: readonly QueryReason[] = [
   "cancelled",
   "forked",
@@ -192,7 +187,7 @@ interface Run {
   readonly paths?: PathMap;
 }
 
-/** Returns the differences between two runs of one query, in order. Ignores times, ids and the folders of the runs. */
+/** Ignores times, ids and the folders of the runs. */
 export function compareRecordings(
   recorded: RecordedQuery,
   replayed: RecordedQuery,
@@ -232,7 +227,7 @@ function iterationDifferences(
     const other = replayed.blocks[at];
     if (!other) continue;
     const facts = { recorded: resultOf(result), replayed: resultOf(other.result) };
-    // A path can change the length of the text that contains it.
+    // A replay in another folder can change the length of a text that contains a path.
     const { preview } = other.result;
     const same = paths.toRecorded(preview) === preview ? {} : { size: String(result.size) };
     const moved = { ...facts, replayed: { ...facts.replayed, ...same } };
@@ -336,7 +331,7 @@ export interface ReplayPlace {
   readonly workspace: string;
   readonly home: string | null;
   readonly paths: PathMap;
-  /** `leftOut` counts sockets, devices and unreadable files. `copied` is null without a copy. */
+  /** `leftOut` counts sockets, devices and unreadable files. */
   readonly copied: {
     readonly from: string;
     readonly files: number;
