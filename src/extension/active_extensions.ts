@@ -13,35 +13,29 @@ export interface ExtensionSource {
 export interface ActiveExtensions {
   readonly list: readonly { readonly namespace: string; readonly version: string }[];
   readonly functions: readonly string[];
-  /** The words describe a call with these arguments. Functions without words of their own are absent. */
   readonly actions: Readonly<Record<string, (args: readonly unknown[]) => CallAction | null>>;
   readonly untimed: readonly string[];
-  /** For each function, this maps names that its results lack to the right names. */
+  /** A key is a function. Its value maps names that the results lack to the right names. */
   readonly misnamed: Readonly<Record<string, Readonly<Record<string, string>>>>;
-  /** Returns whether a call makes no lasting change, by itself or because its request only reads. The function never
-   * throws. */
+  /** Returns whether a call makes no lasting change, by itself or because the request only reads. */
   readonly reads: (name: string, args: readonly unknown[], request: { readonly onlyReads: boolean }) => boolean;
   readonly constants: Readonly<Record<string, unknown>>;
   readonly grants: Readonly<Record<"net" | "read" | "write" | "env", readonly string[]>>;
-  /** These extensions have a grant to write. */
   readonly writers?: readonly string[];
   readonly globals: readonly string[];
   readonly modules: Readonly<Record<string, string>>;
   readonly blocks: readonly string[];
   readonly example?: ReplyExample | undefined;
   readonly off?: readonly OffPart[];
-  /** Returns the faults that extensions threw since the query began. */
   readonly faults?: () => readonly ExtensionFault[];
-  /** `nudge` never rejects, and resolves with null if the extension has no message now or fails. */
+  /** `nudge` resolves with null if the extension fails. */
   readonly nudges: readonly { readonly namespace: string; nudge(ctx: NudgeContext): Promise<string | null> }[];
   /** Rejects only with `HostCallError`. */
   call(name: string, args: readonly unknown[], options: FunctionCallOptions): Promise<unknown>;
   readonly habits?: Habits;
   readonly plain?: PlainResults;
-  /** A search by words uses these symbols and topics. The promise never rejects. */
   readonly topics?: (env: EnvironmentView) => Promise<readonly Topic[]>;
-  /** The name is a symbol ("search.find"), an alias ("search") or a module. Returns null if no active extension has the
-   * name. */
+  /** The name is a symbol ("search.find"), an alias ("search") or a module. */
   doc(name: string): string | null;
 }
 
@@ -70,13 +64,11 @@ export function offLine(off: readonly OffPart[]): string {
   return `Off; tell the user if one would help: ${off.map(({ alias, how }) => `${alias} (${how})`).join(", ")}`;
 }
 
-/** The name is a function or an alias. Returns null if it belongs to no extension that is off. */
 export function offReason(name: string, off: readonly OffPart[]): string | null {
   const found = off.find(({ alias }) => name === alias || name.startsWith(`${alias}.`));
   return found ? `${found.alias} is off; the user switches it on: ${found.how}` : null;
 }
 
-/** The part is the contribution of one extension to a query. */
 export type Part = Omit<ActiveExtensions, "call">;
 
 export function joinParts(parts: readonly Part[], call: ActiveExtensions["call"]): ActiveExtensions {
@@ -113,11 +105,11 @@ export interface OwnCall {
   readonly signal: AbortSignal;
   readonly untimed: boolean;
   readonly refused?: () => void;
-  /** The question waits for the user, so time limits can stop meanwhile. */
+  /** Time limits can stop while the question waits for the user. */
   readonly asks?: (<Answer>(question: () => Promise<Answer>) => Promise<Answer>) | undefined;
 }
 
-/** The view reads each key on access, because values change. `own` has keys for one call, such as its signal. */
+/** The view reads each key on access, because values change. */
 export function callView(env: EnvironmentView, own: Partial<EnvironmentView>): EnvironmentView {
   const read = (key: PropertyKey): unknown => {
     if (Object.hasOwn(own, key)) return Reflect.get(own, key);
@@ -153,7 +145,7 @@ export function scopeOf(
 }
 
 export const ANSWER_MS = 30_000;
-/** `extend` may start servers, which may take ten minutes by the settings. */
+/** `extend` may start servers, for which settings allow up to ten minutes. */
 export const EXTEND_MS = 630_000;
 
 export class TookTooLong extends Error {
@@ -165,8 +157,7 @@ export class TookTooLong extends Error {
   }
 }
 
-/** The promise of `ask` may never settle. Rejects with `TookTooLong` after the time limit; the work of the extension
- * continues unobserved. */
+/** Rejects with `TookTooLong` after the time limit; the work of the extension continues unobserved. */
 export async function answerInTime<T>(
   ask: () => T,
   { clock, ms = ANSWER_MS }: { readonly clock: Pick<Clock, "sleep">; readonly ms?: number },
@@ -187,8 +178,6 @@ export async function answerInTime<T>(
 /** The loader copies a folder to a path with a hash and a format, which precede the path of the module in a frame. */
 const OWN_FRAME = /\/[0-9a-f]{64}-\d+(?:-tests)?\/([^\n()]+?)\.mjs:(\d+):\d+/;
 
-/** If the stack names a line of the extension's own code, the message ends with this line: `x is not defined
- * (mod.ts:7)`. */
 export function messageWithLine(error: unknown): string {
   let place = "";
   for (let at = error; at instanceof Error; at = at.cause) {

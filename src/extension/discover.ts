@@ -6,8 +6,7 @@ type ExtensionOrigin = "home" | "project" | "path";
 export interface FoundFolder {
   readonly place: ExtensionOrigin;
   readonly path: string;
-  /** The fault explains why Vis omits some extensions in this folder. A folder with a fault is not an extension
-   * itself. */
+  /** A folder with a fault is not an extension itself. */
   readonly fault?: string;
 }
 
@@ -17,11 +16,9 @@ interface DiscoverOptions {
   readonly paths?: readonly string[];
 }
 
-/** A start reads all folders and names, so each place has limits. */
+/** A start reads the folders of a place, so their number has a limit. */
 const MAX_FOLDERS = 100, MAX_NAMES = 1_000;
 
-/** The order is folders of the user, folders of the project, and named folders. This reads no contents of
- * extensions. */
 export async function discoverFolders(options: DiscoverOptions): Promise<readonly FoundFolder[]> {
   const { home, workspace, paths = [] } = options;
   const project = join(workspace, ".vis");
@@ -51,14 +48,11 @@ async function foldersIn(place: ExtensionOrigin, folder: string): Promise<readon
 }
 
 export interface Wants {
-  /** The list has namespaces, or names of shipped extensions. If it is not null, Vis loads no extension that is absent
-   * from it. */
   readonly allow?: readonly string[] | null;
   readonly deny?: readonly string[];
   readonly config?: Readonly<Record<string, unknown>>;
   /** If true, Vis loads even extensions that the settings switch off, for inspection. */
   readonly off?: boolean | undefined;
-  /** The locked profile sets this. `writable` says whether sessions may change the workspace. */
   readonly locked?: { readonly writable: boolean } | undefined;
 }
 
@@ -67,7 +61,6 @@ interface Facts {
   readonly onByDefault?: boolean | undefined;
 }
 
-/** `allow` and `deny` may have the namespace of the extension, or `name`. */
 export function isWanted(name: string, { namespace, onByDefault }: Facts, wants: Wants): boolean {
   const { allow = null, deny = [], config = {}, off = false, locked } = wants;
   const isListed = (list: readonly string[]): boolean => list.includes(namespace) || list.includes(name);

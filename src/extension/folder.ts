@@ -9,7 +9,6 @@ import { z } from "zod";
 export interface ExtensionFolder {
   readonly path: string;
   readonly files: ReadonlyMap<string, Uint8Array>;
-  /** The hash is the SHA-256 of paths and bytes of all files. */
   readonly hash: string;
   readonly entries: readonly ManifestEntry[];
 }
@@ -20,7 +19,7 @@ const MAX_DEPTH = 16;
 /** Git changes this folder, so Vis loads none of its files. */
 const LEFT_OUT = ".git";
 
-/** Rejects if the folder is missing or too large, contains a link or a special file, or has no valid manifest. */
+/** Rejects for a folder that is too large, that contains a link or a special file, or that has no valid manifest. */
 export async function readExtensionFolder(path: string): Promise<ExtensionFolder> {
   const info = await Deno.lstat(path).catch((error: unknown) => {
     const advice = error instanceof Deno.errors.NotFound ? "; create an extension with vis extensions new" : "";
@@ -168,7 +167,6 @@ const TrustedShape = z.object({
 
 type Trusted = Readonly<z.infer<typeof TrustedShape>["trusted"][number]>;
 
-/** The user trusts folders and files of a project by their hash. */
 export class TrustList {
   readonly #file: string;
 
@@ -176,8 +174,6 @@ export class TrustList {
     this.#file = file;
   }
 
-  /** Resolves with an empty list if the file is missing. Rejects with Error if Vis cannot read the file, or if the file
-   * is not a valid list. */
   async all(): Promise<readonly Trusted[]> {
     let text: string;
     try {

@@ -1,12 +1,11 @@
 import type { FunctionSymbol } from "./spec.ts";
 
-/* Models write names of other tools and runtimes out of habit, and a habit maps such a name to the call that replaces
- * it. Extensions declare habits with `insteadOf`, and only the active extensions determine the texts. */
+/* A habit maps a name of another tool or runtime, which models write by mistake, to a call of Vis. */
 
 /** A key is in small letters, such as "readfile". A value is a call, such as "await search.read(path)". */
 export type Habits = Readonly<Record<string, string>>;
 
-/** If a function's own name has several words, that name without its namespace is a habit. */
+/** A name with capitals, such as `readFile`, is a habit, because models omit the namespace. */
 export function habitsOf(functions: readonly (readonly [symbol: FunctionSymbol, usage: string])[]): Habits {
   const own = functions.flatMap(([{ name }, usage]) => /[A-Z]/.test(name) ? [[keyOf(name), usage] as const] : []);
   const named = functions.flatMap(([{ insteadOf = [] }, usage]) =>
@@ -15,7 +14,6 @@ export function habitsOf(functions: readonly (readonly [symbol: FunctionSymbol, 
   return Object.fromEntries([...own, ...named]);
 }
 
-/** Returns null if no habit has the name. */
 export function insteadOf(habits: Habits, name: string): string | null {
   const [key, last] = [keyOf(name), keyOf(name.slice(name.lastIndexOf(".") + 1))];
   for (const one of ROOTS.test(name) ? [key, last] : [key]) {
@@ -33,7 +31,7 @@ const ROOTS =
 
 interface FailedBlock {
   readonly name: string;
-  /** The first line is the line of the error. */
+  /** The first line of the excerpt is the line of the error. */
   readonly excerpt: string;
   readonly source: string;
 }
@@ -48,7 +46,6 @@ const CALLED = /(?<![\w$.])([A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*)\s*\(/g;
 const READ = /(?<![\w$.])((?:process|Deno|os|import\.meta)\.(?:env|environ)|process\.(?:argv|cwd))\b/;
 const MODULE = /\b(?:require|import)\s*\(\s*["']([^"'\n]{1,80})["']|\b(?:from|import)\s+["']([^"'\n]{1,80})["']/;
 
-/** Returns "" if no hint fits. */
 export function blockHint(habits: Habits, { name, excerpt, source }: FailedBlock): string {
   const [line = ""] = excerpt.split("\n", 1);
   if (name === "SyntaxError" || name === "Refused") {
@@ -70,7 +67,7 @@ export function blockHint(habits: Habits, { name, excerpt, source }: FailedBlock
   return "";
 }
 
-/** These functions return a text or a list, which cannot throw when a block reads a member that it lacks. */
+/** Reading a missing member of a text or list does not throw, so Vis gives a hint. */
 export type PlainResults = Readonly<Record<string, PlainType>>;
 type PlainType = "string" | "list";
 
@@ -91,7 +88,6 @@ const TAKEN_FROM_CALL = new RegExp(String.raw`\{([\w$\s,:]{1,200})\}\s*=\s*await
 const MEMBER = new RegExp(String.raw`(?<![\w$.])(${NAME})\??\.(${NAME})`, "g");
 const MEMBERS: Readonly<Record<PlainType, object>> = { string: String.prototype, list: Array.prototype };
 
-/** Returns "" unless the block reads a name which a text or a list lacks. `typeOf` returns the type of a variable. */
 export function plainHint(
   source: string,
   { results, typeOf }: { readonly results: PlainResults; readonly typeOf: (name: string) => PlainType | null },
@@ -128,7 +124,6 @@ const TOOL_NAME =
   /"(?:tool|tool_name|name|function|action)"\s*:\s*"([^"\\]{1,80})"|<(?:invoke|function|tool_use)\b[ =]+(?:name=)?["']?([\w.:-]{1,80})|\bto=(?:functions\.)?([\w.:-]{1,80})|<tool_call>\s*([\w.:-]{1,80})\(|^\s*<([a-z]\w{1,40})>|^\s*(?:await\s+)?([A-Za-z_][\w.]{1,80})\s*\(/g;
 const FENCE = /^[ \t]*(?:`{3,}|~{3,})[ \t]*(bash|sh(?:ell)?|zsh|console|terminal|powershell|python3?|py)\b/im;
 
-/** Returns "" if no hint fits. */
 export function replyHint(habits: Habits, text: string): string {
   const start = text.slice(0, 20_000);
   for (const found of start.matchAll(TOOL_NAME)) {

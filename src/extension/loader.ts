@@ -35,7 +35,6 @@ export interface LoadOptions extends Wants {
   readonly log: Log;
   readonly folders?: readonly FoundFolder[];
   readonly realm?: RealmIndex;
-  /** Without options for folders, the loader loads no folder. */
   readonly folderOptions?: LoadFolderOptions;
 }
 
@@ -43,7 +42,7 @@ export interface LoadFolderOptions extends ImportOptions {
   readonly trust: TrustList;
 }
 
-/** The loader skips an extension that fails, and the extensions that require it. */
+/** The loader skips an extension that fails, and extensions that require a skipped extension. */
 export async function loadShipped(index: ShippedIndex, options: LoadOptions): Promise<LoadReport> {
   const results: Loaded[] = (await Promise.all([
     Promise.all(Object.entries(index).map(([name, load]) => loadOne(name, load, options.realm))),
@@ -77,8 +76,8 @@ interface Found {
 }
 type Loaded = Found | Skipped;
 
-/** The locked profile loads only the `readOnly` part for a read-only workspace. Its operator allowed the extensions in
- * folders, so Vis loads them whole. */
+/** The operator of the locked profile allowed the extensions in folders, so Vis loads such an extension whole if it has
+ * no `readOnly`. */
 function wantedPart(one: Found, options: LoadOptions): readonly Found[] {
   if (!isWanted(one.name, one.extension, options)) return [];
   if (options.locked?.writable !== false) return [one];
@@ -86,7 +85,6 @@ function wantedPart(one: Found, options: LoadOptions): readonly Found[] {
   return extension ? [{ ...one, extension }] : [];
 }
 
-/** Returns null if the extension has no `readOnly`. */
 function readOnlyPart(extension: NormalExtension): NormalExtension | null {
   const { readOnly, symbols } = extension;
   if (readOnly === undefined || readOnly === true) return readOnly ? extension : null;
@@ -98,8 +96,7 @@ function readOnlyPart(extension: NormalExtension): NormalExtension | null {
   };
 }
 
-/** The first extension of each namespace and of each alias stays. A folder that the user named replaces the extension
- * of its namespace. */
+/** A folder that the user named replaces the extension of its namespace. */
 function distinct(all: readonly Found[]): { readonly kept: readonly Found[]; readonly skipped: readonly Skipped[] } {
   const kept: Found[] = [];
   const skipped: Skipped[] = [];
@@ -169,7 +166,7 @@ async function loadFolder(folder: FoundFolder, { folderOptions, ...options }: Lo
   );
 }
 
-/** Vis checks the namespace before the import, so that the code of other extensions does not run. */
+/** Vis checks the namespace before the import, so that the code of excluded extensions does not run. */
 function isNamed(namespace: string, { allow = null, deny = [] }: LoadOptions): boolean {
   return !deny.includes(namespace) && (allow === null || allow.includes(namespace));
 }
@@ -191,17 +188,15 @@ type ReadModule = (source: string, path: string) => {
 interface ImportOptions {
   readonly cache: string;
   readonly readModule: ReadModule;
-  /** Without this function, the registry refuses an extension with modules. */
   readonly readRealmModule?: ReadRealmModule;
   readonly clock?: Pick<Clock, "sleep">;
 }
 
 const CODE = /(?<!\.d)\.m?[jt]s$/;
 const TEST = /(?:^|[/._])test\.m?[jt]s$/;
-/** The format is a part of the name of each copy, so that Vis does not reuse older copies. */
+/** The format is a part of the name of a copy, so that Vis does not reuse a copy in an older format. */
 const FORMAT = "2";
-/** Modules of a folder import these names, and each shim finds its module in the program. Only tests may import
- * `@vis/extension/testing`. */
+/** Modules of a folder import these names, and each shim finds its module in the program. */
 const SHIMS = {
   "@vis/extension": { file: "@vis-extension.mjs", key: "vis.extension", load: () => import("./mod.ts") },
   "@vis/extension/testing": {
@@ -216,8 +211,6 @@ const SHIMS = {
 type Shims = readonly (keyof typeof SHIMS)[];
 const FOR_EXTENSIONS: Shims = ["@vis/extension"], FOR_TESTS: Shims = ["@vis/extension", "@vis/extension/testing"];
 
-/** The import uses the hashed copy of the folder. Rejects with Error if a module fails to load or does not match the
- * manifest. */
 async function importExtension(
   folder: ExtensionFolder,
   entry: ManifestEntry,
@@ -257,7 +250,7 @@ async function importModule(
   return await answerInTime(load, { clock: options.clock ?? REAL_CLOCK });
 }
 
-/** The user saw the manifest, so the loaded extension must match it. Returns null if both match. */
+/** The user saw the manifest, so the loaded extension must match it. */
 function differenceOf(extension: NormalExtension, entry: ManifestEntry): string | null {
   const differs = (key: string, stated: string, found: string): string =>
     `vis.json gives ${key} ${stated}, but its module gives ${found}`;
@@ -279,8 +272,7 @@ interface Wanted {
   readonly shims: Shims;
 }
 
-/** A temporary folder becomes the copy by a rename, so that an existing copy is always complete. Files that no import
- * reaches stay unchanged. */
+/** A temporary folder becomes the copy by a rename, so that an existing copy is always complete. */
 async function copyOf(
   folder: ExtensionFolder,
   { roots, shims, cache, readModule }: ImportOptions & Wanted,
@@ -374,8 +366,6 @@ async function shimText(name: Shims[number]): Promise<string> {
 /** Throws Error with the reason if the module cannot be a script. */
 type ReadRealmModule = (source: string, path: string) => string;
 
-/** `textOf` returns the text of a file next to the extension's entry, or null for a missing file. Throws Error that
- * names extension and module. */
 export function withScripts(
   extension: NormalExtension,
   { textOf, read }: { readonly textOf: (path: string) => string | null; readonly read: ReadRealmModule },

@@ -62,12 +62,11 @@ function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null ? value as Record<string, unknown> : {};
 }
 
-/** A mark says how Vis uses a setting. `.meta({ … })` sets the mark on the type, and docs/extend/spec.md lists all
- * marks. */
+/** An author sets a mark with `.meta({ … })` on the type of a setting. */
 interface SettingMark {
   readonly name: typeof SETTING_MARKS[number];
   readonly value: unknown;
-  /** These keys lead to the setting. `*` matches every key of a record or index of a list. */
+  /** `*` matches every key of a record or index of a list. */
   readonly path: readonly string[];
 }
 

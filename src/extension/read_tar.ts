@@ -8,8 +8,7 @@ const FILE = ["0", "\0", ""];
 /** The reader skips these types: folders, and headers that only describe the next entry. */
 const LEFT_OUT = ["5", "g", "x"];
 
-/** The reader strips a folder that contains all files. Rejects for a damaged archive, links, special files, unsafe
- * paths, and more than a limit. `name` names the archive in errors. */
+/** Strips a folder that contains all files. Rejects a damaged archive, links, special files and unsafe paths. */
 export async function readTar(
   bytes: Uint8Array<ArrayBuffer>,
   { name, maxBytes = MAX_BYTES }: { readonly name: string; readonly maxBytes?: number },

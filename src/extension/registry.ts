@@ -49,7 +49,6 @@ const MAX_NOTE = 2000, MAX_NUDGE = 200;
 interface ViewOf {
   readonly env: EnvironmentView;
   readonly own: OwnKeys | undefined;
-  /** The registry adds errors of extensions to this list. */
   readonly faults?: ExtensionFault[] | undefined;
   readonly call?: OwnCall;
 }
@@ -67,16 +66,14 @@ export class ExtensionRegistry {
     this.#options = options;
   }
 
-  /** An extension replaces one with the same namespace, for queries that start later. Throws TypeError for an invalid
-   * extension and `SettingError` for an invalid section of its settings. Throws Error if another extension has its
-   * alias or a module's name, or if Vis has not read a module. */
+  /** An extension replaces another extension of its namespace, for queries that start later. Throws for an invalid
+   * extension, invalid settings, and a taken alias or module name. */
   register(extension: Extension): void {
     this.#add(extension, this.#extensions);
     this.#order = null;
   }
 
-  /** The extension replaces another one of its namespace, for one environment only. Throws like `register`, and if a
-   * requirement is missing there. */
+  /** Throws like `register`, and if a requirement is missing. */
   registerFor(envId: string, extension: Extension): void {
     const own = new Map(this.#own.get(envId));
     this.#add(extension, own);
@@ -105,13 +102,11 @@ export class ExtensionRegistry {
     return [...new Map([...this.#extensions, ...own]).values()];
   }
 
-  /** Required extensions come first. Throws Error that names the chain of a missing or circular requirement. */
   installOrder(): readonly Extension[] {
     return this.#installed();
   }
 
-  /** If `activate` fails, Vis omits the extension; if `prompt` fails, the extension has only its symbols. `own` returns
-   * the keys that belong to one extension. Rejects like `installOrder`. */
+  /** If `activate` fails, Vis omits the extension; if `prompt` fails, the extension has only its symbols. */
   async activate(env: EnvironmentView, own?: OwnKeys): Promise<ActiveExtensions> {
     const faults: ExtensionFault[] = [];
     await this.#extend({ env, own, faults });
@@ -130,7 +125,6 @@ export class ExtensionRegistry {
     return own ? installOrder(this.#allOf(own)) : this.#installed();
   }
 
-  /** Vis logs and skips an extension that it cannot add. */
   async #extend({ env, own, faults = [] }: ViewOf): Promise<void> {
     for (const extension of this.#installed()) {
       try {
@@ -266,8 +260,7 @@ export class ExtensionRegistry {
     }
   }
 
-  /** The nudge never rejects, and its result is one bounded line or null. After a nudge took too long, Vis does not
-   * call it again, because every step would wait. */
+  /** Vis does not call a nudge again that took too long, because later steps would wait. */
   #nudgeOf(extension: NormalExtension, { own, faults = [] }: Omit<ViewOf, "env">): ActiveExtensions["nudges"][number] {
     const { namespace } = extension;
     let isSlow = false;
@@ -322,7 +315,7 @@ export function installOrder(extensions: readonly NormalExtension[]): readonly N
   return [...done];
 }
 
-/** Returns null if the extension lacks no requirement. `done` receives the extension after its requirements. */
+/** `done` receives the extension after its requirements. */
 export function requirementFault(
   extension: NormalExtension,
   all: readonly NormalExtension[],
@@ -395,7 +388,7 @@ const KEYS: Readonly<Record<HookName, string>> = {
   onError: "env, fn, args, result, error",
 };
 
-/** The order is `before`, arguments, `fn`, `after`; `onError` wraps only the function. Rejects only with
+/** The order is `before`, the check of the arguments, `fn`, `after`; `onError` wraps only `fn`. Rejects only with
  * HostCallError. */
 export async function invokeSymbol(invocation: Invocation): Promise<unknown> {
   const { now } = invocation;
@@ -438,16 +431,12 @@ const FAILURE =
 /** The title of a test that passed or was skipped may contain the words of a failure. */
 const PASSED = /^\s*(?:ok\b|[✓✔√#])|^\s*not ok\b.*# (?:todo|skip)\b|\.\.\. ok\b/i;
 
-/** After a passed test, the last lines of an output say nothing about a failure. */
 const PASS = /^\s*(?:ok\b|[✓✔√])|\.\.\. ok\b/i;
 /** The pattern excludes the totals of TAP. */
 const SECTION = /^\s*# (?!(?:tests|suites|pass|fail|cancelled|skipped|todo|duration_ms|ok)\b)(?:Subtest: )?(.+)/;
-/** TAP gives the place of a failed test this way. */
 const PLACE = /^\s+(?:at|location): ?\S/;
 const PLACE_LINES = 40;
 
-/** The text has the names of the first failed tests with groups and places, the lines below the first failures, and
- * each output's last lines. A note counts the omitted lines. */
 function shownOutput(outputs: readonly string[]): string {
   const texts = outputs.map(linesOf);
   const lines = texts.flat();
@@ -485,7 +474,6 @@ function shownOutput(outputs: readonly string[]): string {
   return shown.join("\n");
 }
 
-/** All outputs together get at most LAST_LINES lines. */
 function keepLast(
   isKept: boolean[],
   texts: readonly { readonly length: number; readonly most: number }[],
@@ -506,7 +494,6 @@ function keepLast(
   }
 }
 
-/** Returns null if the test itself has the name of its group. */
 function sectionOf(lines: readonly string[], failed: number): number | null {
   for (let at = failed - 1; at >= 0; at--) {
     const name = SECTION.exec((lines[at] ?? "").slice(0, KEPT_CHARS))?.[1];
@@ -670,7 +657,6 @@ function note(
   log[level]("extension.call", { ext: extension.namespace, sym: symbol.name, ...data, ...scopeOf(env) });
 }
 
-/** Returns "" for a thrown value that is neither an error nor a string. */
 function thrownText(error: unknown): string {
   return error instanceof Error ? error.message : typeof error === "string" ? error : "";
 }
@@ -698,7 +684,6 @@ interface OwnPart extends Omit<Part, "nudges"> {
 
 const MADE = new WeakMap<NormalExtension, { readonly prompt: string; readonly part: OwnPart }>();
 
-/** The cached part serves until the prompt changes. */
 export function ownPart(extension: NormalExtension, prompt: string): OwnPart {
   const made = MADE.get(extension);
   if (made?.prompt === prompt) return made.part;
@@ -744,11 +729,10 @@ function makePart(extension: NormalExtension, prompt: string): OwnPart {
 }
 
 const SHOWN = 12;
-/** Vis adds examples to a block up to this number of characters of the block. */
+/** A block with this many characters gets no more examples. */
 const EXAMPLE_BUDGET = 1_000;
 const MAX_INLINE = 80;
 
-/** The model reads the text. Returns "" if `shown` is 0 and the prompt is blank. */
 function promptBlock(extension: NormalExtension, prompt: string): string {
   const { alias } = extension.alias;
   const full = extension.shown ?? SHOWN;
@@ -769,7 +753,6 @@ function promptBlock(extension: NormalExtension, prompt: string): string {
   return [...head, ...described, ...more].join("\n");
 }
 
-/** Returns "" unless `shown` is 0. */
 function unshownLines({ alias: { alias }, symbols, shown }: NormalExtension): string {
   return shown === 0 ? symbols.map((symbol) => symbolLine(alias, symbol)).join("\n") : "";
 }
@@ -816,7 +799,7 @@ function* topLevel(list: string): Generator<string> {
   yield list.slice(start);
 }
 
-/** The value of `reads` decides; without it, a function counts as only reading if `readOnly` loads it. */
+/** Without `reads`, a function counts as only reading if `readOnly` loads the function. */
 function onlyReads(
   { name, reads }: FunctionSymbol,
   { readOnly }: NormalExtension,

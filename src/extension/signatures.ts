@@ -12,10 +12,9 @@ const BEYOND_JSON: Readonly<Record<string, string>> = {
   undefined: "undefined",
   symbol: "symbol",
 };
-/** Vis renders the prompts for each query, so this caches signatures. */
+/** Vis renders prompts for each query, and the parameters of a symbol do not change. */
 const PARAMETERS = new WeakMap<FunctionSymbol, string>();
 
-/** An example is `search.find(query: string, options?: {limit?: number}): Promise<string>`. */
 export function signatureOf(alias: string, symbol: FunctionSymbol): string {
   const parameters = PARAMETERS.get(symbol) ?? parametersOf(symbol);
   PARAMETERS.set(symbol, parameters);
@@ -49,7 +48,6 @@ function itemOf(item: unknown): Item {
   return typeof item === "object" ? item as Item : {};
 }
 
-/** An item without a name gets a name from its type. */
 function parameterNames(items: readonly Item[]): string[] {
   const names: string[] = [];
   for (const item of items) {
@@ -66,9 +64,9 @@ function nameOf({ title, description }: Item): string | null {
 type Schema = Readonly<Record<string, unknown>>;
 
 interface SchemaTextOptions {
-  /** Vis looks up each `$ref` in this schema; by default, it is the schema itself. */
+  /** `root` is the schema in which Vis looks up a `$ref`; the default is the schema itself. */
   readonly root?: unknown;
-  /** For foreign schemas, descriptions of top-level keys become comments, and `tsType` has no effect. */
+  /** If true, descriptions of top-level keys become comments, and `tsType` has no effect, as for a foreign schema. */
   readonly notes?: boolean;
 }
 
@@ -81,7 +79,7 @@ interface Place {
 
 const MAX_DEPTH = 8, MAX_KEYS = 60, MAX_ENUM = 30, ROOM = 300, MAX_CHARS = 6_000, MAX_NOTE = 120;
 
-/** The result has a bounded length. A type that JSON Schema cannot express gives its text in `tsType`. */
+/** The result has at most 6,000 characters. A type that JSON Schema cannot express gives its text in `tsType`. */
 export function schemaText(schema: unknown, { root = schema, notes = false }: SchemaTextOptions = {}): string {
   const text = typeText(asSchema(schema), { root: asSchema(root), notes, depth: 0, room: { left: ROOM } });
   return text.length > MAX_CHARS ? "object" : text;

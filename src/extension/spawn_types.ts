@@ -3,9 +3,9 @@ import type { Approval, ApprovalRequest } from "../domain/query/approval.ts";
 export interface SpawnOptions {
   /** The program may read this folder, which is the top of the repository around the workspace. Vis sets `root`. */
   readonly root?: string;
-  /** The program starts in this folder, which is relative to the workspace, and inside it or `root`; by default, the
-   * workspace. Null means the temporary home folder of the program, and PATH and the variables of toolchains omit
-   * folders of the workspace. */
+  /** The program starts in this folder, a path relative to the workspace and inside the workspace or `root`; the
+   * default is the workspace. Null means the temporary home of the program, and omits folders of the workspace from
+   * PATH and from variables of toolchains. */
   readonly cwd?: string | null;
   /** The program gets these variables besides PATH, HOME, TMPDIR, the locale, TZ and variables of toolchains. */
   readonly env?: Readonly<Record<string, string>>;
@@ -102,7 +102,6 @@ export type NetworkScopes =
   | { readonly scopes: readonly string[]; readonly runs: readonly string[] }
   | { readonly never: string };
 
-/** The values describe the walls around programs of this run, and the access that they leave. */
 export interface ProgramWalls {
   readonly network: boolean;
   /** If true, every part of the wall works: namespaces, a read-only repository, Landlock, a filter of system calls. */

@@ -26,7 +26,7 @@ export interface Extension {
    * inactive, unless the settings exclude the extension. */
   readonly howToEnable?: string;
   readonly prompt?: string | ((env: EnvironmentView) => string | Promise<string>);
-  /** The prompt shows the sample step and answer of the first active extension that has one. */
+  /** The prompt shows the sample step and answer of the first active extension that has an example. */
   readonly example?: ReplyExample;
   readonly nudge?: (ctx: NudgeContext) => string | null;
   /** `doc()` finds these topics besides functions. */
@@ -199,7 +199,8 @@ export interface ConversationKeys {
   readonly bumpVarIndex?: () => void;
   /** A tenant has its own folder. The value is null if Vis has no folder. */
   readonly home?: string | null;
-  /** The signal aborts when the conversation is closed. In calls, `log` writes a line to Vis's log. */
+  /** The signal aborts when the conversation is closed. `log` writes a line of at most 2,000 characters to Vis's
+   * log. */
   readonly closed?: AbortSignal;
   readonly log?: (text: string) => void;
   /** The extension's `config` has parsed this section of the settings. */
@@ -305,7 +306,7 @@ export interface RouterFacts {
 }
 
 interface VarIndexFacts {
-  /** The model last received this index. The value is "" before the first one. */
+  /** The model last received this index. The value is "" before the first index. */
   readonly index: string;
   /** The revisions of `index` and of the variables differ when the index is stale. */
   readonly revision: number;

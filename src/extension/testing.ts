@@ -1,8 +1,7 @@
 import { ExtensionRegistry } from "./registry.ts";
 import type { EnvironmentView, Extension, NudgeContext } from "./spec.ts";
 
-/** Extensions import these helpers for their tests as `@vis/extension/testing`. The helpers show the parts of the
- * extension that a query and the model would get. */
+/** Extensions import these helpers for their tests as `@vis/extension/testing`. */
 
 interface OwnTest {
   readonly name: string;
@@ -18,7 +17,6 @@ export function test(name: string, run: () => unknown): void {
   else Deno.test(name, async () => void await run());
 }
 
-/** Returns the tests that modules register while `load` runs. */
 export async function collectTests(load: () => Promise<void>): Promise<readonly OwnTest[]> {
   const found: OwnTest[] = COLLECTING.into = [];
   try {

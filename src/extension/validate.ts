@@ -4,10 +4,9 @@ import { inputFault } from "../domain/input_fault.ts";
 import { type EnvironmentView, type Extension, TAKEN_NAMES } from "./spec.ts";
 import { z } from "zod";
 
-/** The key holds the scripts of `modules`, by name. Only the loader sets this key. */
+/** Only the loader sets this key. */
 export const REALM_SCRIPTS: unique symbol = Symbol("realm scripts");
 
-/** The registry fills in the defaults of optional keys. */
 export interface NormalExtension extends Extension {
   readonly group: string;
   readonly subgroup: string;
@@ -33,7 +32,6 @@ const word = (pattern: RegExp, example: string) =>
 const names = z.array(text, "must be a list of strings");
 
 const ACTION = 'must be {doing: "reading", done: "read", things: "files"} or a function';
-/** Vis describes a call to people with these words. */
 export const ActionShape = z.strictObject({
   doing: text,
   done: text,
@@ -151,7 +149,6 @@ export function asFunction(prompt: Extension["prompt"]): NormalExtension["prompt
   return typeof prompt === "function" ? prompt : () => prompt ?? "";
 }
 
-/** The schema cannot express these faults, such as a name defined twice. Returns null if there is none. */
 function faultOf(spec: Extension): string | null {
   const seen = new Set<string>();
   for (const { name } of spec.symbols ?? []) {
@@ -228,7 +225,6 @@ function moduleFault({ modules = {}, alias }: Extension): string | null {
 const KINDS = ["net", "read", "write", "env"] as const;
 const VARIABLE = /^[A-Za-z_]\w*$/;
 
-/** Each global needs a grant, and a grant without a global has no effect. */
 function grantFault({ globals = [], allow = {} }: Extension): string | null {
   for (const name of globals) {
     const kind = Object.hasOwn(REALM_GLOBALS, name) ? REALM_GLOBALS[name] : undefined;
@@ -256,7 +252,6 @@ function netFault(text: string): string | null {
   }
 }
 
-/** Throws Error if `modules` names a module whose script Vis did not load. */
 export function scriptsOf(extension: Extension): Readonly<Record<string, string>> {
   const { namespace, modules = {} } = extension;
   const scripts: Readonly<Record<string, string>> = Reflect.get(extension, REALM_SCRIPTS) ?? {};
