@@ -12,7 +12,7 @@ export interface SpawnOptions {
   /** Without input, standard input is empty. Vis reads a stream as fast as the program consumes it, and the input ends
    * with the stream. */
   readonly input?: string | ReadableStream<Uint8Array<ArrayBuffer>>;
-  /** The time limit is 120 000 ms by default. When the program ends, Vis ends all processes that the program
+  /** The time limit is 120 000 ms by default. When the program ends, Vis ends the processes that the program
    * started. */
   readonly timeoutMs?: number;
   /** The limit applies to each of the two outputs, of which Vis keeps the beginning and the end; it is 1 MiB by
@@ -66,7 +66,7 @@ export interface SpawnOptions {
   readonly loopback?: string | null;
 }
 
-/** `spawn` resolves with a result even if the program failed, and rejects only if no program ran. */
+/** `spawn` resolves with a result even if the program failed. It rejects if no program ran, or if `signal` aborts. */
 export interface Spawned {
   /** After a signal, the code is 128 plus the number of the signal. */
   readonly code: number;

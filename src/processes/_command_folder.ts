@@ -10,14 +10,12 @@ import { removeTree, TooMuchToRemove } from "./folder_entries.ts";
 const PREFIX = "vis-command-";
 /** Another process removes a folder with more names, because this process would block. */
 const MOST_REMOVED = 20_000;
-/** A sweep removes at most this many folders of killed processes. */
 const MOST_SWEPT = 20;
 /** The sweep waits this long after the start of the first program, so that the two do not compete. */
 const SWEEP_AFTER_MS = 1_000;
 
 interface CommandFolderOptions {
   readonly root?: string | undefined;
-  /** By default, this process removes the contents of a large folder. */
   readonly removeLarge?: ((path: string) => Promise<void>) | undefined;
 }
 
@@ -46,7 +44,6 @@ export class CommandFolder {
     return folder;
   }
 
-  /** An entry stays if the system refuses its removal. */
   static async sweep({ root = tmpdir(), removeLarge }: CommandFolderOptions): Promise<void> {
     let count = 0;
     for await (const path of leftFolders(root, PREFIX)) {
@@ -76,11 +73,10 @@ async function removed(
   }
 }
 
-/** A program inherits these variables from Vis; the wall sets all others. */
 const INHERITED = ["LANG", "LC_ALL", "LC_CTYPE", "TZ"];
 
-/** A program that gets these variables trusts nothing in the workspace. PATH has real paths, because a link in the
- * workspace could lead to programs of the workspace. `usual` is the PATH if no other folder remains. */
+/** Omits folders in the workspace, even behind a link, so that a program runs nothing that a command could have
+ * changed. */
 export function outsideWorkspace(
   workspace: string,
   { path, env }: { readonly path: string; readonly env: Readonly<Record<string, string>> },
@@ -96,15 +92,12 @@ export function outsideWorkspace(
 }
 
 interface HomeParts {
-  /** The keys are the paths of the links in the folder, and the values are their targets. */
   readonly links: Readonly<Record<string, string>>;
   readonly home: string | null;
-  /** The root is the top of the repository around the workspace, or the workspace itself without a repository. */
   readonly root: string;
 }
 
-/** The home folder has links to packages and the settings of git. The settings name the user, and permit the repository
- * even if another user owns it. */
+/** The settings of git name the user, and permit the repository even if another user owns it. */
 export async function makeHome(folder: string, { links, home, root }: HomeParts): Promise<void> {
   const linked = Object.entries(links).map(async ([path, to]) => {
     await Deno.mkdir(dirname(join(folder, path)), { recursive: true });

@@ -1,4 +1,3 @@
-/** A program may use toolchains, paths of the settings, and paths of its call. */
 import { basename, delimiter, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { isWithin } from "../domain/kit/files.ts";
 import type { SpawnOptions } from "../extension/spawn_types.ts";
@@ -6,18 +5,12 @@ import type { GrantedPath } from "../sandbox/confine/access.ts";
 import { realEntry, realPathOf } from "./_paths.ts";
 
 export interface WallOptions {
-  /** The user's home folder has keys, settings and conversations. */
   readonly home: string | null;
   readonly visHome: string | null;
-  /** Programs may read and run these folders and files besides the folders of the system. */
   readonly read: readonly string[];
-  /** If true, programs may use TCP and UDP to any address. If false, they have no network, or a private one with only a
-   * loopback. */
   readonly network: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Files of a workspace that match these patterns may hold keys. */
   readonly secrets?: readonly string[];
-  /** If the database of Vis is a file, programs neither read nor change it. */
   readonly database?: string | null;
   readonly temporary?: string;
 }
@@ -33,8 +26,7 @@ export function withoutPrivate(paths: readonly GrantedPath[], { home, visHome }:
   return paths.filter(({ path }) => ![home, visHome].some((folder) => folder !== null && isWithin(folder, path)));
 }
 
-/** A workspace may be inside the home folder, unless it is inside the Vis folder. Throws Error if one of the paths
- * would open a private folder. */
+/** Throws if a path contains a private folder, or is inside the folder of Vis. */
 export function refusePrivate(
   open: readonly GrantedPath[],
   { home, visHome }: PrivateFolders,
@@ -67,7 +59,6 @@ interface Toolchain {
   readonly variable?: string;
 }
 
-/** Languages keep themselves and their packages in these folders of a home folder, according to their documentation. */
 const TOOLCHAINS: readonly Toolchain[] = [
   { folder: ".pyenv", variable: "PYENV_ROOT" },
   { folder: ".nvm", variable: "NVM_DIR" },
@@ -100,7 +91,6 @@ const LINKED_PACKAGES: readonly string[] = [
   ".cargo/git/checkouts",
   ".m2/repository",
 ];
-/** A program inherits these variables, which select the version of a toolchain. */
 const VERSIONS = [
   "PYENV_VERSION",
   "RUSTUP_TOOLCHAIN",
@@ -110,8 +100,8 @@ const VERSIONS = [
   "GOROOT",
   "NODE_ENV",
 ];
-/** These paths contain keys and settings, so Vis opens no toolchain or folder of PATH that overlaps them. The user's
- * settings can still name such a folder. */
+/** These paths contain keys and settings, so Vis opens no toolchain or folder of PATH that overlaps one of these paths.
+ * The user's settings can still name such a folder. */
 const KEYS = [
   ...[".ssh", ".aws", ".gnupg", ".netrc", ".npmrc", ".pypirc", ".git-credentials", ".docker", ".kube", ".azure"],
   ...[
@@ -127,7 +117,6 @@ const KEYS = [
 
 interface Toolchains {
   readonly read: readonly GrantedPath[];
-  /** The keys are the paths of package folders in a home folder, and the values are their real paths. */
   readonly links: Readonly<Record<string, string>>;
   readonly env: Readonly<Record<string, string>>;
 }
@@ -170,7 +159,6 @@ function folderOfPath(entry: string): readonly string[] {
   return [entry, ...AROUND_BIN.map((part) => join(dirname(entry), part))];
 }
 
-/** Throws Error unless the path is an absolute path of an existing file or folder. */
 function namedPath(path: string): GrantedPath {
   const found = isAbsolute(path) ? realEntry(path) : null;
   if (found) return found;
@@ -180,12 +168,11 @@ function namedPath(path: string): GrantedPath {
   );
 }
 
-/** The prompt describes these folders to the model. */
 export interface OpenFolders {
   readonly folders: PrivateFolders;
   readonly read: readonly GrantedPath[];
-  /** A shell stops at the first match in PATH, even if it may not run it, so PATH has only folders that programs may
-   * read. */
+  /** A shell stops at the first match in PATH, even if it may not run the match, so PATH has only folders that programs
+   * may read. */
   readonly path: string;
   readonly leftOut: readonly string[];
   readonly env: Readonly<Record<string, string>>;
@@ -231,8 +218,7 @@ export async function deviceNodes(): Promise<readonly string[]> {
   return DEVICES.filter((_, at) => there[at]);
 }
 
-/** Returns null for the command's own home folder. Throws Error for a missing folder, a file, and a folder outside
- * `root`. */
+/** Returns null for the command's own home folder. */
 export function startFolder(
   workspace: string,
   { cwd = ".", root = workspace }: Pick<SpawnOptions, "cwd" | "root">,
@@ -249,9 +235,8 @@ export function startFolder(
   return found.path;
 }
 
-/** Throws Error for a missing path, a path that opens a private folder, and a writable path with settings or keys of
- * the user. Another program may have created a link in the workspace, so this refuses a workspace path that leads out
- * of it. */
+/** Another program may have created a link in the workspace, so this function refuses a path that leads out of the
+ * workspace through a link. */
 export function callPaths(
   workspace: string,
   { read, write }: Record<"read" | "write", readonly string[]>,

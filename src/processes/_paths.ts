@@ -2,8 +2,7 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { GrantedPath } from "../sandbox/confine/access.ts";
 
-/** Returns null for a missing path. The call is synchronous, because an asynchronous call of the runtime takes
- * longer. */
+/** The call is synchronous, because an asynchronous call of the runtime takes longer. */
 export function realPathOf(path: string): string | null {
   try {
     if (!existsSync(path)) return null; // An error takes longer than this check.
@@ -26,7 +25,7 @@ export function isFolder(path: string): boolean {
   return realEntry(path)?.folder === true;
 }
 
-/** The kind of a link is "link", whatever its target is. Returns null for a missing or unreachable entry. */
+/** The kind of a link is "link", whatever its target is. */
 export function entryKind(path: string): "folder" | "file" | "link" | null {
   try {
     const { isDirectory, isSymlink } = Deno.lstatSync(path);

@@ -8,7 +8,6 @@ const MAX_TIMEOUT_MS = 24 * 3_600_000, LARGEST_BYTES = 32 << 20;
 const READ_BYTES = 64 << 10;
 /** Another process may hold the pipes open indefinitely after the end of the program. */
 const DRAIN_MS = 2_000;
-/** A process has this time between the request to end and the kill. */
 const GRACE_MS = 2_000;
 const WATCH_MS = 20;
 
@@ -19,13 +18,11 @@ type RunOptions = Pick<
   "timeoutMs" | "maxBytes" | "signal" | "stop" | "onOutput" | "guessEncoding" | "asides"
 >;
 
-/** The wall does these actions on a process that runs. */
 interface RunHooks {
   kill(): void;
-  /** The run calls this when `stop` aborts, and kills the process two seconds later. */
   askToEnd(): void;
   ended(): Promise<void> | void;
-  /** The run calls this every 20 ms, and kills the process if it returns a fault. */
+  /** `runToEnd` calls `fault` every 20 ms, and kills the process if there is a fault. */
   fault?(): string | null;
   /** By default, a program counts as ended from outside if a signal ended the process. */
   wasEnded?(status: Deno.CommandStatus): boolean;
@@ -40,7 +37,6 @@ interface EndedProcess extends Pick<Spawned, "stdout" | "stderr" | "ms" | "timed
   readonly notes: string[];
 }
 
-/** Throws TypeError or RangeError for a call that no wall can run. */
 export function checkCall(argv: readonly string[], { timeoutMs = 1, maxBytes = 1, env = {} }: SpawnOptions): void {
   if (!argv[0]) throw new TypeError("Cannot run a command: it is empty; name a program");
   if ([...argv, ...Object.entries(env).flat()].some((text) => text.includes("\0"))) {
@@ -119,7 +115,7 @@ export async function runToEnd(
   return { status, stdout, stderr, ms, timedOut, truncated, notes: [...notes, ...guesses] };
 }
 
-/** A program need not read all of its input, so this ignores a closed pipe. */
+/** A program need not read all of its input, so this function ignores a closed pipe. */
 export async function writeInput(
   stdin: WritableStream<Uint8Array<ArrayBuffer>>,
   input: NonNullable<SpawnOptions["input"]>,
@@ -128,14 +124,13 @@ export async function writeInput(
   await stream.pipeTo(stdin).catch(() => {});
 }
 
-/** The returned function unsubscribes. If the signal has already aborted, `then` runs immediately. */
 function heard(signal: AbortSignal | undefined, then: () => void): () => void {
   signal?.addEventListener("abort", then);
   if (signal?.aborted) then();
   return () => signal?.removeEventListener("abort", then);
 }
 
-/** `take` must copy the bytes that it keeps. The returned function waits for the ends of both outputs. */
+/** `take` must copy the bytes that it keeps, because the next read reuses them. */
 function readOutputs(
   process: Deno.ChildProcess,
   take: (name: "stdout" | "stderr", chunk: Uint8Array<ArrayBuffer>) => void,
@@ -187,7 +182,6 @@ class CappedOutput {
     return this.#dropped > 0 || this.#tail.length > this.#half;
   }
 
-  /** Invalid UTF-8 and cut characters become U+FFFD. */
   text(): string {
     return new TextDecoder().decode(this.bytes());
   }

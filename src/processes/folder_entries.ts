@@ -10,7 +10,6 @@ const OPEN_FOLDER = O_DIRECTORY | O_NOFOLLOW | 0o2000000n;
 const LIST_BYTES = 32_768;
 const LENGTH_AT = 16, KIND_AT = 18, NAME_AT = 19;
 const KIND_FOLDER = 4;
-/** These bits of a mode are the kind of a file. */
 const KIND_BITS = 0o170000, KIND_OF_FOLDER = 0o040000, KIND_OF_FILE = 0o100000;
 const DOT = 46;
 /** These are the length of struct statx and the offsets of its fields. */
@@ -30,15 +29,13 @@ interface Entry {
   readonly isFolder: boolean;
 }
 
-/** Tests set `os`. Systems other than Linux need the runtime instead of system calls. */
 interface OtherSystem {
   readonly os?: typeof Deno.build.os;
 }
 
-/** The folder holds more entries, or a larger file, than this process removes. */
 export class TooMuchToRemove extends Error {}
 
-/** The text differs once the entry at a path, or the target of a link, has changed. Returns "" if nothing exists. */
+/** A change within the same tick of the clock may leave the text unchanged; `keptStampOf` excludes this case. */
 export function stampOf(path: string): string {
   if (!existsSync(path)) return ""; // An error takes longer than this check.
   try {
@@ -49,8 +46,7 @@ export function stampOf(path: string): string {
   }
 }
 
-/** Returns `stampOf` for a file that the caller read after `since`. Returns null if the stamp might not show a later
- * change. */
+/** Returns null if the stamp might not show a later change. */
 export function keptStampOf(path: string, since = Date.now()): string | null {
   const stamp = stampOf(path);
   return isFresh(Number(stamp.split(",")[2] ?? 0), since) ? null : stamp;
@@ -59,7 +55,7 @@ export function keptStampOf(path: string, since = Date.now()): string | null {
 /** The clock of change times does not advance for up to 10 ms, and on some file systems for up to two seconds. */
 const TICK_MS = 20, SECONDS_MS = 2_000;
 
-/** Returns whether a change after `since` could get the same time. The caller must check such an entry again. */
+/** Returns whether a change after `since` could get the same time. */
 function isFresh(changedMs: number, since: number): boolean {
   return since - changedMs < (changedMs % 1_000 === 0 ? SECONDS_MS : TICK_MS);
 }
@@ -78,7 +74,7 @@ export interface EntryFacts {
   readonly mode: number;
 }
 
-/** The facts describe a link itself, not its target. Returns null if nothing exists. */
+/** The facts describe a link itself, not its target. */
 export function entryFacts(
   path: string,
   { os = Deno.build.os, since = Date.now() }: OtherSystem & { readonly since?: number } = {},
@@ -102,8 +98,8 @@ interface Wanted {
   readonly beat?: number;
 }
 
-/** Yields fewer entries if the folder is unreadable. `wanted` gets the first and the last byte of a file's name. On
- * Linux, bytes that are not UTF-8 become single surrogates, which functions of this file convert back. */
+/** Yields folders, and files of which `wanted` accepts the first and the last byte of the name. On Linux, bytes that
+ * are not UTF-8 become single surrogates, which functions of this file convert back. */
 export function* folderEntries(
   path: string,
   { most, wanted, beat = Infinity, os = Deno.build.os }: OtherSystem & Wanted,
@@ -137,8 +133,7 @@ function* elsewhereEntries(
 }
 
 /** The removal follows no link and ignores a missing path. No other program may change the path meanwhile. On Linux,
- * rejects with `TooMuchToRemove` after `most` names, and for a file so large that its removal would stop this
- * process. */
+ * rejects with `TooMuchToRemove` above `most` names and, if `most` is set, for a very large file. */
 export async function removeTree(path: string, { most = Infinity } = {}): Promise<void> {
   const info = await Deno.lstat(path).catch((error: unknown) => {
     if (error instanceof Deno.errors.NotFound) return null;
@@ -255,7 +250,7 @@ class Folders {
     const next = (): number => this.#call("getdents64", folder, [this.#libc.address(bytes), BigInt(LIST_BYTES)]);
     let count = 0;
     for (let length = next(); length > 0; length = next()) {
-      // Most entries are unwanted, so the loop makes no objects for them.
+      // Most entries are unwanted, so the loop makes no objects for these entries.
       for (let at = 0, size = 0; at < length; at += size) {
         size = (bytes[at + LENGTH_AT] ?? 0) | (bytes[at + LENGTH_AT + 1] ?? 0) << 8;
         const from = at + NAME_AT;

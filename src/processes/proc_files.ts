@@ -9,12 +9,12 @@ const MAX_BYTES = 8_192, MAX_LINK = 256;
 class ProcFiles {
   #libc: Libc | null = null;
 
-  /** Returns at most the beginning of a file. Throws Error if the system cannot open it. */
+  /** Returns at most the beginning of a file. */
   read(path: string): string {
     return this.#opened(path, (libc, descriptor) => libc.readStart(descriptor, MAX_BYTES));
   }
 
-  /** Another process may change the table meanwhile, so rows may be missing or duplicated. */
+  /** Another process may change the file meanwhile, so rows may be missing or duplicated. */
   readWhole(path: string): string {
     return this.#opened(path, (libc, descriptor) => {
       const decoder = new TextDecoder();
@@ -48,7 +48,7 @@ class ProcFiles {
     libc.closeDescriptor(descriptor);
   }
 
-  /** The count covers the whole machine, and is the cheapest check. */
+  /** The count covers the whole machine, and is cheap to read. */
   tasks(): number {
     return Number(/\/(\d+)/.exec(this.read("/proc/loadavg"))?.[1] ?? 0);
   }
@@ -57,7 +57,7 @@ class ProcFiles {
     return numbersIn("/proc");
   }
 
-  /** Readers of these sockets see the end of the connection. The inodes identify the sockets. */
+  /** Readers of these sockets see the end of the connection. */
   endSockets(inodes: ReadonlySet<string>): void {
     for (const descriptor of numbersIn("/proc/self/fd")) {
       const [, inode = ""] = /^socket:\[(\d+)\]/.exec(this.#linkOf(descriptor)) ?? [];
@@ -109,11 +109,11 @@ export function childrenOf(root: number): readonly number[] {
   return readAll().filter(({ parent }) => parent === root).map(({ pid }) => pid);
 }
 
-/** An attempt takes a millisecond. After `PATIENCE` attempts, a process in an uninterruptible call counts as paused,
- * because it may wait for a child. */
+/** After `PATIENCE` attempts, a process in an uninterruptible call counts as paused, because it may wait for a
+ * child. */
 const MOST_PAUSES = 1_000, PATIENCE = 50;
 
-/** The returned function continues the processes. Returns null if one of the processes does not stop. */
+/** Returns null if one of the processes does not stop. */
 export async function pauseProgram(root: number): Promise<(() => void) | null> {
   const stopped = new Set<number>();
   const goOn = (): void => stopped.forEach((pid) => send(pid, "SIGCONT"));
@@ -155,7 +155,7 @@ interface Process {
   readonly state: string;
 }
 
-/** With `withThreads`, a process counts whose first thread has ended while others run. */
+/** With `withThreads`, a process counts whose first thread has ended while other threads run. */
 function readAll({ withThreads = false } = {}): readonly Process[] {
   return PROC.processes().flatMap((pid) => {
     try {

@@ -3,7 +3,6 @@ import type { LinuxWall, LinuxWallOptions } from "./linux/linux_wall.ts";
 
 export type ProgramWall = Pick<LinuxWall, "spawn" | "walls">;
 
-/** The wall loads its code when a program first needs it. */
 export function programWall(options: LinuxWallOptions): ProgramWall {
   const isMac = Deno.build.os === "darwin";
   const known = isMac ? null : new KnownWall(options);

@@ -5,8 +5,6 @@ import { shellText } from "../../domain/kit/text.ts";
 /** The command is a line for a shell, or a program with its arguments. */
 export type AskedCommand = string | readonly string[];
 
-/** Each scope covers one program of the command. `runs` names files of the workspace that these programs run. `never`
- * is the reason why Vis asks every time. */
 type CommandScopes =
   | { readonly scopes: readonly string[]; readonly runs: readonly string[] }
   | { readonly never: string };
@@ -18,15 +16,12 @@ type PartScope = { readonly scope: string; readonly runs: string | null } | { re
 export interface ScopePlace {
   readonly workspace: string;
   readonly shell: "sh" | "powershell";
-  /** The command starts in this folder, whose path is real. */
   readonly cwd: string;
   /** Vis or earlier commands can change files of these folders, which include the workspace. */
   readonly changeable: readonly string[];
-  /** Returns the real path for a typed name or path, and null without a program. */
   readonly find: (program: string) => string | null;
-  /** Returns null if there is no folder. */
   readonly folder: (path: string) => string | null;
-  /** If true, the approval is for the network, and a lasting one covers fetches by package managers. */
+  /** If true, the approval is for the network, and a lasting approval covers fetches by package managers. */
   readonly network?: boolean;
 }
 
@@ -51,7 +46,6 @@ export function commandScopes(command: AskedCommand, place: ScopePlace): Command
 
 const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
 
-/** These builtins change nothing. */
 const HARMLESS_BUILTINS = words("echo true false pwd");
 /** These builtins of a possible /bin/sh change the meaning of the rest of the line, or run code. */
 const BUILTINS = words(`
@@ -82,7 +76,6 @@ const RUNNERS: Readonly<Record<string, ReadonlySet<string>>> = {
     flyctl heroku netlify wrangler mail sendmail`),
 };
 const INTERPRETERS = words("python pypy node deno bun perl ruby php");
-/** The patterns include forms with the code attached. */
 const CODE_OPTIONS: Readonly<Record<string, RegExp>> = {
   python: /^-[a-zA-Z]*c|^-i|^-$/,
   pypy: /^-[a-zA-Z]*c|^-i|^-$/,
@@ -93,8 +86,7 @@ const CODE_OPTIONS: Readonly<Record<string, RegExp>> = {
   ruby: /^-/,
   php: /^-[a-zA-Z]*[rBREFaSd]|^-$|^--(?:run|process|interactive)/,
 };
-/** These options run a program, open a file for writing or remove files. GNU programs accept prefixes of long
- * options. */
+/** A lasting approval does not cover these options and subcommands. GNU programs accept prefixes of long options. */
 const OPTIONS: Readonly<
   Record<string, { readonly subcommand?: RegExp; readonly short?: RegExp; readonly long?: readonly string[] }>
 > = {
@@ -128,7 +120,7 @@ const OPTIONS: Readonly<
 };
 const NUMBERED_LINES = /^\d+(?:,(?:\d+|\$))?p$|^\$p$/;
 
-/** A lasting approval covers these subcommands of build tools with any words that `FREE` matches. */
+/** A lasting approval covers these subcommands of build tools with words that `FREE` matches. */
 const SUBCOMMANDS: Readonly<Record<string, { readonly of: ReadonlySet<string>; readonly runs: string }>> = {
   npm: { of: words("test t run run-script ci start ls outdated"), runs: "what package.json says" },
   pnpm: { of: words("test t run start build lint typecheck ls outdated"), runs: "what package.json says" },
@@ -143,8 +135,8 @@ const SUBCOMMANDS: Readonly<Record<string, { readonly of: ReadonlySet<string>; r
   make: { of: words("test check all build lint clean"), runs: "what the Makefile says" },
   ruff: { of: words("check format"), runs: "" },
 };
-/** A lasting approval of the network covers these reading subcommands of package managers with further names. `runs`
- * names code of the workspace that a package manager loads first. */
+/** A lasting approval of the network covers these subcommands of package managers with words that `READ` matches.
+ * `runs` names code of the workspace that a package manager loads first. */
 const READING: Readonly<Record<string, { readonly of: ReadonlySet<string>; readonly runs: string }>> = {
   npm: { of: words("view v info show ping search ls list audit whoami why explain outdated"), runs: "" },
   pnpm: { of: words("view v info show search ls list ll why outdated audit"), runs: ".pnpmfile.cjs if it exists" },
@@ -177,19 +169,18 @@ const FETCHING: Readonly<Record<string, { readonly of: ReadonlySet<string>; read
   bundle: { of: words("install update"), runs: "scripts of packages" },
   composer: { of: words("install update require"), runs: "scripts of packages" },
 };
-/** The options select kept or printed data. */
 const PACKAGE =
   /^(?:@[\w.-]+\/[\w.@^~-]+|-[DEU]|-r|--(?:save-(?:dev|exact|optional)|no-save|no-audit|no-fund|prefer-offline|production|frozen-lockfile|ignore-scripts|dev|upgrade))$/;
-/** These programs run no other program, and write at most to places that their arguments name. */
+/** Without the options in `OPTIONS`, these programs run no other program, and write at most to places that their
+ * arguments name. */
 const PLAIN = words(`
   cat ls head tail wc grep egrep fgrep rg diff cmp stat file du df date uname whoami id basename dirname realpath readlink
   uniq cut tr nl od hexdump cksum md5sum sha1sum sha256sum sha512sum tree jq seq sleep sum comm paste fold column
   mkdir rmdir touch rm cp mv tee gofmt shellcheck`);
-/** A lasting approval covers these arguments of a build tool: words without a dash, and options that select built or
- * printed parts. */
+/** A lasting approval of a build tool covers these arguments. */
 const FREE =
   /^(?:(?![-@])[^=]*|--|-[vqxsklin]+|-v+|-j\d*|-race|-short|-count=\d+|--(?:watch(?:All)?(?:=false)?|run|release|all|all-targets|all-features|workspace|coverage|silent|verbose|quiet|bail|noEmit|check|lib|tests?|bench|bins?|examples?|locked|offline|frozen|no-run|no-fail-fast|fail-fast|mode|nocapture|passWithNoTests|ci|color(?:=\w+)?|reporter(?:=\w+)?|threads|no-color|strict))$/;
-/** Such an address leads to code outside of the workspace. */
+/** An address with one of these schemes may lead to code outside the workspace. */
 const ADDRESS = /^(?:npm|jsr|https?|file|data|node):/i;
 /** Short options of these tools may name files, and words with a colon name plugins of mvn. */
 const NOT_FREE: Readonly<Record<string, RegExp>> = { mvn: /^-(?!q$)|:/, dotnet: /^-(?!v$)[a-z]/ };
@@ -279,7 +270,6 @@ function cdScope(
   return { scope: shellText(["cd", to]), runs: null };
 }
 
-/** Examples are "python" for "python3.11" and "gcc" for "/usr/bin/gcc-12". */
 function plainName(program: string): string {
   const name = basename(program).toLowerCase().replace(/\.(?:exe|cmd|bat|com)$/, "").replace(/-?\d+(?:\.\d+)*$/, "");
   const plain = name === "" ? basename(program) : name;
@@ -333,7 +323,7 @@ function isBeginning(word: string, long: string): boolean {
   return name !== "" && long.startsWith(name);
 }
 
-/** A path may follow an option or be part of a list. Returns null if no word may name a path outside the workspace. */
+/** A path may follow an option or be part of a list. */
 function outsidePath(args: readonly string[], workspace: string): { readonly never: string } | null {
   const found = args.find((word) =>
     word.split(/[=:,@\s]/).some((piece) => {
@@ -386,7 +376,6 @@ const RESERVED = new Set(
     .split(" "),
 );
 const ASSIGNMENT = /^[A-Za-z_]\w*\+?=/;
-/** These variables change only the form or the language of an output, or say that no person watches. */
 const HARMLESS_VARIABLES = words(`
   CI NO_COLOR FORCE_COLOR CLICOLOR CLICOLOR_FORCE COLORTERM TERM COLUMNS LINES LANG LANGUAGE LC_ALL LC_CTYPE LC_MESSAGES
   LC_NUMERIC LC_TIME LC_COLLATE NODE_ENV PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE RUST_BACKTRACE NO_UPDATE_NOTIFIER
@@ -396,14 +385,13 @@ const HARMLESS_VARIABLES = words(`
 export function isHarmlessVariable(name: string, value: string): boolean {
   return HARMLESS_VARIABLES.has(name) && /^[\w.@-]*$/.test(value);
 }
-/** The redirection opens no file of the workspace. The match ends with its word. */
+/** The redirection opens no file of the workspace. */
 const REDIRECTION = /(?:2>&1|[12]?> ?\/dev\/null|< ?\/dev\/null)(?=[ \t\n;|&]|$)/y;
 const OPERATOR = /&&|\|\||[;|\n]/y;
 /** Shells take these parts of a word literally; quoted parts lose their quotes. */
 const PIECE = /([\w\-./:=,+@%^]+)|'([\x20-\x26\x28-\x7e]*)'|"([\x20\x23\x25-\x5b\x5d-\x5f\x61-\x7e]*)"/y;
 
-/** The line has literal words joined by `&&`, `||`, `;`, `|` and line breaks. A POSIX shell runs exactly these programs
- * with these arguments. */
+/** If the result has `parts`, a POSIX shell runs exactly these programs with these arguments. */
 export function readCommandLine(text: string): CommandLine {
   const parts: string[][] = [];
   let words: string[] = [];
@@ -455,7 +443,6 @@ export function readCommandLine(text: string): CommandLine {
   return { parts };
 }
 
-/** Returns null if another character follows, which `take` reads next. */
 function readWord(take: (pattern: RegExp) => RegExpExecArray | null): string | null {
   let word: string | null = null;
   for (;;) {

@@ -7,20 +7,17 @@ import type { Spawned, SpawnOptions } from "../../extension/spawn_types.ts";
 const DEFAULT_PATH = Deno.build.os === "windows" ? "" : "/usr/bin:/bin";
 /** A process outside the group may hold outputs open for longer. */
 const DRAIN_MS = 500;
-/** Programs inherit these variables from Vis besides `PATH`. Other variables, such as keys, reach a program only if the
- * caller passes them. */
+/** Other variables, such as keys, reach a program only if the caller passes them. */
 const INHERITED =
   "HOME USER LOGNAME LANG LC_ALL LC_CTYPE TZ TMPDIR SystemRoot SystemDrive windir ComSpec PATHEXT USERPROFILE APPDATA LOCALAPPDATA ProgramFiles TEMP TMP"
     .split(" ");
 
 interface FreeProcessOptions extends Omit<SpawnOptions, "cwd"> {
-  /** The path is real; null means an empty folder for this program. */
   readonly cwd: string | null;
   readonly own: Readonly<Record<string, string | undefined>>;
 }
 
-/** The program has its own process group, few variables, and limits of time and output. The group ends with the
- * program. Rejects like `LinuxWall.spawn`. */
+/** When the program ends, Vis kills the rest of its process group. */
 export async function runFree(argv: readonly string[], options: FreeProcessOptions): Promise<Spawned> {
   if (options.cwd !== null) return await runIn(options.cwd, argv, options);
   const folder = await CommandFolder.make();

@@ -20,7 +20,7 @@ import type { AskedCommand, commandScopes, ScopePlace } from "./_command_scopes.
 const OWN_FOLDER = "/nonexistent";
 const LONGEST_QUESTION = 4_000, LONGEST_WHY = 1_000;
 
-/** If the wall is incomplete, `reason` gives the cause. With `some`, programs run behind the existing part. */
+/** With `some`, programs run behind the existing part. */
 export type WallState = { readonly whole: true } | {
   readonly whole: false;
   readonly some: boolean;
@@ -33,14 +33,12 @@ export interface AskedProgramsOptions {
   readonly mode: UnwalledMode;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly visHome: string | null;
-  /** Returns whether an extension may start programs without approval if it declares that they need none. */
+  /** Returns whether Vis believes an extension that the user has already allowed a program (`answered`). */
   readonly vouches: (extension: string) => boolean;
-  /** Programs in these folders get no lasting approval; by default, these are temporary folders. */
+  /** A program in one of these folders gets no lasting approval; the default is temporary folders. */
   readonly temporary?: readonly string[];
 }
 
-/** If the wall is complete, programs run behind it. If the wall is incomplete, the user's mode decides, which by
- * default asks for each program. */
 export class AskedPrograms {
   readonly #options: AskedProgramsOptions;
 
@@ -48,8 +46,7 @@ export class AskedPrograms {
     this.#options = options;
   }
 
-  /** Rejects like `LinuxWall.spawn`, and if the user refuses the program or cannot answer. Without a caller, Vis itself
-   * runs a program that the user named. */
+  /** Without a caller, Vis itself runs a program that the user named. */
   async spawn(
     workspace: string,
     argv: readonly string[],
@@ -93,8 +90,6 @@ export class AskedPrograms {
     return { network: true, whole: false, reason, loopback: true, unix: true, hides: false, leftOut: [], unwalled };
   }
 
-  /** Each scope of a lasting approval covers one program of a command line. `never` is the reason why Vis asks every
-   * time. */
   async networkScopes(workspace: string, argv: readonly string[], options: SpawnOptions): Promise<NetworkScopes> {
     const cwd = await folderOf(workspace, options) ?? OWN_FOLDER;
     const { leftOut } = await this.walls();
@@ -106,7 +101,6 @@ export class AskedPrograms {
     return await (this.#options.state ?? (() => wallState(this.#options.wall)))();
   }
 
-  /** Resolves once the user has approved the program, with the folder in which it runs; null means its own folder. */
   async #asked(
     workspace: string,
     { argv, options, state, caller }: {
@@ -140,7 +134,6 @@ export class AskedPrograms {
     throw new Error(`Cannot run ${clipped(name)}: its program or folder changed after the question; run it again`);
   }
 
-  /** Programs behind the wall cannot read these folders of PATH. */
   async #leftOut(state: WallState & { readonly whole: false }): Promise<readonly string[]> {
     return state.some ? (await this.#options.wall.walls()).leftOut : [];
   }
@@ -187,7 +180,6 @@ export class AskedPrograms {
   }
 }
 
-/** Returns null for a folder of the program's own. */
 async function folderOf(workspace: string, options: SpawnOptions): Promise<string | null> {
   const { startFolder } = await import("../_granted_paths.ts");
   return startFolder(workspace, options);
@@ -214,7 +206,6 @@ function commandOf(argv: readonly string[]): AskedCommand {
     : argv;
 }
 
-/** Throws Error for a command that is too long for a question. */
 function questionOf(
   command: AskedCommand,
   { found, programs, cwd, workspace, options, state, home }: {

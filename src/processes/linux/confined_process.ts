@@ -7,7 +7,7 @@ import { runToEnd, writeInput } from "../_program_run.ts";
 import { childrenOf, descendants, PROC, send } from "../proc_files.ts";
 
 const MOST_PROCESSES = 512;
-/** When memory runs out, the kernel ends a process with this score first. */
+/** When memory runs out, the kernel prefers to end a process with this score. */
 const OOM_SCORE = "800";
 /** The processes to end may not exist yet at the first attempt. */
 const AGAIN_MS = 5;
@@ -29,7 +29,6 @@ interface ConfinedProcessOptions {
   /** This program (init.c) carries out the plan and becomes the first process around the program. */
   readonly launcher: ChildProgram;
   readonly argv: readonly string[];
-  /** The program inherits no other variables. */
   readonly env: Readonly<Record<string, string>>;
   readonly whole: boolean;
   readonly cwd: string;
@@ -39,7 +38,6 @@ interface ConfinedProcessOptions {
 /** The program did not run, because the kernel refused its namespaces. */
 export class NoNamespaces extends Error {}
 
-/** The object lives from the program's start to the end of all processes that it started. */
 export class ConfinedProcess {
   readonly #options: ConfinedProcessOptions;
   readonly #name: string;
@@ -52,7 +50,6 @@ export class ConfinedProcess {
   #tries = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** Rejects with Error if the arguments and variables are too long. */
   static async start(plan: Plan, options: ConfinedProcessOptions): Promise<ConfinedProcess> {
     const { argv } = options, token = crypto.randomUUID();
     const env = Object.entries(options.env).map(([name, value]) => `${name}=${value}`);

@@ -14,7 +14,7 @@ export class Namespaces {
   #outside = "";
   #fault: string | undefined;
 
-  /** The value is "" if Vis knows no reason why programs get no namespaces. A trial may still fail. */
+  /** The value is "" if Vis knows no reason why programs get no namespaces; a trial may still fail. */
   get fault(): string {
     return this.#fault ??= faultOf();
   }
@@ -33,7 +33,6 @@ export class Namespaces {
     };
   }
 
-  /** The returned function forgets the program. */
   began(name: string, pid: number): () => void {
     const pids = this.#running.get(name) ?? new Set();
     this.#running.set(name, pids.add(pid));
@@ -43,7 +42,6 @@ export class Namespaces {
     };
   }
 
-  /** Returns null if no program of this name is in a network of its own. */
   #otherOf(name: string): number | null {
     for (const pid of this.#running.get(name) ?? []) {
       try {
@@ -83,8 +81,7 @@ export async function wallFault(): Promise<string | null> {
   return missing === null ? null : `the wall requires Landlock, ${missing}`;
 }
 
-/** Returns null if Vis knows no reason; a trial may still fail. The process that becomes a program tries Landlock, and
- * runs nothing without it. */
+/** The process that becomes a program tries Landlock, and runs nothing without it. */
 export async function landlockFault(): Promise<string | null> {
   const release = Deno.osRelease();
   const [major = 0, minor = 0] = release.split(".").map((part) => parseInt(part, 10));
@@ -95,7 +92,6 @@ export async function landlockFault(): Promise<string | null> {
   return active === null || active.split(",").includes("landlock") ? null : "which this kernel was booted without";
 }
 
-/** Vis searches programs in these folders and in the open folders of the user's PATH. */
 export const PROGRAM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 export class KnownWall {
@@ -109,7 +105,6 @@ export class KnownWall {
     if (!namespaces) this.namespaces.failed("the settings turn them off");
   }
 
-  /** Throws Error if the settings name a path that Vis cannot open. */
   walls(): ProgramWalls {
     const { leftOut } = this.folders(), { network } = this.#options;
     const reason = this.namespaces.fault;

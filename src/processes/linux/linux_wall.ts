@@ -29,29 +29,24 @@ import { KnownWall, type Namespaces, PROGRAM_PATH } from "./known_wall.ts";
 import { linksOf, settingsPaths } from "./system_paths.ts";
 
 const OPEN_FILES = 4096, FILE_BYTES = 8 * 2 ** 30, CPU_SECONDS = 24 * 3600;
-/** A program may have this many processes in addition to all that run when it starts. */
 const MORE_PROCESSES = 1024;
 const HIDDEN_NAME = ".hidden-by-vis";
-/** This limit applies to a program that removes the folder of another program. */
 const REMOVAL_MS = 600_000;
 const MOST_TITLE = 80;
 
 export interface LinuxWallOptions extends WallOptions {
-  /** False simulates a machine without namespaces. */
   readonly namespaces?: boolean;
-  /** By default, the program of `InitProgram` carries out plans. */
   readonly launcher?: ChildProgram;
 }
 
 interface Machine extends OpenFolders {
   readonly program: InitProgram;
   readonly devices: readonly string[];
-  /** These links of the machine lead to paths that programs may use. */
   readonly links: readonly (readonly [path: string, to: string])[];
 }
 
-/** A program runs behind Landlock, a system call filter and limits, and in its own namespaces if the machine has them.
- * All processes that it started end with it. */
+/** A program runs behind Landlock, a system call filter and limits, and in its own namespaces if the machine has
+ * them. */
 export class LinuxWall {
   readonly #options: LinuxWallOptions;
   readonly #known: KnownWall;
@@ -66,8 +61,7 @@ export class LinuxWall {
     this.#protected = new ProtectedPaths(options);
   }
 
-  /** Rejects with Error if the machine has no command wall, a path must stay closed, or the program does not exist.
-   * Rejects with the signal's reason if that came first. */
+  /** Rejects with the signal's reason if the signal aborts. */
   async spawn(workspace: string, argv: readonly string[], options: SpawnOptions = {}): Promise<Spawned> {
     checkCall(argv, options);
     const { root = workspace, pauses = false } = options;
@@ -234,7 +228,6 @@ export class LinuxWall {
     await this.#spawn(folder, argv, { timeoutMs: REMOVAL_MS, network: false }, { keepsRepositories: false });
   }
 
-  /** Rejects with Error if the settings name a path that Vis cannot open. */
   async walls(): Promise<ProgramWalls> {
     return await this.#known.walls();
   }

@@ -1,4 +1,3 @@
-/** Every program may read and run these paths of the machine. */
 import { dirname, join, resolve } from "node:path";
 import type { GrantedPath } from "../../sandbox/confine/access.ts";
 import { realEntry } from "../_paths.ts";
@@ -10,7 +9,6 @@ const PROCESSES: GrantedPath = { path: "/proc", folder: true };
 const LINKED = ["/etc/resolv.conf"];
 const ETC_DEPTH = 4;
 
-/** Returns real paths of existing folders. */
 export function systemPaths(): readonly GrantedPath[] {
   const found = [...SYSTEM, ...LINKED].map(realEntry);
   return distinct([PROCESSES, ...found.filter((one) => one !== null)]);
@@ -22,7 +20,6 @@ export async function settingsPaths(): Promise<readonly GrantedPath[]> {
   return Deno.uid() === 0 ? distinct(await readable("/etc", ETC_DEPTH)) : [{ path: "/etc", folder: true }];
 }
 
-/** Returns each link with its target. */
 export async function linksOf(paths: readonly string[]): Promise<readonly (readonly [path: string, to: string])[]> {
   const found = new Map<string, string>();
   for (const path of [...SYSTEM, ...LINKED, ...paths]) await followLinks(path, found);

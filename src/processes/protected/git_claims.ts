@@ -32,7 +32,6 @@ interface Claim {
 
 interface Claims {
   readonly claims: readonly Claim[];
-  /** Vis read the claims from these files and folders. */
   readonly from: Iterable<string>;
   /** These are tops of submodules and remotes, which the repository names. */
   readonly others: readonly string[];
@@ -40,7 +39,6 @@ interface Claims {
 
 export type SettingsPlaces = Pick<WallOptions, "home" | "visHome" | "env" | "database">;
 
-/** The user's settings apply to each repository. */
 interface UserSettings extends Awaited<ReturnType<typeof everyGitSetting>> {
   readonly home: string;
   readonly from: Stamps;
@@ -98,10 +96,10 @@ function configFolder(places: SettingsPlaces): string {
   return named.startsWith("/") ? named : join(homeOf(places), ".config");
 }
 
-/** Claims stay known until a file or folder that they come from has changed. */
+/** Vis reads claims again after a change of a file or folder from which they come. */
 export class ClaimCache {
   readonly #places: SettingsPlaces;
-  /** If true, words count that match no entry of their repository. */
+  /** If true, words count that match no entry of the repository. */
   readonly #withMissing: boolean;
   readonly #indexes = new GitIndexes();
   readonly #known = new BoundedMap<
@@ -115,8 +113,7 @@ export class ClaimCache {
     this.#withMissing = withMissing;
   }
 
-  /** The claims come from the repositories at these tops, from `.vis` in `within`, and from the home folder. Other
-   * repositories count if these repositories name them and they are below `within`. */
+  /** A repository that one of these repositories names counts if it is below `within`. */
   async all(tops: Iterable<string>, { within }: { readonly within: string }): Promise<readonly Claim[]> {
     if (!(await this.#user)?.from.isCurrent) this.#user = userSettings(this.#places);
     const user = await (this.#user ??= userSettings(this.#places));
@@ -276,8 +273,7 @@ async function repositoryClaims(
 
 const MOST_ALTERNATES = 100;
 
-/** Git takes objects from these folders without a check of their hashes. `from` receives the files that this function
- * read. */
+/** Git takes objects from these folders without a check of their hashes. */
 async function alternates(objects: string, from: Set<string>): Promise<readonly string[]> {
   const open = [objects];
   for (const folder of open) {
@@ -307,7 +303,7 @@ function unquoted(line: string): string {
   ) ?? line;
 }
 
-/** Git runs commands in the working tree that a setting names. Returns nothing if that is the top. */
+/** Git runs commands in the working tree that a setting names. */
 function otherTree(
   settings: readonly GitSetting[],
   { top, gitDir }: Readonly<Record<"top" | "gitDir", string>>,
@@ -321,8 +317,7 @@ function treeOf(settings: readonly GitSetting[], gitDir: string): string | null 
   return tree === undefined ? null : joinUnresolved(gitDir, tree);
 }
 
-/** Most words of settings name no entry in their repository, so this excludes them. `from` receives the folders that
- * the test read. */
+/** Most words of settings name no entry of the repository, so this test excludes such words. */
 function presence({ top, from }: { readonly top: string; readonly from: Set<string> }): (claim: Claim) => boolean {
   const known = new Map<string, (path: string) => boolean>();
   return ({ path, as }) => {
@@ -335,7 +330,7 @@ function presence({ top, from }: { readonly top: string; readonly from: Set<stri
   };
 }
 
-/** "" is the folder itself. */
+/** The path "" means the folder itself. */
 function presentIn(folder: string): (path: string) => boolean {
   if (!existsSync(folder)) return () => false;
   const names = new Set<string>();
@@ -371,16 +366,15 @@ function remotesOf(
 /** Git runs a program or reads other settings by these settings. */
 const RUNS =
   /^(?:core\.(?:hookspath|fsmonitor|gitproxy|askpass|worktree|attributesfile)|(?:alias|pager|include|includeif|variable)\..*|.*\.(?:\w*command|\w*cmd|program|helper|driver|clean|smudge|process|textconv|external|editor|pager|vcs|uploadpack|receivepack|update|\w+hook|difffilter|path|args|tunnel|smtpserver|httpd|browser|templatedir))$/;
-/** The next word is a file of code, unless an option gives code. */
+/** After an interpreter, the next word is a file of code, unless an option gives code. */
 const INTERPRETER =
   /^(?:.*\/)?(?:sh|bash|dash|ash|zsh|ksh|fish|python[\d.]*|node|deno|bun|perl|ruby|php|lua|awk|source|\.)$/;
-/** The next word is the folder of later words. */
+/** After one of these words, the next word is the folder of later words. */
 const ENTERS = /^(?:cd|pushd|-C|--prefix|--cwd)$/;
-/** Matches the top of the repository, in scripts: `$PWD`, `$(git rev-parse --show-toplevel)`. */
+/** In a script, a text that matches may be the top of the repository, such as `$(git rev-parse --show-toplevel)`. */
 const TOP = /\$\{?(?:PWD|GIT_WORK_TREE|GIT_PREFIX)\}?|\$\([^()]*\)|`[^`]*`/g;
 
-/** The paths are words, parts of words, and texts in quotes, and git uses only some of them. Vis does not interpret
- * code, so it misses a path that a shell composes. */
+/** Vis does not interpret code, so it misses a path that a shell composes. */
 function* claimsOf(
   settings: readonly GitSetting[],
   { top, home, gitDir = top, modules = [] }: Readonly<Record<"top" | "home", string>> & {
@@ -489,8 +483,7 @@ function nameOf({ section, subsection, key }: GitSetting): string {
 
 const TODO_LISTS = ["rebase-merge/git-rebase-todo", "sequencer/todo"];
 
-/** Git runs or obeys these files in a repository and its submodules. The text for a file differs once the file has
- * changed. */
+/** A key names a file or setting that git runs or obeys. A value differs after a change of the file. */
 export async function obeyedIn(workspace: string): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>();
   const folders = await repositoryFolders(workspace);

@@ -8,7 +8,6 @@ import { entryKind, isFile, plainName, stepsTo } from "../_paths.ts";
 import { GIT } from "./repositories.ts";
 import { commandIn } from "./running_commands.ts";
 
-/** Git runs or reads these paths by a setting, or git or Vis obey them through a link. */
 export class ObeyedPaths {
   readonly #claims: ClaimCache;
 
@@ -16,9 +15,8 @@ export class ObeyedPaths {
     this.#claims = new ClaimCache(places, { withMissing: true });
   }
 
-  /** The result has paths that git or Vis obeys because of `.vis`, a repository, a repository that it names, or the
-   * user's settings. Paths are relative to the workspace, without links; `root` is the top of the repository around
-   * it. */
+  /** `paths` are relative to the workspace and have no links. `root` is the top of the repository around the
+   * workspace. */
   async of(workspace: string, paths: readonly string[], root = workspace): Promise<readonly ObeyedPath[]> {
     const tops = [...foldersAround(workspace, paths)].filter((folder) => existsSync(join(folder, GIT)));
     const files = new Map<string, string>(), folders = new Map<string, string>(), pace = new Pace();

@@ -6,13 +6,13 @@ import { PROC } from "../proc_files.ts";
 const LOCK_SHARED = 1n, LOCK_ALONE = 2n, LOCK_AT_ONCE = 4n;
 const TRIES = 10;
 
-/** Git or Vis would obey a command's entries in these places, so empty folders and files take them. A placeholder
- * exists as long as a command of a Vis process needs it. Entries that the user adds meanwhile stay. */
+/** Git or Vis would obey entries that a command creates at some missing paths, so Vis puts empty folders and files
+ * there while commands run. Entries that the user adds meanwhile stay. */
 export class Placeholders {
   readonly #held = new Map<string, { count: number; readonly release: () => void }>();
   #libc: Libc | null = null;
 
-  /** The returned function releases the placeholder. Throws Error if the system refuses it. */
+  /** The returned function releases the placeholder. */
   take(path: string, kind: "folder" | "file"): () => void {
     const held = this.#held.get(path) ?? { count: 0, release: this.#hold(path, kind) };
     held.count++;

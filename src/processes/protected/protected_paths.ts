@@ -15,7 +15,7 @@ import { commandIn, placeOf, RunningCommand, TURNS } from "./running_commands.ts
 import { entryFacts, folderEntries } from "../folder_entries.ts";
 import { pauseProgram } from "../proc_files.ts";
 
-/** A placeholder is an open file while a command runs, so their number has a limit. */
+/** A placeholder is an open file while a command runs, so the number of placeholders has a limit. */
 const MOST_PLACEHOLDERS = 1_000;
 /** A layer is a mount and takes some 850 bytes of the 8 MB of a plan. */
 const MOST_LAYERS = 6_000;
@@ -32,7 +32,7 @@ export interface Kept {
 }
 
 interface Found {
-  /** The function remembers the kind for the rest of the search. Returns null for placeholders of Vis. */
+  /** `kindOf` returns null for placeholders of Vis. */
   readonly kindOf: typeof entryKind;
   readonly paths: Set<string>;
   /** Git or Vis would obey entries at these missing paths. */
@@ -42,8 +42,8 @@ interface Found {
 /** `root` is the top of the repository around `workspace`, or `workspace` itself without a repository. */
 type Place = Readonly<Record<"root" | "workspace", string>>;
 
-/** Other programs of the user later run or obey some paths of a workspace, so programs of Vis must not change them. The
- * paths are its repositories, the paths in their settings, and `.vis`. */
+/** Other programs of the user later run or obey some paths of a workspace, so programs of Vis must not change these
+ * paths. */
 export class ProtectedPaths {
   readonly #placeholders = new Placeholders();
   readonly #walk: WorkspaceWalk;
@@ -60,8 +60,7 @@ export class ProtectedPaths {
     return this.#walk.look(workspace, { running: commandIn(workspace) });
   }
 
-  /** A program must not read the database and the secret files, except the files in `except`. `found` is null for a
-   * program that may read secret files. */
+  /** `found` is null for a program that may read secret files. */
   async hidden(
     root: string,
     { found, except, granted }: {
@@ -86,8 +85,8 @@ export class ProtectedPaths {
     return [...paths, ...missing.keys()].filter((path) => isBelow(path, folder));
   }
 
-  /** Programs may change a repository in `named`, or parts of one, but paths in `keep` stay protected even there.
-   * `title` names the command in messages. */
+  /** Programs may change a repository in `named`, or parts of a repository, but paths in `keep` stay protected even
+   * there. */
   async keep(
     place: Place,
     { found: files, write: granted, named, keep, title, signal }: {
@@ -172,8 +171,8 @@ export class ProtectedPaths {
     return { layers, running, leave };
   }
 
-  /** `run` brings files into the workspace. During `run`, commands that can change files there pause, and no command
-   * begins. If a paused command could then change files that git or Vis obey, Vis ends it and adds a note. */
+  /** During `run`, commands that can change files of the workspace pause, and no command begins. Vis ends a paused
+   * command that could afterwards change files that git or Vis obey, and adds a note. */
   async pausing(place: Place, run: (found: SpecialFiles | null) => Promise<Spawned>): Promise<Spawned> {
     const { root } = place, goOn = new Map<RunningCommand, () => void>();
     const bring = async (): Promise<Spawned> => {
@@ -273,8 +272,8 @@ function keepTops(
   }
 }
 
-/** A folder without these names is not a bare repository. While a command runs, they are empty folders, which `git
- * status` does not list. Inside a repository, a folder `HEAD` would make `git diff HEAD` ambiguous. */
+/** Git does not take a folder for a bare repository while these names are empty folders, which `git status` does not
+ * list. Inside a repository, a folder `HEAD` would make `git diff HEAD` ambiguous. */
 function partsToKeep(
   folder: string,
   { root, kindOf }: { readonly root: string; readonly kindOf: Found["kindOf"] },

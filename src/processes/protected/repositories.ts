@@ -20,7 +20,7 @@ export interface RepositoryFolders extends Readonly<Record<"gitDir" | "commonDir
 }
 
 /** `gitDir` is the folder that git uses, and `commonDir` the folder that worktrees share. A bare repository is its own
- * top. Returns null without a repository. */
+ * top. */
 export async function repositoryFolders(top: string): Promise<RepositoryFolders | null> {
   const found = await namedGitFolder(top);
   const isThere = found !== null && entryKind(`${found}/HEAD`) !== null;
@@ -87,14 +87,12 @@ interface IndexFacts {
   readonly hashes: ReadonlyMap<string, Buffer>;
 }
 
-/** The lists stay known until an index has changed. */
 export class GitIndexes {
   readonly #known = new BoundedMap<string, IndexFacts & { readonly stamp: string | null; readonly names: string }>(
     MOST_INDEXES,
   );
 
-  /** The result has hashes of `files`, and is empty if the index is missing. Rejects with Error if the index is too
-   * large. */
+  /** Rejects with Error if the index is too large. */
   async read(
     path: string,
     { sha256, files = [] }: { readonly sha256: boolean; readonly files?: readonly string[] },

@@ -54,7 +54,6 @@ export class RunningCommand {
   }
 }
 
-/** Returns null if no command that can change files in this folder runs. */
 export function commandIn(folder: string): string | null {
   return RunningCommand.in(folder)[0]?.title ?? null;
 }
@@ -96,7 +95,7 @@ class WorkspaceTurns {
     };
   }
 
-  /** The wait ends when git of another process has brought its files. The returned function gives the lock back. */
+  /** The wait ends when git of another process has brought its files. */
   async share(folder: string, signal: AbortSignal | undefined): Promise<() => void> {
     const held = this.#open(folder);
     held.shares++;

@@ -12,15 +12,13 @@ import { isWithin, openPlainFile } from "../../domain/kit/files.ts";
 import { type EntryFacts, entryFacts, folderEntries } from "../folder_entries.ts";
 import type { HiddenFile } from "../../sandbox/exec/confinement_plan.ts";
 
-/** Each command lists up to `MOST_NEAR` folders, nearest to the top first; the first command lists up to
- * `MOST_FOLDERS`. */
+/** A look usually lists up to `MOST_NEAR` folders near the top; a full look lists up to `MOST_FOLDERS`. */
 const MOST_NEAR = 2_000, MOST_FOLDERS = 200_000;
-/** A program can make a million names in seconds, so their number has a limit. */
+/** A program can make a million names in seconds, so the walk has a limit. */
 const MOST_NAMES = 5_000_000;
 const AT_ONCE = 500;
 const MOST_WORKSPACES = 16;
 const MOST_HIDDEN = 500, MOST_SECRETS = 5_000, MOST_REPOSITORIES = 2_000;
-/** With more entries of one kind, no command runs, so the exact number does not matter. */
 const MOST_FOUND = 20_000;
 /** In repositories' own folders and packages, the walk looks only for repositories and moved secret files. */
 const PASSED = new Set([".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv"]);
@@ -47,14 +45,12 @@ export interface SpecialFiles {
 
 type Walked = Omit<SpecialFiles, "secrets"> & { readonly secrets: readonly string[] };
 
-/** The first command searches up to `MOST_FOLDERS` folders of the workspace, and each command searches the folders near
- * the top. A folder with an unchanged stamp needs no new list. */
+/** A folder with an unchanged stamp needs no new list. */
 export class WorkspaceWalk {
   readonly #patterns: readonly string[];
   readonly #wanted: (first: number, last: number) => boolean;
   readonly #indexes = new GitIndexes();
   readonly #known = new BoundedMap<string, Map<string, KnownFolder>>(MOST_WORKSPACES);
-  /** For each of the last workspaces, these entries were found there and still exist. */
   readonly #found = new BoundedMap<string, SpecialFiles>(MOST_WORKSPACES);
 
   constructor(patterns: readonly string[]) {
@@ -62,8 +58,7 @@ export class WorkspaceWalk {
     this.#wanted = byteCheck(patterns);
   }
 
-  /** `running` is a command that can move files meanwhile. Rejects with Error for too many repositories, for a
-   * repository whose name is not UTF-8, and if a secret file disappears while a command runs. */
+  /** `running` is a command that can move files meanwhile. */
   async look(workspace: string, { running = null }: { readonly running?: string | null } = {}): Promise<SpecialFiles> {
     const before = this.#found.get(workspace);
     const held = before?.secrets ?? new Map<string, HeldFile>(), pace = new Pace();
@@ -125,8 +120,7 @@ export class WorkspaceWalk {
     return found;
   }
 
-  /** A hidden file looks changed to git, so a file whose text is in the repository stays readable. Rejects with Error
-   * for too many secret files, and if the search was incomplete. */
+  /** A hidden file looks changed to git, so a file whose text is in the repository stays readable. */
   async secrets(workspace: string, { secrets, closed, isWhole }: SpecialFiles): Promise<readonly HiddenFile[]> {
     if (this.#patterns.length === 0) return [];
     const advice = "; start Vis in a folder with fewer files, or change the setting secrets";
@@ -161,7 +155,7 @@ export class WorkspaceWalk {
     return [...hidden].map(([path, inode]) => ({ path, inode }));
   }
 
-  /** A command can add a file that it does not see, so a file whose text is in the index does not count. */
+  /** A command can add a hidden file with another text to the index, so the hash must match the text of the file. */
   async #withoutTracked(
     workspace: string,
     secrets: SpecialFiles["secrets"],
@@ -284,7 +278,7 @@ class HeldFile {
     if (this.#file !== null) HeldFile.#closing.register(this, this.#file);
   }
 
-  /** Returns whether the file may still exist anywhere; a held file that an editor has replaced does not. A link or a
+  /** Returns whether the file may still exist anywhere; false for an open file that an editor has replaced. A link or a
    * pipe holds no keys elsewhere. */
   get isThere(): boolean {
     return this.facts.isFile && (this.#file === null || fstatSync(this.#file).nlink !== 0);
@@ -334,7 +328,6 @@ export function linkedSecrets(
   });
 }
 
-/** Returns an empty list if the file is outside the workspace. */
 function realFile(workspace: string, path: string): string[] {
   try {
     const real = Deno.realPathSync(join(workspace, path));

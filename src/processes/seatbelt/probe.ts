@@ -9,14 +9,11 @@ export interface ProbeRow {
   readonly outcome: ProbeOutcome;
 }
 
-/** The wall grants only the workspace and its contents. */
 interface ProbePlace {
   readonly workspace: string;
   readonly beside: string;
-  /** This file of Vis's own folder contains the secret. */
   readonly secretFile: string;
   readonly secret: string;
-  /** This hidden file of the workspace contains the secret. */
   readonly hidden: string;
   readonly port: number;
 }
@@ -27,7 +24,6 @@ export interface ProbePrograms {
 }
 
 export const MAC_PROGRAMS: ProbePrograms = { setUser: "/bin/ps", keychain: "/usr/bin/security" };
-/** A file of the data volume has a second name below this folder, which older systems lack. */
 const DATA_VOLUME = "/System/Volumes/Data";
 
 interface Attempt {
@@ -37,13 +33,12 @@ interface Attempt {
    * of the attempt, `$2` the secret. */
   readonly command: string;
   readonly target: string;
-  /** If the probe did not make the target, this tells whether it exists. */
+  /** `exists` is set if the probe does not make the target. */
   readonly exists?: boolean;
   /** The effect counts whatever the program prints. */
   readonly effect?: () => boolean;
 }
 
-/** An attempt does not depend on an earlier one. */
 export class Probe {
   readonly #attempts: readonly Attempt[];
   readonly #secret: string;
@@ -143,7 +138,6 @@ export class Probe {
     ];
   }
 
-  /** The shell prints a line for each attempt. */
   get argv(): readonly string[] {
     const script = this.#attempts.map(({ command }, at) =>
       `attempt${at}() { ${command}; }
@@ -152,7 +146,6 @@ if (attempt${at} "\${${at + 2}}" "$1") >/dev/null 2>&1; then echo "${at} allowed
     return ["/bin/sh", "-c", script.join("\n"), "sh", this.#secret, ...this.#attempts.map(({ target }) => target)];
   }
 
-  /** The outcomes come from the program's output and from the files that exist now. */
   rows(stdout: string): readonly ProbeRow[] {
     const printed = new Map(stdout.split("\n").map((line) => line.split(" ", 2) as [string, string]));
     return this.#attempts.map(({ name, wanted, effect, exists: isThere = true }, at): ProbeRow => {
@@ -174,7 +167,6 @@ if (attempt${at} "\${${at + 2}}" "$1") >/dev/null 2>&1; then echo "${at} allowed
 
 const READ = 'cat "$1" | grep -q "$2"';
 
-/** Returns "" if each attempt has the wanted outcome. */
 export function probeFault(rows: readonly ProbeRow[]): string {
   const wrong = rows.filter(({ wanted, outcome }) => wanted !== outcome);
   const reasons = wrong.map(({ name, wanted, outcome }) =>

@@ -7,7 +7,7 @@ const FACTS_BYTES = 136, STATE_AT = 4, SECONDS_AT = 120, MICROSECONDS_AT = 128;
 const ENDED = 5; // SZOMB has this value.
 const FIRST_IDS = 256, MOST_IDS = 65_536;
 const ROUNDS = 400, PAUSE_MS = 5;
-/** The wall must suspend a tree that constantly starts programs within this many rounds. */
+/** A tree that starts processes without end gets at most this many rounds of SIGSTOP before the kill. */
 const STOP_ROUNDS = 50;
 
 /** The session identifier changes with every start of the system. */
@@ -35,7 +35,7 @@ export interface LibProc {
 export interface ProcessTable {
   children(pid: number): readonly number[];
   group(pid: number): readonly number[];
-  /** The start time and the id together identify a process. Returns null if the process does not run. */
+  /** The start time and the id together identify a process. */
   started(pid: number): string | null;
   /** A negative number means a group. An ended process gets no signal. */
   signal(pid: number, name: Deno.Signal): void;
@@ -64,7 +64,6 @@ export class MacProcesses implements ProcessTable {
     return `${view.getBigUint64(SECONDS_AT, true)}.${view.getBigUint64(MICROSECONDS_AT, true)}`;
   }
 
-  /** The text identifies the boot of the machine. Throws Error if the system does not return it. */
   boot(): string {
     const into = new Uint8Array(BOOT_BYTES), length = new BigUint64Array([BigInt(BOOT_BYTES)]);
     const failed = this.#libproc.sysctlbyname(BOOT, into, length, null, 0n) !== 0;
@@ -101,8 +100,8 @@ function openLibProc(): LibProc {
   }).symbols;
 }
 
-/** On Apple's systems, a process does not inherit the orphans of its children. This class must therefore find a process
- * while its parent runs, and callers must call `look` often. */
+/** On macOS, a process does not inherit the orphans of its children. This class must therefore find a process while its
+ * parent runs, and callers must call `look` often. */
 export class ProcessTree {
   readonly #table: ProcessTable;
   readonly #root: number;
@@ -115,7 +114,6 @@ export class ProcessTree {
     this.look();
   }
 
-  /** The result has the ids of all known processes that run. */
   look(): readonly number[] {
     // The children of another process with a reused id do not belong to the tree, so ended processes go first.
     for (const [pid, started] of this.#known) {
@@ -140,7 +138,7 @@ export class ProcessTree {
     this.#table.signal(-this.#root, "SIGTERM");
   }
 
-  /** Suspended processes cannot start others before the kill. Returns the ids of the processes. */
+  /** Suspended processes cannot start others before the kill. */
   kill(): readonly number[] {
     const stopped = new Set<number>();
     for (let round = 0; round < STOP_ROUNDS; round++) {

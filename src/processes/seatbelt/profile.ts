@@ -2,7 +2,7 @@ import { dirname } from "node:path";
 import { isWithin } from "../../domain/kit/files.ts";
 import type { GrantedPath } from "../../sandbox/confine/access.ts";
 
-/** The program may use these parts besides the system's own programs and settings. The paths are absolute and real. */
+/** The paths are absolute and real. */
 export interface SeatbeltPolicy {
   readonly read: readonly GrantedPath[];
   readonly write: readonly GrantedPath[];
@@ -16,7 +16,7 @@ export interface SeatbeltPolicy {
   readonly network: boolean;
 }
 
-/** Every path is a parameter, so that no file name can add a rule. */
+/** A path of the policy is a parameter, so that no file name can add a rule. */
 interface SeatbeltProfile {
   readonly text: string;
   readonly parameters: Readonly<Record<string, string>>;
@@ -42,7 +42,7 @@ const PROGRAMS = [
 ];
 const SETTINGS = ["/private/etc", "/private/var/db/timezone", "/private/var/select"];
 const SETTING_FILES = ["/", "/private/var/db/xcode_select_link"];
-/** These settings may contain keys and accounts. Vis may run as root, from whom the system hides none of them. */
+/** These settings may contain keys and accounts, which the system does not hide from root. */
 const SETTING_KEYS = [
   ...["kcpassword", "krb5.keytab", "master.passwd", "openldap", "ppp", "racoon", "security", "ssh", "sudoers"],
   ...["sudoers.d", "cups", "postfix", "wireguard"],
@@ -73,7 +73,8 @@ const NETWORK_SERVICES = [
 const SHARED_MEMORY = "^/?(psm_|wnsm_|torch_|PostgreSQL\\.)";
 /** `deny default` leaves these operations open. */
 const LEFT_OPEN = ["process-info*", "nvram*", "iokit-get-properties", "file-map-executable"];
-/** These operations mount, give rights, or make another program act. Some of them are parts of allowed operations. */
+/** These operations mount, give rights, or make another program act. Some of these operations are parts of allowed
+ * operations. */
 const NEVER = [
   ...["file-mount", "file-mount-update", "file-unmount", "file-write-mount", "file-write-umount", "file-write-unmount"],
   ...["file-write-setugid", "file-mknod", "file-chroot", "appleevent-send", "lsopen", "job-creation"],
@@ -163,13 +164,11 @@ export function seatbeltProfile(policy: SeatbeltPolicy): SeatbeltProfile {
   return { text: rules.filter((text) => text !== "").join("\n") + "\n", parameters };
 }
 
-/** Returns whether programs may run the files in this folder of the system. */
 export function systemRuns(folder: string): boolean {
   const isIn = (one: string): boolean => isWithin(folder, one);
   return PROGRAMS.some(isIn) && !SERVER_SETTINGS.some(isIn);
 }
 
-/** The program's own arguments follow these. */
 export function seatbeltArguments({ text, parameters }: SeatbeltProfile): readonly string[] {
   return ["-p", text, ...Object.entries(parameters).map(([name, path]) => `-D${name}=${path}`), "--"];
 }

@@ -35,8 +35,7 @@ const START =
   'printf "%s begun\\n" "$0" >&2; for limit in "-c 0" "-n 4096" "-f 16777216" "-t 86400"; do ulimit $limit 2>/dev/null; done; exec "$@"';
 
 export interface SeatbeltWallOptions extends WallOptions {
-  /** A test replaces these parts: the program that confines, the table of processes, the folders of Apple's tools, and
-   * the programs that the probe tries. */
+  /** A test replaces these parts. */
   readonly system?: Partial<SeatbeltSystem>;
 }
 
@@ -57,8 +56,8 @@ interface Probed {
   readonly rows: readonly ProbeRow[];
 }
 
-/** Vis uses a Seatbelt profile only if a probe has shown that it denies. If an attempt of the probe gets through, the
- * wall refuses all programs. */
+/** Vis uses a Seatbelt profile only after a probe. If an attempt of the probe gets through, the wall refuses all
+ * programs. */
 export class SeatbeltWall {
   readonly #options: SeatbeltWallOptions;
   readonly #protected: ProtectedPaths;
@@ -72,8 +71,7 @@ export class SeatbeltWall {
     this.#table = options.system?.processes ?? null;
   }
 
-  /** Rejects with Error if the wall does not work on this machine, a path must stay closed, or the program does not
-   * exist. Rejects with the signal's reason if it aborted first. */
+  /** Rejects with the signal's reason if the signal aborts. */
   async spawn(workspace: string, argv: readonly string[], options: SpawnOptions = {}): Promise<Spawned> {
     checkCall(argv, options);
     options.signal?.throwIfAborted();
@@ -83,7 +81,6 @@ export class SeatbeltWall {
     return await this.#run(workspace, argv, options);
   }
 
-  /** Rejects with Error if the settings name a path that Vis cannot open. */
   async walls(): Promise<SeatbeltWalls> {
     const { leftOut } = this.#folders();
     const { reason, rows } = await this.#probe();
@@ -142,7 +139,8 @@ export class SeatbeltWall {
     }
   }
 
-  /** The user approved the call, so it may change paths that it names for writing and parts that it names. */
+  /** The user approved a path that the call names for writing, so the program may change that path even if it is kept,
+   * except a path in `keep`. */
   async #kept(
     folders: readonly string[],
     { write, keep }: { readonly write: readonly GrantedPath[]; readonly keep: readonly string[] },
@@ -177,7 +175,6 @@ export class SeatbeltWall {
     });
   }
 
-  /** One program makes all attempts, in folders of its own. */
   async #try(): Promise<Probed> {
     const root = await Deno.realPath(
       await Deno.makeTempDir({ dir: this.#options.temporary ?? tmpdir(), prefix: "vis-probe-" }),
@@ -234,7 +231,6 @@ interface SeatbeltRun {
   readonly options: SpawnOptions;
 }
 
-/** The result comes after the end of all processes that the program started. */
 async function runProgram(
   argv: readonly string[],
   { name, confine: [confine = "", ...args], table, cwd, env, options }: SeatbeltRun,
@@ -272,8 +268,7 @@ async function runProgram(
   return { code: status.code, signal: status.signal, ...run, notes };
 }
 
-/** Shells search a program in the same way. Rejects with Error if the program does not exist or the system cannot
- * execute it. */
+/** Shells search a program in the same way. */
 async function programPath(name: string, { path, cwd }: { readonly path: string; readonly cwd: string }) {
   const places = name.includes("/") ? [resolve(cwd, name)] : path.split(delimiter).map((folder) => join(folder, name));
   let isThere = false;
