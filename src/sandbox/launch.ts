@@ -16,8 +16,8 @@ export interface ChildProgram {
 
 const ENVIRONMENT = { NO_COLOR: "1", DENO_NO_UPDATE_CHECK: "1", TZ: "UTC" };
 
-/** Returns an environment without values of this process. `DENO_DIR` is below a device, so Deno cannot create a cache.
- * On Windows, sockets and random numbers need `SystemRoot`. */
+/** `DENO_DIR` is below a device, so Deno cannot create a cache. On Windows, sockets and random numbers need
+ * `SystemRoot`. */
 export function childEnvironment(os: typeof Deno.build.os): Readonly<Record<string, string>> {
   return os === "windows"
     ? { ...ENVIRONMENT, DENO_DIR: "\\\\.\\NUL\\deno", SystemRoot: "C:\\Windows" }
@@ -148,7 +148,6 @@ export class WorkFolder {
   readonly path: string;
   readonly #lock: Deno.FsFile | null;
 
-  /** Throws `ConfigError` if the system creates no folder. */
   constructor({ root, made = newFolder(root) }: { readonly root?: string | undefined; readonly made?: string } = {}) {
     this.path = made;
     this.#lock = lockFolder(this.path);
@@ -203,7 +202,7 @@ const LOCKS = {
 const O_RDONLY = 0, LOCK_EX_NB = 0b110, O_CLOEXEC = Deno.build.os === "darwin" ? 0x1000000 : 0o2000000;
 
 /** Returns a file that holds the lock until it closes or the process ends. The kernel keeps the lock, because process
- * ids mislead in containers that share the folder. Returns null if the system has no such locks. */
+ * ids mislead in containers that share the folder. */
 export function lockFolder(path: string): Deno.FsFile | null {
   try {
     const folder = Deno.openSync(path);
@@ -238,7 +237,6 @@ function isOld(path: string): boolean {
   }
 }
 
-/** Returns null if another process has locked the folder, or if the system cannot lock it. */
 function lockLeft(path: string): (() => void) | null {
   try {
     const library = Deno.dlopen(LIBRARY[Deno.build.os] ?? "", LOCKS);

@@ -65,8 +65,7 @@ export function wireId(): string {
   return random.id();
 }
 
-/** Returns the lengths and the header; the caller sends the payload after them. Throws RangeError if the header or the
- * payload exceeds its limit. */
+/** Returns the lengths and the header; the caller sends the payload after them. */
 export function frameHead({ header, payloadBytes }: { readonly header: Header; readonly payloadBytes: number }): Bytes {
   const json = encode(encoder, intrinsics.stringify(header));
   const jsonBytes = viewLength(json);
@@ -136,7 +135,6 @@ export class FrameReader {
   }
 }
 
-/** Throws ProtocolError if the input ends within the frame. */
 export function readFrameSync(read: (into: Uint8Array) => number | null): Frame {
   const exactly = (length: number): Bytes => {
     const out = new Uint8Array(length);
@@ -301,7 +299,6 @@ function add<T>(list: T[], item: T): void {
 const KINDS: readonly VariableKind[] = ["data", "function", "class", "instance", "pending", "lost"];
 const MAX_IMAGES = 100_000, MAX_NAME = 1000, MAX_SOURCE = 16 << 20, MAX_REASON = 2000;
 
-/** Throws ProtocolError if a field is invalid. */
 export function imageList(value: unknown): VariableImage[] {
   return new FrameFields({ images: value }, "variables").list("images", MAX_IMAGES).map(image);
 }

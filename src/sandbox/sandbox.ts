@@ -2,7 +2,6 @@ import type { FormerResults } from "../domain/query/host_call.ts";
 import type { BlockCall, BlockResult } from "../domain/query/query_schemas.ts";
 import type { VariableImage } from "../domain/query/variable.ts";
 
-/** The child reports the walls when it is ready. */
 export interface Walls {
   readonly realm: boolean;
   readonly permissions: boolean;
@@ -28,7 +27,6 @@ export interface HostCall {
   readonly args: readonly unknown[];
   readonly block: number;
   readonly signal: AbortSignal;
-  /** The block's result records these facts, besides name and time. */
   readonly told?: (facts: Omit<BlockCall, "name" | "ms">) => void;
 }
 
@@ -41,16 +39,13 @@ export interface SandboxOptions {
   readonly onOutput?: (chunk: { readonly stream: 1 | 2; readonly text: string }) => void;
   readonly limits: SandboxLimits;
   readonly grants: Grants;
-  /** Errors name these extensions, which have a grant to write. */
   readonly writers?: readonly string[];
-  /** The realm gets these globals, each of which needs a grant (domain/sandbox_grants.ts). */
   readonly globals?: readonly string[];
   /** Keys are bare names, and the realm evaluates the scripts in this order. */
   readonly modules?: Readonly<Record<string, string>>;
-  /** The sandbox calls this if a module throws or takes too long, so blocks lack its name. `ended` means that the
-   * module ended the child. */
+  /** `ended` means that the module ended the child. */
   readonly onModuleFailed?: (module: FailedModule) => void;
-  /** Relative paths in grants start here; without a workspace, the sandbox refuses them. */
+  /** Relative paths in grants start here; without a workspace, the sandbox refuses relative paths. */
   readonly workspace?: string;
   readonly environment?: Readonly<Record<string, string | undefined>>;
   /** The sandbox appends the child's command line to this command, which must pass stdio through. The first word is a
@@ -58,8 +53,8 @@ export interface SandboxOptions {
   readonly launcher?: readonly string[];
   /** The time of these functions does not count against a deadline while the block waits for no other work. */
   readonly untimed?: readonly string[];
-  /** For each function, this maps names that its results lack to the right names. A block that reads such a name from a
-   * result gets an error. The key "commits.sha" means `sha` of the objects in `commits`. */
+  /** A block gets an error if it reads one of these names from a result of the function. The key "commits.sha" means
+   * `sha` of the objects in `commits`. */
   readonly misnamed?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   readonly signal?: AbortSignal;
 }
@@ -76,13 +71,12 @@ export interface BlockRun {
   readonly iteration: number;
   readonly index: number;
   readonly deadlineMs: number;
-  /** An abort cancels the block; if the child cannot stop it, the variables are lost. */
+  /** An abort cancels the block; if the child cannot stop the block, the variables are lost. */
   readonly signal?: AbortSignal;
 }
 
 export interface RunReport {
   readonly result: BlockResult;
-  /** The versions are in order of definition. */
   readonly saved: readonly VariableImage[];
   readonly reads: readonly string[];
   /** For each variable that the block defines or assigns, these are the names in its defining and changing statements.
@@ -113,7 +107,7 @@ type BindPart = "whole" | "more" | "last";
 
 export interface RenderOptions {
   readonly deadlineMs: number;
-  /** Whether lists and objects become JSON instead of Markdown. */
+  /** If true, lists and objects become JSON instead of Markdown. */
   readonly json?: boolean;
 }
 
@@ -129,14 +123,12 @@ export interface Sandbox {
   render(template: string, options: RenderOptions): Promise<RenderReport>;
   /** Binds data and evaluates sources in the order of `requires`, with host calls disabled. */
   restore(images: readonly VariableImage[]): Promise<readonly VariableRestoreReport[]>;
-  /** Sets `results` and `printed` to the values of the earlier child that this child replaces. */
   restoreResults(results: FormerResults): Promise<void>;
-  /** The value goes through the codec. A system variable may wait for the next request, which sees it. The caller
-   * stores a text that it sends in parts, so blocks do not save the text while it is unchanged. */
+  /** A system variable may wait for the next request. The caller stores a text that it sends in parts, so blocks do not
+   * save the text while it is unchanged. */
   bind(name: string, value: unknown, options?: BindOptions): Promise<void>;
   /** Rejects with RangeError if the encoded value exceeds `maxBytes`. */
   read(name: string, options: { readonly maxBytes: number }): Promise<unknown>;
-  /** Unknown names have no effect. */
   forget(names: readonly string[]): Promise<void>;
   /** Cancels timers and pending host calls of a query that has ended. If the child reported no pending work, the
    * message waits for the next request. */
@@ -145,7 +137,6 @@ export interface Sandbox {
   close(): Promise<void>;
 }
 
-/** Active extensions grant these permissions to the sandbox. */
 export interface Grants {
   readonly net: readonly string[];
   readonly read: readonly string[];

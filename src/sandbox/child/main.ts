@@ -62,8 +62,8 @@ function confinedChild(files: ChildFiles): void {
   begin(finish());
 }
 
-/** Returns the URL of the worker's code. From source, this function reads the file before Landlock applies, and returns
- * the URL of a blob. An executable cannot load a blob as a worker, but it can load the embedded file. */
+/** From source, this function reads the file before Landlock applies, and returns the URL of a blob. An executable
+ * cannot load a blob as a worker, but it can load the embedded file. */
 function workerUrl(): string {
   if (Deno.build.standalone) return beside("worker.js").href;
   const text = Deno.readTextFileSync(beside("worker.js"));

@@ -23,7 +23,6 @@ export type WorkerStart = Pick<ChildStart, "setup" | "constants" | "scripts">;
 
 type Begin = (held: ConfinedWalls) => void;
 
-/** `url` is the URL of a Deno module. */
 export function loadBlocks(start: ChildStart, url: string): Begin {
   const found = scriptValue(start.scripts.blocks, { name: "sandbox.blocks", filename: url });
   if (!isMaker(found)) throw new TypeError("Cannot run blocks: the bundle is not a function");

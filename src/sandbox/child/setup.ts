@@ -36,7 +36,7 @@ export interface Setup {
   readonly access: ChildAccess;
 }
 
-/** Throws ProtocolError if a field is invalid. The payload of a `setup` frame is the codec bytes of the constants. */
+/** The payload of a `setup` frame is the codec bytes of the constants. */
 export function readSetup({ header, payload }: Frame): { readonly setup: Setup; readonly constants: Bytes } {
   if (header.t !== "setup") throw new ProtocolError(`Cannot begin: the first frame has the type "${header.t}"`);
   const fields = new FrameFields(header, "setup");
@@ -71,7 +71,6 @@ function readMisnamed(value: unknown): Misnamed {
   return byFunction as Misnamed;
 }
 
-/** The main process resolves the grants (`resolveGrants` in host/open_sandbox.ts). */
 export interface ChildAccess extends KernelAccess {
   /** Entries have the form "127.0.0.1:8080" or "[::1]:8080". */
   readonly net: readonly string[];
@@ -105,7 +104,7 @@ function readAccess(value: unknown): ChildAccess {
   };
 }
 
-/** Returns null if no path or address is granted. Values of the environment need no permission. */
+/** Values of the environment need no permission. */
 export function workerPermissions({ net, read, write }: ChildAccess): Deno.PermissionOptionsObject | null {
   if (net.length + read.length + write.length === 0) return null;
   const some = (names: readonly string[]): string[] | false => names.length > 0 ? [...names] : false;

@@ -4,14 +4,13 @@ import { bareList, flagsOf, intrinsics, intrinsics as own } from "./intrinsics.t
  * drops accessors, symbol keys and hidden properties; with `lost`, it keeps hidden properties and reports the other
  * losses. */
 
-/** Throws `CodecError` for a value that the codec does not support, at a depth over 1000, and over 5 million
- * objects. */
+/** Throws `CodecError` for a value that the codec does not support, and above the limits of depth, objects and size. */
 export function encode(value: unknown, options: EncodeOptions = {}): Uint8Array<ArrayBuffer> {
   return new Encoder(options).encode(value);
 }
 
-/** Throws `CodecError` for bytes that `encode` does not produce. Hostile bytes are safe: memory stays proportional to
- * their size, and no setter runs. */
+/** Throws `CodecError` for damaged bytes. Hostile bytes are safe: memory stays proportional to their size, and no
+ * setter runs. */
 export function decode(bytes: Uint8Array<ArrayBuffer>, options: DecodeOptions = {}): unknown {
   return new Decoder(bytes, options).decode();
 }
@@ -25,7 +24,6 @@ export function tableBytes(bytes: Uint8Array<ArrayBuffer>): number {
 interface EncodeOptions {
   /** Above the limit, `tooLarge` of the error is true. */
   readonly maxBytes?: number;
-  /** The limit counts slots of the table. Above the limit, `tooLarge` of the error is true. */
   readonly maxSlots?: number;
   /** Returns the name of an object's class, or the reason why the codec cannot keep the object. Without this function,
    * such objects become plain data. The function must not run code of the value. */
@@ -229,7 +227,6 @@ class Encoder {
     return at === queued ? "~" : "~@" + at;
   }
 
-  /** Queues a new object, and throws CodecError above the limit of objects. */
   index(value: object, name: string | number): number {
     const known = own.mapGet(this.#seen, value) as number | undefined;
     if (known !== undefined) return known;
@@ -283,8 +280,6 @@ class Encoder {
     return this.#options.lost ? own.ownKeys(value) : own.keys(value);
   }
 
-  /** Returns whether the record stores the property without attributes. The encoder keeps other properties for later,
-   * or reports them as lost. */
   #isUsual(key: PropertyKey, descriptor: PropertyDescriptor | undefined): key is string {
     if (typeof key === "symbol") this.lose("symbol key", key);
     else if (!hasValue(descriptor)) this.lose("getter", key);
@@ -589,7 +584,6 @@ class SegmentWriter {
   #used = 1;
   readonly #check: (size: number) => void;
 
-  /** `check` throws if the size exceeds the caller's limit. */
   constructor(format: number, check: (size: number) => void) {
     this.#bytes[0] = format;
     this.#check = check;
@@ -612,7 +606,6 @@ class SegmentWriter {
     return `~S${at}:${this.#used - at}`;
   }
 
-  /** Returns the offset of the copy. */
   bytes(bytes: Uint8Array<ArrayBuffer>): number {
     const at = this.#used;
     this.#check(at + own.viewLength(bytes));
@@ -1196,8 +1189,7 @@ function bigInt(hex: string): bigint {
   return negative ? -value : value;
 }
 
-/** The decoder counts slots before it builds a value. The decoder refuses nesting such as "[[[[", which would take many
- * times the memory of the bytes. */
+/** The decoder refuses nesting such as "[[[[", which would take many times the memory of the bytes. */
 function slotsIn(table: Uint8Array<ArrayBuffer>, length: number): number {
   let inText = false, slots = 1;
   for (let i = 1; i < length; i++) {

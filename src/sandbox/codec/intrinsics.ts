@@ -32,7 +32,7 @@ export function addResultPrototype(name: string, prototype: object): void {
   resultPrototypes[name] = prototype;
 }
 
-/** Returns Object.prototype if the prototype is one of `addResultPrototype`. */
+/** Returns `Object.prototype` if the prototype is a prototype of `addResultPrototype`. */
 function prototypeOf(value: object): object | null {
   const found: object | null = getPrototypeOf(value);
   if (found === objectPrototype || found === null || !isProxy(found)) return found;
@@ -132,7 +132,6 @@ export const intrinsics = {
   descriptorOf: Object.getOwnPropertyDescriptor,
   defineProperty: Object.defineProperty,
   prototypeOf,
-  /** Returns undefined for an object that is not a result. */
   resultName: (value: object): string | undefined => {
     const found: object | null = getPrototypeOf(value);
     return found === objectPrototype || found === null ? undefined : nameOfResult(found);

@@ -4,7 +4,6 @@ export interface GrantedPath {
   readonly folder: boolean;
 }
 
-/** The operating system allows a child this access for its grants. */
 export interface KernelAccess {
   readonly read: readonly GrantedPath[];
   readonly write: readonly GrantedPath[];

@@ -57,8 +57,7 @@ function guarded({ checks, answer }: GuardedCall): Operation[] {
   return [...tests, verdict(VERDICT.allow)];
 }
 
-/** The filter covers all threads of the process (TSYNC). Call this after loading, which needs calls that the filter
- * refuses. The process needs no_new_privs. Returns a text for each failure. */
+/** Call this after loading, which needs calls that the filter refuses. */
 export function seccomp(libc: Libc, access: KernelAccess): string[] {
   return installFilter(libc, allowedCalls({ pid: Deno.pid, access }));
 }
@@ -134,9 +133,8 @@ interface GuardedCall {
   readonly checks: readonly {
     readonly index: number;
     readonly oneOf?: readonly number[];
-    /** The call must set none of these bits. */
     readonly none?: number;
-    /** The call must set at least one of these bits. Without any of the three fields, the pointer must be null. */
+    /** Without any of the three fields, the pointer must be null. */
     readonly some?: number;
   }[];
   /** The kernel does not execute the call and returns this error. */
@@ -154,7 +152,6 @@ const SET_ID_AND_STICKY = 0o7000;
 const CLONE_THREAD = 0x10000;
 const EINVAL = 22;
 
-/** The grants do not affect these calls; `pid` is the child's own. */
 const always = (pid: number): readonly GuardedCall[] => [
   { name: "clone", checks: [{ index: 0, some: CLONE_THREAD }] }, // The child may create threads, never processes.
   { name: "tgkill", checks: [{ index: 0, oneOf: [pid] }] }, // `abort()` signals its own process with this call.

@@ -110,7 +110,6 @@ const OPEN_FILES = 64;
 const STATUS_BYTES = 1 << 20;
 const STATUS = "/proc/self/status", MAPPED = /^VmData:\s+(\d+) kB$/m;
 
-/** Returns a text for each failure. */
 export class ProcessLimits {
   readonly #libc: Libc;
   #usage = -1;
@@ -119,7 +118,7 @@ export class ProcessLimits {
     this.#libc = libc;
   }
 
-  /** Call this before Landlock, which would block the file with the mapped memory. Returns a text for each failure. */
+  /** Call this before Landlock, which would block the file with the mapped memory. */
   set(parentPid: number): string[] {
     const failed = [
       ...this.#prctl("parent death signal", PR_SET_PDEATHSIG, SIGKILL),
@@ -167,8 +166,7 @@ const BATCH_BYTES = 32 << 10;
 // These are offsets in struct linux_dirent64.
 const LENGTH = 16, NAME = 19;
 
-/** An exec leaves open only descriptors without close-on-exec, which the runtime sets on its own files. Returns
- * failures. */
+/** An exec leaves open only descriptors without close-on-exec, which the runtime sets on its own files. */
 function closeInherited(libc: Libc): string[] {
   const folder = libc.open(FOLDER);
   if (folder < 0) return [`inherited descriptors: Vis cannot read ${FOLDER}`];

@@ -11,8 +11,7 @@ interface Landlock {
 }
 
 /** Landlock covers this thread and its later threads, but not existing ones, so call this as early as possible. The
- * system call filter must cover stat, readlink, chmod, unix path sockets, UDP, io_uring and memfd. Throws Error for an
- * access that this kernel cannot restrict exactly. */
+ * system call filter must cover stat, readlink, chmod, unix path sockets, UDP, io_uring and memfd. */
 export function landlock(libc: Libc, access: KernelAccess): Landlock {
   const abi = landlockAbi(libc);
   const rules = rulesFor(abi, access);
@@ -37,7 +36,6 @@ export function landlock(libc: Libc, access: KernelAccess): Landlock {
   return { abi, failed: rules.missing };
 }
 
-/** Returns 0 if this kernel has no Landlock. */
 export function landlockAbi(libc: Libc): number {
   return Math.max(libc.call("landlock_create_ruleset", [0n, 0n, VERSION]), 0);
 }
@@ -102,7 +100,6 @@ export interface LandlockRules {
   readonly attributeBytes: number;
   readonly paths: readonly PathRule[];
   readonly ports: readonly { readonly port: number; readonly rights: bigint }[];
-  /** The texts name restrictions that this kernel lacks. */
   readonly missing: readonly string[];
   /** The caller must refuse these grants, because this kernel cannot restrict them exactly. */
   readonly unsafe: readonly string[];
@@ -157,8 +154,7 @@ export function howReal({ link }: { readonly link: boolean }): readonly bigint[]
   return [O_PATH_CLOEXEC | (link ? O_NOFOLLOW : 0n), 0n, RESOLVE_NO_SYMLINKS];
 }
 
-/** The path had no link when Vis resolved it, and the kernel refuses a link that appeared since. Throws Error if the
- * kernel cannot open the path. */
+/** The path had no link when Vis resolved it, and the kernel refuses a link that appeared since. */
 function openReal(libc: Libc, path: string): number {
   const name = new TextEncoder().encode(`${path}\0`);
   const how = new Uint8Array(new BigUint64Array(howReal({ link: false })).buffer);

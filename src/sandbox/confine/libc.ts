@@ -13,7 +13,6 @@ type Address = bigint;
 export class Libc {
   readonly #library: Deno.DynamicLibrary<typeof SYMBOLS>;
 
-  /** Throws without glibc. */
   constructor() {
     this.#library = Deno.dlopen("libc.so.6", SYMBOLS);
   }
@@ -28,7 +27,7 @@ export class Libc {
     return this.call("prlimit64", [0n, BigInt(resource), limit]);
   }
 
-  /** Returns the value up to which this process may raise a limit. Throws Error if the system does not report it. */
+  /** Returns the value up to which this process may raise a limit. */
   hardLimit(resource: number): number {
     const found = new BigUint64Array(2); // The kernel writes the current limit and the hard limit.
     if (this.call("prlimit64", [0n, BigInt(resource), 0n, this.address(new Uint8Array(found.buffer))]) < 0) {
@@ -37,13 +36,11 @@ export class Libc {
     return Number(found[1]);
   }
 
-  /** Returns -1 on failure. */
   call(name: CommonCall, args: readonly [bigint?, bigint?, bigint?, bigint?, bigint?]): number {
     const [a = 0n, b = 0n, c = 0n, d = 0n, e = 0n] = args;
     return Number(this.#library.symbols.syscall(BigInt(numberOf(name)), a, b, c, d, e));
   }
 
-  /** Returns a negative number on failure. */
   open(path: string): number {
     const name = new TextEncoder().encode(`${path}\0`);
     return this.call("openat", [AT_FDCWD, this.address(name), O_CLOEXEC]);
@@ -57,7 +54,6 @@ export class Libc {
     return new TextDecoder().decode(this.readAt(descriptor, { maxBytes, offset: 0 }));
   }
 
-  /** Returns the bytes of one read at this offset, and none at the end. */
   readAt(
     descriptor: number,
     { maxBytes, offset }: { readonly maxBytes: number; readonly offset: number },
@@ -291,7 +287,6 @@ export type Architecture = typeof Deno.build.arch;
 
 const COLUMNS: Readonly<Record<Architecture, 0 | 1>> = { x86_64: 0, aarch64: 1 };
 
-/** Vis can make and filter system calls only on such a machine. */
 export const hasCallNumbers = Deno.build.os === "linux" && Deno.build.arch in COLUMNS;
 
 export function numberOf(name: CallName, architecture: Architecture = Deno.build.arch): number {

@@ -21,7 +21,7 @@ export interface Layer extends GrantedPath {
   readonly writable: boolean;
 }
 
-/** The program must not read this file. `inode` shows whether another file has taken the path meanwhile. */
+/** `inode` shows whether another file has taken the path meanwhile. */
 export interface HiddenFile {
   readonly path: string;
   readonly inode: bigint;
@@ -35,7 +35,6 @@ export interface OwnNamespaces {
   readonly other: number | null;
   /** An ordinary user needs a user namespace with these ids; null means root. */
   readonly user: { readonly uid: number; readonly gid: number } | null;
-  /** These links of the machine lead to the program's files. */
   readonly links: readonly (readonly [path: string, to: string])[];
   /** The layers are parts of folders that the program may change, outer parts first. A layer stays at its path. */
   readonly layers: readonly Layer[];
@@ -45,7 +44,6 @@ export interface OwnNamespaces {
 export interface ExecPolicy {
   readonly cwd: string;
   readonly input: boolean;
-  /** The program may read and execute these absolute, real paths. */
   readonly read: readonly GrantedPath[];
   /** The program may list the entries of these folders recursively, but not read them. */
   readonly list: readonly string[];
@@ -76,14 +74,11 @@ const NOTHING = new Uint8Array(32);
 const fault = (what: string): string =>
   `${SAID.failed} Cannot confine a program: the kernel refused the step "${what}"`;
 
-/** The plan depends on these facts about the machine. */
 export interface ExecMachine {
   readonly abi: number;
-  /** Returns the value up to which this process may raise a limit. */
   hardLimit(resource: number): number;
 }
 
-/** Throws Error without Landlock. */
 export function execPlan(policy: ExecPolicy, machine: ExecMachine): Plan {
   const { network, namespaces, input } = policy;
   const { abi } = machine;
@@ -117,7 +112,7 @@ function dropPrivileges(
   // An ordinary user has no capability to drop, so this call may fail.
   for (let one = 0; one <= LAST_CAPABILITY; one++) plan.may("prctl", [PR_CAPBSET_DROP, one]);
   if (owner !== null) {
-    // Each step fails if root itself has no right to it, and the program keeps the ids of root, without its privileges.
+    // If root has no right to a step, the step fails, and the program keeps the ids of root without the privileges.
     plan.may("setgroups", [0, 0]);
     plan.may("setresgid", [owner.gid, owner.gid, owner.gid]);
     plan.may("setresuid", [owner.uid, owner.uid, owner.uid]);
@@ -254,7 +249,7 @@ const HOW_BYTES = 24, ATTRIBUTE_BYTES = 32;
 const EEXIST = 17;
 /** An empty file system takes at most this share of memory. */
 const EMPTY_OPTIONS = "mode=755,size=25%";
-/** Vis builds the new tree in this folder, because Linux machines have it, and the tree covers it meanwhile. */
+/** Vis builds the new tree in this folder, because Linux machines have it. The tree covers the folder meanwhile. */
 const BASE = "/usr";
 const PROCESSES = "/proc";
 const DEVICE_LINKS = [["fd", "/proc/self/fd"], ["stdin", "fd/0"], ["stdout", "fd/1"], ["stderr", "fd/2"]] as const;
@@ -263,7 +258,7 @@ const SHARED_MEMORY = "/dev/shm";
 
 const noMounts = (what: string): string => noNamespaces(`the kernel refused to ${what} for a private file system`);
 
-/** The program sees the new tree as its root, so this removes the prefix. */
+/** The program sees the new tree as its root, so this function removes the prefix. */
 function shown(path: string): string {
   return path.startsWith(`${BASE}/`) ? path.slice(BASE.length) : path;
 }
@@ -276,8 +271,7 @@ interface Tree {
   readonly writable: boolean;
 }
 
-/** The kernel mounts the paths of the policy in a private file system. The process gets its own queues and shared
- * memory. */
+/** The process gets its own queues and shared memory. */
 function privateMounts(
   plan: Plan,
   policy: Paths & Pick<ExecPolicy, "cwd">,
@@ -325,7 +319,7 @@ function outermostTrees({ read, list, write, devices }: Paths): readonly Tree[] 
   for (const one of read) add({ ...one, writable: false });
   for (const path of list) add({ path, folder: true, writable: false });
   for (const path of devices) add({ path, folder: false, writable: false });
-  // A writable folder inside a read-only one needs its own tree.
+  // A writable folder inside a read-only folder needs its own tree.
   const isNeeded = ({ path, writable }: Tree): boolean => {
     for (let end = path.lastIndexOf("/"); end > 0; end = path.lastIndexOf("/", end - 1)) {
       const outer = trees.get(path.slice(0, end));
@@ -423,7 +417,7 @@ const OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV;
 const READ = EXECUTE | READ_FILE | READ_DIR;
 const DEVICE = READ_FILE | WRITE_FILE | TRUNCATE | IOCTL_DEV;
 
-/** The rules deny all known rights that they do not name. */
+/** The kernel denies a handled right that no rule grants for the path. */
 export function execRules(
   abi: number,
   { read, list, write, devices, network, namespaces }: Pick<

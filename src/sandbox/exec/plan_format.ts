@@ -9,7 +9,7 @@ export interface Place {
   readonly at: number;
 }
 
-/** The step is a system call, or a comparison that returns 1 if the bytes at two places are equal, and 0 otherwise. */
+/** `differ` compares the bytes at two places: it returns 1 if the bytes are equal, and 0 otherwise. */
 export interface PlanStep {
   readonly call: CommonCall | "differ";
   readonly args: readonly Word[];
@@ -66,7 +66,7 @@ export class Plan {
     this.may("close", [descriptor]);
   }
 
-  /** Returns the length of the plan followed by its bytes, for init.c. Returns null if the plan is too long. */
+  /** Returns null if the plan is too long. */
   async encode(
     { token, argv, env }: Readonly<Record<"argv" | "env", readonly string[]>> & { readonly token: string },
   ): Promise<Uint8Array<ArrayBuffer> | null> {
@@ -95,7 +95,6 @@ class Image {
   #view = new DataView(this.#bytes.buffer);
   #end = 0;
   readonly #pointers: number[] = [];
-  /** Equal texts share one place. */
   readonly #placed = new Map<string | Uint8Array, number>();
 
   constructor(length: number) {

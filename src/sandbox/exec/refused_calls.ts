@@ -92,7 +92,7 @@ const ABSENT: readonly CallName[] = ["clone3", "openat2"];
 
 interface Check {
   readonly index: number;
-  /** The value must be one of these, be none of these, share a bit with them, or share none. */
+  /** `bits` requires a common bit with a value, and `noBits` forbids a common bit. */
   readonly test: "is" | "noneOf" | "bits" | "noBits";
   readonly values: readonly number[];
 }
@@ -108,8 +108,8 @@ const refused = (name: CallName, ...when: readonly (readonly Check[])[]): Refuse
 
 const F_SETLEASE = 1024, F_NOTIFY = 1026;
 const NEW_NAMESPACES = 0x7e020000, TIOCSTI = 0x5412, TIOCLINUX = 0x541c;
-/** The first bit is O_CREAT, and the second distinguishes O_TMPFILE from O_DIRECTORY. Only with one of them, a mode
- * follows the flags. */
+/** The first bit is O_CREAT, and the second distinguishes O_TMPFILE from O_DIRECTORY. A mode follows the flags only
+ * with one of these bits. */
 const CREATES = 0o100 | 0o20000000;
 const SET_ID = 0o6000;
 const O_WRONLY = 1, O_RDWR = 2, O_TRUNC = 0o1000;
@@ -162,8 +162,8 @@ function opening({ emptying }: { readonly emptying: boolean }): readonly Refused
 }
 
 /** Unix sockets lead to services of this machine, except in a private network, whose programs see only their own files.
- * A workspace may contain a socket of another program, so a program alone gets none. Netlink only describes a private
- * network, and libraries list addresses with it. */
+ * A workspace may contain a socket of another program, so a program alone gets no unix socket. Netlink only describes a
+ * private network, and libraries list addresses with it. */
 function sockets(network: ProgramNetwork): readonly RefusedWhen[] {
   switch (network) {
     case "none":

@@ -39,7 +39,6 @@ export class ByteGate {
     for (const go of waiting) go();
   }
 
-  /** Returns null if the gate has room now. */
   room(): Promise<void> | null {
     return this.#held < this.#limit ? null : new Promise((resolve) => this.#waiting.push(resolve));
   }
@@ -109,18 +108,16 @@ export class CallRegistry {
     await Promise.all(open.map(({ ended }) => ended.promise));
   }
 
-  /** These milliseconds count the time in which a call with its own deadline was open, over the child's life. */
+  /** The value counts milliseconds in which a call with its own deadline was open, over the child's life. */
   get untimedMs(): number {
     const { open, since, before } = this.#patience;
     return before + (open > 0 ? performance.now() - since : 0);
   }
 
-  /** Resolves when reading from the child may continue; returns null if it may continue now. */
   room(): Promise<void> | null {
     return this.#gate.room() ?? ALL_CHILDREN.room();
   }
 
-  /** Throws ProtocolError for an invalid `call` frame. */
   receive({ header, payload }: Frame): void {
     const fields = new FrameFields(header, "call");
     const id = fields.id(), run = fields.id("run"), name = fields.text("name", 200);
@@ -148,7 +145,7 @@ export class CallRegistry {
     void this.#serve({ id, run: known, name, payload, signal: abort.signal });
   }
 
-  /** A `cancel` frame that arrives after the answer is valid. Throws ProtocolError if the call never existed. */
+  /** A `cancel` frame that arrives after the answer is valid. */
   cancel({ header }: Frame): void {
     const id = new FrameFields(header, "cancel").id();
     if (!this.#used.has(id)) throw new ProtocolError("Cannot cancel a call: it was not made");
@@ -161,8 +158,7 @@ export class CallRegistry {
     for (const call of this.#calls.values()) if (call.run === id) call.abort.abort();
   }
 
-  /** The caller calls the returned function when the child reports that no more frames of the query can come. The
-   * function forgets all calls except unanswered ones. */
+  /** The caller calls the returned function when the child reports that no more frames of the query can come. */
   endQuery(): () => void {
     this.#abortAll();
     const runs = [...this.#runs.keys()], ids = [...this.#used];
@@ -246,7 +242,8 @@ export class CallRegistry {
     if (untimed && isAdmitted && --this.#patience.open === 0) {
       this.#patience.before += performance.now() - this.#patience.since;
     }
-    // A child that waits for the main process to read could not receive the answer, so this frees the room first.
+    // A child that waits for the main process to read could not receive the answer, so the registry frees the room
+    // first.
     this.#release(payload.length);
     if (run.calls.length < MAX_RECORDED) {
       const { exitCode, changes } = said;
@@ -259,7 +256,8 @@ export class CallRegistry {
   }
 }
 
-/** Returns an upper bound. Text takes up to twice its bytes, and the table's length bounds its values. */
+/** The result is an upper bound: text takes up to twice its bytes, and the length of the table limits the number of
+ * values. */
 function heapOf(payload: Bytes): number {
   const values = Math.min(MAX_CALL_VALUES, tableBytes(payload) / 2);
   return payload.length * 2 + values * BYTES_PER_VALUE;

@@ -28,11 +28,10 @@ const NOTHING: Bytes = new Uint8Array(0);
 
 interface ChildLinkOptions {
   readonly process: Deno.ChildProcess;
-  /** If it throws, Vis kills the child with the message of the error as the reason. */
+  /** If `onFrame` throws, Vis kills the child with the message of the error as the reason. */
   readonly onFrame: (frame: Frame) => void;
   /** The link calls this before it reads a chunk, so that the main process can stop reading while too much waits. */
   readonly mayRead: () => Promise<void> | null;
-  /** The link calls this once, after the process has ended. */
   readonly onEnd: (exit: ChildExit) => void;
 }
 
@@ -63,14 +62,13 @@ export class ChildLink {
     return this.#ended;
   }
 
-  /** Throws RangeError if the header or the payload is too large. If the child has ended, `onEnd` reports that
-   * instead. */
+  /** Throws RangeError if the header or the payload is too large. */
   send(header: Header, payload: Bytes = NOTHING): void {
     this.sendLater(header, payload);
     if (!this.#writing) void this.#write();
   }
 
-  /** The frame goes out with the next one, because it is not worth waking the child. */
+  /** The frame goes out with the next frame, because the frame is not worth waking the child. */
   sendLater(header: Header, payload: Bytes = NOTHING): void {
     const head = frameHead({ header, payloadBytes: payload.length });
     this.#waiting.push(head);
@@ -90,7 +88,7 @@ export class ChildLink {
     this.#writing = false;
   }
 
-  /** No loop can delay SIGKILL. The first reason counts. */
+  /** The first reason counts. */
   kill(why: string): void {
     this.#killedFor ??= why;
     try {
@@ -140,7 +138,6 @@ export class ChildLink {
   }
 }
 
-/** A copy joins small neighbours into one write, and a large payload goes out without a copy. */
 function joinSmall(parts: readonly Bytes[]): readonly Bytes[] {
   const joined: Bytes[] = [];
   for (let at = 0; at < parts.length;) {
@@ -180,7 +177,7 @@ export class Requests {
     return this.#open.size === 0;
   }
 
-  /** The caller sends the request in several frames with this id. Rejects with SandboxEnded if the child ends first. */
+  /** Rejects with SandboxEnded if the child ends first. */
   begin(): { readonly id: string; readonly answer: Promise<AnswerFrames> } {
     const id = wireId();
     const { promise, resolve, reject } = Promise.withResolvers<AnswerFrames>();
@@ -199,7 +196,7 @@ export class Requests {
     return await this.within(answer, ms);
   }
 
-  /** The message needs no answer and goes out with the next frame. Throws SandboxEnded if the child has ended. */
+  /** The message needs no answer and goes out with the next frame. */
   tell(header: Header, payload?: Bytes): void {
     if (this.#gone) throw this.#gone;
     this.#link.sendLater({ ...header, id: null }, payload);
@@ -214,7 +211,6 @@ export class Requests {
     }
   }
 
-  /** Throws ProtocolError if no request has the id of the answer. */
   receive({ header, payload }: Frame): void {
     const fields = new FrameFields(header, "done");
     const id = fields.id();
@@ -267,7 +263,6 @@ export class Heartbeat {
     unrefTimer(this.#timer);
   }
 
-  /** Throws ProtocolError for a `pong` frame without a ping. */
   receive({ header }: Frame): void {
     if (!this.#sent.delete(new FrameFields(header, "pong").id())) {
       throw new ProtocolError("Cannot accept a pong: no request waits for it");
@@ -318,7 +313,6 @@ const PANIC_TEXT = /has panicked|panicked at/;
 interface ChildExitFacts {
   readonly status: Deno.CommandStatus;
   readonly stderr: string;
-  /** The value is null if Vis did not kill the child. */
   readonly killedFor: string | null;
 }
 
@@ -366,8 +360,7 @@ export interface Observed {
   readonly ms: number;
 }
 
-/** Each frame may have saved variables, and the last frame has the result. Throws ProtocolError or CodecError for data
- * that a genuine child does not send. */
+/** Each frame may have saved variables, and the last frame has the result. */
 export function readRunReport({ payloads, header }: AnswerFrames, observed: Observed): RunReport {
   const last = payloads[payloads.length - 1];
   if (!last) throw new ProtocolError("Cannot read a report: it has no result");
@@ -483,7 +476,6 @@ function body({ payloads }: AnswerFrames): unknown {
   throw error.flag("tooLarge") ? new RangeError(message) : new Error(message);
 }
 
-/** Returns undefined for a request without a value. */
 export function readValue(answer: AnswerFrames): unknown {
   const value = body(answer);
   if (value === null) return undefined;
@@ -517,7 +509,6 @@ interface AnswerFrames {
   readonly header: Header;
 }
 
-/** Throws ProtocolError for an invalid frame. */
 export function readReady(header: Header): Walls {
   const fields = new FrameFields(header, "ready");
   fields.oneOf("version", [PROTOCOL_VERSION]);
@@ -532,7 +523,6 @@ export function readReady(header: Header): Walls {
   };
 }
 
-// Matches C0 without \t and \n, DEL, C1, and marks that change the direction of text.
 // deno-lint-ignore no-control-regex
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
 

@@ -1,5 +1,3 @@
-/* The main process opens a sandbox here; `sandbox.ts` declares the interface. */
-
 import { isAbsolute, join } from "node:path";
 import { fileFault, messageOf, reasonOf, SandboxEnded } from "../../domain/errors.ts";
 import { parseNetGrant, REALM_GLOBALS } from "../../domain/sandbox_grants.ts";
@@ -60,21 +58,18 @@ import {
   Requests,
 } from "./_child_link.ts";
 
-/** Tests and the probe of `vis doctor` use these options to show the effect of each wall alone. */
 export interface SandboxTestOptions {
   readonly walls?: Partial<WallSwitches>;
-  /** The sandbox creates the child's working folder here; by default in the temporary folder. */
   readonly folderRoot?: string;
   readonly program?: ChildProgram;
   /** Emulated machines need a longer time for the child's start. */
   readonly startMs?: number;
 }
 
-/** Starting a child keeps a processor busy, so starting more than one per core would only delay all of them. */
+/** Starting a child keeps a processor busy, so starting more than one child per core would only delay all starts. */
 const slots = new Semaphore(navigator.hardwareConcurrency, () => new SandboxEnded("the caller stopped waiting for it"));
 
-/** The caller owns the child and must `close` it. Rejects with SandboxEnded if the child does not start, and with Error
- * if its bundles are missing or a grant is impossible. `walls` reports which walls are in place. */
+/** The caller owns the child and must `close` it. Rejects with `SandboxEnded` if the child does not start. */
 export function openSandbox(options: SandboxOptions, test: SandboxTestOptions = {}): Promise<Sandbox> {
   return slots.run(async () => {
     const walls: WallSwitches = { ...ALL_WALLS, ...test.walls };
@@ -249,7 +244,7 @@ class ConfinedSandbox implements Sandbox {
     return this.#exit !== null;
   }
 
-  /** The caller calls this once, before other methods. Rejects with SandboxEnded if the child does not start. */
+  /** The caller calls this once, before other methods. */
   async start(): Promise<void> {
     const late = `it was not ready within ${this.#startMs / 1000} s`;
     const timer = setTimeout(() => this.#link.kill(late), this.#startMs);
@@ -489,8 +484,7 @@ interface ActiveRunOptions {
   readonly kill: (why: string) => void;
 }
 
-/** The child ends its blocks itself. If a block has not ended `graceMs` after its deadline, nothing can stop it, so Vis
- * kills the child. */
+/** If a block has not ended `graceMs` after its deadline, nothing can stop it, so Vis kills the child. */
 export class ActiveRun {
   readonly #options: ActiveRunOptions;
   readonly #begun = performance.now();
@@ -538,7 +532,6 @@ export class ActiveRun {
     await Promise.race([this.#options.calls.abortedEnd(this.#options.id), promise]);
   }
 
-  /** `ms` is the time for which the child has waited only for calls with their own deadlines. */
   waited(ms: number, { goesOn }: { readonly goesOn: boolean }): void {
     this.#waiting = { since: goesOn ? performance.now() : null, before: ms };
   }
@@ -570,7 +563,6 @@ export class ActiveRun {
     kill(`${this.#overdue ? timedOut(block.deadlineMs) : "the block was cancelled"}, and the block did not stop`);
   }
 
-  /** `names` are the names that the block was going to define. */
   failed(exit: Pick<ChildExit, "why" | "outOfMemory">, names: readonly string[]): RunReport {
     const lost = "; the changes of this block are lost";
     const observed = { ...this.observed, lost: names };
@@ -602,8 +594,7 @@ export class ActiveRun {
     this.#timers.add(timer);
   }
 
-  /** The child reports the time in which it waited only for calls with their own deadlines. Vis believes this only
-   * while such a call was open. */
+  /** Vis counts a waiting time that the child reports only as far as a call with its own deadline was open. */
   #afterOwnTime(ms: number, f: () => void): void {
     const untimed = Math.min(this.#waitedMs, this.#options.calls.untimedMs - this.#untimedBefore);
     const left = ms - (performance.now() - this.#begun - untimed);
@@ -645,7 +636,6 @@ export class BlockOutput {
     return this.#texts[2];
   }
 
-  /** Throws ProtocolError if the child sends more than its limit. */
   receive({ header, payload }: Frame): void {
     const stream = new FrameFields(header, "output").oneOf("stream", [1, 2]);
     if (payload.length > MAX_OUTPUT_BYTES) {

@@ -115,15 +115,14 @@ const PROBES: readonly Probe[] = [
 
 interface ProbeOptions {
   readonly launcher?: readonly string[];
-  /** The signal ends the children. The probe cleans up and rejects with the reason of the signal. */
+  /** The probe cleans up and rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
   readonly targets?: ProbeTargets;
   readonly folderRoot?: string;
   readonly startMs?: number;
 }
 
-/** The probe tests each wall alone, with the other walls down, except the limits that the kernel wall needs. Rejects if
- * a child does not start. */
+/** The probe tests each wall alone, with the other walls down, except the limits that the kernel wall needs. */
 export async function probeWalls(options: ProbeOptions = {}): Promise<readonly WallProbe[]> {
   const { signal, folderRoot } = options;
   signal?.throwIfAborted();
@@ -134,7 +133,7 @@ export async function probeWalls(options: ProbeOptions = {}): Promise<readonly W
   try {
     const secret = `${folder}/secret`;
     await Deno.writeTextFile(secret, "secret");
-    // Each probe has a child and a folder to remove, so this waits for all of them.
+    // Each probe has a child and a folder to remove, so the function waits for all probes.
     const tried = await Promise.allSettled(PROBES.map((probe) => tryWall(probe, secret, options)));
     signal?.throwIfAborted();
     return tried.map((one) => {

@@ -20,7 +20,6 @@ export function moduleReader(): (source: string, path: string) => ModuleSource {
 
 const MAX_MODULE_CHARS = 1 << 20;
 
-/** The function throws Error with the reason if it cannot make a script from the module. */
 export function realmModuleReader(): (source: string, path: string) => string {
   const stripTypes = typeStripper();
   return (source, path) => {
@@ -86,7 +85,6 @@ interface ModuleImport {
   readonly end: number;
 }
 
-/** Throws SyntaxError if the text is not a module. */
 function moduleImports(code: string): readonly ModuleImport[] {
   const program = parse(code, { ecmaVersion: "latest", sourceType: "module", allowHashBang: true });
   return importsIn(program).toSorted((a, b) => a.start - b.start);
@@ -103,8 +101,7 @@ function importsIn(node: AnyNode): ModuleImport[] {
 /** No module uses this name, so it can hold a default export without a name. */
 const DEFAULT = "default\u200d";
 
-/** Returns a script whose value is the default export, or an object without prototype of the named exports. Throws
- * Error if the module imports, awaits at its top level, has no exports, or has both default and named exports. */
+/** Returns a script whose value is the default export, or an object without prototype of the named exports. */
 function moduleScript(code: string): string {
   const program = parse(code, { ecmaVersion: "latest", sourceType: "module", allowHashBang: true });
   const fault = faultOf(program);
@@ -191,8 +188,8 @@ function nameOf(node: ExportNamedDeclaration["specifiers"][number]["local"]): st
   return node.type === "Identifier" ? node.name : String(node.value);
 }
 
-/** Returns names that the module uses, and that neither it nor the platform defines. An operand of `typeof` does not
- * count. */
+/** Returns names that the module uses and that neither the module nor the platform defines. An operand of `typeof` does
+ * not count. */
 export function undefinedNames(code: string): readonly { readonly name: string; readonly line: number }[] {
   const program = parse(code, { ecmaVersion: "latest", sourceType: "module", allowHashBang: true, locations: true });
   const imported = new Set(
@@ -254,8 +251,7 @@ const DASHED = /([\w$]:[\w$]+)((?:-+[\w$]+)+)/g;
 /** The parsers accept this letter in names. The letter looks like a dash and does not occur in code. */
 const DASH = "\ua7f7";
 
-/** Returns null if a parser for its kind reads the file. No parser knows every version of the language, so only faults
- * that all report count. */
+/** No parser knows every version of the language, so a fault counts only if all parsers report a fault. */
 export function moduleTextFault(path: string, text: string, loadSucrase: () => SucraseTransform): Fault | null {
   const isTyped = /\.[cm]?tsx?$/i.test(path);
   const plain = isTyped ? null : scriptFault(text);

@@ -38,10 +38,8 @@ interface Active {
   readonly run: RunRequest;
   readonly context: RunContext;
   readonly begun: number;
-  /** Each pause postpones the deadline. */
   deadline: number;
   pausedAt: number | null;
-  /** If true, the child returns to the event loop, where the run ends. */
   isDue: boolean;
   ending: Ending | null;
   returned: unknown;
@@ -55,11 +53,9 @@ const NO_VALUE = undefined;
 
 export class Blocks {
   readonly #parts: BlockParts;
-  /** The value is null without a timer, or if the timer expired in a pause. */
   #timer: ReturnType<typeof captured.setTimeout> | null = null;
   #active: Active | null = null;
   #lastId = "";
-  /** The background work of these runs may still be active. */
   #contexts = new look.Set<RunContext>();
 
   constructor(parts: BlockParts) {
@@ -70,8 +66,7 @@ export class Blocks {
     return this.#lastId;
   }
 
-  /** Returns milliseconds. Ends a block that is out of time, because its timer is late if turns follow each other
-   * without a pause. */
+  /** Ends a block that is out of time, because its timer is late if turns follow each other without a pause. */
   limitMs(owner: RunContext | null): number {
     const active = this.#active;
     if (!active) return BACKGROUND_MS;
@@ -82,7 +77,7 @@ export class Blocks {
     return !isOwn ? BESIDE_MS : active.ending ? AFTER_END_MS : left;
   }
 
-  /** The time of a block pauses while it can wait only for calls with their own deadlines. */
+  /** The time of a block pauses while the block waits only for calls with their own deadlines. */
   onIdle(): void {
     const active = this.#active;
     const { calls, timers, isQuiet } = this.#parts;
@@ -132,7 +127,6 @@ export class Blocks {
     turns.soon(() => captured.context.run(context, () => this.#start(active)), context);
   }
 
-  /** Returns whether the child is inactive until the main process answers a host call or ends the block's time. */
   get onlyWaits(): boolean {
     const active = this.#active;
     if (!active || active.ending || active.pausedAt !== null || active.isDue) return false;
@@ -162,7 +156,6 @@ export class Blocks {
     this.#parts.outside.abort(null, why);
   }
 
-  /** A null deadline stops the checks. */
   #watch(deadline: number | null): void {
     if (this.#timer !== null) captured.clearTimeout(this.#timer);
     const left = deadline === null ? 0 : deadline - captured.now();
@@ -190,7 +183,6 @@ export class Blocks {
     this.#watch(active.deadline);
   }
 
-  /** `deadline` applies if the pause ends now. */
   #reportWaits({ run, begun, pausedAt }: Active, deadline: number): void {
     this.#parts.pipe.send({
       t: "waited",
@@ -250,7 +242,7 @@ export class Blocks {
     this.#end(active, { outcome: isNothing ? "none" : "value", value, isDeclared });
   }
 
-  /** The description may run a getter of the block, so it must happen in the block's turn. */
+  /** `thrownError` may run a getter of the block, so the call must happen in the block's turn. */
   #fail(active: Active, thrown: unknown): void {
     if (active.ending) return;
     this.#end(active, { outcome: "error", value: NO_VALUE, error: thrownError(thrown, this.#parts.preview) });
@@ -260,8 +252,7 @@ export class Blocks {
     return asks === "value" || (asks === "call" && this.#parts.output.printed === "");
   }
 
-  /** The result shows the last declared variable, so that the block need not repeat the name. The block's author must
-   * await a promise. */
+  /** The result shows the last declared variable, so that the block need not repeat the name. */
   #declared(name: string | null): unknown {
     const value = name === null ? NO_VALUE : this.#parts.variables.lookup(name);
     return typeof value === "function" || captured.isPromise(value) ? NO_VALUE : value;
@@ -298,7 +289,6 @@ export class Blocks {
     this.#stopWork(active.context, outcome === "timeout" ? timedOut(active.run.deadlineMs) : "Cancelled");
   }
 
-  /** Without an owner, this stops only the timers. */
   #stopWork(owner: RunContext | null, why: string): void {
     this.#parts.timers.stop(owner);
     if (owner === null) return;
@@ -391,7 +381,6 @@ function sendReport(parts: BlockParts, { run, ending, preview, error, ms, noteVa
   pipe.send({ t: "done", id, more: false, error: described, rests: isQuiet() }, payload);
 }
 
-/** Returns null if the value is too large or the codec does not support it. */
 function valueBytes(value: unknown): Bytes | null {
   try {
     return encode(value, { maxBytes: MAX_VALUE_BYTES });
@@ -414,6 +403,6 @@ export interface BlockParts {
   readonly notes: Notes;
   readonly results: ShownResults;
   readonly variables: RealmVariables;
-  /** `chars` can only lower the limit of the settings. A text that omits parts ends with `more`. */
+  /** `chars` can only lower the limit of the settings. */
   readonly preview: (value: unknown, bounds?: { readonly chars?: number; readonly more?: string }) => string;
 }

@@ -45,7 +45,6 @@ function isRun(value: unknown): value is RunContext {
   return typeof value === "object" && value !== null && "id" in value && "ended" in value;
 }
 
-/** The text names no block, because any block of the query may have caused the error. */
 function strayText(error: unknown): string {
   return `Nothing caught this in background work: ${preview(error, { chars: NOTE_CHARS })}`;
 }
@@ -151,7 +150,6 @@ class Child {
     };
   }
 
-  /** After a block, the realm restores names that the block overwrote. */
   #makeOwn(): Record<string, unknown> {
     const { turns, timers, output, outside, preview: show } = this.#parts;
     return {

@@ -10,7 +10,6 @@ import { thrownError } from "./thrown_error.ts";
 
 /** `id` is null if the main process expects no reply. */
 type VariableRequest =
-  /** A true `more` means that another part of the variables follows. */
   | {
     readonly t: "restore";
     readonly id: string;
@@ -120,7 +119,7 @@ export class VariableRequests {
     this.#answer(id, null);
   }
 
-  /** The child disables host calls while sources run, so resuming repeats no host call. */
+  /** The child disables host calls while sources run, so a restore repeats no host call. */
   #restore({ id, code, more, payload }: Extract<VariableRequest, { t: "restore" }>): void {
     const images = this.#images;
     const given = decode(payload) as readonly VariableImage[]; // The child trusts the main process.
@@ -197,8 +196,7 @@ interface RealmModuleRequest {
   readonly script: string;
 }
 
-/** The module runs like a block, within a time limit and with host calls disabled. If `done` receives an error, blocks
- * lack the module's name. */
+/** The module runs like a block, within a time limit and with host calls disabled. */
 function loadModule(
   { turns, calls, names, preview }: BlockParts,
   { name, script, done }: RealmModuleRequest & { readonly done: (failure: Error | null) => void },

@@ -23,14 +23,12 @@ function withoutFrames(): Error {
 }
 
 export interface ThrownFrame {
-  /** The value is "" at the top level. */
   readonly where: string;
   readonly file: string;
   readonly line: number;
   readonly column: number;
 }
 
-/** The compiler maps the positions, because it knows the model's text. */
 export interface ThrownError {
   readonly name: string;
   readonly message: string;

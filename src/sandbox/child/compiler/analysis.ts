@@ -15,7 +15,6 @@ type Scope = { readonly names: Set<string>; readonly outer: Scope | null };
  * fields. */
 const CHILDREN = Symbol("children");
 
-/** The children are in the order of the text. */
 export function childNodes(node: AnyNode & { [CHILDREN]?: readonly AnyNode[] }): readonly AnyNode[] {
   if (node.type === "Identifier" || node.type === "Literal") return NO_CHILDREN; // Half of all nodes have these types.
   return node[CHILDREN] ??= listChildren(node);
@@ -85,8 +84,7 @@ export function boundIdentifiers(pattern: Pattern): Identifier[] {
 /** The statement keeps its names, because the compiler analyses it alone and with its program. */
 const FREE = Symbol("free names");
 
-/** Returns names that the part refers to but does not bind, in order of appearance. Names inside functions count even
- * if nothing calls the functions. */
+/** Names inside functions count even if nothing calls the functions. */
 export function freeNames(part: AnyNode & { [FREE]?: readonly string[] }): readonly string[] {
   return part[FREE] ??= listFreeNames(part);
 }
@@ -122,7 +120,6 @@ function ownNames(part: AnyNode): Set<string> {
   return names;
 }
 
-/** A `var` belongs to its function, so nested blocks and loops count. */
 function varNames(node: AnyNode, names: Set<string>): void {
   for (const { declarations } of nestedVars(node)) {
     for (const one of declarations) for (const name of boundNames(one.id)) names.add(name);

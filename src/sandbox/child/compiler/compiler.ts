@@ -15,13 +15,12 @@ type Make = (
 interface CompilerOptions {
   readonly compiler: ScriptSource;
   readonly sucrase: ScriptSource;
-  /** Each name is "alias.name" or a bare name. */
   readonly functions: readonly string[];
   readonly values: TemplateValues;
 }
 
-/** Only primitive values cross, because an object of that context would lead a block to the prototypes of the
- * parser. */
+/** The compiler returns only text, because an object of the compiler's context would lead a block to the prototypes of
+ * the parser. */
 export class Compiler {
   readonly #ask: Ask;
 

@@ -1,5 +1,5 @@
 /* A block that replaced `RegExp.prototype.test` would mislead the parser, so the compiler runs in its own context.
- * Calls and their results cross as JSON. */
+ * Questions and answers cross as JSON. */
 import type { BlockError } from "../../../domain/query/query_schemas.ts";
 import type { VariableImage } from "../../../domain/query/variable.ts";
 import type { ThrownError } from "../blocks/thrown_error.ts";
@@ -12,7 +12,6 @@ import { render, type Rendered } from "./template.ts";
 
 export type SourceImage = Pick<VariableImage, "name" | "kind" | "source" | "requires" | "summary">;
 
-/** The compiler keeps the position map. */
 export interface CompiledBlock extends Omit<RunnableBlock, "map"> {
   readonly defined: readonly string[];
   readonly file: string;

@@ -4,10 +4,9 @@ import { awaits, boundNames, freeNames, isClass, isFunction, LANGUAGE_NAMES, nes
 export interface Declaration {
   readonly name: string;
   readonly declaration: "const" | "let" | "var" | "function" | "class" | "enum";
-  /** This is the first line of the comment right before the statement, at most 80 characters. */
+  /** `doc` is the first line of the comment right before the statement, at most 80 characters. */
   readonly doc: string;
   readonly source: string;
-  /** The text has at most 500 characters. */
   readonly statement: string;
   /** Names of the language do not count. */
   readonly requires: readonly string[];
@@ -50,7 +49,6 @@ export function enumOf(node: AnyNode, next: AnyNode | undefined): string | null 
     : null;
 }
 
-/** Another block may have declared the name, such as `f` in `f = () => 1`. */
 export function topLevelAssignments(text: ParsedText): Declaration[] {
   return text.program.body.flatMap((node) => {
     if (node.type !== "ExpressionStatement" || node.expression.type !== "AssignmentExpression") return [];
@@ -114,7 +112,6 @@ function sourceOf(value: AnyNode | Expression | Statement, js: string): string {
   return isFunction(value) || (isClass(value) && !awaits(value)) ? js.slice(value.start, value.end) : "";
 }
 
-/** One statement may declare many names, so it keeps its comment. */
 const DOC = Symbol("doc");
 
 function docBefore(node: AnyNode & { [DOC]?: string }, { js, comments }: ParsedText): string {
@@ -151,7 +148,6 @@ function lastBefore(comments: readonly Comment[], offset: number): number {
 /** Null means that the block has too many names, so all names that it reads count for each of its variables. */
 export type MadeFrom = Readonly<Record<string, readonly string[]>> | null;
 
-/** A report with more names is not worth its cost. */
 const MOST_NAMES = 10_000;
 
 /** A statement such as `list.push(x)` counts for `list`, because it may change the variable. */

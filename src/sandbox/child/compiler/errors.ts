@@ -6,8 +6,8 @@ import { fileOfRestored } from "./restored_script.ts";
 
 const MAX_STACK = 2000;
 
-/** The compiler's context runs this, where no block has replaced a method. Line and column refer to the block that ran.
- * If the error comes from a function of an earlier block, the excerpt shows that place too. */
+/** Line and column refer to the block that ran. If the error comes from a function of an earlier block, the excerpt
+ * shows that place too. */
 export function blockError(
   thrown: ThrownError,
   { block, blocks, hints }: {
@@ -106,7 +106,6 @@ const HINTS: readonly (readonly [RegExp, Hint])[] = [
   [/^\(intermediate value\).* is not a function$/, (_, { whole }) => continuedLine(whole)],
 ];
 
-/** Returns "" if no hint applies to the error. */
 function hintOf(message: string, facts: HintFacts): string {
   for (const [pattern, hint] of HINTS) {
     // deno-lint-ignore vis/no-message-parsing -- errors of the engine have no codes
@@ -149,7 +148,6 @@ function absentHint(name: string, names: readonly string[]): string {
   return `there is no ${name}: all names for blocks are in scope already${scope}`;
 }
 
-/** Returns "" unless the first line of `source` uses `key` of a name that another runtime has. */
 function absentOwner(key: string, { source, names }: Pick<HintFacts, "source" | "names">): string {
   const [line = ""] = source.split("\n", 1);
   const found = new RegExp(String.raw`(?<![\p{ID_Continue}$.])(${NAME})\.${key.replace(/\W/g, "\\$&")}`, "gu");
@@ -199,7 +197,6 @@ export interface RanBlock {
   readonly label: string;
 }
 
-/** The limit includes an overhead for each block. */
 const MAX_SIZE = 1 << 20;
 const BLOCK_SIZE = 1024;
 const ALWAYS = -1;
@@ -211,7 +208,6 @@ export class RanBlocks {
   #count = 0;
   #query = 0;
 
-  /** The same number in two queries results in different names. */
   add(
     block: Omit<RanBlock, "file" | "label">,
     place: { readonly iteration: number; readonly index: number },
@@ -272,7 +268,6 @@ function excerptOf(source: string, { line, column }: { readonly line: number; re
   return `${shown}\n${indent}^`;
 }
 
-/** Maps a position in prepared code, such as a stack frame, to the model's text. */
 export function sourcePosition(
   position: Position,
   block: { readonly code: string; readonly map: PositionMap; readonly source: string },

@@ -104,7 +104,6 @@ export interface Parsed extends ParsedText {
   readonly map: PositionMap;
   readonly nodes: number;
   readonly longest: Identifier | null;
-  /** A program of types alone is empty after the stripper. */
   readonly stripped: boolean;
 }
 
@@ -118,7 +117,6 @@ const TOP = 1, FUNCTION = 2;
 
 /** A block may declare a function twice at its top level, as a script may. */
 class BlockParser extends CodeParser {
-  /** Acorn calls this method, which its types lack. */
   treatFunctionsAsVarInScope({ flags }: { readonly flags: number }): boolean {
     return (flags & (TOP | FUNCTION)) !== 0;
   }
@@ -200,7 +198,7 @@ const NAMESPACE = new RegExp(
   "gu",
 );
 
-/** The stripper drops every namespace, so Vis refuses a namespace with more than types. Returns null without one. */
+/** The stripper drops every namespace, so Vis refuses a namespace with more than types. */
 function namespaceIn(text: string, js: string): Unparsed | null {
   const code = codeOnly(text);
   let from = 0;
@@ -239,7 +237,7 @@ function codeOnly(text: string): string {
 /** The stripper gives a member with a text value a reverse mapping, unless the value is a single literal. These edits
  * turn `E[E["A"] = …] = "A"` into ` E["A"] = …`, which has the same length. */
 function textMembers(program: Program): SourceEdit[] {
-  /** The names are members with a text value, and constants that the stripper makes of them. */
+  /** The names are members with a text value, and constants that the stripper makes of such members. */
   const texts = new Set<string>(), edits: SourceEdit[] = [];
   const isText = (node: AnyNode, owner: string): boolean => {
     switch (node.type) {
@@ -290,7 +288,7 @@ function blank(start: number, end: number): SourceEdit {
   return { start, end, text: " ".repeat(end - start) };
 }
 
-/** The other parser failed at syntax that it does not know. */
+/** The parser that came further knows more of the syntax, so its error is more useful. */
 function later(a: Unparsed, b: Unparsed): Unparsed {
   return b.offset >= a.offset ? b : a;
 }
@@ -312,8 +310,7 @@ function parseScript(js: string): Parsed | Unparsed {
   }
 }
 
-/** In a script, `<!--` of `a <!--b` begins a comment; in a module, these are three operators. Returns null if the text
- * has no `<!--` to separate. */
+/** In a script, `<!--` of `a <!--b` begins a comment; in a module, these are three operators. */
 function spacedComments(
   js: string,
   options: Options,
@@ -330,8 +327,7 @@ function spacedComments(
 const MAX_SEPARATED = 8;
 
 /** Ends a statement before a line that begins with a bracket or a template. The language would read `const a = b` and
- * `[c, d]` on the next line as one expression. A deeper indentation marks a line that continues its statement. Returns
- * null if the text needs no change. */
+ * `[c, d]` on the next line as one expression. A deeper indentation marks a line that continues its statement. */
 function separatedLines(
   program: Program,
   js: string,
@@ -357,7 +353,6 @@ function parses(js: string): boolean {
   }
 }
 
-/** Returns the offsets of brackets and templates that begin a line and continue a statement without indentation. */
 function continuations(program: Program, js: string): readonly number[] {
   const found: number[] = [];
   const visit = (node: AnyNode, statement: AnyNode): void => {
@@ -374,14 +369,12 @@ function continuations(program: Program, js: string): readonly number[] {
   return found.sort((a, b) => a - b);
 }
 
-/** Returns the expression that a bracket or a template of the node continues. */
 function continued(node: AnyNode): AnyNode | null {
   if (node.type === "MemberExpression") return node.computed && !node.optional ? node.object : null;
   if (node.type === "CallExpression") return node.optional ? null : node.callee;
   return node.type === "TaggedTemplateExpression" ? node.tag : null;
 }
 
-/** Skips spaces, comments and the brackets that close around an expression. */
 function afterGap(js: string, offset: number): number {
   const gap = /(?:[\s)]|\/\/[^\n]*|\/\*[^]*?\*\/)*/y;
   gap.lastIndex = offset;
@@ -393,7 +386,6 @@ function indentation(js: string, offset: number): number {
   return code - start;
 }
 
-/** Returns the beginning of the offset's line, and the first offset of the line that is not a space. */
 function lineOf(js: string, offset: number): { readonly start: number; readonly code: number } {
   const start = offset === 0 ? 0 : js.lastIndexOf("\n", offset - 1) + 1;
   const spaces = /[^\S\n]*/y;
@@ -401,8 +393,7 @@ function lineOf(js: string, offset: number): { readonly start: number; readonly 
   return { start, code: start + (spaces.exec(js)?.[0].length ?? 0) };
 }
 
-/** The language would read `{ a: 1 }` alone as a block with a label. Returns null for text that is not a single
- * object. */
+/** The language would read `{ a: 1 }` alone as a block with a label. */
 function parseObject(js: string): Program | null {
   if (!/^\s*\{/.test(js)) return null;
   const start = js.search(/\{/);

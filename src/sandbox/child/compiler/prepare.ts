@@ -23,20 +23,15 @@ export interface RunnableBlock {
   readonly code: string;
   /** If false, a promise that the block returns is its value. */
   readonly awaits: boolean;
-  /** The declarations are in order of definition, one per name. */
   readonly declarations: readonly Declaration[];
   /** `declaration` has no meaning in these entries. */
   readonly assigned: readonly Declaration[];
-  /** Names of the language do not count. */
   readonly reads: readonly string[];
   readonly madeFrom: MadeFrom;
-  /** If the last statement declares this variable, the variable is the block's value: `const n = 6` shows 6. */
   readonly shows: string | null;
-  /** This is null if the last statement is not an expression. */
   readonly asks: "call" | "value" | null;
   readonly literal: boolean;
   readonly repaired: string | null;
-  /** `sourcePosition` uses this map from `code` to the model's text. */
   readonly map: PositionMap;
 }
 
@@ -50,11 +45,10 @@ export interface RefusedBlock {
 type PreparedBlock = RunnableBlock | RefusedBlock;
 
 interface PrepareOptions {
-  /** The first call may be slow, so text that is plain JavaScript needs none. */
   readonly loadSucrase: () => StripTypes;
 }
 
-/** Preparing takes up to 2 µs per node of the syntax tree, and the child does no other work meanwhile. */
+/** The child does no other work while it prepares a block, so the size of a block has limits. */
 const MAX_CHARS = 256 << 10, MAX_NODES = 150_000;
 /** Each repair parses the text again, so longer text gets one repair at most. */
 const REPAIRED_CHARS = 64 << 10;
@@ -67,7 +61,6 @@ interface Attempt {
   readonly note: string | null;
 }
 
-/** The function never throws. */
 export function prepareBlock(source: string, options: PrepareOptions): PreparedBlock {
   if (source.length > MAX_CHARS) return tooLong(source, `${source.length} characters; the limit is ${MAX_CHARS}`);
   const { parsed, map, note } = read(source, options.loadSucrase);
@@ -184,8 +177,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "&apos;": "'",
 };
 
-/** With `leading`, the text must begin with the fence, which the language would read as a useless tagged template.
- * Returns null without a fence. */
+/** With `leading`, the text must begin with the fence, which the language would read as a useless tagged template. */
 function repairFence(text: string, { leading }: { readonly leading: boolean }): Repaired | null {
   if (leading && !/^\s*(```|~~~)/.test(text)) return null;
   const found = FENCE.exec(text);
@@ -209,7 +201,6 @@ function repairEntities(text: string): Repaired | null {
   return { text: out + text.slice(at), map, note: "replaced HTML entities by their operators" };
 }
 
-/** Returns null if no string contains a line feed. */
 function repairLineFeeds(text: string): Repaired | null {
   const feeds = feedsInStrings(text);
   if (!feeds || feeds.length === 0) return null;

@@ -23,11 +23,9 @@ interface Refusing {
   readonly longest: Identifier | null;
   readonly stripped: boolean;
   readonly js: string;
-  /** Lines and columns count as the model counts them. */
   readonly place: (offset: number) => string;
 }
 
-/** Returns null if the program may run. */
 export function refusalOf(program: Program, { longest, stripped, js, place }: Refusing): BlockRefusal | null {
   const body = program.body.filter((node) => node.type !== "EmptyStatement");
   const [first] = body;
@@ -44,7 +42,6 @@ function isFixedName(name: string): boolean {
   return FIXED_NAMES.has(name);
 }
 
-/** Returns null if a program of any origin may run. */
 function useRefusalOf(program: Program, how: Pick<Refusing, "js" | "place">): BlockRefusal | null {
   const { js } = how; // Visiting each node takes as long as parsing.
   return unknownName(program, how) ?? (/import|export|\\u/.test(js) ? moduleSyntax(program) : null) ??
@@ -56,7 +53,7 @@ function isBareText(node: Expression): boolean {
   return node.type === "Literal" && typeof node.value === "string";
 }
 
-/** Vis saves, stores and lists each variable, so their number has a limit. */
+/** Vis saves, stores and lists each variable, so the number of variables has a limit. */
 function tooManyNames(program: Program): BlockRefusal | null {
   const { length } = program.body.flatMap(declaredIdentifiers);
   if (length <= MAX_NAMES) return null;
@@ -176,8 +173,7 @@ function isData(node: AnyNode): boolean {
 const UNSAFE = "This block may be correct, but Vis could not rewrite it safely: write its declarations on lines of " +
   "their own, without comments inside them, and nest it less deeply";
 
-/** A mistake of the rewriter could let code out of its function, so this checks the rewritten code once more. Returns
- * null, or the reason for the model. */
+/** A mistake of the rewriter could let code out of its function, so this checks the rewritten code once more. */
 export function scriptFault(code: string): string | null {
   let program: Program;
   try {
@@ -198,8 +194,7 @@ function onlyFunction({ body }: Program): FunctionExpression | null {
   return block.expression;
 }
 
-/** The source may come from an untrusted file. Returns null if the script defines one function or class with the name
- * of the variable, without forbidden syntax. The evaluation of a class may still run code. */
+/** The source may come from an untrusted file. The evaluation of a class may still run code. */
 export function restoredFault(image: RestoredSource): string | null {
   if (isFixedName(image.name)) return "no block may declare its name";
   const js = restoredScript(image);

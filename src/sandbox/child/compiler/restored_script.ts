@@ -4,20 +4,18 @@ import type { SYSTEM_VARIABLES, VariableImage } from "../../../domain/query/vari
 
 export const MISSING = -1;
 
-/** The form of lists and objects in an answer. Strings are as they are in both forms. */
+/** `json` applies to lists and objects; strings are the same in both forms. */
 export interface TextForm {
   readonly json: boolean;
 }
 
 /** Only primitive values cross between the contexts, so each value has a number. */
 export interface TemplateValues {
-  /** Returns the names as a JSON list. */
   names(): string;
   variable(name: string): number;
   /** Returns an own data property or a length, and runs no getter. */
   member(of: number, key: string): number;
   kind(of: number): "undefined" | "null" | "function" | "promise" | "other";
-  /** Returns text for a reader, or JSON for values that have a JSON form. */
   text(of: number, form: TextForm & { readonly chars: number }): string;
   holds(of: number): string;
   /** An empty or false value has no items, and a value that is not a list is one item. */

@@ -23,7 +23,6 @@ class Rewriter {
   readonly #program: Program;
   readonly #js: string;
   readonly #edits: SourceEdit[] = [];
-  /** The value of this statement is the block's value. */
   readonly #last: number;
   readonly #suffix: string;
   header = "";
@@ -73,7 +72,6 @@ class Rewriter {
     this.#edits.push({ start: at, end: at, text });
   }
 
-  /** Spaces replace the text, so that lines and columns do not change. */
   #blank({ start, end }: { readonly start: number; readonly end: number }): void {
     this.#edits.push({ start, end, text: this.#js.slice(start, end).replace(/[^\n]/g, " ") });
   }

@@ -21,8 +21,8 @@ interface RenderOptions extends TextForm {
   readonly values: TemplateValues;
 }
 
-/** The text names a variable, is a Mustache template over variables, or is plain text. The compiler's context renders
- * it, because no block can replace methods there. Rendering calls no function or getter. */
+/** The text names a variable, is a Mustache template over variables, or is plain text. Rendering calls no function or
+ * getter. */
 export function render(template: string, { values, json }: RenderOptions): Rendered {
   values.forget(0); // The values belong to a rendering that was stopped.
   const names: unknown = JSON.parse(values.names());
@@ -47,7 +47,6 @@ function ofVariable(name: string, { values, json }: RenderOptions): Rendered {
   return { ok: true, from: "variable", text: withoutBlankEnds(values.text(value, { json, chars: MAX_CHARS })) };
 }
 
-/** A table has blank lines around it. */
 function withoutBlankEnds(text: string): string {
   return text.startsWith("\n\n") && text.endsWith("\n\n") ? text.replace(/^\n+|\n+$/g, "") : text;
 }
@@ -150,7 +149,6 @@ class Renderer {
   }
 }
 
-/** Throws Error if a section has no end. */
 function parseTemplate(template: string): TemplateToken[] {
   const parse: (text: string) => unknown = Mustache.parse;
   return tokensOf(parse(template));
@@ -300,7 +298,6 @@ function faultOf(
   return null;
 }
 
-/** Returns null for tags that are not a path, such as `x | upper`, `.Values.x` or `if a`. */
 function pathOf(tag: string): string[] | null {
   return /^[\p{ID_Start}$_][\p{ID_Continue}$]*(\.[\p{ID_Continue}$]+)*$/u.test(tag) ? tag.split(".") : null;
 }

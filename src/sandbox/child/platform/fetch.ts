@@ -125,8 +125,7 @@ interface Received {
 
 type FetchExchange = (sent: SentRequest, signal: AbortSignal) => Promise<Received>;
 
-/** The function follows no redirect and reads the whole response. Call this before foreign code runs, because it first
- * checks how this runtime looks up Request. */
+/** Call this function before foreign code runs, because it checks how this runtime looks up `Request`. */
 function makeExchange(): FetchExchange {
   const call = looksUpRequest() ? fetchWithRequest : nativeFetch;
   return async ({ url, method, headers, body }, signal) => {
@@ -168,7 +167,7 @@ function fetchWithRequest(url: string, init: RequestInit): Promise<Response> {
   }
 }
 
-/** Throws TypeError if a block has locked the name. The first lookup restores the original. */
+/** The first lookup restores the original. */
 function replaceRequest(onLook: () => void): () => void {
   const before = captured.getOwnPropertyDescriptor(globalThis, "Request");
   let replaced = true;

@@ -8,7 +8,6 @@ const clone = globalThis.structuredClone.bind(globalThis);
 const NativeDate = Date;
 type Plain = Record<string, unknown>;
 
-/** The keys are names of `Deno`. The other walls decide about access. */
 export function realmFiles(work: OutsideWork, { globals, workspace, env }: ChildAccess): Plain {
   const full = (path: unknown): string => {
     if (typeof path !== "string") {
@@ -96,7 +95,7 @@ interface Entry {
   readonly next: Entry | null;
 }
 
-/** A block may have replaced the methods of Array, so the entries form a linked list. The last entry comes first. */
+/** A block may have replaced the methods of Array, so the entries form a linked list. */
 async function list(path: string): Promise<Entry | null> {
   const entries = readDir(path)[Symbol.asyncIterator]();
   // The runtime's version decides whether this is a generator or an object with its own function.

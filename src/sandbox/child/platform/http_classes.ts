@@ -3,7 +3,6 @@ export class RealmBody {
   readonly #body: RealmBlob | null;
   #used = false;
 
-  /** Sets the content type in `headers` if the type is known and `headers` have none. */
   constructor(body: unknown, headers: RealmHeaders) {
     this.headers = headers;
     this.#body = body === undefined || body === null ? null : blobOf(body);
@@ -34,8 +33,7 @@ export class RealmBody {
     return new RealmBlob([await this.bytes()], { type: this.headers.get("content-type") ?? "" });
   }
 
-  /** Returns the body without consuming it, and null without a body. Throws TypeError if something read the body
-   * before. */
+  /** Returns the body without consuming it, and null without a body. */
   static peek(of: RealmBody): RealmBlob | null {
     if (of.#used) throw new TypeError("Cannot read the body: it was read before; keep its value");
     return of.#body;

@@ -19,7 +19,6 @@ interface OutsideTask {
   readonly begin: (signal: AbortSignal) => Promise<unknown>;
 }
 
-/** These operations end with the block's time and with the query. */
 export class OutsideWork {
   readonly #options: OutsideWorkOptions;
   readonly #work = new look.Set<Work>();
@@ -67,7 +66,6 @@ export class OutsideWork {
     return { done, stop };
   }
 
-  /** With null, this abandons the work of all runs. */
   abort(run: RunContext | null, why: string): void {
     look.setEach(this.#work, (work) => {
       if (run === null || work.run === run) work.stop(why);

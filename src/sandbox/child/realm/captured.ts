@@ -136,7 +136,6 @@ export interface ErrorFacts {
   readonly hint?: string;
 }
 
-/** The properties are not enumerable. */
 export function setErrorFacts(error: Error, { name, message, hint }: ErrorFacts): Error {
   const set = (key: string, value: string): void => {
     captured.defineProperty(error, key, { value, writable: true, configurable: true, enumerable: false });

@@ -93,7 +93,6 @@ export function realmGlobals(turns: RealmTurns, current: () => RunContext | null
 }
 
 interface RealmFunctionsOptions {
-  /** Each name is "alias.name" or a bare name. */
   readonly functions: readonly string[];
   readonly constants: Bytes;
   readonly calls: HostCalls;
@@ -129,7 +128,7 @@ interface Known extends Pick<RealmFunctionsOptions, "moduleOf"> {
   readonly byName: Plain;
 }
 
-/** Returns other values unchanged, so that the host refuses them. The name of a module stands for its functions. */
+/** Returns other values unchanged, so that the host refuses them. */
 function nameOf(of: unknown, { roots, byName, moduleOf }: Known): unknown {
   if (typeof of !== "function" && (typeof of !== "object" || of === null)) return of;
   for (const name in byName) if (byName[name] === of) return name;
@@ -263,7 +262,6 @@ class RealmAbortController {
   }
 }
 
-/** `setTimeout` is the realm's own. */
 export function abortClasses(setTimeout: (f: () => void, ms: number) => unknown): Record<string, unknown> {
   const timeout = (ms: number): RealmAbortSignal => {
     const signal = new RealmAbortSignal(KEY);

@@ -43,7 +43,6 @@ export class InjectedNames {
     return look.hasOwn(this.#ext, name) ? "ext" : "own";
   }
 
-  /** The value may be the module or namespace, or an own property of it. Returns null for other values. */
   extensionOf(value: unknown): string | null {
     for (const name in this.#ext) {
       const own = this.#values[name];
@@ -61,7 +60,6 @@ export class InjectedNames {
     return look.hasOwn(this.#values, name) ? descriptor(this.#values[name]) : null;
   }
 
-  /** Calls `restored` for each restored name, and `fixed` once for each name that a block made permanent. */
   restore(
     on: { readonly restored: (name: string) => void; readonly fixed: (name: string) => void },
   ): void {

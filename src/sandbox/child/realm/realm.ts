@@ -1,4 +1,3 @@
-/** Reduces the global to ECMAScript and a short list of names, which blocks use. */
 import { captured, look } from "./captured.ts";
 
 const ECMASCRIPT = new Set(
@@ -10,14 +9,13 @@ const ECMASCRIPT = new Set(
   encodeURIComponent escape unescape isFinite isNaN parseFloat parseInt undefined globalThis queueMicrotask`
     .split(/\s+/),
 );
-/** Safe parts of Deno, checked by traversing values, getters, prototypes and symbols. Event, EventTarget and
- * AbortSignal are excluded, because their symbols lead to listeners and to Node's list of timers. */
+/** `Event`, `EventTarget` and `AbortSignal` are absent, because their symbols lead to listeners and to Node's list of
+ * timers. */
 const WEB = ["structuredClone", "TextEncoder", "TextDecoder", "URL", "URLSearchParams", "atob", "btoa"];
-/** Vis's own frames below a block's take half of the default ten, and awaiting code comes last, so the limit is
- * higher. */
+/** Frames of Vis and of awaiting code take a part of the default ten, so the limit is higher. */
 const STACK_FRAMES = 24;
-/** Names that are defined as `undefined` and cannot be deleted, because runtimes keep a second set of some of them that
- * only scripts see. A block may declare such a name. */
+/** Runtimes keep a second set of some of these names that only scripts see, so the names are undefined instead of
+ * deleted. A block may declare such a name. */
 const ABSENT = [
   "process",
   "Buffer",
@@ -38,9 +36,8 @@ const ABSENT = [
   "close",
 ];
 
-/** Runs as a script, like a block. A compiled runtime has two sets of the names that Node and Deno share (process,
- * Buffer, timers). The runtime shows the other set to a script that is not a Deno module, so definitions in a module
- * would not reach those names. */
+/** A compiled runtime shows a script that is not a Deno module a second set of the names that Node and Deno share. A
+ * definition in a module would not reach these names, so this text runs as a script. */
 const DEFINE = `(absent, added, fixed) => {
   const define = (key, value, writable, configurable) => {
     delete globalThis[key];
@@ -52,13 +49,13 @@ const DEFINE = `(absent, added, fixed) => {
 }`;
 
 interface RealmNames {
-  /** Names that a block may overwrite. */
+  /** A block may overwrite these names. */
   readonly added: Readonly<Record<string, unknown>>;
-  /** Names that no code may change. */
+  /** No code may change these names. */
   readonly fixed: Readonly<Record<string, unknown>>;
 }
 
-/** Returns the keys that could not be deleted, normally none. */
+/** Returns the keys that the runtime refused to delete. */
 export function emptyRealm({ added, fixed }: RealmNames): string[] {
   lock();
   const kept: Record<string, unknown> = {};
@@ -82,7 +79,6 @@ export function emptyRealm({ added, fixed }: RealmNames): string[] {
   return left;
 }
 
-/** Locks the names on which evaluation relies, but never the prototypes to which ordinary code assigns. */
 function lock(): void {
   resetStackLimit();
   for (const name of ["prepareStackTrace", "captureStackTrace"]) {
@@ -98,10 +94,8 @@ function lock(): void {
     const value = Function.prototype[name];
     captured.defineProperty(Function.prototype, name, { value, writable: false, configurable: false });
   }
-  // A new getter or setter would run outside of a block's turn, or receive internal objects. The runtime would trigger
-  // such code when it reads an absent option, appends to a list, or reads "then" of an object to resolve a promise.
-  // `instanceof` would also trigger such code. Existing methods stay assignable; in measurements, arrays are as fast as
-  // before.
+  // A new getter or setter would run outside of a block's turn, or receive internal objects. Existing methods stay
+  // assignable.
   for (const one of languageClasses()) {
     Object.preventExtensions(one);
     Object.preventExtensions(Reflect.get(one, "prototype") ?? one);
@@ -141,8 +135,7 @@ export function resetStackLimit(): void {
 
 const SUFFIX = 0x200d;
 
-/** Removes the suffix that `compiler/rewrite.ts` adds to the name of a function that is called before its
- * declaration. */
+/** Removes the suffix that `compiler/rewrite.ts` adds to the name of a declared function. */
 function withoutSuffix(text: string): string {
   const end = look.indexOf(text, "(");
   let start = end;
@@ -152,8 +145,7 @@ function withoutSuffix(text: string): string {
 
 const NATIVE = "function toString() { [native code] }";
 
-/** Makes `toString` return the model's text for declared functions, which run without their name or under another
- * one. */
+/** A declared function runs without its name or under another name, so `toString` returns the model's text. */
 export function replaceFunctionText(sourceOf: (value: object) => string | null): void {
   const { toString } = {
     toString(this: object): string {

@@ -46,7 +46,6 @@ interface HostCallsOptions {
   readonly current: () => RunContext | null;
 }
 
-/** Calls above the limits wait here. */
 export class HostCalls {
   readonly #options: HostCallsOptions;
   // Foreign code may have replaced the methods of Map and Array, so this is a plain dictionary.
@@ -67,12 +66,11 @@ export class HostCalls {
     for (let i = 0; i < untimed.length; i++) this.#untimed[untimed[i]!] = true;
   }
 
-  /** Returns whether calls are open and each has its own deadline. */
   get onlyUntimed(): boolean {
     return this.#openUntimed > 0 && this.#openUntimed === this.#open;
   }
 
-  /** Returns whether no call is open. An abandoned call counts as open until the main process answers it. */
+  /** An abandoned call counts as open until the main process answers the call. */
   get areNone(): boolean {
     return this.#open === 0 && this.#outstanding === 0;
   }
@@ -115,7 +113,6 @@ export class HostCalls {
     });
   }
 
-  /** Throws ProtocolError if no call has this id. */
   answer({ id, ok, payload }: CallAnswer): void {
     const call = this.#pending[id];
     if (!call) throw new ProtocolError("Cannot accept an answer: no request waits for it");
@@ -135,7 +132,6 @@ export class HostCalls {
     this.#options.soon(settle, call.run);
   }
 
-  /** A null run aborts the calls of all runs. The main process learns that their answers are not needed. */
   abort(run: RunContext | null, why: string): void {
     for (let call = this.#first; call; call = call.next) {
       if (run === null || call.run === run) this.#giveUp(call, why);
@@ -203,8 +199,8 @@ export class HostCalls {
     return this.#outstanding === 0 || this.#outstandingBytes + call.bytes <= MAX_CALL_BYTES;
   }
 
-  /** A limit may stop a block at any call, so the code that registers and sends the call contains none. The first call
-   * of a turn goes out immediately; later calls wait for the end of the turn or a full batch. */
+  /** A limit may stop a block at any call, so the steps that register a host call contain no call. The first host call
+   * of a turn goes out immediately; later host calls wait for the end of the turn or a full batch. */
   #send(call: Call, payload: Bytes): void {
     const { pipe, inTurn } = this.#options;
     const { id, name, run, bytes } = call;

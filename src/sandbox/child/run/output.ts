@@ -59,7 +59,6 @@ export class Output {
     return this.#printed;
   }
 
-  /** Returns the number of dropped characters. */
   end(): number {
     this.#flush();
     const dropped = this.#dropped;
@@ -147,7 +146,6 @@ function lineOf(values: unknown[], preview: Preview): string {
   return `${text}\n`;
 }
 
-/** The marks follow the console, such as `%s is %d`. Values without a mark follow the text. */
 function formatted(values: unknown[], preview: Preview): string {
   const first = values[0];
   if (values.length < 2 || typeof first !== "string" || look.indexOf(first, "%") < 0) return lineOf(values, preview);

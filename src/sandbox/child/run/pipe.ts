@@ -21,13 +21,11 @@ interface WaitingFrame {
 interface Reading {
   readonly onFrame: (frame: Frame) => void;
   readonly onRead: () => void;
-  /** Returns whether a turn follows, with a call of `readOn` after it. */
   readonly isTurnDue: () => boolean;
   /** Returns whether the child is inactive until a frame arrives. */
   readonly onlyWaits: () => boolean;
 }
 
-/** Throws RangeError if the header or the payload exceeds its limit. */
 export function frameOf(header: Header, payload: Bytes = NOTHING): WaitingFrame {
   const payloadBytes = viewLength(payload), head = frameHead({ header, payloadBytes });
   if (payloadBytes > COPIED_BYTES) return { head, rest: payload };
@@ -52,7 +50,6 @@ export class Pipe {
   readonly #memory = new Memory(READ_BYTES);
   readonly #buffer = new BytesOf(this.#memory);
   #reading: Reading | null = null;
-  /** This is null unless reading pauses. */
   #resume: (() => void) | null = null;
 
   constructor(end: (why: string | null) => void) {
@@ -110,7 +107,6 @@ export class Pipe {
     return true;
   }
 
-  /** The child ends when the input of the main process ends. */
   async serve(reading: Reading): Promise<void> {
     this.#reading = reading;
     // The runtime reads the length by a getter that a block may have replaced, and this getter would receive the
@@ -125,8 +121,8 @@ export class Pipe {
     }
   }
 
-  /** While the child waits for a frame, this thread reads it, because the runtime reads on another thread. Switching
-   * there and back costs as much as the rest of a host call. */
+  /** While the child waits for a frame, this thread reads the frame itself, because the runtime would switch to another
+   * thread. */
   readOn(): void {
     const reading = this.#reading, resume = this.#resume;
     if (resume === null || reading === null) return;

@@ -51,7 +51,7 @@ function partOf(of: string, misnamed: Readonly<Record<string, string>>): Part {
   return { prototype, inner };
 }
 
-/** A trap is a property of the handler, which must inherit none. */
+/** A block could add a trap to `Object.prototype`, so the handler has no prototype. */
 function refusing(of: string, names: Readonly<Record<string, string>>): object {
   const handler: ProxyHandler<object> = look.create(null);
   handler.get = (target, key, receiver): unknown => {

@@ -35,10 +35,8 @@ class Tasks {
 }
 
 interface TurnOptions {
-  /** The limit is in milliseconds. */
   readonly limitMs: (owner: RunContext | null) => number;
   readonly onStopped: (owner: RunContext | null) => void;
-  /** The turn may have ended by itself or at its limit. */
   readonly onLeft: () => void;
   readonly onIdle: () => void;
 }
@@ -73,7 +71,7 @@ export class TimedTasks {
     return this.#scheduled;
   }
 
-  /** Returns whether tasks wait. Operations of the runtime count, because they will add tasks. */
+  /** Operations of the runtime count, because they will add tasks. */
   get areWaiting(): boolean {
     return this.#tasks.waiting || this.#operations > 0;
   }
@@ -88,8 +86,8 @@ export class TimedTasks {
     if (!this.#inside) this.#schedule();
   }
 
-  /** A limit that stops a turn while it changes the runtime's own lists (timers, operations) would corrupt them. `run`
-   * therefore waits for the end of the turn. */
+  /** A limit that stops a turn while it changes the runtime's own lists (timers, operations) would corrupt these lists.
+   * `run` therefore waits for the end of the turn. */
   afterwards(run: () => void): void {
     if (this.#inside) this.#afterwards.add(run);
     else run();
@@ -182,7 +180,6 @@ class TimedEntry {
 /** Background work of an earlier block keeps the context of that block. */
 export interface RunContext {
   readonly id: string;
-  /** The block must start no more work after its deadline, its cancellation or the end of its query. The value is ""
-   * before that. */
+  /** `ended` is the reason why the block must start no more work, or "". */
   ended: string;
 }

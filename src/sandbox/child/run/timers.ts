@@ -11,7 +11,6 @@ interface Timer {
 }
 
 export interface TimersOptions {
-  /** Settling a promise runs the code that awaits it, so the task enters foreign code. */
   readonly soon: (task: () => void, owner: RunContext | null) => void;
   readonly afterwards: (task: () => void) => void;
   readonly current: () => RunContext | null;

@@ -15,7 +15,7 @@ interface KnownClass {
   readonly hidden: boolean;
 }
 
-/** The text of these functions and classes describes them fully, because it is at the top level of a block. */
+/** The text of these functions and classes describes them fully, because no function around them has variables. */
 export class KnownFunctions {
   readonly #functions = new look.WeakMap<object, KnownFunction>();
   readonly #classes = new look.WeakMap<object, KnownClass>();
@@ -37,7 +37,6 @@ export class KnownFunctions {
     }
   }
 
-  /** The model wrote the name and the source. */
   made(
     value: object,
     { name, declarations }: { readonly name: string; readonly declarations: readonly Declaration[] },
@@ -50,7 +49,6 @@ export class KnownFunctions {
     }
   }
 
-  /** Returns null if the function runs as the model wrote it. */
   sourceOf(value: object): string | null {
     const known = this.find(value);
     return known?.kind === "function" ? known.source : null;
@@ -60,7 +58,6 @@ export class KnownFunctions {
     return look.weakGet(this.#functions, value) as KnownFunction | undefined;
   }
 
-  /** Returns a reason if Vis cannot keep instances of the class. */
   classOf(value: object): { readonly name: string } | { readonly reason: string } {
     let name = "", at = look.prototypeOf(value);
     for (let i = 0; at !== null && i < 50 && !look.isProxy(at); i++) {

@@ -99,7 +99,6 @@ export class Restoring {
     this.#parts.functions.add(value, { name, source, requires });
   }
 
-  /** Returns null if the variable `root` now has another value or none. */
   #alias({ root, source, kind }: VariableImage): unknown {
     const other = root === null ? undefined : this.#images[root];
     if (!other || other.kind !== kind || other.source !== source || other.root !== null) return null;

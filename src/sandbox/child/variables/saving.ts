@@ -72,7 +72,7 @@ export class Saving {
     for (let i = 0; i < assigned.length; i++) this.#named[assigned[i]!.name] = true;
   }
 
-  /** A changed variable may share objects with others, or its code may reach them, so these are candidates. */
+  /** Variables that share objects with a changed variable, or that its code can reach, may have changed as well. */
   #reach(first: string): void {
     const queue = bareList<string>();
     queue[0] = first;
@@ -109,7 +109,7 @@ export class Saving {
     this.#shots[name] = shot;
   }
 
-  /** Other groups cannot have started or stopped sharing objects, so their records stay. */
+  /** Groups without a candidate cannot have started or stopped sharing objects, so their records stay. */
   #regroup(): void {
     const walk = new IdentityWalk(WALK);
     const groups: Record<string, Group> = look.create(null);
@@ -142,8 +142,7 @@ export class Saving {
     }
   }
 
-  /** Returns null if the stored image is still correct. Variables that share objects have a common table. An assumed
-   * group may have variables without inspection, so its table does not show which variables are unchanged. */
+  /** Returns null if the stored image is still correct. */
   #image(shot: VariableSnapshot): VariableImage | null {
     const { entry, hash, losses } = shot;
     const coarse = entry.group?.coarse === true;
@@ -166,7 +165,6 @@ export class Saving {
     return true;
   }
 
-  /** Returns "" if no earlier variable has the same function or class. */
   #alias({ entry, value }: VariableSnapshot): string {
     if (!entry.group) return "";
     for (const name in this.#parts.entries) {
@@ -262,7 +260,6 @@ export class IdentityWalk {
     return this.#exceeded;
   }
 
-  /** Returns earlier names with which the value shares an object. */
   add(name: string, value: unknown): string[] {
     this.#name = name;
     this.#queue = bareList();

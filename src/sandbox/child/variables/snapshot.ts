@@ -16,7 +16,6 @@ export interface VariableSnapshot {
   readonly source: string;
   readonly requires: readonly string[];
   readonly reason: string;
-  /** An example is "getter rows.total". The text is "" without losses. */
   readonly losses: string;
   readonly hash: string;
 }
@@ -150,7 +149,6 @@ export function addOnce(list: string[], name: string): void {
   list[list.length] = name;
 }
 
-/** Returns null if the codec cannot encode the values together, for example because they are too large. */
 export function encodeTogether(snapshots: readonly VariableSnapshot[], { functions }: SaveParts): Bytes | null {
   const table: Record<string, unknown> = look.create(null);
   for (let i = 0; i < snapshots.length; i++) table[snapshots[i]!.entry.name] = snapshots[i]!.value;
@@ -164,7 +162,6 @@ export function encodeTogether(snapshots: readonly VariableSnapshot[], { functio
 interface Saved {
   readonly table: { readonly bytes: Bytes; readonly hash: string } | null;
   readonly assumed: boolean;
-  /** The name is "" if no other variable has the same function or class. */
   readonly alias: string;
 }
 
@@ -191,8 +188,7 @@ export function imageOf(shot: VariableSnapshot, { table, assumed, alias }: Saved
   };
 }
 
-/** The index must not show parts that a restart loses, so this returns the decoded value. If decoding fails, returns
- * the value itself. */
+/** The index must not show parts that a restart loses, so this function decodes the stored bytes. */
 function keptValue({ value, kind, losses, bytes }: VariableSnapshot, { get }: SaveParts): unknown {
   if (losses === "" || (kind !== "data" && kind !== "instance")) return value;
   try {
@@ -202,7 +198,6 @@ function keptValue({ value, kind, losses, bytes }: VariableSnapshot, { get }: Sa
   }
 }
 
-/** Returns null if `made` gives its instances no prototype. */
 export function prototypeOf(made: unknown): object | null {
   const prototype = typeof made === "function" ? ownData(made, "prototype") : null;
   return typeof prototype === "object" ? prototype : null;
@@ -230,7 +225,6 @@ export interface VariableRecord {
   tableAssumed: boolean;
   /** Vis saved this variable under the function or class of the named variable; "" means that it has its own. */
   alias: string;
-  /** The text is "" without losses. */
   losses: string;
   /** If the primitive value is unchanged since the last save, no other check is needed. */
   primitive: unknown;
@@ -271,12 +265,10 @@ interface OwnParts {
   readonly functions: KnownFunctions;
   /** If true, functions among the own properties may come from the source of a class: `static f = () => 1`. */
   readonly isClass: boolean;
-  /** The callback receives each part that the bytes cannot keep. */
   readonly lost: (what: string, path: string) => void;
 }
 
-/** Own properties are values such as `f.cache = {}` or static fields. Functions among them return with the code or not
- * at all. Returns null without own properties. */
+/** Own properties are values such as `f.cache = {}` or static fields. */
 function encodeOwn(value: object, { functions, isClass, lost }: OwnParts): Bytes | null {
   const keys = look.ownKeys(value);
   let kept: Record<string, unknown> | null = null;

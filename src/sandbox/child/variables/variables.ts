@@ -9,7 +9,6 @@ import { addOnce, type BlockNames, codeHash, newEntry, type VariableRecord } fro
 import { Saving } from "./saving.ts";
 
 export interface BlockEnd {
-  /** The versions are in order of definition. */
   readonly saved: readonly VariableImage[];
   readonly touched: readonly string[];
   readonly pending: readonly string[];
@@ -34,8 +33,7 @@ export class RealmVariables {
     this.#original = original;
   }
 
-  /** A block's names must exist before it runs. An existing name keeps its value. Throws SyntaxError for a name that
-   * the realm reserves. */
+  /** An existing name keeps its value. Throws SyntaxError for a name that the realm reserves. */
   declare(names: readonly string[]): void {
     for (let i = 0; i < names.length; i++) this.#declare(names[i]!);
   }
@@ -131,7 +129,6 @@ export class RealmVariables {
     this.#drop(name);
   }
 
-  /** Returns one report per image. */
   restore(images: readonly VariableImage[]): RestoredVariable[] {
     const restoring = new Restoring(images, {
       functions: this.functions,
@@ -172,12 +169,11 @@ export class RealmVariables {
     }
   }
 
-  /** Removed variables uncover the realm's properties. Unknown names have no effect. */
+  /** Removed variables uncover the realm's properties. */
   forget(names: readonly string[]): void {
     for (let i = 0; i < names.length; i++) if (this.#entries[names[i]!]) this.#remove(names[i]!);
   }
 
-  /** Throws ReferenceError if the global has no such name. */
   read(name: string): unknown {
     if (!look.hasOwn(this.#global, name)) {
       throw new look.ReferenceError(`Cannot read ${name}: no variable in scope has this name`);
@@ -189,7 +185,7 @@ export class RealmVariables {
     return this.#get(name);
   }
 
-  /** The end of the next block saves a user variable. */
+  /** The end of the next block saves a variable with `user`. */
   bind(name: string, value: unknown, { user = false }: { readonly user?: boolean } = {}): void {
     if (!user) {
       this.#system[name] = true;
@@ -218,7 +214,6 @@ export class RealmVariables {
     return this.#entries[name] !== undefined;
   }
 
-  /** The names are in order of first definition. */
   names(): string[] {
     return look.keys(this.#entries);
   }

@@ -70,8 +70,7 @@ export function ownData(value: object, key: PropertyKey): unknown {
   return descriptor && look.hasOwn(descriptor, "value") ? descriptor.value : undefined;
 }
 
-/** Returns null if the first property under this key is an accessor or no text. The search does not look behind a
- * proxy. */
+/** The search does not look behind a proxy. */
 export function inheritedText(value: object, key: PropertyKey): string | null {
   let at: object | null = value;
   for (let i = 0; at !== null && i < 50 && !look.isProxy(at); i++) {
@@ -85,7 +84,6 @@ export function inheritedText(value: object, key: PropertyKey): string | null {
   return null;
 }
 
-/** Returns "" if no constructor is visible, for example for a null prototype. */
 export function classNameOf(value: object): string {
   let at = look.prototypeOf(value);
   for (let i = 0; at !== null && i < 50 && !look.isProxy(at); i++) {
@@ -99,7 +97,6 @@ export function classNameOf(value: object): string {
   return "";
 }
 
-/** Examples are "Generator", "Map Iterator" and "Intl.NumberFormat". */
 export function tagOf(value: object): string {
   const tag = inheritedText(value, look.toStringTag);
   return tag === null ? "" : look.slice(tag, 0, 100);
@@ -120,7 +117,6 @@ export function lengthOf(value: object): number {
   return typeof length === "number" ? length : 0;
 }
 
-/** Returns 0 if the buffer is detached. */
 export function bytesOf(value: object, kind: ObjectKind): number {
   try {
     if (kind === "dataview") return look.dataBytes(value);
@@ -147,7 +143,6 @@ export function isInternal(key: symbol): boolean {
 }
 
 interface ValueType {
-  /** The value is a name such as "string", "Array" or "function", or the name of a class. */
   readonly type: string;
   /** The size counts characters of a string, items of a collection, keys of an object, or bytes of a buffer. */
   readonly size: number | null;

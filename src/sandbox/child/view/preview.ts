@@ -70,7 +70,6 @@ export class Previewer {
     return layOut(container, this.#bounds.flat === true);
   }
 
-  /** Returns whether the text is complete. */
   get complete(): boolean {
     return this.#complete && this.#left >= 0;
   }
@@ -314,12 +313,11 @@ export class Previewer {
 }
 
 const WIDTH = 80;
-/** Objects without lists or multi-line objects are rows, so that a reader can compare records line by line. */
+/** An object on one line may be wider than a list, so that a reader can compare records line by line. */
 const ROW_WIDTH = 200;
 
 interface Bounds {
   readonly depth: number;
-  /** The limit counts the shown items or keys of one object. */
   readonly items: number;
   /** The limit covers the whole text, and markers for omitted parts may slightly exceed it. */
   readonly chars: number;
@@ -337,7 +335,6 @@ interface Container {
   readonly close: string;
   readonly parts: readonly string[];
   readonly level: number;
-  /** Short parts of a list share lines. */
   readonly list: boolean;
 }
 
@@ -501,8 +498,7 @@ const FENCE = '"""';
 /** A cut must save at least `LEAST_CUT` characters, and a line may end up to `LINE` characters from the exact place. */
 const LEAST_CUT = 150, LINE = 200;
 
-/** If the text is longer than `max`, the result has its first and last lines. Returns null if quoting on one line is
- * better: no line break, or many control characters. */
+/** Returns null if quoting on one line is better: no line break, or many control characters. */
 function linesText(text: string, max: number): { readonly text: string; readonly whole: boolean } | null {
   if (look.indexOf(text, "\n") < 0) return null;
   const whole = text.length < max + LEAST_CUT;
@@ -538,7 +534,7 @@ function lineStart(text: string, at: number): number {
   return at;
 }
 
-/** Lone surrogates and control characters other than line breaks are invisible, but a few do no harm. */
+/** A few control or replacement characters do no harm. */
 function isReadable(text: string): boolean {
   let odd = 0;
   for (let i = 0; i < text.length; i++) {

@@ -13,7 +13,7 @@ interface SummaryFacts {
 
 const MAX_SHAPE = 200, MAX_INLINE = 120, MAX_DOC = 80;
 
-/** No code of the value runs, and this never throws. */
+/** Runs no code of the value, and does not throw. */
 export function summarize(value: unknown, facts: SummaryFacts): VariableSummary {
   const { declaration } = facts;
   const doc = look.slice(facts.doc, 0, MAX_DOC);
@@ -88,7 +88,6 @@ function oneLine(text: string): string {
   return out;
 }
 
-/** Returns null for a function, and for text that is too long, incomplete, or has an unescaped line break. */
 function inlineText(value: unknown): string | null {
   if (typeof value === "function" || (typeof value === "string" && value.length > MAX_INLINE)) return null;
   const previewer = new Previewer({ depth: 6, items: 60, chars: 200, ms: 10, flat: true });
@@ -101,8 +100,7 @@ interface ShapeOptions {
   readonly chars?: number;
 }
 
-/** An example is `Array(7) of {path: string, line?: number}`. A sample, bounded in depth, keys and items, decides the
- * shape, and no code of the value runs. */
+/** A sample, bounded in depth, keys and items, decides the shape, and no code of the value runs. */
 export function shape(value: unknown, options: ShapeOptions = {}): string {
   const { terse = false, chars = 2000 } = options;
   try {
@@ -116,7 +114,6 @@ export function shape(value: unknown, options: ShapeOptions = {}): string {
 }
 
 const DICTIONARY = 9;
-/** Without their types, keys of an object may take this many characters. */
 const TERSE_KEYS = 100;
 
 function write(schema: ValueShape, terse: boolean): string {
@@ -146,7 +143,6 @@ function grouped(schema: ValueShape, terse: boolean): string {
   return parts > 1 ? `(${text})` : text;
 }
 
-/** Returns null if the values have different shapes. */
 function sameValues(keys: readonly string[], fields: ObjectSchema["fields"]): string | null {
   const first = write(fields[keys[0]!]!.schema, true);
   for (let i = 1; i < keys.length; i++) if (write(fields[keys[i]!]!.schema, true) !== first) return null;
@@ -178,13 +174,11 @@ interface ValueShape {
 interface ListSchema {
   readonly name: string;
   readonly length: number;
-  /** The value is false if the lists have different lengths. */
   fixed: boolean;
   readonly items: ValueShape;
 }
 
 interface ObjectSchema {
-  /** The name is "" for plain objects. */
   readonly name: string;
   readonly keys: string[];
   readonly fields: Record<string, { readonly schema: ValueShape; seen: number }>;

@@ -113,7 +113,7 @@ class ReaderText {
     this.#chars = chars;
   }
 
-  /** Blank lines surround the table. Returns null for any other list. */
+  /** Blank lines surround the table. */
   table(value: object): string | null {
     if (look.isProxy(value) || !look.isArray(value) || value.length === 0) return null;
     const columns = bareList<string>();
@@ -152,7 +152,6 @@ class ReaderText {
     return `${out}\n\n${more > 0 ? `… ${more} more ${more === 1 ? "row" : "rows"}\n\n` : ""}`;
   }
 
-  /** Blank lines surround the list. Returns null if no item is composite. */
   list(value: object): string | null {
     if (look.isProxy(value) || !look.isArray(value)) return null;
     let out = "\n\n", hasComposite = false;
@@ -238,8 +237,7 @@ interface Member {
   readonly value: unknown;
 }
 
-/** Writes data as JSON, without code of the data such as `toJSON`. Returns null for values without a JSON form and for
- * values beyond the limits. */
+/** Writes data as JSON, without code of the data such as `toJSON`. */
 class JsonText {
   readonly #chars: number;
   #values = 0;
@@ -302,7 +300,6 @@ class JsonText {
   }
 }
 
-/** Returns the name of JavaScript for a date without a time. */
 function dateText(value: object): string {
   try {
     return look.iso(value as Date);
@@ -316,13 +313,11 @@ function isPlain(value: object): boolean {
   return prototype === null || prototype === look.object;
 }
 
-/** Returns null unless the value is a plain object whose enumerable properties have data under text keys. */
 function plainKeys(value: unknown): readonly string[] | null {
   if (typeof value !== "object" || value === null || look.isProxy(value) || !isPlain(value)) return null;
   return dataKeys(value);
 }
 
-/** Returns the keys of an object whose properties all have data. Returns null for every other object. */
 function dataKeys(value: object): readonly string[] | null {
   const keys = look.ownKeys(value), found = bareList<string>();
   for (let i = 0; i < keys.length; i++) {
