@@ -8,7 +8,6 @@ export interface Section extends Found {
 }
 
 const HEADING = /^(#{1,3}) (.+)$/;
-/** A section has more words than a function, so a match in its text counts less. */
 const TEXT_WEIGHT = 0.4;
 /** A search is usually for a task, which the guide explains. Pages that compare agents mention many terms without an
  * explanation. */

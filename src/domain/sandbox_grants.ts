@@ -1,5 +1,4 @@
 interface NetGrant {
-  /** IPv6 addresses have no brackets here. */
   readonly host: string;
   readonly port: number;
 }

@@ -17,7 +17,6 @@ export interface ActiveExtensions {
   readonly untimed: readonly string[];
   /** A key is a function. Its value maps names that the results lack to the right names. */
   readonly misnamed: Readonly<Record<string, Readonly<Record<string, string>>>>;
-  /** Returns whether a call makes no lasting change, by itself or because the request only reads. */
   readonly reads: (name: string, args: readonly unknown[], request: { readonly onlyReads: boolean }) => boolean;
   readonly constants: Readonly<Record<string, unknown>>;
   readonly grants: Readonly<Record<"net" | "read" | "write" | "env", readonly string[]>>;
@@ -28,14 +27,12 @@ export interface ActiveExtensions {
   readonly example?: ReplyExample | undefined;
   readonly off?: readonly OffPart[];
   readonly faults?: () => readonly ExtensionFault[];
-  /** `nudge` resolves with null if the extension fails. */
   readonly nudges: readonly { readonly namespace: string; nudge(ctx: NudgeContext): Promise<string | null> }[];
   /** Rejects only with `HostCallError`. */
   call(name: string, args: readonly unknown[], options: FunctionCallOptions): Promise<unknown>;
   readonly habits?: Habits;
   readonly plain?: PlainResults;
   readonly topics?: (env: EnvironmentView) => Promise<readonly Topic[]>;
-  /** The name is a symbol ("search.find"), an alias ("search") or a module. */
   doc(name: string): string | null;
 }
 

@@ -6,7 +6,6 @@ type ExtensionOrigin = "home" | "project" | "path";
 export interface FoundFolder {
   readonly place: ExtensionOrigin;
   readonly path: string;
-  /** A folder with a fault is not an extension itself. */
   readonly fault?: string;
 }
 

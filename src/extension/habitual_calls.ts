@@ -31,7 +31,6 @@ const ROOTS =
 
 interface FailedBlock {
   readonly name: string;
-  /** The first line of the excerpt is the line of the error. */
   readonly excerpt: string;
   readonly source: string;
 }

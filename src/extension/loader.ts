@@ -20,7 +20,6 @@ export type RealmIndex = Readonly<Record<string, Readonly<Record<string, string>
 export interface LoadReport {
   readonly loaded: readonly NormalExtension[];
   readonly skipped: readonly Skipped[];
-  /** Shipped extensions have no folder. */
   readonly folders: ReadonlyMap<string, FoundFolder>;
 }
 
@@ -363,7 +362,6 @@ async function shimText(name: Shims[number]): Promise<string> {
   return `const { ${names} } = globalThis[Symbol.for("${key}")];\nexport { ${names} };\n`;
 }
 
-/** Throws Error with the reason if the module cannot be a script. */
 type ReadRealmModule = (source: string, path: string) => string;
 
 export function withScripts(

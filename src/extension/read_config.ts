@@ -66,7 +66,6 @@ function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
 interface SettingMark {
   readonly name: typeof SETTING_MARKS[number];
   readonly value: unknown;
-  /** `*` matches every key of a record or index of a list. */
   readonly path: readonly string[];
 }
 

@@ -73,7 +73,6 @@ export class ExtensionRegistry {
     this.#order = null;
   }
 
-  /** Throws like `register`, and if a requirement is missing. */
   registerFor(envId: string, extension: Extension): void {
     const own = new Map(this.#own.get(envId));
     this.#add(extension, own);
@@ -315,7 +314,6 @@ export function installOrder(extensions: readonly NormalExtension[]): readonly N
   return [...done];
 }
 
-/** `done` receives the extension after its requirements. */
 export function requirementFault(
   extension: NormalExtension,
   all: readonly NormalExtension[],
@@ -432,7 +430,6 @@ const FAILURE =
 const PASSED = /^\s*(?:ok\b|[✓✔√#])|^\s*not ok\b.*# (?:todo|skip)\b|\.\.\. ok\b/i;
 
 const PASS = /^\s*(?:ok\b|[✓✔√])|\.\.\. ok\b/i;
-/** The pattern excludes the totals of TAP. */
 const SECTION = /^\s*# (?!(?:tests|suites|pass|fail|cancelled|skipped|todo|duration_ms|ok)\b)(?:Subtest: )?(.+)/;
 const PLACE = /^\s+(?:at|location): ?\S/;
 const PLACE_LINES = 40;
@@ -729,7 +726,6 @@ function makePart(extension: NormalExtension, prompt: string): OwnPart {
 }
 
 const SHOWN = 12;
-/** A block with this many characters gets no more examples. */
 const EXAMPLE_BUDGET = 1_000;
 const MAX_INLINE = 80;
 

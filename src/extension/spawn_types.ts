@@ -108,11 +108,8 @@ export interface ProgramWalls {
   readonly whole: boolean;
   /** The value is "" if the wall is complete. */
   readonly reason: string;
-  /** If true, programs without network access can have their own loopback. */
   readonly loopback: boolean;
-  /** If true, programs can have unix sockets in their folders. */
   readonly unix: boolean;
-  /** If true, Vis can hide secret files of the workspace from programs. */
   readonly hides: boolean;
   /** Programs cannot read these folders of the user's PATH, so their own PATH omits them. */
   readonly leftOut: readonly string[];

@@ -176,7 +176,6 @@ export interface OpenFolders {
   readonly path: string;
   readonly leftOut: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** The keys are paths in the home folder of a program, and the values are targets of links there. */
   readonly packages: Readonly<Record<string, string>>;
 }
 
@@ -218,7 +217,6 @@ export async function deviceNodes(): Promise<readonly string[]> {
   return DEVICES.filter((_, at) => there[at]);
 }
 
-/** Returns null for the command's own home folder. */
 export function startFolder(
   workspace: string,
   { cwd = ".", root = workspace }: Pick<SpawnOptions, "cwd" | "root">,

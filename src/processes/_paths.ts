@@ -50,7 +50,6 @@ interface PathStep {
   readonly to?: string;
 }
 
-/** The steps include missing entries. */
 export function* stepsTo(
   path: string,
   { from = "/", kindOf = entryKind }: { readonly from?: string; readonly kindOf?: typeof entryKind } = {},

@@ -24,7 +24,6 @@ interface RunHooks {
   ended(): Promise<void> | void;
   /** `runToEnd` calls `fault` every 20 ms, and kills the process if there is a fault. */
   fault?(): string | null;
-  /** By default, a program counts as ended from outside if a signal ended the process. */
   wasEnded?(status: Deno.CommandStatus): boolean;
   /** Only the launcher of the program knows the token that begins a report. The output omits these reports, and
    * `onOutput` gets standard error only after the first report. */
@@ -223,10 +222,8 @@ interface Sink {
   end(): void;
 }
 
-/** A longer line counts as output. */
 const LONGEST_LINE = 64 << 10;
 
-/** The next sink gets the output without the reports, which go from the token to the end of the line. */
 class TokenLines implements Sink {
   readonly #lines: MarkedLines;
   readonly #next: Sink;

@@ -12,13 +12,11 @@ const LENGTH_AT = 16, KIND_AT = 18, NAME_AT = 19;
 const KIND_FOLDER = 4;
 const KIND_BITS = 0o170000, KIND_OF_FOLDER = 0o040000, KIND_OF_FILE = 0o100000;
 const DOT = 46;
-/** These are the length of struct statx and the offsets of its fields. */
 const STATX_BYTES = 256, USER_AT = 20, MODE_AT = 28, INODE_AT = 32, SIZE_AT = 40, CHANGED_AT = 96, MODIFIED_AT = 112;
 const DEVICE_AT = 136;
 const AT_SYMLINK_NOFOLLOW = 0x100n, STATX_BASIC = 0x7ffn;
 /** The blocks of a file may be anywhere on the disk, so freeing a file of this size takes some milliseconds. */
 const LARGE_BYTES = 32 << 20;
-/** If this many names are taken, another fault is the cause. */
 const TRIES = 100;
 const OWNER_ALL = 0o700n;
 
@@ -61,12 +59,10 @@ function isFresh(changedMs: number, since: number): boolean {
 }
 
 export interface EntryFacts {
-  /** The id stays the same under another name. */
   readonly id: string;
   readonly inode: bigint;
   readonly isFile: boolean;
   readonly isFolder: boolean;
-  /** The text differs once the folder has another list of names or another mode. */
   readonly stamp: string;
   /** If true, a further change might leave the stamp unchanged. */
   readonly isFresh: boolean;
@@ -183,7 +179,6 @@ class Removal {
     this.#most = most;
   }
 
-  /** Returns false for a folder that is not empty, and for an entry that the system does not remove. */
   async remove(folder: number, { name, isFolder }: Entry): Promise<boolean> {
     if (this.#pace.due) await this.#pace.rest();
     if (this.changes >= this.#most) {
@@ -199,7 +194,6 @@ class Removal {
     return isGone;
   }
 
-  /** Folders in this folder that are not empty move up to the top. */
   async empty(top: number, name: Bytes): Promise<void> {
     FOLDERS.unlock(top, name);
     const at = FOLDERS.open(top, name);
@@ -290,7 +284,7 @@ class Folders {
     return Number(this.#stat(folder, name)?.getBigUint64(SIZE_AT, true) ?? 0);
   }
 
-  /** Returns null on failure. The view is valid until the next call. */
+  /** The view is valid until the next call. */
   #stat(folder: number | bigint, name: Bytes): DataView | null {
     const { address, view } = this.#found ??= this.#place();
     const rest = [this.#libc.address(name), AT_SYMLINK_NOFOLLOW, STATX_BASIC, address] as const;

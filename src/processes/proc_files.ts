@@ -9,7 +9,6 @@ const MAX_BYTES = 8_192, MAX_LINK = 256;
 class ProcFiles {
   #libc: Libc | null = null;
 
-  /** Returns at most the beginning of a file. */
   read(path: string): string {
     return this.#opened(path, (libc, descriptor) => libc.readStart(descriptor, MAX_BYTES));
   }
@@ -37,7 +36,6 @@ class ProcFiles {
     return new TextDecoder().decode(into.subarray(0, length));
   }
 
-  /** A failure to write has no effect. */
   write(path: string, text: string): void {
     const libc = this.#library();
     const name = new TextEncoder().encode(`${path}\0`);
@@ -48,7 +46,6 @@ class ProcFiles {
     libc.closeDescriptor(descriptor);
   }
 
-  /** The count covers the whole machine, and is cheap to read. */
   tasks(): number {
     return Number(/\/(\d+)/.exec(this.read("/proc/loadavg"))?.[1] ?? 0);
   }
@@ -97,7 +94,6 @@ function numbersIn(path: string): readonly number[] {
 export const PROC: Pick<ProcFiles, "read" | "readWhole" | "link" | "write" | "tasks" | "processes" | "endSockets"> =
   new ProcFiles();
 
-/** Returns children before deeper descendants. */
 export function descendants(root: number): readonly number[] {
   const children = Map.groupBy(readAll(), ({ parent }) => parent);
   const found = [root];
@@ -113,7 +109,6 @@ export function childrenOf(root: number): readonly number[] {
  * child. */
 const MOST_PAUSES = 1_000, PATIENCE = 50;
 
-/** Returns null if one of the processes does not stop. */
 export async function pauseProgram(root: number): Promise<(() => void) | null> {
   const stopped = new Set<number>();
   const goOn = (): void => stopped.forEach((pid) => send(pid, "SIGCONT"));

@@ -5,7 +5,6 @@ import { ConfigError, fileFault } from "../domain/errors.ts";
 import { firstEntries } from "../domain/kit/files.ts";
 import type { ChildAccess } from "./child/setup.ts";
 
-/** `src/app.ts` starts a sandbox child if this is the first argument. */
 export const CHILD_ARGUMENT = "__sandbox_child";
 
 export interface ChildProgram {
@@ -86,7 +85,6 @@ export function launched(program: ChildProgram, [path, ...args]: readonly string
   return path === undefined ? program : { ...program, path, args: [...args, program.path, ...program.args] };
 }
 
-/** Throws if Vis runs from source and nobody has built the bundles of the child. */
 export function childProgram({ memoryBytes, allPermissions, access }: ChildProgramOptions): ChildProgram {
   const path = Deno.execPath();
   if (Deno.build.standalone) return { path, args: [CHILD_ARGUMENT] };
@@ -187,7 +185,6 @@ function remove(path: string): void {
 
 /** Another process may not have locked a folder that is this new. */
 const LEFTOVER_MS = 60_000;
-/** A sweep reads this many names at most, because other programs share the temporary folder. */
 const MOST_NAMES = 10_000;
 /** Windows has no entry, because its C library cannot lock folders. */
 const LIBRARY: Partial<Record<typeof Deno.build.os, string>> = {
@@ -213,7 +210,6 @@ export function lockFolder(path: string): Deno.FsFile | null {
   }
 }
 
-/** Yields folders that killed processes left, and locks each one until the caller requests the next. */
 export async function* leftFolders(root: string, prefix: string): AsyncGenerator<string> {
   const { entries } = await firstEntries(root, { most: MOST_NAMES }).catch(() => ({ entries: [] }));
   for (const { name, isDirectory } of entries) {

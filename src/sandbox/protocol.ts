@@ -65,7 +65,6 @@ export function wireId(): string {
   return random.id();
 }
 
-/** Returns the lengths and the header; the caller sends the payload after them. */
 export function frameHead({ header, payloadBytes }: { readonly header: Header; readonly payloadBytes: number }): Bytes {
   const json = encode(encoder, intrinsics.stringify(header));
   const jsonBytes = viewLength(json);
@@ -82,14 +81,12 @@ export function frameHead({ header, payloadBytes }: { readonly header: Header; r
   return head;
 }
 
-/** `push` takes chunks of any size and throws ProtocolError on invalid bytes. */
 export class FrameReader {
   readonly #fixed = new BytesOf(FIXED_BYTES);
   #body: Bytes | null = null;
   #headerBytes = 0;
   #filled = 0;
 
-  /** Returns whether an end of the input would cut off a frame. */
   get inFrame(): boolean {
     return this.#filled > 0 || this.#body !== null;
   }
@@ -121,7 +118,6 @@ export class FrameReader {
     return used;
   }
 
-  /** Returns 0 if the chunk does not contain the whole frame. */
   #readWhole(chunk: Bytes, at: number, onFrame: (frame: Frame) => void): number {
     if (viewLength(chunk) - at < FIXED_BYTES) return 0;
     const { headerBytes, payloadBytes } = lengths(chunk, at);
@@ -150,7 +146,6 @@ export function readFrameSync(read: (into: Uint8Array) => number | null): Frame 
   return { header, payload: exactly(payloadBytes) };
 }
 
-/** Returns a view, not a copy. */
 function part(bytes: Bytes, from: number, to: number): Bytes {
   return new BytesOf(viewBuffer(bytes) as ArrayBuffer, viewOffset(bytes) + from, to - from);
 }

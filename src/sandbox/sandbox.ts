@@ -6,7 +6,6 @@ export interface Walls {
   readonly realm: boolean;
   readonly permissions: boolean;
   readonly process: boolean;
-  /** `landlock` is the version of Landlock's ABI, or 0 if Landlock is absent. */
   readonly kernel: { readonly landlock: number; readonly seccomp: boolean };
   readonly failed: readonly string[];
 }
@@ -14,7 +13,6 @@ export interface Walls {
 export interface SandboxLimits {
   /** The limit covers heap and buffers, without the mappings of an idle child. */
   readonly memoryBytes: number;
-  /** The limit covers stdout and stderr of one block together. */
   readonly outputBytes: number;
   readonly graceMs: number;
   readonly previewChars: number;
@@ -22,7 +20,6 @@ export interface SandboxLimits {
 
 /** `signal` aborts when the block's deadline passes or the query ends. */
 export interface HostCall {
-  /** A name without a dot is a built-in function. */
   readonly name: string;
   readonly args: readonly unknown[];
   readonly block: number;
@@ -31,7 +28,6 @@ export interface HostCall {
 }
 
 export interface SandboxOptions {
-  /** Each name is "alias.name" or a bare name. */
   readonly functions: readonly string[];
   readonly constants: Readonly<Record<string, unknown>>;
   /** If it throws, the model sees the error's name, message and `hint` without the stack. */
@@ -41,9 +37,7 @@ export interface SandboxOptions {
   readonly grants: Grants;
   readonly writers?: readonly string[];
   readonly globals?: readonly string[];
-  /** Keys are bare names, and the realm evaluates the scripts in this order. */
   readonly modules?: Readonly<Record<string, string>>;
-  /** `ended` means that the module ended the child. */
   readonly onModuleFailed?: (module: FailedModule) => void;
   /** Relative paths in grants start here; without a workspace, the sandbox refuses relative paths. */
   readonly workspace?: string;

@@ -209,7 +209,6 @@ export class Utf8Pieces {
     this.#isKnown = encoding !== undefined;
   }
 
-  /** A yielded piece contains whole characters. */
   async *of(source: AsyncIterable<Uint8Array>): AsyncGenerator<Bytes> {
     const head = new ByteBuffer();
     let isFirst = true;

@@ -135,7 +135,6 @@ export function isBelow(path: string, folder: string): boolean {
 
 const MAX_BYTES = 1 << 20;
 
-/** The message completes "Cannot read PATH: …". */
 class NotPlainFile extends Error {
   override readonly name = "NotPlainFile";
 }

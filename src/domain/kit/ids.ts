@@ -1,6 +1,5 @@
 import { uuidv7 } from "uuidv7";
 
-/** Returns a UUIDv7, which sorts by the time of creation. */
 export function newId(): string {
   return uuidv7();
 }

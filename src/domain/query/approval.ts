@@ -66,7 +66,6 @@ export function approvalWhy({ why }: Pick<ApprovalQuestion, "why">): string {
   return paragraph(why);
 }
 
-/** A channel shows the beginning of a long question again, next to the choices. */
 export function approvalBeginning({ what }: Pick<ApprovalQuestion, "what">): string {
   const text = paragraph(what);
   if (text.length <= IN_SIGHT) return "";
@@ -95,7 +94,6 @@ export function plainScopes(scopes: readonly string[]): readonly string[] {
   });
 }
 
-/** A channel with one line for each choice shows this text if a choice does not fit. */
 export function approvalScope(
   question: ChoiceFacts,
   fits: (text: string) => boolean,

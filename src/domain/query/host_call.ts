@@ -160,7 +160,6 @@ export class BlockTally {
     return kinds.map((tally, at) => textOf(tally, shown[at] === longest ? most : Infinity)).join(", ");
   }
 
-  /** A call that the user refused does not count as failed. */
   get failed(): boolean {
     return this.#failed;
   }

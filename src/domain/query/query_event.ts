@@ -31,7 +31,6 @@ export class Emitter {
       readonly queryId: string;
       readonly now: () => number;
       readonly parentQueryId?: string | undefined;
-      /** If another process sent some of the events, `seq` is the number of the query's last event. */
       readonly seq?: number;
     },
   ) {

@@ -108,7 +108,6 @@ export const BlockResultSchema = z.object({
   stdout: z.string(),
   stderr: z.string(),
   dropped: count.describe("Number of characters of output that were dropped"),
-  /** Positions refer to the text that the model wrote. */
   error: z.object({
     name: z.string(),
     message: z.string(),

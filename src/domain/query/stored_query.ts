@@ -7,7 +7,6 @@ interface QueryFacts extends Omit<QueryEnd, "status" | "reason"> {
   readonly branchId: string;
   readonly text: string;
   readonly createdAt: number;
-  /** The oldest message comes first. */
   readonly steered: readonly SteeredMessage[];
   /** If a fork shows only earlier iterations, this is the time at which the next iteration began. */
   readonly forkedAt?: number;
@@ -56,7 +55,6 @@ export interface IterationRange {
   readonly limit: number;
 }
 
-/** A fork within the query shows only its first iterations. */
 export function shownRange({ forkedAt, iterations }: StoredQuery): IterationRange {
   return { after: -1, limit: forkedAt === undefined ? Number.MAX_SAFE_INTEGER : iterations };
 }

@@ -202,7 +202,6 @@ export class ChangedFiles {
   }
 }
 
-/** Returns null for a side without a file, and "" for a side that the diff does not name. */
 function sidesOf(diff: string): { readonly before: string | null; readonly after: string | null } {
   const [, before = "", after = ""] = /^--- (.*)\n\+\+\+ (.*)$/m.exec(diff) ?? [];
   return { before: named(before), after: named(after) };
@@ -213,7 +212,6 @@ function bodyOf(diff: string): readonly string[] {
   return hunks < 0 ? [] : diff.slice(hunks + 1).split("\n");
 }
 
-/** The last line of a shortened diff states the number of omitted lines. */
 export function leftOut(diff: string): Counts {
   const [, added = 0, removed = 0] = /^… .*left out, with \+(\d+) −(\d+) lines/m.exec(diff.slice(-MAX_NOTE)) ?? [];
   return { added: Number(added), removed: Number(removed) };

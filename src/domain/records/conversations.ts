@@ -66,7 +66,6 @@ export interface ConversationSummary {
   readonly queries: number;
   readonly activeAt: number;
   readonly running: boolean;
-  /** The number orders the list of all conversations. */
   readonly place: number;
 }
 

@@ -48,9 +48,7 @@ export interface StateStore {
   get(place: StatePlace, which: { readonly key: string; readonly version?: number | undefined }): Promise<
     StateVersion | null
   >;
-  /** The newest version comes first. */
   history(place: StatePlace, which: { readonly key: string; readonly limit: number }): Promise<readonly StateVersion[]>;
-  /** The states come in the order of their keys, without deleted keys. */
   list(
     place: StatePlace,
     which: { readonly prefix?: string | undefined; readonly limit: number },

@@ -58,7 +58,6 @@ export interface PastVersion {
 export interface HistoryReader {
   search(text: string, filter: SearchFilter): Promise<readonly SearchHit[]>;
   conversations(options: { readonly limit: number }): Promise<readonly PastConversation[]>;
-  /** The oldest query comes first. */
   queries(conversationId: string, options?: NewestQueries): Promise<readonly PastQuery[]>;
   iterations(queryId: string): Promise<readonly PastIteration[]>;
   /** `iteration` is 1-based. */
@@ -113,7 +112,6 @@ export interface SearchHit {
 export interface LogFilter {
   /** The list has at most this many rows: the newest or, with `after`, the oldest. */
   readonly limit: number;
-  /** The list has entries of this level and of more severe levels. */
   readonly level?: LogEntry["level"] | undefined;
   readonly conversationId?: string | undefined;
   readonly queryId?: string | undefined;

@@ -110,7 +110,6 @@ export class Playback {
     this.#collect(query);
   }
 
-  /** Returns the next reply of the query that shows this text to the model; null if the recording has none. */
   reply(shown: string): PlayedReply | null {
     const recorded = this.#paths.toRecorded(shown);
     const track = this.#tracks.find(({ text, replies }) => replies.length > 0 && shows(recorded, text));
@@ -187,7 +186,6 @@ interface Run {
   readonly paths?: PathMap;
 }
 
-/** Ignores times, ids and the folders of the runs. */
 export function compareRecordings(
   recorded: RecordedQuery,
   replayed: RecordedQuery,
@@ -311,7 +309,6 @@ function isFolder(path: string): boolean {
   return /[^\\/]/.test(path);
 }
 
-/** A name with more characters before or after belongs to another path. */
 function moved(text: string, from: string, to: string): string {
   if (!text.includes(from)) return text;
   const literal = from.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
@@ -331,7 +328,6 @@ export interface ReplayPlace {
   readonly workspace: string;
   readonly home: string | null;
   readonly paths: PathMap;
-  /** `leftOut` counts sockets, devices and unreadable files. */
   readonly copied: {
     readonly from: string;
     readonly files: number;

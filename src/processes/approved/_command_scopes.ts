@@ -2,7 +2,6 @@ import { basename, resolve } from "node:path";
 import { isWithin } from "../../domain/kit/files.ts";
 import { shellText } from "../../domain/kit/text.ts";
 
-/** The command is a line for a shell, or a program with its arguments. */
 export type AskedCommand = string | readonly string[];
 
 type CommandScopes =
@@ -147,7 +146,6 @@ const READING: Readonly<Record<string, { readonly of: ReadonlySet<string>; reado
   composer: { of: words("search show outdated audit"), runs: "plugins that composer.json allows" },
   dotnet: { of: words("list"), runs: "what the project files say" },
 };
-/** With one of these words alone, npm prints facts about itself and its folders. */
 const NPM_FACTS = words("--version -v version --help -h help root prefix bin");
 /** An address could make npm run the git that .npmrc names. The pattern therefore matches only names in the registry,
  * their fields, and options for printed data. */
@@ -335,7 +333,6 @@ function outsidePath(args: readonly string[], workspace: string): { readonly nev
   return found === undefined ? null : { never: `${found} may be outside the workspace` };
 }
 
-/** Returns null if a lasting approval covers only the whole command. */
 function leadingWords(
   name: string,
   args: readonly string[],
@@ -365,7 +362,6 @@ function fetchingWords(
   return table?.of.has(first) && rest.every(isOwn) ? { words: [first], runs: table.runs || null } : null;
 }
 
-/** `opaque` is the reason why a shell may read the text differently. */
 type CommandLine =
   | { readonly parts: readonly (readonly string[])[] }
   | { readonly opaque: string };
@@ -409,7 +405,6 @@ export function readCommandLine(text: string): CommandLine {
     const operator = take(OPERATOR)?.[0];
     if (operator !== undefined) {
       if (words.length === 0) {
-        // A blank line needs no command before it; another operator does.
         if (operator === "\n" && !redirected) continue;
         return {
           opaque: redirected ? "it redirects without a command" : `it has ${shown(operator)} without a command`,

@@ -16,7 +16,6 @@ import { wallFault } from "../linux/known_wall.ts";
 import type { ProgramWall } from "../program_wall.ts";
 import type { AskedCommand, commandScopes, ScopePlace } from "./_command_scopes.ts";
 
-/** No program is in this folder, which represents the empty folder of a program. */
 const OWN_FOLDER = "/nonexistent";
 const LONGEST_QUESTION = 4_000, LONGEST_WHY = 1_000;
 
@@ -78,7 +77,6 @@ export class AskedPrograms {
     return await runFree(argv, { ...options, cwd, own: env });
   }
 
-  /** Rejects with Error if no program can run. */
   async walls(): Promise<ProgramWalls> {
     const { mode, wall } = this.#options;
     const state = await this.state();

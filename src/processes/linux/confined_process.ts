@@ -41,7 +41,7 @@ export class NoNamespaces extends Error {}
 export class ConfinedProcess {
   readonly #options: ConfinedProcessOptions;
   readonly #name: string;
-  /** The token marks lines of the first process. The program does not know it, so it cannot write such lines. */
+  /** The program does not know the token, so it cannot write lines of the first process. */
   readonly #token: string;
   #plan: Uint8Array<ArrayBuffer> | null;
   readonly #process: Deno.ChildProcess;
@@ -123,7 +123,6 @@ export class ConfinedProcess {
     throw new Error(`Cannot run ${this.#name}: ${why}`);
   }
 
-  /** The first process passes the signal on. */
   #askToEnd(): void {
     if (!this.#said.has(SAID.begun)) return this.#kill();
     for (const pid of this.#options.whole ? childrenOf(this.pid) : [this.pid]) send(pid, "SIGTERM");

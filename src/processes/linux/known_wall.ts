@@ -74,7 +74,6 @@ function faultOf(): string {
 const LEAST = [5, 13] as const;
 const ACTIVE_MODULES = "/sys/kernel/security/lsm";
 
-/** Returns null if Vis knows no reason why programs cannot run behind a wall. */
 export async function wallFault(): Promise<string | null> {
   if (!hasCallNumbers) return `Vis has no wall for programs on ${Deno.build.target}`;
   const missing = await landlockFault();
@@ -99,7 +98,6 @@ export class KnownWall {
   readonly #options: WallOptions;
   #folders: OpenFolders | null = null;
 
-  /** `namespaces: false` simulates a machine without namespaces. */
   constructor({ namespaces = true, ...options }: WallOptions & { readonly namespaces?: boolean }) {
     this.#options = options;
     if (!namespaces) this.namespaces.failed("the settings turn them off");
@@ -112,7 +110,6 @@ export class KnownWall {
     return { network, whole, reason, loopback: isAlone, unix: isAlone, hides: whole, leftOut };
   }
 
-  /** Throws Error if the settings name a path that Vis cannot open. */
   folders(): OpenFolders {
     return this.#folders ??= openFolders(this.#options, { read: systemPaths(), usual: PROGRAM_PATH });
   }

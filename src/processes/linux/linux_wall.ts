@@ -45,8 +45,6 @@ interface Machine extends OpenFolders {
   readonly links: readonly (readonly [path: string, to: string])[];
 }
 
-/** A program runs behind Landlock, a system call filter and limits, and in its own namespaces if the machine has
- * them. */
 export class LinuxWall {
   readonly #options: LinuxWallOptions;
   readonly #known: KnownWall;
@@ -195,7 +193,6 @@ export class LinuxWall {
     }
   }
 
-  /** The search covers only folders near the top of the workspace. */
   async #made(workspace: string, { repositories: before }: SpecialFiles): Promise<readonly string[]> {
     if (!before.includes("")) return [];
     const isNew = (folder: string): boolean => folder !== "" && !before.includes(folder);
@@ -203,7 +200,6 @@ export class LinuxWall {
     return (found?.repositories ?? []).filter(isNew);
   }
 
-  /** Returns whether a program with these options gets namespaces in a folder that no other program can change. */
   async #makesNamespaces({ network, loopback }: SpawnOptions): Promise<boolean> {
     const made = await CommandFolder.make({ root: this.#options.temporary });
     const options = {

@@ -35,7 +35,6 @@ async function followLinks(path: string, found: Map<string, string>): Promise<vo
     if (to === null) continue;
     const isNew = !found.has(at);
     found.set(at, to);
-    // The path may lead through a circle of links, so this follows a link only once.
     if (isNew) await followLinks(resolve(dirname(at), to, ...names.slice(index + 1)), found);
     return;
   }

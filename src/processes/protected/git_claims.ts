@@ -33,7 +33,6 @@ interface Claim {
 interface Claims {
   readonly claims: readonly Claim[];
   readonly from: Iterable<string>;
-  /** These are tops of submodules and remotes, which the repository names. */
   readonly others: readonly string[];
 }
 
@@ -75,7 +74,6 @@ function variableSettings(env: SettingsPlaces["env"]): readonly GitSetting[] {
 class Stamps {
   readonly #stamps: ReadonlyMap<string, string | null>;
 
-  /** The caller read the paths after `since`. */
   constructor(paths: Iterable<string>, since: number) {
     this.#stamps = new Map(Array.from(paths, (path) => [path, keptStampOf(path, since)]));
   }
@@ -99,7 +97,6 @@ function configFolder(places: SettingsPlaces): string {
 /** Vis reads claims again after a change of a file or folder from which they come. */
 export class ClaimCache {
   readonly #places: SettingsPlaces;
-  /** If true, words count that match no entry of the repository. */
   readonly #withMissing: boolean;
   readonly #indexes = new GitIndexes();
   readonly #known = new BoundedMap<
@@ -113,7 +110,6 @@ export class ClaimCache {
     this.#withMissing = withMissing;
   }
 
-  /** A repository that one of these repositories names counts if it is below `within`. */
   async all(tops: Iterable<string>, { within }: { readonly within: string }): Promise<readonly Claim[]> {
     if (!(await this.#user)?.from.isCurrent) this.#user = userSettings(this.#places);
     const user = await (this.#user ??= userSettings(this.#places));
@@ -152,7 +148,6 @@ export class ClaimCache {
   }
 }
 
-/** An example is a link from `~/.bashrc` to a folder of dotfiles. */
 function homeClaims(places: SettingsPlaces): Claims {
   const home = homeOf(places), { visHome, database } = places;
   const config = configFolder(places);
@@ -250,7 +245,6 @@ async function repositoryClaims(
   for (const path of [...modules, ...remotes]) {
     const real = realPathOf(path);
     others.push(real ?? resolve(path));
-    // The path of the other repository may lead through links.
     if (real !== path) claims.push({ path: `${path}/${GIT}`, as: "part", reason: "git reads" });
   }
   if (gitDir !== top) {
@@ -303,7 +297,6 @@ function unquoted(line: string): string {
   ) ?? line;
 }
 
-/** Git runs commands in the working tree that a setting names. */
 function otherTree(
   settings: readonly GitSetting[],
   { top, gitDir }: Readonly<Record<"top" | "gitDir", string>>,
@@ -330,7 +323,6 @@ function presence({ top, from }: { readonly top: string; readonly from: Set<stri
   };
 }
 
-/** The path "" means the folder itself. */
 function presentIn(folder: string): (path: string) => boolean {
   if (!existsSync(folder)) return () => false;
   const names = new Set<string>();
@@ -339,7 +331,6 @@ function presentIn(folder: string): (path: string) => boolean {
   return (path) => path === "" || (isWhole ? names.has(plainName(basename(path))) : entryKind(path) !== null);
 }
 
-/** A branch can name a path instead of a remote. */
 function remotesOf(
   settings: readonly GitSetting[],
   { top, home }: Readonly<Record<"top" | "home", string>>,

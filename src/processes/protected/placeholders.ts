@@ -12,7 +12,6 @@ export class Placeholders {
   readonly #held = new Map<string, { count: number; readonly release: () => void }>();
   #libc: Libc | null = null;
 
-  /** The returned function releases the placeholder. */
   take(path: string, kind: "folder" | "file"): () => void {
     const held = this.#held.get(path) ?? { count: 0, release: this.#hold(path, kind) };
     held.count++;
@@ -47,7 +46,6 @@ export class Placeholders {
   }
 }
 
-/** Returns whether the entry is an empty placeholder, which another command needs or a killed process left. */
 export function isPlaceholder(path: string): boolean {
   try {
     const { mode, isFile, isDirectory, size } = Deno.lstatSync(path);

@@ -32,10 +32,8 @@ export interface Kept {
 }
 
 interface Found {
-  /** `kindOf` returns null for placeholders of Vis. */
   readonly kindOf: typeof entryKind;
   readonly paths: Set<string>;
-  /** Git or Vis would obey entries at these missing paths. */
   readonly missing: Map<string, "folder" | "file">;
 }
 
@@ -60,7 +58,6 @@ export class ProtectedPaths {
     return this.#walk.look(workspace, { running: commandIn(workspace) });
   }
 
-  /** `found` is null for a program that may read secret files. */
   async hidden(
     root: string,
     { found, except, granted }: {
@@ -78,7 +75,6 @@ export class ProtectedPaths {
     return { files, links: found === null ? [] : linkedSecrets(root, { ...found, hidden: files }) };
   }
 
-  /** Programs must not change these paths, which need not exist. */
   async find(folder: string): Promise<readonly string[]> {
     const place = { root: folder, workspace: folder };
     const { paths, missing } = await this.#find(place, topsOf(folder, await this.look(folder)));
@@ -151,7 +147,6 @@ export class ProtectedPaths {
         if (isFolder && !isKept && !found.paths.has(path)) opened.push(path);
       }
     }
-    // Missing paths have a placeholder by now.
     const kindNow: Found["kindOf"] = (path) => kindOf(path) ?? entryKind(path);
     const layers = await layersOf({ fixed, opened, write, kindOf: kindNow, pace });
     if (layers.length > MOST_LAYERS) {
@@ -213,7 +208,6 @@ export class ProtectedPaths {
     return await TURNS.alone(root, bring).finally(() => goOn.forEach((go) => go()));
   }
 
-  /** Running commands can change these paths although git or Vis obey them. */
   async #exposed(place: Place, files: SpecialFiles): Promise<ReadonlyMap<RunningCommand, readonly string[]>> {
     const { paths, missing } = await this.#find(place, topsOf(place.root, files));
     const exposed = new Map<RunningCommand, string[]>(), pace = new Pace();

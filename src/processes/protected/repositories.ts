@@ -15,7 +15,6 @@ export const GIT = ".git";
 const HEAD_BYTES = 40;
 
 export interface RepositoryFolders extends Readonly<Record<"gitDir" | "commonDir", string>> {
-  /** These paths name both folders, and may lead through links. */
   readonly named: readonly string[];
 }
 
@@ -69,7 +68,6 @@ export async function outsideRepository(workspace: string): Promise<string | nul
   return await namesTop({ top: workspace, gitDir, commonDir }) ? commonDir : null;
 }
 
-/** The conditions of includes do not count. */
 export async function ownSettings(
   { gitDir, commonDir }: RepositoryFolders,
   home: string,
@@ -92,7 +90,6 @@ export class GitIndexes {
     MOST_INDEXES,
   );
 
-  /** Rejects with Error if the index is too large. */
   async read(
     path: string,
     { sha256, files = [] }: { readonly sha256: boolean; readonly files?: readonly string[] },

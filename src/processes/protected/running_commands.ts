@@ -9,7 +9,6 @@ export class RunningCommand {
   readonly title: string;
   readonly end = new AbortController();
   readonly left: PromiseWithResolvers<void> = Promise.withResolvers();
-  /** The pid is 0 until the process around the command has begun. */
   pid = 0;
   readonly #write: readonly string[];
   readonly #counts: (path: string) => boolean;
@@ -38,7 +37,6 @@ export class RunningCommand {
     );
   }
 
-  /** Returns whether the command's rights allow a change and no mount makes the path read-only. */
   canChange(path: string): boolean {
     if (!this.#counts(path)) return false;
     for (let at = path; at !== dirname(at); at = dirname(at)) {
@@ -112,7 +110,7 @@ class WorkspaceTurns {
     return leave;
   }
 
-  /** Commands of this process wait meanwhile. Rejects with Error while a command or git of another process runs. */
+  /** Rejects with Error while a command or git of another process runs. */
   async alone<T>(folder: string, bring: () => Promise<T>): Promise<T> {
     const work = async (): Promise<T> => {
       // A failed attempt at the lock of the folder loses the shared lock of this process's commands. The lock of the

@@ -12,7 +12,6 @@ import { isWithin, openPlainFile } from "../../domain/kit/files.ts";
 import { type EntryFacts, entryFacts, folderEntries } from "../folder_entries.ts";
 import type { HiddenFile } from "../../sandbox/exec/confinement_plan.ts";
 
-/** A look usually lists up to `MOST_NEAR` folders near the top; a full look lists up to `MOST_FOLDERS`. */
 const MOST_NEAR = 2_000, MOST_FOLDERS = 200_000;
 /** A program can make a million names in seconds, so the walk has a limit. */
 const MOST_NAMES = 5_000_000;
@@ -26,11 +25,9 @@ const MOST_HASHED = 1 << 20;
 const OWNER_READS = 0o400, OWNER_ENTERS = 0o100;
 
 interface KnownFolder {
-  /** The stamp is null if the folder changed so recently that Vis lists it again. */
   readonly stamp: string | null;
   readonly folders: readonly string[];
   readonly secrets: readonly string[];
-  /** A top has a file, folder or link `.git`, or is a bare repository. */
   readonly isTop: boolean;
   readonly isClosed: boolean;
 }
@@ -45,7 +42,6 @@ export interface SpecialFiles {
 
 type Walked = Omit<SpecialFiles, "secrets"> & { readonly secrets: readonly string[] };
 
-/** A folder with an unchanged stamp needs no new list. */
 export class WorkspaceWalk {
   readonly #patterns: readonly string[];
   readonly #wanted: (first: number, last: number) => boolean;
@@ -147,7 +143,6 @@ export class WorkspaceWalk {
     const hidden = new Map<string, bigint>(), pace = new Pace();
     for (const [path, { facts: { isFile, inode } }] of untracked) {
       if (pace.due) await pace.rest();
-      // A command may have put another file at the path, or removed it.
       if (isFile) hidden.set(join(workspace, path), inode);
       else for (const real of realFile(workspace, path)) hidden.set(real, entryFacts(real)?.inode ?? 0n);
     }
@@ -244,7 +239,6 @@ export class WorkspaceWalk {
   }
 }
 
-/** `join` would take longer. */
 function placed(workspace: string, folder: string): string {
   return folder === "" ? workspace : `${workspace}/${folder}`;
 }
@@ -306,7 +300,6 @@ function refuseOdd(paths: readonly string[], kind: string): void {
   );
 }
 
-/** The tops around the workspace come first. */
 export function topsOf(workspace: string, { repositories }: SpecialFiles): readonly string[] {
   const around: string[] = [];
   for (let at = dirname(workspace); at !== dirname(at); at = dirname(at)) if (isTop(at)) around.push(at);

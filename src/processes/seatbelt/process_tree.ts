@@ -1,8 +1,6 @@
 import { REAL_CLOCK } from "../../domain/kit/concurrency.ts";
 
-/** The numbers are kinds of lists and of facts in libproc. */
 const GROUP = 2, CHILDREN = 6, FACTS = 3;
-/** These are the length of struct proc_bsdinfo, and the offsets of the state and the start time. */
 const FACTS_BYTES = 136, STATE_AT = 4, SECONDS_AT = 120, MICROSECONDS_AT = 128;
 const ENDED = 5; // SZOMB has this value.
 const FIRST_IDS = 256, MOST_IDS = 65_536;
@@ -37,7 +35,6 @@ export interface ProcessTable {
   group(pid: number): readonly number[];
   /** The start time and the id together identify a process. */
   started(pid: number): string | null;
-  /** A negative number means a group. An ended process gets no signal. */
   signal(pid: number, name: Deno.Signal): void;
 }
 
@@ -105,7 +102,6 @@ function openLibProc(): LibProc {
 export class ProcessTree {
   readonly #table: ProcessTable;
   readonly #root: number;
-  /** The keys are process ids, and the values are start times. */
   readonly #known = new Map<number, string>();
 
   constructor(root: number, table: ProcessTable) {
@@ -154,7 +150,7 @@ export class ProcessTree {
     return all;
   }
 
-  /** The caller calls this when the program has ended. Returns the number of killed processes. */
+  /** Returns the number of killed processes. */
   async ended(): Promise<number> {
     const killed = new Set<number>();
     for (let round = 0; round < ROUNDS; round++) {

@@ -6,11 +6,8 @@ import type { GrantedPath } from "../../sandbox/confine/access.ts";
 export interface SeatbeltPolicy {
   readonly read: readonly GrantedPath[];
   readonly write: readonly GrantedPath[];
-  /** The program cannot change, replace, move or create these paths inside writable folders. */
   readonly kept: readonly string[];
-  /** The program may change these paths inside kept paths. */
   readonly opened: readonly GrantedPath[];
-  /** The program can neither read nor change these files, although they are inside a readable folder. */
   readonly hidden: readonly string[];
   readonly devices: readonly string[];
   readonly network: boolean;
@@ -48,7 +45,6 @@ const SETTING_KEYS = [
   ...["sudoers.d", "cups", "postfix", "wireguard"],
 ].map((name) => `/private/etc/${name}`);
 const SERVER_SETTINGS = ["/usr/local", "/opt/homebrew", "/opt/local"].flatMap((at) => [`${at}/etc`, `${at}/var`]);
-/** The settings of servers contain these folders with certificates. */
 const CERTIFICATES = ["/usr/local/etc", "/opt/homebrew/etc"].flatMap((at) =>
   ["ca-certificates", "openssl@1.1", "openssl@3"].map((name) => `${at}/${name}`)
 );
@@ -223,7 +219,6 @@ function guarded(operation: string, text: string): string {
   return text === "" ? "" : `(if (defined? '${operation}) ${text})`;
 }
 
-/** The texts come from this file, so they need no escapes. */
 function quoted(text: string): string {
   return `"${text}"`;
 }

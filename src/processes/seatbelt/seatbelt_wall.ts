@@ -35,7 +35,6 @@ const START =
   'printf "%s begun\\n" "$0" >&2; for limit in "-c 0" "-n 4096" "-f 16777216" "-t 86400"; do ulimit $limit 2>/dev/null; done; exec "$@"';
 
 export interface SeatbeltWallOptions extends WallOptions {
-  /** A test replaces these parts. */
   readonly system?: Partial<SeatbeltSystem>;
 }
 
@@ -46,7 +45,6 @@ interface SeatbeltSystem {
   readonly probe: ProbePrograms;
 }
 
-/** The rows show whether the wall works on this machine. */
 export interface SeatbeltWalls extends ProgramWalls {
   readonly probe: readonly ProbeRow[];
 }
@@ -71,7 +69,6 @@ export class SeatbeltWall {
     this.#table = options.system?.processes ?? null;
   }
 
-  /** Rejects with the signal's reason if the signal aborts. */
   async spawn(workspace: string, argv: readonly string[], options: SpawnOptions = {}): Promise<Spawned> {
     checkCall(argv, options);
     options.signal?.throwIfAborted();
@@ -223,7 +220,6 @@ export class SeatbeltWall {
 
 interface SeatbeltRun {
   readonly name: string;
-  /** The command that confines takes the program as its last arguments. */
   readonly confine: readonly string[];
   readonly table: ProcessTable;
   readonly cwd: string;

@@ -1,4 +1,3 @@
-/* The child confines its process here, before it runs the code of blocks. */
 import { intrinsics } from "../codec/intrinsics.ts";
 import { type ConfinedWalls, Confinement } from "../confine/confinement.ts";
 import { readFrameSync } from "../protocol.ts";
@@ -102,7 +101,6 @@ const { exit } = Deno, writeSync = Deno.stderr.writeSync.bind(Deno.stderr);
 const DISPATCHED = Symbol.for("Deno.isUnloadDispatched");
 const { viewBuffer, defineProperty, encodeInto, slice } = intrinsics;
 
-/** The main process reads the reason of a fault on stderr. */
 export function endProcess(why: string | null): never {
   try {
     if (why !== null) writeFault(why);

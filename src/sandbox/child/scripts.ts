@@ -33,7 +33,6 @@ function isMaker(value: unknown): value is (start: ChildStart) => Begin {
   return typeof value === "function";
 }
 
-/** The text evaluates to one function, which receives `require`. */
 export interface ScriptSource {
   readonly text: string;
   /** V8 ignores a cache that another V8 or other flags made. */
@@ -41,7 +40,6 @@ export interface ScriptSource {
 }
 
 interface ScriptName {
-  /** The bundle stores its result under `Symbol.for(name)`. */
   readonly name: string;
   /** A script that needs the globals of a Deno module gets a URL, because a compiled runtime shows Node's globals to
    * other scripts. */

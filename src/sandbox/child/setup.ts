@@ -1,7 +1,6 @@
 import type { GrantedPath, KernelAccess } from "../confine/access.ts";
 import { type Bytes, type Frame, FrameFields, PROTOCOL_VERSION, ProtocolError } from "../protocol.ts";
 
-/** Tests and the probe of `vis doctor` switch walls off to show the effect of each wall alone. */
 export interface WallSwitches {
   readonly realm: boolean;
   readonly permissions: boolean;
@@ -36,7 +35,6 @@ export interface Setup {
   readonly access: ChildAccess;
 }
 
-/** The payload of a `setup` frame is the codec bytes of the constants. */
 export function readSetup({ header, payload }: Frame): { readonly setup: Setup; readonly constants: Bytes } {
   if (header.t !== "setup") throw new ProtocolError(`Cannot begin: the first frame has the type "${header.t}"`);
   const fields = new FrameFields(header, "setup");
@@ -104,7 +102,6 @@ function readAccess(value: unknown): ChildAccess {
   };
 }
 
-/** Values of the environment need no permission. */
 export function workerPermissions({ net, read, write }: ChildAccess): Deno.PermissionOptionsObject | null {
   if (net.length + read.length + write.length === 0) return null;
   const some = (names: readonly string[]): string[] | false => names.length > 0 ? [...names] : false;

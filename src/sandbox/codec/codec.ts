@@ -1,8 +1,7 @@
 import { bareList, flagsOf, intrinsics, intrinsics as own } from "./intrinsics.ts";
 
-/** Encoding reads own data properties and runs no code of the value: no getter, trap, iterator or `toJSON`. Encoding
- * drops accessors, symbol keys and hidden properties; with `lost`, it keeps hidden properties and reports the other
- * losses. */
+/** Encoding drops accessors, symbol keys and hidden properties; with `lost`, it keeps hidden properties and reports the
+ * other losses. */
 
 /** Throws `CodecError` for a value that the codec does not support, and above the limits of depth, objects and size. */
 export function encode(value: unknown, options: EncodeOptions = {}): Uint8Array<ArrayBuffer> {
@@ -22,7 +21,6 @@ export function tableBytes(bytes: Uint8Array<ArrayBuffer>): number {
 }
 
 interface EncodeOptions {
-  /** Above the limit, `tooLarge` of the error is true. */
   readonly maxBytes?: number;
   readonly maxSlots?: number;
   /** Returns the name of an object's class, or the reason why the codec cannot keep the object. Without this function,
@@ -34,7 +32,6 @@ interface EncodeOptions {
 }
 
 interface DecodeOptions {
-  /** The decoder checks this limit of slots before it builds a value. */
   readonly maxSlots?: number;
   /** Null refuses the bytes. Without this function, instances become plain data. */
   readonly prototypeOf?: (name: string) => object | null;
@@ -43,7 +40,6 @@ interface DecodeOptions {
 export class CodecError extends TypeError {
   override readonly name = "CodecError";
   readonly what: string;
-  /** The fact ends a sentence about the value: "is …" or "has …". */
   readonly fact: string;
   /** The path has the form `.a[3].b`. The path is "" for the value itself, and null while decoding. */
   readonly path: string | null;
@@ -83,12 +79,10 @@ export class CodecError extends TypeError {
  *         name, as ":search.find"; "=", n, (key, slot, attributes)… properties that are hidden or read-only (bits: 1
  *         writable, 2 enumerable, 4 configurable); "!", 1 not extensible, 2 sealed, 3 frozen. */
 const FORMAT = 1;
-/** Strings of at least this length go into the segments. */
 const LONG = 1024;
 const MAX_VALUE_DEPTH = 1000;
 const MAX_NODES = 5_000_000;
 const MAX_SLOTS = 32_000_000;
-/** A loop over a sparse array in the main process must end. */
 const MAX_SPARSE = 5_000_000;
 
 type Slot = string | number | boolean | null;
@@ -557,8 +551,7 @@ function isUrl(value: object): boolean {
   return false;
 }
 
-/** Returns null for an instance of a user's class. Prototypes of the language and of the host carry their name as a
- * data property under Symbol.toStringTag. */
+/** Prototypes of the language and of the host carry their name as a data property under Symbol.toStringTag. */
 function builtIn(value: object): string | null {
   if (own.isBoxed(value)) return "a boxed primitive";
   if (own.isPromise(value)) return "a promise";
@@ -576,7 +569,6 @@ function builtIn(value: object): string | null {
 const SLACK = 1024;
 const FIRST = 512;
 
-/** The writer encodes text in place, so that it copies a long text only once. */
 class SegmentWriter {
   #bytes = new own.Uint8Array(FIRST);
   /** This is the length of `#bytes`, because foreign code may replace the getter `length`. */
@@ -727,7 +719,6 @@ interface View {
 
 const HOLE = Symbol("hole");
 
-/** The first pass creates an empty object for each record, and the second pass fills the objects. */
 class Decoder {
   readonly #options: DecodeOptions;
   readonly #table: TableReader;
@@ -1040,7 +1031,6 @@ const QUOTE = 34, BACKSLASH = 92, OPEN = 91, COMMA = 44, BRACE = 123;
 
 interface ReadShape {
   readonly keys: readonly string[];
-  /** Object.prototype has no property of a safe key, so the decoder can assign it. */
   readonly safe: readonly boolean[];
   readonly bare: boolean;
 }

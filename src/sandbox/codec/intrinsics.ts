@@ -4,7 +4,6 @@ import { types } from "node:util";
 const { setPrototypeOf, getPrototypeOf } = Object;
 const { isProxy } = types;
 
-/** The result takes its `this` as the first argument, and its call uses no prototype. */
 export function uncurry<T, A extends unknown[], R>(f: (this: T, ...args: A) => R): (self: T, ...args: A) => R {
   return Function.prototype.call.bind(f) as (self: T, ...args: A) => R;
 }
@@ -32,7 +31,6 @@ export function addResultPrototype(name: string, prototype: object): void {
   resultPrototypes[name] = prototype;
 }
 
-/** Returns `Object.prototype` if the prototype is a prototype of `addResultPrototype`. */
 function prototypeOf(value: object): object | null {
   const found: object | null = getPrototypeOf(value);
   if (found === objectPrototype || found === null || !isProxy(found)) return found;

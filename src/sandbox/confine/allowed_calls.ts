@@ -13,7 +13,6 @@ import { type Architecture, type CallName, type Libc, numberOf, numbersOf } from
 
 const EPERM = 1, ENOSYS = 38;
 
-/** A matching comparison returns immediately, and other calls get EPERM. */
 export function allowedCalls(
   { pid, access, architecture = Deno.build.arch }: {
     readonly pid: number;
@@ -40,7 +39,6 @@ export function allowedCalls(
   return operations;
 }
 
-/** The call runs if its checks hold; `answer` replaces the checks with an error. */
 function guarded({ checks, answer }: GuardedCall): Operation[] {
   if (answer !== undefined) return [denyWith(answer)];
   const refuse = denyWith(EPERM);
@@ -137,7 +135,6 @@ interface GuardedCall {
     /** Without any of the three fields, the pointer must be null. */
     readonly some?: number;
   }[];
-  /** The kernel does not execute the call and returns this error. */
   readonly answer?: number;
 }
 

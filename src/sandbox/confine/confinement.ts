@@ -5,7 +5,6 @@ import { seccomp } from "./allowed_calls.ts";
 
 interface ConfinementOptions {
   readonly parentPid: number;
-  /** This memory comes on top of the child's idle mappings. */
   readonly memoryBytes: number;
   readonly access: KernelAccess;
   readonly limits: boolean;
@@ -163,7 +162,6 @@ const F_GETFD = 1, FD_CLOEXEC = 1;
 const LAST_OF_PROTOCOL = 2;
 const FOLDER = "/proc/self/fd";
 const BATCH_BYTES = 32 << 10;
-// These are offsets in struct linux_dirent64.
 const LENGTH = 16, NAME = 19;
 
 /** An exec leaves open only descriptors without close-on-exec, which the runtime sets on its own files. */

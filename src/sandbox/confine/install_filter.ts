@@ -6,7 +6,6 @@ export type Operation = readonly [code: number, whenTrue: number, whenFalse: num
 
 export const SET_MODE_FILTER = 1n;
 const TSYNC = 1n;
-// These are offsets in struct seccomp_data.
 const NUMBER = 0, ARCHITECTURE = 4;
 /** The values are AUDIT_ARCH_X86_64 and AUDIT_ARCH_AARCH64. */
 const AUDIT_ARCHITECTURES: Readonly<Record<Architecture, number>> = { x86_64: 0xc000003e, aarch64: 0xc00000b7 };

@@ -5,7 +5,6 @@ const VERSION = 1n, NET_PORT = 2n;
 export const PATH_BENEATH = 1n;
 
 interface Landlock {
-  /** The value is the kernel's ABI version, or 0 if the wall is not in place. */
   readonly abi: number;
   readonly failed: readonly string[];
 }

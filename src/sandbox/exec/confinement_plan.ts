@@ -5,7 +5,6 @@ import { howReal, type LandlockRules, PATH_BENEATH, type PathRule, RIGHTS, rules
 import { Plan } from "./plan_format.ts";
 import { type ProgramNetwork, refusedCalls } from "./refused_calls.ts";
 
-/** These words follow the token on stderr. */
 export const SAID = {
   failed: "failed",
   noNamespaces: "no-namespaces",
@@ -16,7 +15,6 @@ export const SAID = {
 } as const;
 
 export interface Layer extends GrantedPath {
-  /** If true, the path is a link itself, not its target. */
   readonly link: boolean;
   readonly writable: boolean;
 }
@@ -33,7 +31,6 @@ export interface OwnNamespaces {
   readonly outside: string | null;
   /** The program joins the network of this process; null means that no other program began a network. */
   readonly other: number | null;
-  /** An ordinary user needs a user namespace with these ids; null means root. */
   readonly user: { readonly uid: number; readonly gid: number } | null;
   readonly links: readonly (readonly [path: string, to: string])[];
   /** The layers are parts of folders that the program may change, outer parts first. A layer stays at its path. */
@@ -51,7 +48,6 @@ export interface ExecPolicy {
   readonly devices: readonly string[];
   readonly network: ProgramNetwork;
   readonly namespaces: OwnNamespaces | null;
-  /** A program of root gets these ids, which belong to the user whose files it changes. */
   readonly owner?: { readonly uid: number; readonly gid: number } | null;
   readonly limits: {
     readonly openFiles: number;
@@ -68,7 +64,6 @@ const PR_CAPBSET_DROP = 24, PR_SET_NO_NEW_PRIVS = 38, PR_CAP_AMBIENT = 47, CLEAR
 const LAST_CAPABILITY = 63;
 const CAPABILITY_VERSION_3 = 0x20080522;
 const SIGNAL_BYTES = 8, UNCATCHABLE = [9, 19], LAST_SIGNAL = 64;
-/** This struct sigaction has the default handler, no flags and no mask. */
 const NOTHING = new Uint8Array(32);
 
 const fault = (what: string): string =>
@@ -162,7 +157,6 @@ const PR_SET_PDEATHSIG = 1, SIGKILL = 9;
 const O_WRONLY_CLOEXEC = 0o2000001;
 const AF_INET = 2, SOCK_DGRAM_CLOEXEC = 0o2000002;
 const SIOCSIFFLAGS = 0x8914, IFF_UP = 1, IFF_RUNNING = 0x40;
-/** A struct ifreq has the name of an interface, followed by its flags. */
 const IFREQ_BYTES = 40, FLAGS_AT = 16;
 
 const noNamespaces = (what: string): string => `${SAID.noNamespaces} ${what}`;
@@ -242,23 +236,19 @@ const ATTR_RDONLY = 1, ATTR_NOSUID = 2, ATTR_NODEV = 4;
 const AT_EMPTY_PATH = 0x1000, AT_RECURSIVE = 0x8000;
 const CLONE_CLOEXEC = 1 | 0o2000000, FROM_DESCRIPTOR = 4, TO_DESCRIPTOR = 0x40, MNT_DETACH = 2;
 const SAME = 1;
-/** These are the size of struct statx and the place of the inode in it. */
 const STATX_INO = 0x100, STATX_BYTES = 256, INODE_AT = 32, INODE_BYTES = 8;
 const REGULAR_FILE = 0o100600;
 const HOW_BYTES = 24, ATTRIBUTE_BYTES = 32;
 const EEXIST = 17;
-/** An empty file system takes at most this share of memory. */
 const EMPTY_OPTIONS = "mode=755,size=25%";
 /** Vis builds the new tree in this folder, because Linux machines have it. The tree covers the folder meanwhile. */
 const BASE = "/usr";
 const PROCESSES = "/proc";
 const DEVICE_LINKS = [["fd", "/proc/self/fd"], ["stdin", "fd/0"], ["stdout", "fd/1"], ["stderr", "fd/2"]] as const;
-/** Programs share memory by name in this folder. */
 const SHARED_MEMORY = "/dev/shm";
 
 const noMounts = (what: string): string => noNamespaces(`the kernel refused to ${what} for a private file system`);
 
-/** The program sees the new tree as its root, so this function removes the prefix. */
 function shown(path: string): string {
   return path.startsWith(`${BASE}/`) ? path.slice(BASE.length) : path;
 }
@@ -271,7 +261,6 @@ interface Tree {
   readonly writable: boolean;
 }
 
-/** The process gets its own queues and shared memory. */
 function privateMounts(
   plan: Plan,
   policy: Paths & Pick<ExecPolicy, "cwd">,
@@ -303,7 +292,6 @@ function privateMounts(
   enter(plan, policy.cwd);
 }
 
-/** Without `link`, the last part of the path must not be a link. */
 function openGranted(plan: Plan, path: string, { link } = { link: false }): number {
   const cannot = `${SAID.failed} Cannot give the command access to ${path}: the kernel cannot open it`;
   return plan.open(cannot, "openat2", [AT_FDCWD, path, howReal({ link }), HOW_BYTES]);
@@ -417,7 +405,6 @@ const OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV;
 const READ = EXECUTE | READ_FILE | READ_DIR;
 const DEVICE = READ_FILE | WRITE_FILE | TRUNCATE | IOCTL_DEV;
 
-/** The kernel denies a handled right that no rule grants for the path. */
 export function execRules(
   abi: number,
   { read, list, write, devices, network, namespaces }: Pick<

@@ -7,7 +7,6 @@ const MFD_CLOEXEC = 1n, MFD_ALLOW_SEALING = 2n, MFD_EXEC = 16n;
 const F_ADD_SEALS = 1033n, F_GET_SEALS = 1034, EVERY_SEAL = 15n, SEAL_EXEC = 32;
 
 export class InitProgram implements ExecMachine {
-  /** Children of this process keep the descriptor of this path until they become the program. */
   readonly path: string;
   readonly abi: number;
   readonly #libc = new Libc();

@@ -13,9 +13,7 @@ export interface Place {
 export interface PlanStep {
   readonly call: CommonCall | "differ";
   readonly args: readonly Word[];
-  /** The plan continues with one of these results. */
   readonly wanted: readonly [result: number, other: number];
-  /** Vis reports this text with the errno on failure; null means that the result does not matter. */
   readonly fault: string | null;
 }
 
@@ -38,7 +36,6 @@ export class Plan {
     this.must(fault, "close_range", [FIRST, CLOSE_RANGE_LAST, 0]);
   }
 
-  /** A failure of this call ends the plan before the program runs. */
   must(
     fault: string,
     call: PlanStep["call"],
@@ -66,7 +63,6 @@ export class Plan {
     this.may("close", [descriptor]);
   }
 
-  /** Returns null if the plan is too long. */
   async encode(
     { token, argv, env }: Readonly<Record<"argv" | "env", readonly string[]>> & { readonly token: string },
   ): Promise<Uint8Array<ArrayBuffer> | null> {

@@ -92,14 +92,12 @@ const ABSENT: readonly CallName[] = ["clone3", "openat2"];
 
 interface Check {
   readonly index: number;
-  /** `bits` requires a common bit with a value, and `noBits` forbids a common bit. */
   readonly test: "is" | "noneOf" | "bits" | "noBits";
   readonly values: readonly number[];
 }
 
 interface RefusedWhen {
   readonly name: CallName;
-  /** The filter refuses the call if all checks in one of these lists hold. */
   readonly when: readonly (readonly Check[])[];
 }
 
@@ -192,7 +190,6 @@ function privateSockets(...families: readonly number[]): RefusedWhen {
   );
 }
 
-/** Programs need most calls, so the filter lists the refused calls. */
 export function refusedCalls(
   { network, own, abi, architecture = Deno.build.arch }: {
     readonly network: ProgramNetwork;
@@ -222,7 +219,6 @@ export function refusedCalls(
   ];
 }
 
-/** The filter continues after these operations if a check does not hold. */
 function alternative(checks: readonly Check[]): Operation[] {
   let behind: Operation[] = [denyWith(EPERM)];
   for (const one of checks.toReversed()) behind = [...unless(one, behind.length), ...behind];
@@ -233,7 +229,6 @@ function unless({ index, test, values }: Check, over: number): Operation[] {
   const load: Operation = [BPF.load, 0, 0, argument(index)];
   const out: Operation = [JUMP, 0, 0, over];
   const code = test === "bits" || test === "noBits" ? BPF.anyBit : BPF.equal;
-  // A match jumps to the last operation, or over it.
   const compare = values.map((value, at): Operation => [code, values.length - at, 0, value]);
   return test === "noneOf" || test === "noBits" ? [load, ...compare, [JUMP, 0, 0, 1], out] : [load, ...compare, out];
 }

@@ -17,7 +17,6 @@ import {
 } from "../protocol.ts";
 import type { SandboxOptions } from "../sandbox.ts";
 
-/** Readers wait while the counted bytes reach the limit. */
 export class ByteGate {
   readonly #limit: number;
   #held = 0;
@@ -45,7 +44,6 @@ export class ByteGate {
 }
 
 const MAX_RECORDED = 1000, MAX_TOLD = 100;
-/** Background work of this many blocks may still make calls. */
 const MAX_RUNS = 10_000;
 const MAX_REMEMBERED_IDS = 100_000;
 /** The gate counts argument bytes of all children that the host has accepted and not yet answered. */
@@ -53,7 +51,6 @@ const ALL_CHILDREN = new ByteGate(512 << 20);
 /** The limits estimate the heap of decoded arguments in the main process, for one child and for all children. */
 const CHILD_HEAP = 96 << 20, ALL_HEAP = new Semaphore(192 << 20);
 const BYTES_PER_VALUE = 100;
-/** Smaller calls do not wait for this heap. */
 const SMALL_HEAP = 64 << 10;
 
 interface Run {
@@ -158,7 +155,6 @@ export class CallRegistry {
     for (const call of this.#calls.values()) if (call.run === id) call.abort.abort();
   }
 
-  /** The caller calls the returned function when the child reports that no more frames of the query can come. */
   endQuery(): () => void {
     this.#abortAll();
     const runs = [...this.#runs.keys()], ids = [...this.#used];
@@ -272,7 +268,6 @@ function encodeResult(name: string, value: unknown): Bytes {
   }
 }
 
-/** The model must not see a stack. */
 function errorFacts(error: unknown): { name: string; message: string; hint?: string } {
   if (!(error instanceof Error)) return { name: "Error", message: String(error) };
   const { name, message } = error;

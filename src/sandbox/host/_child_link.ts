@@ -62,7 +62,6 @@ export class ChildLink {
     return this.#ended;
   }
 
-  /** Throws RangeError if the header or the payload is too large. */
   send(header: Header, payload: Bytes = NOTHING): void {
     this.sendLater(header, payload);
     if (!this.#writing) void this.#write();
@@ -88,7 +87,6 @@ export class ChildLink {
     this.#writing = false;
   }
 
-  /** The first reason counts. */
   kill(why: string): void {
     this.#killedFor ??= why;
     try {
@@ -177,7 +175,6 @@ export class Requests {
     return this.#open.size === 0;
   }
 
-  /** Rejects with SandboxEnded if the child ends first. */
   begin(): { readonly id: string; readonly answer: Promise<AnswerFrames> } {
     const id = wireId();
     const { promise, resolve, reject } = Promise.withResolvers<AnswerFrames>();
@@ -196,7 +193,6 @@ export class Requests {
     return await this.within(answer, ms);
   }
 
-  /** The message needs no answer and goes out with the next frame. */
   tell(header: Header, payload?: Bytes): void {
     if (this.#gone) throw this.#gone;
     this.#link.sendLater({ ...header, id: null }, payload);
@@ -360,7 +356,6 @@ export interface Observed {
   readonly ms: number;
 }
 
-/** Each frame may have saved variables, and the last frame has the result. */
 export function readRunReport({ payloads, header }: AnswerFrames, observed: Observed): RunReport {
   const last = payloads[payloads.length - 1];
   if (!last) throw new ProtocolError("Cannot read a report: it has no result");
@@ -465,7 +460,6 @@ function blockError(value: unknown): BlockError {
 
 const MAX_REPORTS = 100_000, MAX_ANSWER_TEXT = 4000;
 
-/** Throws the child's error, or ProtocolError for an invalid answer. */
 function body({ payloads }: AnswerFrames): unknown {
   const [only, ...more] = payloads;
   if (!only || more.length > 0) throw new ProtocolError("Cannot read an answer: it came in several parts");
@@ -531,7 +525,6 @@ export function cleanText(text: string): string {
   return text.replace(CONTROL, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-/** The preparation of a block refuses longer texts. */
 const MAX_CHARS = 256 << 10;
 const NAME = String.raw`[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*`;
 const TOKEN = new RegExp(

@@ -62,7 +62,6 @@ export interface SandboxTestOptions {
   readonly walls?: Partial<WallSwitches>;
   readonly folderRoot?: string;
   readonly program?: ChildProgram;
-  /** Emulated machines need a longer time for the child's start. */
   readonly startMs?: number;
 }
 
@@ -189,7 +188,6 @@ interface ConfinedSandboxOptions {
   readonly sandbox: SandboxOptions;
   readonly setup: Setup;
   readonly process: Deno.ChildProcess;
-  /** The sandbox owns this empty folder of the child from now on. */
   readonly folder: WorkFolder;
   readonly startMs?: number;
 }
@@ -244,7 +242,6 @@ class ConfinedSandbox implements Sandbox {
     return this.#exit !== null;
   }
 
-  /** The caller calls this once, before other methods. */
   async start(): Promise<void> {
     const late = `it was not ready within ${this.#startMs / 1000} s`;
     const timer = setTimeout(() => this.#link.kill(late), this.#startMs);
@@ -451,7 +448,6 @@ function refusedRun(message: string): RunReport {
   return bareReport(failedBlock("refused", { name: "Error", message }));
 }
 
-/** Rejects with SandboxEnded if a module ended the child. The sandbox reports and skips other failed modules. */
 async function loadModules(
   { modules = {}, onModuleFailed }: Pick<SandboxOptions, "modules" | "onModuleFailed">,
   ask: (header: { readonly t: "module"; readonly name: string }, payload: Bytes) => Promise<unknown>,
@@ -536,7 +532,6 @@ export class ActiveRun {
     this.#waiting = { since: goesOn ? performance.now() : null, before: ms };
   }
 
-  /** The run's foreign code has ended, but its result may take longer. */
   settled(): void {
     this.#settled = true;
   }
@@ -546,8 +541,7 @@ export class ActiveRun {
     return before + (since === null ? 0 : performance.now() - since);
   }
 
-  /** The child abandons its calls at the deadline and reports the timeout. This function handles a child that cannot do
-   * so. */
+  /** The child abandons its calls at the deadline and reports the timeout, unless the child no longer responds. */
   #overstayed(): void {
     const { calls, id } = this.#options;
     calls.abortRun(id);

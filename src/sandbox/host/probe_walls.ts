@@ -18,7 +18,6 @@ interface Probe {
 
 const OFF = { realm: false, permissions: false, limits: false, landlock: false, seccomp: false };
 
-/** The expression of an attempt throws or is false if the wall blocks the attempt. */
 const attempts = (list: Readonly<Record<string, string>>): string =>
   `const through = [];\n${
     Object.entries(list).map(([name, code]) => `try { if (${code}) through.push("${name}") } catch {}`).join("\n")
@@ -115,14 +114,12 @@ const PROBES: readonly Probe[] = [
 
 interface ProbeOptions {
   readonly launcher?: readonly string[];
-  /** The probe cleans up and rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
   readonly targets?: ProbeTargets;
   readonly folderRoot?: string;
   readonly startMs?: number;
 }
 
-/** The probe tests each wall alone, with the other walls down, except the limits that the kernel wall needs. */
 export async function probeWalls(options: ProbeOptions = {}): Promise<readonly WallProbe[]> {
   const { signal, folderRoot } = options;
   signal?.throwIfAborted();
@@ -182,7 +179,6 @@ async function tryWall(
   }
 }
 
-/** A launcher may have its own files, which this process cannot see. */
 function known(launcher: readonly string[]): ProbeTargets {
   return probeTargets(Deno.build.os, launcher.length > 0 ? () => true : existsSync);
 }

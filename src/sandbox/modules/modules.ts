@@ -101,7 +101,6 @@ function importsIn(node: AnyNode): ModuleImport[] {
 /** No module uses this name, so it can hold a default export without a name. */
 const DEFAULT = "default\u200d";
 
-/** Returns a script whose value is the default export, or an object without prototype of the named exports. */
 function moduleScript(code: string): string {
   const program = parse(code, { ecmaVersion: "latest", sourceType: "module", allowHashBang: true });
   const fault = faultOf(program);
@@ -134,7 +133,6 @@ function nestedFault(node: AnyNode): string | null {
 class Exports {
   readonly edits: SourceEdit[] = [];
   readonly #names = new Map<string, string>();
-  /** The module may reassign these names later. */
   readonly #live = new Set<string>();
 
   take(node: Program["body"][number]): void {

@@ -30,7 +30,6 @@ interface Ending {
   readonly outcome: Exclude<BlockOutcome, "refused" | "killed" | "memory">;
   readonly value: unknown;
   readonly error?: ThrownError;
-  /** If true, the value is the variable that the block declared last, without a request to show it. */
   readonly isDeclared?: boolean;
 }
 
@@ -94,7 +93,6 @@ export class Blocks {
     const outcome = active?.ending?.outcome;
     if (active && !outcome) return this.#end(active, { outcome: "timeout", value: NO_VALUE });
     if (active && outcome !== "timeout" && outcome !== "cancelled") {
-      // The block returned a value but left a loop of microtasks running, which delays its report.
       active.ending = { outcome: "timeout", value: NO_VALUE };
       return this.#abandon(active, "timeout");
     }
@@ -279,7 +277,6 @@ export class Blocks {
       try {
         this.#report(active, active.ending ?? ending);
       } catch (error) {
-        // Callers that wait for the report must learn that no report will come.
         this.#parts.end(`a block broke the realm: ${this.#parts.preview(error)}`);
       }
     });
@@ -403,6 +400,5 @@ export interface BlockParts {
   readonly notes: Notes;
   readonly results: ShownResults;
   readonly variables: RealmVariables;
-  /** `chars` can only lower the limit of the settings. */
   readonly preview: (value: unknown, bounds?: { readonly chars?: number; readonly more?: string }) => string;
 }

@@ -1,4 +1,3 @@
-/** This script runs beside foreign code: it empties the global before it serves the main process. */
 import { decode, encode } from "../../codec/codec.ts";
 import type { ConfinedWalls } from "../../confine/confinement.ts";
 import { type Bytes, type Frame, FrameFields, PROTOCOL_VERSION, ProtocolError } from "../../protocol.ts";

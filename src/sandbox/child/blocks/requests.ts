@@ -8,7 +8,6 @@ import { ownData } from "../view/kinds.ts";
 import type { BlockParts } from "./blocks.ts";
 import { thrownError } from "./thrown_error.ts";
 
-/** `id` is null if the main process expects no reply. */
 type VariableRequest =
   | {
     readonly t: "restore";
@@ -77,7 +76,6 @@ export class VariableRequests {
       case "restore":
         return this.#restore(request);
       case "results":
-        // The child trusts the main process.
         this.#parts.results.restore(decode(request.payload) as FormerResults);
         return this.#answer(request.id, null);
       case "render":
@@ -196,7 +194,6 @@ interface RealmModuleRequest {
   readonly script: string;
 }
 
-/** The module runs like a block, within a time limit and with host calls disabled. */
 function loadModule(
   { turns, calls, names, preview }: BlockParts,
   { name, script, done }: RealmModuleRequest & { readonly done: (failure: Error | null) => void },

@@ -36,7 +36,6 @@ const NO_CHILDREN: readonly AnyNode[] = [];
 /** A walk calls itself for each level, and the tree of `a.b.c` has one level for each name. */
 const MAX_DEPTH = 1_000;
 
-/** Returns null if a walk of the tree could exhaust the stack. */
 export function sizeOf(tree: AnyNode): { readonly nodes: number; readonly longest: Identifier | null } | null {
   let level: AnyNode[] = [tree], nodes = 0;
   let longest: Identifier | null = null;
@@ -81,10 +80,8 @@ export function boundIdentifiers(pattern: Pattern): Identifier[] {
   }
 }
 
-/** The statement keeps its names, because the compiler analyses it alone and with its program. */
 const FREE = Symbol("free names");
 
-/** Names inside functions count even if nothing calls the functions. */
 export function freeNames(part: AnyNode & { [FREE]?: readonly string[] }): readonly string[] {
   return part[FREE] ??= listFreeNames(part);
 }
@@ -262,7 +259,6 @@ class FreeNames {
     }
   }
 
-  /** The default values of a pattern may refer to names. */
   #bind(pattern: Pattern, scope: Scope): void {
     for (const name of boundNames(pattern)) scope.names.add(name);
     this.#pattern(pattern, scope);

@@ -44,7 +44,6 @@ export class Compiler {
     return this.#answer("describe", thrown);
   }
 
-  /** Code that must not be evaluated becomes a lost variable with the reason. */
   checked(images: readonly VariableImage[]): readonly VariableImage[] {
     const sources = bareList<SourceImage>(), checked = bareList<VariableImage>();
     for (let i = 0; i < images.length; i++) {

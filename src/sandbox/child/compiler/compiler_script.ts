@@ -20,7 +20,6 @@ export interface CompiledBlock extends Omit<RunnableBlock, "map"> {
 export interface CompilerAnswers {
   readonly prepare: CompiledBlock | RefusedBlock;
   readonly describe: BlockError | null;
-  /** A null entry means that Vis may evaluate the source. */
   readonly restore: readonly (string | null)[];
   readonly render: Rendered;
   readonly endQuery: null;
@@ -88,7 +87,6 @@ class Compiler {
     return blockError(thrown, { block: ran.block, blocks: this.#blocks, hints });
   }
 
-  /** The code may come from an imported file, so the compiler checks it before its evaluation. */
   #restore(image: SourceImage): string | null {
     const { name, kind, source } = image;
     const isCode = kind === "function" || kind === "class";

@@ -8,7 +8,6 @@ export interface Declaration {
   readonly doc: string;
   readonly source: string;
   readonly statement: string;
-  /** Names of the language do not count. */
   readonly requires: readonly string[];
 }
 

@@ -201,7 +201,6 @@ const MAX_SIZE = 1 << 20;
 const BLOCK_SIZE = 1024;
 const ALWAYS = -1;
 
-/** An error may come from a function of an earlier block or of a restored source. */
 export class RanBlocks {
   readonly #blocks = new Map<string, RanBlock & { readonly query: number }>();
   #size = 0;

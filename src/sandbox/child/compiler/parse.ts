@@ -74,7 +74,6 @@ class WideStrings extends CodeParser {
 
 const BACKSLASH = 92, LINE_FEED = 10;
 
-/** Returns null if acorn cannot divide the text into tokens. */
 export function feedsInStrings(text: string): readonly number[] | null {
   try {
     return WideStrings.feeds(text);
@@ -131,7 +130,6 @@ const TOO_DEEP: Unparsed = {
   offset: 0,
 };
 
-/** Strips the types if the text is not JavaScript, or if JavaScript would misread its TypeScript. */
 export function parseText(given: string, loadSucrase: () => StripTypes): Parsed | Unparsed {
   const text = given.startsWith("#!") ? `//${given.slice(2)}` : given; // A separate script has no shebang.
   const plain = parseScript(text);
@@ -225,8 +223,7 @@ function closedAt(code: string, offset: number): number {
   return at;
 }
 
-/** Returns text of the same length, with strings, templates and comments blanked out. A regular expression may stay,
- * because a false positive does no harm here. */
+/** A regular expression may stay, because a false positive does no harm here. */
 function codeOnly(text: string): string {
   return text.replace(
     /\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|"(?:[^"\\\n]|\\[\s\S])*"?|'(?:[^'\\\n]|\\[\s\S])*'?|`(?:[^`\\]|\\[\s\S])*`?/g,
@@ -237,7 +234,6 @@ function codeOnly(text: string): string {
 /** The stripper gives a member with a text value a reverse mapping, unless the value is a single literal. These edits
  * turn `E[E["A"] = …] = "A"` into ` E["A"] = …`, which has the same length. */
 function textMembers(program: Program): SourceEdit[] {
-  /** The names are members with a text value, and constants that the stripper makes of such members. */
   const texts = new Set<string>(), edits: SourceEdit[] = [];
   const isText = (node: AnyNode, owner: string): boolean => {
     switch (node.type) {

@@ -13,14 +13,12 @@ function partAt(map: PositionMap, offset: number): number {
   return low * 3;
 }
 
-/** Outside a kept part, the position is the end of the previous part. */
 export function mapOffset(map: PositionMap, offset: number): number {
   const part = partAt(map, offset);
   const [from = 0, to = 0, length = 0] = [map[part], map[part + 1], map[part + 2]];
   return to + Math.max(0, Math.min(offset - from, length));
 }
 
-/** `first` leads from a text to a middle text, and `second` from the middle text to the last text. */
 export function composeMaps(first: PositionMap, second: PositionMap): PositionMap {
   if (second === IDENTITY) return first;
   const out: number[] = [];
@@ -68,8 +66,7 @@ export interface SourceEdit {
   readonly at?: number;
 }
 
-/** The edits must not overlap. Edits at the same position keep their order. The map leads from the result to the
- * original. */
+/** The edits must not overlap. */
 export function applyEdits(
   text: string,
   edits: readonly SourceEdit[],

@@ -18,13 +18,11 @@ import { rewriteTopLevel } from "./rewrite.ts";
 
 export interface RunnableBlock {
   readonly ok: true;
-  /** The value of this script is a function that returns the block's value or a promise of it. The declarations must
-   * exist as global properties before the call. */
+  /** The declarations must exist as global properties before the call. */
   readonly code: string;
   /** If false, a promise that the block returns is its value. */
   readonly awaits: boolean;
   readonly declarations: readonly Declaration[];
-  /** `declaration` has no meaning in these entries. */
   readonly assigned: readonly Declaration[];
   readonly reads: readonly string[];
   readonly madeFrom: MadeFrom;

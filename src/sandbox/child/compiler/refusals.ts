@@ -12,7 +12,6 @@ interface BlockRefusal {
 const IN_SCOPE = "all names for blocks are in scope already";
 const NO_IMPORT = `import is not available, as a block is not a module: ${IN_SCOPE}`;
 const NO_EXPORT = "A block is not a module: leave out export; its declarations stay anyway";
-/** The language, the runtime or Vis needs these names, so a block cannot declare them. */
 const FIXED_NAMES: ReadonlySet<string> = new Set([
   ...["undefined", "NaN", "Infinity", "globalThis", "dispatchEvent"],
   ...SYSTEM_NAMES,
@@ -53,7 +52,6 @@ function isBareText(node: Expression): boolean {
   return node.type === "Literal" && typeof node.value === "string";
 }
 
-/** Vis saves, stores and lists each variable, so the number of variables has a limit. */
 function tooManyNames(program: Program): BlockRefusal | null {
   const { length } = program.body.flatMap(declaredIdentifiers);
   if (length <= MAX_NAMES) return null;
@@ -194,7 +192,7 @@ function onlyFunction({ body }: Program): FunctionExpression | null {
   return block.expression;
 }
 
-/** The source may come from an untrusted file. The evaluation of a class may still run code. */
+/** The source may come from an untrusted file. */
 export function restoredFault(image: RestoredSource): string | null {
   if (isFixedName(image.name)) return "no block may declare its name";
   const js = restoredScript(image);

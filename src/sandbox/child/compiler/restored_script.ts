@@ -4,21 +4,17 @@ import type { SYSTEM_VARIABLES, VariableImage } from "../../../domain/query/vari
 
 export const MISSING = -1;
 
-/** `json` applies to lists and objects; strings are the same in both forms. */
 export interface TextForm {
   readonly json: boolean;
 }
 
-/** Only primitive values cross between the contexts, so each value has a number. */
 export interface TemplateValues {
   names(): string;
   variable(name: string): number;
-  /** Returns an own data property or a length, and runs no getter. */
   member(of: number, key: string): number;
   kind(of: number): "undefined" | "null" | "function" | "promise" | "other";
   text(of: number, form: TextForm & { readonly chars: number }): string;
   holds(of: number): string;
-  /** An empty or false value has no items, and a value that is not a list is one item. */
   addItems(of: number, max: number): void;
   next(): number;
   forget(from: number): void;

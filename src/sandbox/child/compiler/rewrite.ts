@@ -34,7 +34,6 @@ class Rewriter {
     this.#suffix = freeSuffix(js);
   }
 
-  /** The block's function calls this parameter with each declared function and its name. */
   get parameter(): string {
     return this.header === "" ? "" : `made${this.#suffix}`;
   }

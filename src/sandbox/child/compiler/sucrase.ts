@@ -12,7 +12,6 @@ function checkTags(text: string, { isTyped, isFlow }: Readonly<Record<"isTyped" 
   const typeAt = (at: number): TokenType | undefined => tokens[at]?.type;
   const open: string[] = [];
   for (const [at, { type, start }] of tokens.entries()) {
-    // The slash of `/>` counts, and the slash of `</>` does not.
     const isSlash = typeAt(at - 1) === TokenType.slash && typeAt(at - 2) !== TokenType.jsxTagStart;
     if (type === TokenType.jsxTagEnd && isSlash) open.pop();
     if (type !== TokenType.jsxTagStart) continue;

@@ -21,8 +21,7 @@ interface RenderOptions extends TextForm {
   readonly values: TemplateValues;
 }
 
-/** The text names a variable, is a Mustache template over variables, or is plain text. Rendering calls no function or
- * getter. */
+/** Rendering calls no function or getter. */
 export function render(template: string, { values, json }: RenderOptions): Rendered {
   values.forget(0); // The values belong to a rendering that was stopped.
   const names: unknown = JSON.parse(values.names());
@@ -182,7 +181,6 @@ const MAX_TAG = 500, MAX_FAULTS = 8;
 const AS_THEY_ARE = "put literal braces into a code span or into answer(text)";
 
 interface CheckedTemplate {
-  /** If no tag begins with the name of a variable, Vis fills in no tag. */
   readonly namesVariable: boolean;
   readonly faults: string | null;
 }
@@ -249,7 +247,6 @@ function withoutCode(text: string): string {
   }).join("\n");
 }
 
-/** A run of backticks opens a span that the next run of the same length closes. */
 function withoutSpans(line: string): string {
   const parts = line.split(/(`+)/);
   const last = new Map(parts.map((part, at) => [part, at]));

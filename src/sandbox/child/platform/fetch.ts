@@ -167,7 +167,6 @@ function fetchWithRequest(url: string, init: RequestInit): Promise<Response> {
   }
 }
 
-/** The first lookup restores the original. */
 function replaceRequest(onLook: () => void): () => void {
   const before = captured.getOwnPropertyDescriptor(globalThis, "Request");
   let replaced = true;

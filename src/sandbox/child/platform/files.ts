@@ -98,7 +98,6 @@ interface Entry {
 /** A block may have replaced the methods of Array, so the entries form a linked list. */
 async function list(path: string): Promise<Entry | null> {
   const entries = readDir(path)[Symbol.asyncIterator]();
-  // The runtime's version decides whether this is a generator or an object with its own function.
   const nextEntry = captured.getOwnPropertyDescriptor(entries, "next")?.value ?? NEXT;
   let first: Entry | null = null;
   for (;;) {

@@ -33,7 +33,6 @@ export class RealmBody {
     return new RealmBlob([await this.bytes()], { type: this.headers.get("content-type") ?? "" });
   }
 
-  /** Returns the body without consuming it, and null without a body. */
   static peek(of: RealmBody): RealmBlob | null {
     if (of.#used) throw new TypeError("Cannot read the body: it was read before; keep its value");
     return of.#body;
@@ -288,7 +287,6 @@ export class RealmBlob {
     return Promise.resolve(new TextDecoder().decode(this.#bytes));
   }
 
-  /** Bodies need the bytes without a promise. */
   static read(blob: RealmBlob): Uint8Array<ArrayBuffer> {
     return blob.#bytes;
   }

@@ -15,7 +15,6 @@ type OutsideWorkOptions = Pick<TimersOptions, "soon" | "afterwards" | "current">
 
 interface OutsideTask {
   readonly what: string;
-  /** The runtime's operation starts while no foreign code runs. */
   readonly begin: (signal: AbortSignal) => Promise<unknown>;
 }
 
@@ -31,7 +30,6 @@ export class OutsideWork {
     return look.setSize(this.#work);
   }
 
-  /** `stop` abandons the work, and the promise rejects. */
   start({ what, begin }: OutsideTask): { readonly done: Promise<unknown>; readonly stop: (why: string) => void } {
     let stop = (_why: string): void => {};
     const done = new captured.Promise((resolve, reject) => {

@@ -48,7 +48,6 @@ export const captured = {
   clearTimeout: globalThis.clearTimeout.bind(globalThis),
   setImmediate: immediate,
   runMicrotasks: microtaskDrain(),
-  /** The context follows promises and timers, unlike a variable, and names the run that started the current code. */
   context: {
     get: (): unknown => context.getStore(),
     run: (store: unknown, f: () => void): void => context.run(store, f),
@@ -70,8 +69,6 @@ function temporalTexts(): Readonly<Record<string, TextOf>> {
   return table;
 }
 
-/** The function returns the state (0 pending, 1 fulfilled, 2 rejected) and the result, without running code of the
- * promise. */
 function promiseDetails(): (promise: object) => readonly unknown[] {
   const core: unknown = Reflect.get(Deno, Reflect.get(Deno, "internal"))?.core;
   const details: unknown = typeof core === "object" && core !== null ? Reflect.get(core, "getPromiseDetails") : null;
@@ -82,7 +79,6 @@ function promiseDetails(): (promise: object) => readonly unknown[] {
 const mapIterator: { next: () => IteratorResult<unknown> } = Object.getPrototypeOf(new Map().entries());
 const setIterator: { next: () => IteratorResult<unknown> } = Object.getPrototypeOf(new Set().values());
 
-/** These functions inspect values without running their code. */
 export const look = {
   ...intrinsics,
   isAnyBuffer: types.isAnyArrayBuffer,
@@ -121,7 +117,6 @@ export const look = {
   functionText: uncurry(Function.prototype.toString) as (self: object) => string,
   repeat: uncurry(String.prototype.repeat),
   temporalTexts: temporalTexts(),
-  /** The runtime marks objects of web classes with these keys. */
   internalKeys: Reflect.ownKeys(new URLSearchParams()).filter((key) => key.toString() !== "Symbol(list)"),
 } as const;
 

@@ -13,9 +13,7 @@ function bare(members: Plain): Plain {
 }
 
 interface RealmTurns {
-  /** The task enters foreign code under a time limit. */
   soon(task: () => void, owner: RunContext | null): void;
-  /** The task runs after foreign code has ended its turn. */
   afterwards(task: () => void): void;
   /** `change` counts operations of the runtime that start or end. After an operation ends, the caller must call `soon`
    * before it returns to the event loop. */
@@ -128,7 +126,6 @@ interface Known extends Pick<RealmFunctionsOptions, "moduleOf"> {
   readonly byName: Plain;
 }
 
-/** Returns other values unchanged, so that the host refuses them. */
 function nameOf(of: unknown, { roots, byName, moduleOf }: Known): unknown {
   if (typeof of !== "function" && (typeof of !== "object" || of === null)) return of;
   for (const name in byName) if (byName[name] === of) return name;

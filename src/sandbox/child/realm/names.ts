@@ -37,7 +37,6 @@ export class InjectedNames {
     define("vis", this.#vis);
   }
 
-  /** Returns null if a variable of this name hides no global, and "ext" if it hides a member of `vis.ext`. */
   kindOf(name: string): "own" | "ext" | null {
     if (!look.hasOwn(this.#values, name) || name === "vis") return null;
     return look.hasOwn(this.#ext, name) ? "ext" : "own";

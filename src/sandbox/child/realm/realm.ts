@@ -49,13 +49,10 @@ const DEFINE = `(absent, added, fixed) => {
 }`;
 
 interface RealmNames {
-  /** A block may overwrite these names. */
   readonly added: Readonly<Record<string, unknown>>;
-  /** No code may change these names. */
   readonly fixed: Readonly<Record<string, unknown>>;
 }
 
-/** Returns the keys that the runtime refused to delete. */
 export function emptyRealm({ added, fixed }: RealmNames): string[] {
   lock();
   const kept: Record<string, unknown> = {};
@@ -135,7 +132,6 @@ export function resetStackLimit(): void {
 
 const SUFFIX = 0x200d;
 
-/** Removes the suffix that `compiler/rewrite.ts` adds to the name of a declared function. */
 function withoutSuffix(text: string): string {
   const end = look.indexOf(text, "(");
   let start = end;

@@ -41,7 +41,6 @@ interface HostCallsOptions {
   readonly results: Results;
   /** Settling a promise runs the code that awaits it, so the task enters foreign code. */
   readonly soon: (task: () => void, owner: RunContext) => void;
-  /** Returns whether foreign code runs; `turnEnded` follows in that case. */
   readonly inTurn: () => boolean;
   readonly current: () => RunContext | null;
 }
@@ -55,7 +54,6 @@ export class HostCalls {
   #outstanding = 0;
   #outstandingBytes = 0;
   readonly #untimed: Record<string, true> = Object.create(null);
-  /** Queued calls count, because code may wait for them. */
   #open = 0;
   #openUntimed = 0;
   #enabled = true;

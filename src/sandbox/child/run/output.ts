@@ -97,7 +97,6 @@ export class Output {
   }
 }
 
-/** The slice does not split a surrogate pair. */
 function piece(text: string, from: number, to: number): string {
   const last = to < text.length ? captured.apply(codeAt, text, [to - 1]) : 0;
   const end = last >= 0xd800 && last <= 0xdbff && to - 1 > from ? to - 1 : to;

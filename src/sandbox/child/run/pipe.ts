@@ -5,7 +5,6 @@ import { captured } from "../realm/captured.ts";
 const READ_BYTES = 256 << 10;
 /** Up to this size, one write of a copy is cheaper than two writes. */
 const COPIED_BYTES = 64 << 10;
-/** The frames of a turn wait for its end, unless there are `GATHERED` of them or a frame exceeds `SMALL_BYTES`. */
 const GATHERED = 16, SMALL_BYTES = 4096;
 const NOTHING: Bytes = new Uint8Array(0);
 const BytesOf = Uint8Array, Memory = ArrayBuffer, RangeFault = RangeError;
@@ -22,7 +21,6 @@ interface Reading {
   readonly onFrame: (frame: Frame) => void;
   readonly onRead: () => void;
   readonly isTurnDue: () => boolean;
-  /** Returns whether the child is inactive until a frame arrives. */
   readonly onlyWaits: () => boolean;
 }
 
@@ -38,9 +36,7 @@ export function frameOf(header: Header, payload: Bytes = NOTHING): WaitingFrame 
 /** Vis may stop a block's code at any call while it sends a frame, so each step leaves a state from which the next
  * continues. Writes block, so that a block cannot send faster than the main process reads. */
 export class Pipe {
-  /** The frames are in order. Code that must be sure of a frame appends it here. */
   waiting: Bytes[] = bareList();
-  /** If true, more frames and a call of `flush` follow. */
   gathers = false;
   #next = 0;
   #bytes: Bytes = NOTHING;

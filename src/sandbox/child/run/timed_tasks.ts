@@ -53,7 +53,6 @@ export class TimedTasks {
   readonly #tasks = new Tasks();
   readonly #afterwards = new Tasks();
   #scheduled = false;
-  /** While `onIdle` runs, a turn that it schedules follows without the event loop. */
   #idle = false;
   #inside = false;
   #operations = 0;
@@ -66,12 +65,10 @@ export class TimedTasks {
     return this.#inside;
   }
 
-  /** Returns whether a turn for tasks follows, with a call of `onIdle` after it. */
   get isDue(): boolean {
     return this.#scheduled;
   }
 
-  /** Operations of the runtime count, because they will add tasks. */
   get areWaiting(): boolean {
     return this.#tasks.waiting || this.#operations > 0;
   }
@@ -145,7 +142,6 @@ class TimedEntry {
   #task: (() => void) | null = null;
   #finished = true;
 
-  /** The constructor runs once per realm, before foreign code. */
   constructor() {
     const slot = `${TRAMPOLINE}Slot`;
     const trampoline = (): void => {
@@ -177,7 +173,6 @@ class TimedEntry {
   }
 }
 
-/** Background work of an earlier block keeps the context of that block. */
 export interface RunContext {
   readonly id: string;
   /** `ended` is the reason why the block must start no more work, or "". */

@@ -44,7 +44,6 @@ export class Timers {
     return this.#start({ f, ms, args: [], repeat: false });
   }
 
-  /** Null stops the timers that belong to no run. */
   stop(run: RunContext | null | "all"): void {
     for (const id in this.#live) {
       if (run === "all" || this.#live[id]?.run === run) this.#stop(this.#live[id]?.id);

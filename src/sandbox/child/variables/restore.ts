@@ -24,7 +24,6 @@ export interface RestoredVariable {
 
 interface RestoreParts extends SaveParts {
   readonly evaluate: (code: string, name: string) => unknown;
-  /** `declare` may throw. */
   readonly declare: (image: VariableImage) => VariableRecord;
   readonly set: (name: string, value: unknown) => void;
   readonly remove: (name: string) => void;
@@ -182,7 +181,6 @@ export class Restoring {
     return decode(bytes, { prototypeOf: (name) => this.#prototypeOf(name) });
   }
 
-  /** If a class is missing, the table loses only the values that need it. */
   #table(hash: string, bytes: VariableImage["bytes"]): unknown {
     if (hash in this.#tables) return this.#tables[hash];
     for (const name in this.#images) {

@@ -142,7 +142,6 @@ export class Saving {
     }
   }
 
-  /** Returns null if the stored image is still correct. */
   #image(shot: VariableSnapshot): VariableImage | null {
     const { entry, hash, losses } = shot;
     const coarse = entry.group?.coarse === true;
@@ -240,8 +239,7 @@ interface WalkLimits {
   readonly properties: number;
 }
 
-/** One bounded traversal covers all values and runs none of their code. Beyond the bounds, the search ends and sets
- * `exceeded`. */
+/** Runs no code of the values. Beyond the limits, the search ends and sets `exceeded`. */
 export class IdentityWalk {
   readonly #owners = new look.Map<object, string>();
   readonly #limits: WalkLimits;

@@ -205,7 +205,6 @@ export function prototypeOf(made: unknown): object | null {
 
 export interface Group {
   readonly members: string[];
-  /** If true, the search reached its limit, so Vis assumes sharing. */
   readonly coarse: boolean;
 }
 
@@ -217,7 +216,6 @@ export interface VariableRecord {
   source: string;
   requires: readonly string[];
   kind: VariableKind;
-  /** Code can call methods of these classes through the value. */
   classes: readonly string[];
   hash: string;
   /** This is the hash of the latest saved table, or "" if Vis saved the variable alone. */
@@ -263,12 +261,10 @@ export interface BlockNames {
 
 interface OwnParts {
   readonly functions: KnownFunctions;
-  /** If true, functions among the own properties may come from the source of a class: `static f = () => 1`. */
   readonly isClass: boolean;
   readonly lost: (what: string, path: string) => void;
 }
 
-/** Own properties are values such as `f.cache = {}` or static fields. */
 function encodeOwn(value: object, { functions, isClass, lost }: OwnParts): Bytes | null {
   const keys = look.ownKeys(value);
   let kept: Record<string, unknown> | null = null;

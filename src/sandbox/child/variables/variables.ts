@@ -88,7 +88,6 @@ export class RealmVariables {
     }).run({ declarations, assigned, reads: all });
   }
 
-  /** An assignment changes the value and keeps the keyword and comment of the declaration. */
   #describe(described: Declaration, declaration: string | null): void {
     const { name, doc, source, statement, requires } = described;
     const entry = this.#entries[name];
@@ -106,7 +105,6 @@ export class RealmVariables {
     for (const name in this.#fresh) if (this.#get(name) === undefined) this.#remove(name);
   }
 
-  /** The lookup runs no accessor of the property. */
   #get(name: string): unknown {
     const descriptor = look.descriptorOf(this.#global, name);
     return descriptor && look.hasOwn(descriptor, "value") ? descriptor.value : undefined;
@@ -169,7 +167,6 @@ export class RealmVariables {
     }
   }
 
-  /** Removed variables uncover the realm's properties. */
   forget(names: readonly string[]): void {
     for (let i = 0; i < names.length; i++) if (this.#entries[names[i]!]) this.#remove(names[i]!);
   }

@@ -134,7 +134,6 @@ export function isDigits(key: string): boolean {
   return key.length > 0;
 }
 
-/** The preview shows these own properties of errors although they are not enumerable. */
 export const ERROR_PARTS: readonly string[] = ["cause", "errors", "error", "suppressed"];
 
 export function isInternal(key: symbol): boolean {

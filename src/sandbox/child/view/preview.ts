@@ -21,7 +21,6 @@ import {
 export function preview(
   value: unknown,
   { depth = 5, items = 100, chars = 6000, ms = 50, more = "" }: Partial<Bounds> & {
-    /** A result that omits parts ends with this text. */
     readonly more?: string;
   } = {},
 ): string {
@@ -39,7 +38,6 @@ export function preview(
 }
 
 const MIN_SHARE = 80;
-/** The preview quotes a shorter text inside another value on one line. */
 const LEAST_LINES = 60;
 const CHECK_EVERY = 64;
 /** Listing the own keys of a longer array would take long, so the preview omits its other properties. */
@@ -319,7 +317,6 @@ const ROW_WIDTH = 200;
 interface Bounds {
   readonly depth: number;
   readonly items: number;
-  /** The limit covers the whole text, and markers for omitted parts may slightly exceed it. */
   readonly chars: number;
   readonly ms: number;
   readonly flat?: boolean;
@@ -354,7 +351,6 @@ function layOut({ open, close, parts, level, list }: Container, flat: boolean): 
   return `${open}\n${indent}${joined(lines, `,\n${indent}`)}\n${look.repeat(" ", level)}${close}`;
 }
 
-/** Values that fit on a line lose the blanks inside their brackets, because a row may have many. */
 function rows(parts: readonly string[]): string[] {
   const out: string[] = Object.setPrototypeOf([], null);
   for (let i = 0; i < parts.length; i++) {
@@ -491,14 +487,11 @@ function hasLines(text: string): boolean {
   return line >= 0 && line < text.length - 1;
 }
 
-/** A text with more than one control character per this many characters is not for reading. */
 const READABLE = 20;
 const FENCE = '"""';
 
-/** A cut must save at least `LEAST_CUT` characters, and a line may end up to `LINE` characters from the exact place. */
 const LEAST_CUT = 150, LINE = 200;
 
-/** Returns null if quoting on one line is better: no line break, or many control characters. */
 function linesText(text: string, max: number): { readonly text: string; readonly whole: boolean } | null {
   if (look.indexOf(text, "\n") < 0) return null;
   const whole = text.length < max + LEAST_CUT;

@@ -103,8 +103,6 @@ function answerText(value: unknown, { json, chars }: TextForm & { readonly chars
 const MAX_ITEMS = 1000, MAX_COLUMNS = 12, MAX_DEPTH = 6, MAX_JSON_DEPTH = 64, MAX_VALUES = 100_000;
 const BAR = 124, LINE_FEED = 10, RETURN = 13;
 
-/** Methods return null for values that only code can express, such as functions and accessors, and for values beyond
- * the limits. */
 class ReaderText {
   readonly #chars: number;
   #values = 0;
@@ -113,7 +111,6 @@ class ReaderText {
     this.#chars = chars;
   }
 
-  /** Blank lines surround the table. */
   table(value: object): string | null {
     if (look.isProxy(value) || !look.isArray(value) || value.length === 0) return null;
     const columns = bareList<string>();
@@ -178,7 +175,6 @@ class ReaderText {
     if (look.isMap(value)) return this.#map(value, depth);
     if (look.isDate(value)) return dateText(value);
     const keys = plainKeys(value);
-    // Other objects, such as dates, have a short text of their own.
     if (keys === null) return isPlain(value) ? null : preview(value, { chars: 1000, items: 20, depth: 2, ms: 100 });
     let out = "";
     for (let k = 0; k < keys.length; k++) {
@@ -237,7 +233,6 @@ interface Member {
   readonly value: unknown;
 }
 
-/** Writes data as JSON, without code of the data such as `toJSON`. */
 class JsonText {
   readonly #chars: number;
   #values = 0;
