@@ -183,7 +183,7 @@ export interface ExtensionAdmin {
   remove(name: string): Promise<string>;
   unknown(names: readonly string[]): Promise<readonly string[]>;
   trustable(path: string | null): Promise<readonly TrustFacts[]>;
-  /** Rejects if the content of the folder has changed since `trustable` read it. */
+  /** Rejects if the content of the folder has changed since `trustable` read the folder. */
   trust(facts: TrustFacts): Promise<void>;
   distrust(path: string): Promise<boolean>;
   commands(): Promise<readonly ExtensionCommandFacts[]>;

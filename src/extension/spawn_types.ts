@@ -15,8 +15,8 @@ export interface SpawnOptions {
   /** The time limit is 120 000 ms by default. When the program ends, Vis ends the processes that the program
    * started. */
   readonly timeoutMs?: number;
-  /** The limit applies to each of the two outputs, of which Vis keeps the beginning and the end; it is 1 MiB by
-   * default. */
+  /** The limit applies to each of the two outputs, of which Vis keeps the beginning and the end; the default is 1
+   * MiB. */
   readonly maxBytes?: number;
   /** If true, Vis decodes a complete output that is not UTF-8 by its byte order mark or by a guess, which a note names.
    * Without this option, bytes that are not UTF-8 become U+FFFD. */
@@ -43,16 +43,16 @@ export interface SpawnOptions {
   /** The program must not change these absolute paths even inside the paths of `write`. */
   readonly keep?: readonly string[];
   /** If true, the program brings files into the workspace, and other programs that can change files there pause. If
-   * another program could afterwards change files that git or Vis run or read as settings, Vis ends it and adds a note
-   * to the result. */
+   * another program could afterwards change files that git or Vis run or read as settings, Vis ends that program and
+   * adds a note to the result. */
   readonly pauses?: boolean;
-  /** The program may read and execute these absolute paths, in addition to the usual ones. */
+  /** The program may read and execute these absolute paths, in addition to the usual paths. */
   readonly read?: readonly string[];
-  /** If true, the program has TCP and UDP to any address; if false, it reaches no other machine. The option overrides
-   * the setting for commands. */
+  /** If true, the program has TCP and UDP to any address; if false, the program reaches no other machine. The option
+   * overrides the setting for commands. */
   readonly network?: boolean;
-  /** Vis hides the secret files of the workspace, except these paths relative to it, and the program reads `instead` in
-   * place of each file. Hiding works only if the program can have its own file system. */
+  /** Vis hides the secret files of the workspace, except these paths relative to the workspace. On Linux, hiding needs
+   * namespaces, and the program reads `instead` in place of a hidden file. */
   readonly hideSecrets?: { readonly except: readonly string[]; readonly instead: string };
   /** If true, the user has already allowed this program, in the settings or in an approval of the extension. Only
    * shipped extensions may set this option, which matters only if the wall is incomplete. */
@@ -66,7 +66,8 @@ export interface SpawnOptions {
   readonly loopback?: string | null;
 }
 
-/** `spawn` resolves with a result even if the program failed. It rejects if no program ran, or if `signal` aborts. */
+/** `spawn` resolves with a result even if the program failed. `spawn` rejects if no program ran, or if `signal`
+ * aborts. */
 export interface Spawned {
   /** After a signal, the code is 128 plus the number of the signal. */
   readonly code: number;
@@ -87,7 +88,7 @@ export interface Spawned {
   readonly repositories?: readonly string[];
 }
 
-/** If the wall is incomplete, Vis asks the user about each program, runs it, or refuses it. */
+/** If the wall is incomplete, Vis asks the user about each program, runs programs, or refuses programs. */
 export type UnwalledMode = "ask" | "run" | "off";
 
 /** The function asks the user, and is null outside calls without a time limit. */

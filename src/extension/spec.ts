@@ -31,7 +31,8 @@ export interface Extension {
   readonly nudge?: (ctx: NudgeContext) => string | null;
   /** `doc()` finds these topics besides functions. */
   readonly topics?: (env: EnvironmentView) => readonly Topic[] | Promise<readonly Topic[]>;
-  /** The user makes these requests as `/name words`, such as skills. Vis calls `requests` when the screen starts. */
+  /** The user makes these requests as `/name words`, such as skills. Vis calls `requests` when interactive mode starts,
+   * and to find a request that the user names. */
   readonly requests?: (place: RequestPlace) => readonly NamedRequest[] | Promise<readonly NamedRequest[]>;
   /** Vis calls `extend` for each query, before `activate`. The returned extensions exist for this conversation, such as
    * aliases from settings. */
@@ -76,7 +77,7 @@ export interface RequestPlace {
   readonly workspace: string;
   /** The top of the repository around the workspace is absent outside a repository. */
   readonly root?: string;
-  /** Vis's own folder is null if Vis has none. */
+  /** `home` is the folder of Vis, or null if Vis has none. */
   readonly home: string | null;
   /** Extensions must not read files that match these patterns. */
   readonly secrets: readonly string[];
@@ -106,12 +107,12 @@ export interface FunctionOptions {
   readonly args: z.ZodType;
   /** This is the TypeScript type of the promise's value. */
   readonly returns: string;
-  /** Without examples, Vis makes one from the argument list. */
+  /** Without examples, Vis makes an example from the argument list. */
   readonly examples?: readonly string[];
   /** The function replaces these functions and modules of other tools and runtimes. Errors about these names show the
    * call of the function. */
   readonly insteadOf?: readonly string[];
-  /** Errors about the names of `insteadOf` show this call; without it, Vis makes one from the argument list. */
+  /** Errors about the names of `insteadOf` show this call; without `usage`, Vis makes a call from the argument list. */
   readonly usage?: string;
   /** Results of the function lack these names of similar tools, each with its replacement: `{exitCode: "code"}`.
    * Reading such a name from an object of a result, or of a list of objects, throws. "commits.sha" belongs to the
@@ -193,7 +194,8 @@ export interface ConversationKeys {
   readonly customBindings?: readonly CustomBinding[];
   /** The default limit is 1 MiB in codec bytes. Rejects if the value is not data. */
   readonly readVar?: (name: string, options?: { readonly maxBytes?: number }) => Promise<unknown>;
-  /** The sandbox gets the data immediately; the database stores it with the current iteration or the next one. */
+  /** The sandbox gets the data immediately; the database stores the data with the current iteration or the next
+   * iteration. */
   readonly bindVar?: (name: string, value: unknown) => Promise<void>;
   /** The next model call gets a new index. `bindVar` rebuilds the index automatically. */
   readonly bumpVarIndex?: () => void;
@@ -266,7 +268,7 @@ export interface QueryKeys {
   /** Returns the first fault of a JSON, JavaScript or TypeScript file. Returns null if the text parses, for other
    * files, for texts of more than 1 Mi characters, and if the parser fails. Calls have this key. */
   readonly sourceFault?: (path: string, text: string) => Promise<SourceFault | null>;
-  /** The query runs inside this one, with its own sandbox and copies of `vars`. Rejects if the query cannot start.
+  /** The query runs inside this query, with its own sandbox and copies of `vars`. Rejects if the query cannot start.
    * Calls and hooks have this key. */
   readonly runChild?: (task: string, options?: ChildOptions) => Promise<ChildResult>;
 }

@@ -173,7 +173,7 @@ class CappedOutput {
     const rest = chunk.subarray(room);
     this.#dropped += Math.max(0, rest.length - this.#half);
     this.#tail.push(rest.subarray(-this.#half));
-    // Dropping small chunks one by one would be slow, so this drops them in batches.
+    // Dropping small chunks one by one would be slow, so this method drops batches.
     if (this.#tail.length > 2 * this.#half) this.#trim();
   }
 

@@ -234,7 +234,7 @@ class Folders {
     return at < 0 ? null : at;
   }
 
-  /** A name is valid until the next one. The generator may yield entries that another program has removed. */
+  /** A name is valid until the next name. The generator may yield entries that another program has removed. */
   *entries(
     folder: number,
     { most, wanted, beat = Infinity }: Wanted = { most: Infinity, wanted: () => true },

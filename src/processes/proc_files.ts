@@ -5,7 +5,8 @@ const BOTH_ENDS = 2n;
 const AT_FDCWD = BigInt.asUintN(64, -100n), O_WRONLY_CLOEXEC = 0o2000001n;
 const MAX_BYTES = 8_192, MAX_LINK = 256;
 
-/** The runtime requires every permission for files of /proc, so this class reads them with direct system calls. */
+/** The runtime requires every permission for files of /proc, so this class reads such files with direct system
+ * calls. */
 class ProcFiles {
   #libc: Libc | null = null;
 
@@ -105,7 +106,7 @@ export function childrenOf(root: number): readonly number[] {
   return readAll().filter(({ parent }) => parent === root).map(({ pid }) => pid);
 }
 
-/** After `PATIENCE` attempts, a process in an uninterruptible call counts as paused, because it may wait for a
+/** After `PATIENCE` attempts, a process in an uninterruptible call counts as paused, because the process may wait for a
  * child. */
 const MOST_PAUSES = 1_000, PATIENCE = 50;
 

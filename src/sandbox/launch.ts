@@ -141,7 +141,7 @@ function isFile(path: string): boolean {
   }
 }
 
-/** This process locks the folder, so a sweep by another process leaves it. */
+/** This process locks the folder, so a sweep by another process leaves the folder. */
 export class WorkFolder {
   readonly path: string;
   readonly #lock: Deno.FsFile | null;

@@ -1,4 +1,4 @@
-/** Accepts https, and http to a loopback address, because another machine cannot pretend to be this one. */
+/** Accepts https, and http to a loopback address, which another machine cannot impersonate. */
 export function isSecureUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, hostname } = new URL(text);

@@ -75,7 +75,7 @@ export async function readBounded(
 }
 
 export interface TextFormat {
-  /** `TextDecoder` knows this name. */
+  /** `TextDecoder` accepts this label. */
   readonly encoding: string;
   /** If true, the bytes begin with a byte order mark, which the text does not contain. */
   readonly hasMark: boolean;
@@ -84,7 +84,8 @@ export interface TextFormat {
 
 export interface DecodedText extends TextFormat {
   readonly text: string;
-  /** This number of U+FFFD in the text replaces invalid bytes, which are lost if a caller writes the text back. */
+  /** `replaced` counts the U+FFFD characters of the text that replace invalid bytes; writing the text back would lose
+   * these bytes. */
   readonly replaced: number;
 }
 

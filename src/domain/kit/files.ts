@@ -64,7 +64,7 @@ async function giveTo(owner: Pick<Stats, "uid" | "gid">, file: FileHandle): Prom
   return await given.then(() => true, () => false);
 }
 
-/** Windows refuses to rename a file while another process, such as a virus scanner, has it open. */
+/** Windows refuses to rename a file while another process, such as a virus scanner, has the file open. */
 const HELD = ["EACCES", "EBUSY", "EPERM"];
 const TRIES = 10, PAUSE_MS = 50;
 
@@ -220,7 +220,7 @@ export async function plainTextFile(path: string, options: ReadOptions = {}): Pr
 }
 
 /** Returns null if the file is missing, unreadable, not a regular file, or larger than `most` bytes. Without `links`, a
- * link gives null, because it may lead out of a repository. */
+ * link gives null, because the link may lead out of a repository. */
 export async function smallTextFile(
   path: string,
   { links = false, most = MAX_BYTES }: ReadOptions = {},

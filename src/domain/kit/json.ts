@@ -89,7 +89,8 @@ export class JsonTooLarge extends RangeError {
   }
 }
 
-/** Counts the values and levels of JSON that arrives in pieces, before a parser builds them. Accepts invalid JSON. */
+/** Counts the values and levels of JSON that arrives in pieces, before a parser builds the values. Accepts invalid
+ * JSON. */
 export class JsonMeter {
   readonly #limits: JsonLimits;
   #depth = 0;

@@ -15,7 +15,7 @@ export interface HostCallEvent {
   readonly kept?: string | undefined;
   readonly exitCode?: number | null | undefined;
   readonly unfinished?: boolean | undefined;
-  /** The call may have made a lasting change if this field is set. */
+  /** If the field is set, the call may have made a lasting change. */
   readonly changes?: "files" | "other" | undefined;
   readonly diffs?: readonly string[] | undefined;
 }
@@ -64,7 +64,7 @@ export function storedDiffs({ diffs }: Readonly<Record<string, unknown>>, block:
 }
 
 const SUBJECT_CHARS = 120;
-/** A list argument may have a million items, so the words name at most this many. */
+/** A list argument may have a million items, so the words name at most this many items. */
 const SUBJECT_ITEMS = 10;
 
 /** Channels show people these words, such as "reading src/app.ts" and "read 3 files". */

@@ -133,7 +133,7 @@ export function stoppedText(result: Ending): string {
   return `${text[0]?.toUpperCase()}${text.slice(1)}; this is the best answer so far. ${reasonAdvice(reason)}`.trimEnd();
 }
 
-/** Some readers see only this text, so it includes the reason if Vis stopped the query or could not store the
+/** Some readers see only this text, so the text includes the reason if Vis stopped the query or could not store the
  * answer. */
 export function shownAnswer(result: Ending & { readonly answer: string; readonly notes: readonly string[] }): string {
   const { reason, answer, notes } = result;

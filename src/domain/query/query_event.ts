@@ -13,7 +13,8 @@ export function isOwnEnd(event: QueryEvent): event is Extract<QueryEvent, { read
   return isEnd(event) && !isChild(event);
 }
 
-/** `number` is the position among the events of the query on all nodes; it is absent if one process has all events. */
+/** `number` is the position among the events of the query on all nodes; the number is absent if one process has all
+ * events. */
 export type Emit = (event: QueryEvent, number?: number) => void;
 
 export class Emitter {
@@ -72,16 +73,16 @@ function duration(ms: number): string {
   return ms < 120_000 ? `${Math.round(ms / 1000)} s` : `${Math.round(ms / 60_000)} min`;
 }
 
-/** Several nodes may run a query one after the other. A node begins its numbers at a multiple of this number, so late
- * events of a lost node sort before the events of its successor. */
+/** Several nodes may run a query in succession. A node begins its numbers at a multiple of this number, so late events
+ * of a lost node sort before the events of its successor. */
 const EACH = 10_000_000;
 
 export function beforeEpoch(epoch: number): number {
   return (epoch - 1) * EACH;
 }
 
-/** If the two events are from different nodes, the end of the first node's events is unknown, so omitted events there
- * do not count. */
+/** If the two events are from different nodes, the end of the first node's events is unknown, so events that are
+ * missing at that point do not count. */
 export function omittedBetween(last: number, next: number): number {
   const from = Math.floor((next - 1) / EACH) * EACH;
   return next - Math.max(last, from) - 1;

@@ -222,7 +222,7 @@ export function blockFailure({ error, outcome }: BlockResult): string {
   return error.name === "HostCallError" ? error.message : `${error.name}: ${error.message}`;
 }
 
-/** The channels draw the list of tasks elsewhere, so a block that only changed it needs no line of code. */
+/** The channels draw the list of tasks elsewhere, so a block that only changed the list needs no line of code. */
 function onlySetsPlan({ code, tally, result }: Pick<StepBlock, "code" | "tally" | "result">): boolean {
   if (result === null || !result.ok || tally.text !== "" || result.stdout !== "" || !beginsWithPlan(code)) return false;
   return result.defined.every((name) => name === PLAN_VARIABLE);

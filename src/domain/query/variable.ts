@@ -6,7 +6,7 @@ export interface VariableSummary {
   readonly size: number | null;
   /** The shape has at most 200 characters, such as "Array(7) of {path,line,text}", "string(4096)" or "parse(line)". */
   readonly shape: string;
-  /** `inline` is the whole value as source-like text if it has at most 120 characters, or null. */
+  /** `inline` is the whole value as source-like text of at most 120 characters, or null. */
   readonly inline: string | null;
   /** `doc` is the first line of the comment before the declaration, at most 80 characters; "" without one. */
   readonly doc: string;
@@ -18,8 +18,8 @@ export interface VariableImage {
   /** The codec bytes hold data, an instance, or the static fields of a function or class; other kinds have none. Data
    * images with equal bytes share one table of values. */
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** `root` is the key of the value in the table; null if the whole table is the value. For a function or class, it is
-   * the variable with the same value. */
+  /** `root` is the key of the value in the table; null if the whole table is the value. For a function or class, `root`
+   * is the variable with the same value. */
   readonly root: string | null;
   /** `source` evaluates to a function, class or namespace. It is the class name of an instance, and the defining
    * statement of a lost value. */

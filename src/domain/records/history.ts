@@ -82,8 +82,8 @@ export type SearchKind = "request" | "code" | "answer";
 export interface SearchFilter {
   readonly limit: number;
   readonly conversationId?: string | undefined;
-  /** With a branch, the search covers the queries that it shows: its own, and queries of its ancestors up to the
-   * forks. */
+  /** With a branch, the search covers the queries that the branch shows: its own queries, and queries of its ancestors
+   * up to the forks. */
   readonly branchId?: string | undefined;
   readonly kind?: SearchKind | undefined;
   /** `since` is inclusive, and `until` is exclusive. */

@@ -145,7 +145,7 @@ export class ConfinedProcess {
     this.#timer = setTimeout(() => this.#kill(), AGAIN_MS);
   }
 
-  /** The process limit does not bind root, and an ordinary user may reach it by other processes. */
+  /** The process limit does not bind root, and an ordinary user may reach the limit by other processes. */
   #fault(): string | null {
     if (PROC.tasks() - this.#atStart < MOST_PROCESSES || descendants(this.pid).length < MOST_PROCESSES) return null;
     return `Ended: ${this.#name} had more than ${MOST_PROCESSES} processes`;

@@ -8,7 +8,7 @@ import { systemPaths } from "./system_paths.ts";
 
 const CAP_SYS_ADMIN = 21n;
 
-/** Programs with the same name share a network with only a loopback, as long as one of them runs. */
+/** Programs with the same name share a network with only a loopback, as long as a program with the name runs. */
 export class Namespaces {
   readonly #running = new Map<string, Set<number>>();
   #outside = "";
@@ -80,7 +80,7 @@ export async function wallFault(): Promise<string | null> {
   return missing === null ? null : `the wall requires Landlock, ${missing}`;
 }
 
-/** The process that becomes a program tries Landlock, and runs nothing without it. */
+/** The process that becomes a program tries Landlock, and runs nothing without Landlock. */
 export async function landlockFault(): Promise<string | null> {
   const release = Deno.osRelease();
   const [major = 0, minor = 0] = release.split(".").map((part) => parseInt(part, 10));

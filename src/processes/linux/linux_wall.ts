@@ -217,7 +217,7 @@ export class LinuxWall {
     }
   }
 
-  /** The removal would block this process, so a program behind the wall does it. */
+  /** The removal would block this process, so a program behind the wall removes the folder. */
   async #removeLarge(folder: string): Promise<void> {
     await Deno.chmod(folder, 0o700); // A command of root may have closed the folder, and the remover has no privileges.
     const argv = ["/bin/sh", "-c", "chmod -R u+rwX . ; find . -mindepth 1 -delete"];
@@ -268,7 +268,7 @@ async function ownerOf(workspace: string): Promise<NonNullable<ExecPolicy["owner
   return uid === null || gid === null || uid === 0 ? null : { uid, gid };
 }
 
-/** The process limit counts all of the user's processes, so it adds to the present number. */
+/** The process limit counts all of the user's processes, so the limit adds to the present number. */
 function limits(): ExecPolicy["limits"] {
   return {
     openFiles: OPEN_FILES,

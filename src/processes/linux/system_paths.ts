@@ -3,7 +3,7 @@ import type { GrantedPath } from "../../sandbox/confine/access.ts";
 import { realEntry } from "../_paths.ts";
 
 const SYSTEM = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt"];
-/** `/proc` is never a link, and the runtime needs every permission to inspect it. */
+/** `/proc` is never a link, and the runtime needs every permission to inspect the folder. */
 const PROCESSES: GrantedPath = { path: "/proc", folder: true };
 /** `resolv.conf` is often a link to another location. */
 const LINKED = ["/etc/resolv.conf"];

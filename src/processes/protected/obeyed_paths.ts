@@ -23,7 +23,7 @@ export class ObeyedPaths {
     const around = new Map<string, string>();
     for (const { path, as, reason, runs = false } of await this.#claims.all(tops, { within: root })) {
       if (pace.due) await pace.rest();
-      // The file functions protect a repository itself, but not the links that lead to it.
+      // The file functions protect a repository itself, but not the links that lead to the repository.
       const isWay = as === "part" && entryKind(path) !== "link";
       // A word is a path if the file exists, or if git expects a program there.
       if (as === "word" && !runs && !isFile(path)) continue;

@@ -6,8 +6,8 @@ import { PROC } from "../proc_files.ts";
 const LOCK_SHARED = 1n, LOCK_ALONE = 2n, LOCK_AT_ONCE = 4n;
 const TRIES = 10;
 
-/** Git or Vis would obey entries that a command creates at some missing paths, so Vis puts empty folders and files
- * there while commands run. Entries that the user adds meanwhile stay. */
+/** Git or Vis would obey entries that a command creates at some missing paths, so Vis puts empty folders and files at
+ * these paths while commands run. Entries that the user adds meanwhile stay. */
 export class Placeholders {
   readonly #held = new Map<string, { count: number; readonly release: () => void }>();
   #libc: Libc | null = null;
@@ -23,7 +23,8 @@ export class Placeholders {
     };
   }
 
-  /** Another Vis process may just have removed the placeholder, so this repeats both steps. */
+  /** Another Vis process may just have removed the placeholder, so the method creates and locks the placeholder
+   * again. */
   #hold(path: string, kind: "folder" | "file"): () => void {
     const libc = this.#libc ??= new Libc();
     for (let tries = 0; tries < TRIES; tries++) {

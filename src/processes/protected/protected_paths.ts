@@ -20,7 +20,7 @@ const MOST_PLACEHOLDERS = 1_000;
 /** A layer is a mount and takes some 850 bytes of the 8 MB of a plan. */
 const MOST_LAYERS = 6_000;
 const MOST_TOP_FOLDERS = 2_000;
-/** These folders belong to a bare repository itself. Other folders in it may be worktrees. */
+/** These folders belong to a bare repository itself. Other folders in a bare repository may be worktrees. */
 const OF_REPOSITORY = new Set(
   "branches hooks info lfs logs modules objects rebase-apply rebase-merge refs sequencer svn worktrees".split(" "),
 );

@@ -173,8 +173,8 @@ class WorkspaceTurns {
     for (let tries = 0; tries < LOCK_TRIES; tries++) {
       if (this.#libc.call("flock", [BigInt(descriptor), how | LOCK_AT_ONCE]) === 0) return true;
       if (this.#libc.errno() === EWOULDBLOCK) return false;
-      // The runtime's own calls may have overwritten errno, so one other value does not prove that the file system has
-      // no locks.
+      // The runtime's own calls may have overwritten errno, so a single other value does not prove that the file system
+      // has no locks.
     }
     return true;
   }

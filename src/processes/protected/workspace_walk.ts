@@ -259,8 +259,8 @@ function byteCheck(patterns: readonly string[]): (first: number, last: number) =
   return (first, last) => firsts[first] || lasts[last] || isOfGit(first, last);
 }
 
-/** An open file keeps its identity, so no other file can reuse it. The number of open files is limited, so not every
- * file is open. */
+/** An open file keeps its identity, so no other file can reuse the identity. The number of open files is limited, so
+ * not every file is open. */
 class HeldFile {
   static readonly #closing = new FinalizationRegistry<number>((file) => closeSync(file));
   readonly facts: EntryFacts;

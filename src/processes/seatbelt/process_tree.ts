@@ -111,7 +111,8 @@ export class ProcessTree {
   }
 
   look(): readonly number[] {
-    // The children of another process with a reused id do not belong to the tree, so ended processes go first.
+    // The children of another process with a reused id do not belong to the tree, so the loop first forgets ended
+    // processes.
     for (const [pid, started] of this.#known) {
       if (this.#table.started(pid) !== started) this.#known.delete(pid);
     }

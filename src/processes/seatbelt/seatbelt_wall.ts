@@ -136,8 +136,8 @@ export class SeatbeltWall {
     }
   }
 
-  /** The user approved a path that the call names for writing, so the program may change that path even if it is kept,
-   * except a path in `keep`. */
+  /** The user approved a path that the call names for writing, so the program may change that path even inside a kept
+   * path, except a path in `keep`. */
   async #kept(
     folders: readonly string[],
     { write, keep }: { readonly write: readonly GrantedPath[]; readonly keep: readonly string[] },
@@ -283,8 +283,8 @@ class NotRun extends Error {
   }
 }
 
-/** The programs of these names in /usr/bin look for Apple's tools in folders and through services that are closed to
- * programs. The folders of the tools therefore come first in PATH. */
+/** Apple's programs in /usr/bin, such as git, look for the real tools in folders and through services that the wall
+ * closes. The folders of the tools therefore come first in PATH. */
 function developerTools(links: readonly string[]): Pick<OpenFolders, "read" | "env"> & { readonly path: string[] } {
   const folder = links.map(realEntry).find((found) => found?.folder)?.path;
   if (folder === undefined) return { read: [], path: [], env: {} };

@@ -69,7 +69,7 @@ function workerUrl(): string {
   return URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
 }
 
-/** Blocks with such grants run in a worker, because Deno can narrow a worker's permissions to paths and addresses. */
+/** Blocks with grants for paths or addresses run in a worker, because Deno can narrow the permissions of a worker. */
 function inWorker(
   start: WorkerStart,
   { url, permissions, finish }: {

@@ -464,7 +464,7 @@ function writeUrl(encoder: Encoder, value: object): object {
   return own.url;
 }
 
-/** The stack contains file names of Vis, so the bytes omit it. */
+/** The stack contains file names of Vis, so the bytes omit the stack. */
 function writeError(encoder: Encoder, value: object): void {
   const prototype = own.prototypeOf(value);
   const base = errorBase(prototype);
@@ -677,7 +677,7 @@ function sameKeys(a: readonly string[], b: readonly string[]): boolean {
   return true;
 }
 
-/** A loop over a sparse array of length 4e9 would not end, so this checks a sample. */
+/** A loop over a sparse array of length 4e9 would not end, so this function checks a sample. */
 function isSparse(value: readonly unknown[]): boolean {
   const { length } = value;
   if (length <= 64) return false;
@@ -922,7 +922,7 @@ class Decoder {
     const { keys, safe } = shape;
     for (let i = 0; i < keys.length; i++) {
       const value = this.#value();
-      // No prototype has a property of this name, so assignment has the effect of `defineProperty` and is faster.
+      // The prototype has no property of this name, so assignment has the effect of `defineProperty` and is faster.
       if (safe[i]) (target as Record<string, unknown>)[keys[i]!] = value;
       else define(target, keys[i]!, { value, enumerable: true });
     }
@@ -945,7 +945,7 @@ class Decoder {
     }
   }
 
-  /** The key of an item would make the array longer than its record, so the decoder refuses it. */
+  /** The key of an item would make the array longer than its record, so the decoder refuses such a key. */
   #key(target: object): string {
     const key = this.#table.string();
     return own.isArray(target) && (key === "length" || isIndex(key)) ? badBytes("an item outside its array") : key;

@@ -55,7 +55,7 @@ function guarded({ checks, answer }: GuardedCall): Operation[] {
   return [...tests, verdict(VERDICT.allow)];
 }
 
-/** Call this after loading, which needs calls that the filter refuses. */
+/** The caller must call this function after loading, which needs calls that the filter refuses. */
 export function seccomp(libc: Libc, access: KernelAccess): string[] {
   return installFilter(libc, allowedCalls({ pid: Deno.pid, access }));
 }
@@ -72,7 +72,7 @@ export const ALLOWED: readonly CallName[] = [
   "fstat",
   "lseek",
   "recvfrom",
-  // mmap can map executable pages, but code in them can make only the calls that the filter allows.
+  // mmap can map executable pages, but code in such pages can make only the calls that the filter allows.
   "mmap",
   "munmap",
   "mprotect",
@@ -132,7 +132,7 @@ interface GuardedCall {
     readonly index: number;
     readonly oneOf?: readonly number[];
     readonly none?: number;
-    /** Without any of the three fields, the pointer must be null. */
+    /** Without `oneOf`, `none` and `some`, the argument must be 0. */
     readonly some?: number;
   }[];
   readonly answer?: number;

@@ -117,7 +117,7 @@ export class ProcessLimits {
     this.#libc = libc;
   }
 
-  /** Call this before Landlock, which would block the file with the mapped memory. */
+  /** The caller must call this method before Landlock, which would block the file with the mapped memory. */
   set(parentPid: number): string[] {
     const failed = [
       ...this.#prctl("parent death signal", PR_SET_PDEATHSIG, SIGKILL),
@@ -137,7 +137,7 @@ export class ProcessLimits {
   }
 
   /** V8 maps 512 MiB of writable code range per isolate, which the limit counts although its pages are unused. The
-   * limit is therefore the mapped memory of the idle child plus `budget` bytes. Call this after loading. */
+   * limit is therefore the mapped memory of the idle child plus `budget` bytes. */
   setMemory(budget: number): string[] {
     const mapped = Number(MAPPED.exec(this.#libc.readStart(this.#usage, STATUS_BYTES))?.[1]);
     this.#libc.closeDescriptor(this.#usage);

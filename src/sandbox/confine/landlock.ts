@@ -9,8 +9,9 @@ interface Landlock {
   readonly failed: readonly string[];
 }
 
-/** Landlock covers this thread and its later threads, but not existing ones, so call this as early as possible. The
- * system call filter must cover stat, readlink, chmod, unix path sockets, UDP, io_uring and memfd. */
+/** Landlock covers this thread and its later threads, but not existing threads, so the caller must call this function
+ * as early as possible. The system call filter must cover stat, readlink, chmod, unix path sockets, UDP, io_uring and
+ * memfd. */
 export function landlock(libc: Libc, access: KernelAccess): Landlock {
   const abi = landlockAbi(libc);
   const rules = rulesFor(abi, access);

@@ -72,7 +72,7 @@ export class Libc {
     this.call("close", [BigInt.asUintN(64, BigInt(descriptor))]);
   }
 
-  /** Use the number in messages only, because the runtime may have made its own calls since. */
+  /** A caller may use the number only in messages, because the runtime may have made its own calls since. */
   errno(): number {
     const at = this.#library.symbols.__errno_location();
     return at ? new Deno.UnsafePointerView(at).getInt32() : 0;

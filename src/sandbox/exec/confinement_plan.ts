@@ -26,8 +26,8 @@ export interface HiddenFile {
 }
 
 export interface OwnNamespaces {
-  /** The program must not be in the network of this name, which is the machine's own; null means that it uses that
-   * network. */
+  /** The program must not be in the network of this name, which is the machine's own; null means that the program uses
+   * the machine's network. */
   readonly outside: string | null;
   /** The program joins the network of this process; null means that no other program began a network. */
   readonly other: number | null;
@@ -195,7 +195,7 @@ function enterUsers(plan: Plan, { uid, gid }: NonNullable<OwnNamespaces["user"]>
   }
 }
 
-/** An ordinary user has rights in a network only through the user namespace that contains it. */
+/** An ordinary user has rights in a network only through the user namespace that contains the network. */
 function joinNetwork(plan: Plan, other: number, { user }: OwnNamespaces): void {
   const cannot = noNamespaces("the kernel refused to join the private network");
   const kinds = [...user === null ? [] : [["user", CLONE_NEWUSER] as const], ["net", CLONE_NEWNET] as const];

@@ -8,7 +8,7 @@ export type ProgramNetwork = "internet" | "private" | "alone" | "none";
 const EPERM = 1, ENOSYS = 38;
 const JUMP = 0x05;
 
-/** Landlock does not cover the effects of these calls, so the filter refuses them to every program. */
+/** Landlock does not cover the effects of these calls, so the filter refuses the calls to every program. */
 const REFUSED: Readonly<Record<string, readonly CallName[]>> = {
   "other processes": ["ptrace", "process_vm_readv", "process_vm_writev", "kcmp", "pidfd_getfd", "process_madvise"],
   "keys of the session": ["add_key", "request_key", "keyctl"],
@@ -75,8 +75,8 @@ const SHARED: readonly CallName[] = [
   "mq_open",
   "mq_unlink",
 ];
-/** A process namespace confines signals, and so does Landlock from ABI 6 on. Without both, the filter refuses every
- * call for signals. */
+/** A process namespace confines signals, and so does Landlock from ABI 6 on. If both are missing, the filter refuses
+ * every call for signals. */
 const SIGNALS: readonly CallName[] = [
   "kill",
   "tkill",
@@ -127,7 +127,7 @@ const BY_ARGUMENT: readonly RefusedWhen[] = [
   refused("ioctl", [check(1, "is", TIOCSTI, TIOCLINUX)]), // Such a call would put keystrokes into a terminal.
   refused("fcntl", [check(1, "is", F_SETLEASE, F_NOTIFY)]), // Later openers of the file would wait.
   refused("prlimit64", [NOT_ITSELF]),
-  // A process may change the priority of itself and its group, but of no other process.
+  // A process may change the priority of itself and of its process group.
   refused("setpriority", [check(1, "noneOf", 0)], [check(0, "is", PRIO_USER)]),
   refused("ioprio_set", [check(1, "noneOf", 0)], [check(0, "is", IOPRIO_WHO_USER)]),
   refused("sched_setparam", [NOT_ITSELF]),

@@ -46,7 +46,7 @@ export class ByteGate {
 const MAX_RECORDED = 1000, MAX_TOLD = 100;
 const MAX_RUNS = 10_000;
 const MAX_REMEMBERED_IDS = 100_000;
-/** The gate counts argument bytes of all children that the host has accepted and not yet answered. */
+/** The gate counts argument bytes, over all children, of calls that the host has accepted and not yet answered. */
 const ALL_CHILDREN = new ByteGate(512 << 20);
 /** The limits estimate the heap of decoded arguments in the main process, for one child and for all children. */
 const CHILD_HEAP = 96 << 20, ALL_HEAP = new Semaphore(192 << 20);

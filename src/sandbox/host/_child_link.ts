@@ -30,7 +30,8 @@ interface ChildLinkOptions {
   readonly process: Deno.ChildProcess;
   /** If `onFrame` throws, Vis kills the child with the message of the error as the reason. */
   readonly onFrame: (frame: Frame) => void;
-  /** The link calls this before it reads a chunk, so that the main process can stop reading while too much waits. */
+  /** The link calls `mayRead` before it reads a chunk, so that the main process can stop reading while too much
+   * waits. */
   readonly mayRead: () => Promise<void> | null;
   readonly onEnd: (exit: ChildExit) => void;
 }
@@ -275,7 +276,7 @@ export class Heartbeat {
 
   #tick(): void {
     const now = performance.now();
-    // Such a late tick means that the main process itself was delayed, which is not the child's fault.
+    // A tick this late means that the main process itself was delayed, which is not the child's fault.
     const late = now - this.#lastTick > this.#everyMs * 1.5;
     this.#lastTick = now;
     const idle = this.#options.isIdle();
@@ -428,7 +429,7 @@ function checkedName(name: string): string {
   return name;
 }
 
-/** The source stays unchanged, because a child evaluates it again. */
+/** The source stays unchanged, because a child evaluates the source again. */
 function checkedImage(image: VariableImage): VariableImage {
   const { summary } = image;
   return {
@@ -487,7 +488,8 @@ export function readRestoreReports(answer: AnswerFrames): VariableRestoreReport[
   });
 }
 
-/** The text is an answer, so it keeps its line endings and control characters. Channels clean the text for display. */
+/** The text is an answer, so the text keeps its line endings and control characters. Channels clean the text for
+ * display. */
 export function readRenderReport(answer: AnswerFrames): RenderReport {
   const fields = new FrameFields(body(answer), "rendering");
   if (!fields.flag("ok")) return { ok: false, reason: cleanText(fields.text("reason", MAX_ANSWER_TEXT)) };
@@ -536,8 +538,8 @@ const TOKEN = new RegExp(
 const NEXT_NAME = new RegExp(String.raw`\s*(${NAME})`, "uy");
 const NAME_IN_PATTERN = new RegExp(String.raw`(?<=[{[,:]\s*|\.\.\.)${NAME}(?=\s*[,}\]=])`, "gu");
 
-/** Use this for a block whose child died before it reported the names. Parsing could take the main process too long, so
- * keywords decide. Destructuring patterns may add names that the block does not declare. */
+/** A caller uses this function for a block whose child died before it reported the names. Parsing could take the main
+ * process too long, so keywords decide. Destructuring patterns may add names that the block does not declare. */
 export function declaredNames(code: string): string[] {
   const names = new Set<string>();
   if (code.length > MAX_CHARS) return [];

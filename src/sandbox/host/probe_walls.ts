@@ -187,7 +187,7 @@ function missingTarget({ file, folder, program }: ProbeTargets): string {
   return [file, folder, program].find((path) => !existsSync(path)) ?? "";
 }
 
-/** A child that died in the attempt let none succeed, so the text is "". */
+/** A child that died during the attempts let no attempt succeed, so the text is "". */
 function throughOf({ result }: RunReport): string {
   if (result.outcome === "killed" || result.outcome === "memory") return "";
   if (result.outcome !== "value") return result.error?.message ?? result.outcome;

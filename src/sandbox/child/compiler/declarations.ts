@@ -149,7 +149,7 @@ export type MadeFrom = Readonly<Record<string, readonly string[]>> | null;
 
 const MOST_NAMES = 10_000;
 
-/** A statement such as `list.push(x)` counts for `list`, because it may change the variable. */
+/** A statement such as `list.push(x)` counts for `list`, because the call may change the variable. */
 export function madeFrom(
   program: Program,
   { declarations, assigned }: {

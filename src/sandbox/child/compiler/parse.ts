@@ -140,7 +140,7 @@ export function parseText(given: string, loadSucrase: () => StripTypes): Parsed 
   return typed.ok ? typed : plain;
 }
 
-/** In JavaScript, `f<T>(x)` is a comparison; a block is TypeScript, where it is a call. */
+/** In JavaScript, `f<T>(x)` is a comparison; a block is TypeScript, where the same text is a call. */
 function hasTypeArguments(program: AnyNode, js: string): boolean {
   return js.includes("<") && />\s*[(`]/.test(js) && compared(program, js);
 }

@@ -91,7 +91,7 @@ function fixedNames(program: Program, place: Refusing["place"]): BlockRefusal | 
   };
 }
 
-/** The parser knows a newer Unicode than the engine, so it accepts names that the engine refuses. */
+/** The parser knows a newer Unicode than the engine, so the parser accepts names that the engine refuses. */
 function unknownName(program: Program, { js, place }: Pick<Refusing, "js" | "place">): BlockRefusal | null {
   const found = /[^\0-\x7f]|\\u/.test(js) ? findName(program, ({ name }) => !isVariableName(name)) : null;
   if (!found) return null;
@@ -171,7 +171,8 @@ function isData(node: AnyNode): boolean {
 const UNSAFE = "This block may be correct, but Vis could not rewrite it safely: write its declarations on lines of " +
   "their own, without comments inside them, and nest it less deeply";
 
-/** A mistake of the rewriter could let code out of its function, so this checks the rewritten code once more. */
+/** A mistake of the rewriter could let code out of its function, so this function checks the rewritten code once
+ * more. */
 export function scriptFault(code: string): string | null {
   let program: Program;
   try {

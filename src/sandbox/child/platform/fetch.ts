@@ -125,7 +125,8 @@ interface Received {
 
 type FetchExchange = (sent: SentRequest, signal: AbortSignal) => Promise<Received>;
 
-/** Call this function before foreign code runs, because it checks how this runtime looks up `Request`. */
+/** The caller must call this function before foreign code runs, because the function checks how this runtime looks up
+ * `Request`. */
 function makeExchange(): FetchExchange {
   const call = looksUpRequest() ? fetchWithRequest : nativeFetch;
   return async ({ url, method, headers, body }, signal) => {

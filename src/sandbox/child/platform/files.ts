@@ -76,7 +76,7 @@ function writeOptions(options: unknown): Deno.WriteFileOptions {
   return { append: flag("append"), createNew: flag("createNew") };
 }
 
-/** The system call filter allows no stat by path, so this uses a descriptor. */
+/** The system call filter allows no stat by path, so this function uses a descriptor. */
 async function look(path: string): Promise<Plain> {
   const file = await open(path, { read: true });
   try {

@@ -8,7 +8,7 @@ import { getterOf, intrinsics, uncurry } from "../../codec/intrinsics.ts";
 
 const { apply, get } = Reflect;
 
-/** The function has no effect inside a microtask, so call it from a timer or an immediate. */
+/** The function has no effect inside a microtask, so the caller must be a timer or an immediate. */
 function microtaskDrain(): () => void {
   const core: unknown = Reflect.get(Deno, Reflect.get(Deno, "internal"))?.core;
   const drain: unknown = typeof core === "object" && core !== null ? Reflect.get(core, "runMicrotasks") : undefined;

@@ -162,7 +162,7 @@ function deepFreeze(value: unknown): unknown {
 
 type Listener = ((event: object) => unknown) | { handleEvent(event: object): unknown };
 
-/** Blocks cannot reach this key, so they cannot use the constructor. */
+/** Blocks cannot reach this key, so a block cannot use the constructor. */
 const KEY = {};
 const internals = { abort: (_signal: RealmAbortSignal, _reason: unknown): void => {} };
 

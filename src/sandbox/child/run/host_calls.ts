@@ -68,7 +68,7 @@ export class HostCalls {
     return this.#openUntimed > 0 && this.#openUntimed === this.#open;
   }
 
-  /** An abandoned call counts as open until the main process answers the call. */
+  /** A call that the child has sent counts until the main process answers, even after the block abandoned the call. */
   get areNone(): boolean {
     return this.#open === 0 && this.#outstanding === 0;
   }

@@ -41,8 +41,8 @@ interface TurnOptions {
   readonly onIdle: () => void;
 }
 
-/** A limit that expires just when the turn ends would terminate unrelated code, which cannot catch this. Each limit is
- * therefore far above an ordinary turn. */
+/** A limit that expires just when the turn ends would terminate unrelated code, which cannot catch the termination.
+ * Each limit is therefore far above an ordinary turn. */
 const SHORTEST_MS = 50;
 
 /** Messages arrive inside a microtask, where nothing can drain microtasks, so a task runs in the next immediate.
@@ -131,7 +131,7 @@ export class TimedTasks {
   }
 }
 
-/** Foreign code may call this function without effect, because it takes the task before it runs the task. */
+/** Foreign code may call this function without effect, because the function takes the task before the task runs. */
 const TRAMPOLINE = "$sandboxTurn";
 
 /** The timeout of a script stops loops and keeps variables, but does not cover code after an `await`. This script
@@ -158,7 +158,7 @@ class TimedEntry {
     this.#script = new captured.Script(`${TRAMPOLINE}()`, { filename: "sandbox" });
   }
 
-  /** A timer or an immediate must call this, and the task must not throw. Returns false if the limit stopped the
+  /** A timer or an immediate must call this method, and the task must not throw. Returns false if the limit stopped the
    * turn. */
   run(limitMs: number, task: () => void): boolean {
     this.#task = task;

@@ -72,7 +72,8 @@ export class KnownFunctions {
   }
 }
 
-/** A declaration runs without its name (`f=function(a) {…}`), so this compares texts from the parameters on. */
+/** A declaration runs without its name (`f=function(a) {…}`), so this function compares texts from the parameters
+ * on. */
 function sameFunction(text: string, source: string): boolean {
   if (text === source) return true;
   const head = look.slice(source, 0, 5);

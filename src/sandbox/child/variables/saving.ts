@@ -127,7 +127,7 @@ export class Saving {
     }
   }
 
-  /** Vis cannot see the values that a closure holds, so it groups the closure with variables that its statement or
+  /** Vis cannot see the values that a closure holds, so Vis groups the closure with variables that its statement or
    * requirements connect to it. */
   #joinMakers(groups: Record<string, Group>, name: string): void {
     const { requires, statement, kind } = this.#candidates[name]!;
@@ -154,7 +154,7 @@ export class Saving {
   }
 
   /** If Vis only assumed the sharing, the image stays correct while each inspected variable of the group is unchanged
-   * and in that table. */
+   * and in the same table. */
   #isStoredWith({ tableHash, tableAssumed, group }: VariableRecord, now: string): boolean {
     if (!tableAssumed) return tableHash === now;
     for (let i = 0; group && i < group.members.length; i++) {

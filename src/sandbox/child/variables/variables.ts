@@ -69,7 +69,7 @@ export class RealmVariables {
     look.defineProperty(this.#global, name, descriptor);
   }
 
-  /** With `ok: false`, this removes names that the block declared but did not reach. */
+  /** With `ok: false`, this method removes names that the block declared but did not reach. */
   afterBlock(block: BlockNames, { ok = true }: { readonly ok?: boolean } = {}): BlockEnd {
     const { declarations, assigned = [], reads } = block;
     for (let i = 0; i < declarations.length; i++) this.#describe(declarations[i]!, declarations[i]!.declaration);
@@ -195,7 +195,7 @@ export class RealmVariables {
     this.#define(name, value);
   }
 
-  /** The main process stores the text, so blocks do not save it while it is unchanged. */
+  /** The main process stores the text, so blocks do not save an unchanged text. */
   bindKept(name: string, text: string): void {
     const entry = this.#declare(name);
     delete this.#fresh[name];
