@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 0f024a7e218fed124db13a07673b19416e35514fcf443e35f98a5a1b1b212160
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 9a005c81d598273a97cdad3fc76d1c9cbe38d0c85411b842c3f93552d574e8da
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -17,7 +17,8 @@ export declare class JsonTooLarge extends RangeError {
   readonly name = "JsonTooLarge";
   constructor(limit: "values" | "depth", what: string);
 }
-/** Counts the values and levels of JSON that arrives in pieces, before a parser builds them. Accepts invalid JSON. */
+/** Counts the values and levels of JSON that arrives in pieces, before a parser builds the values. Accepts invalid
+ * JSON. */
 export declare class JsonMeter {
   #private;
   constructor(limits?: JsonLimits);
@@ -25,35 +26,31 @@ export declare class JsonMeter {
   /** Throws `JsonTooLarge` above a limit. */
   push(text: string): void;
 }
-/** Throws `JsonTooLarge` before it builds a value, and the SyntaxError of `JSON.parse`. */
+/** Throws `JsonTooLarge` before the parser builds a value, and the SyntaxError of `JSON.parse`. */
 export declare function readForeignJson(text: string, limits?: JsonLimits): unknown;
-/** Returns `read`, the parsed text, with a BigInt for each integer that a number cannot hold. */
+/** Returns `read`, the parsed text, with a BigInt for an integer outside the safe range of numbers. */
 export declare function exactJson(text: string, read: unknown): unknown;
 export interface ApprovalRequest {
   /** `what` follows "Allow Vis to", such as "run npm ci with network". */
   readonly what: string;
-  /** `why` is the reason for the question; "" if `what` suffices. */
   readonly why: string;
   /** `scope` is the permission of a lasting approval, such as "network for commands". */
   readonly scope: string;
-  /** A lasting approval keeps one rule for each of these names, or for `scope` if they are absent. If each name has a
-   * rule, Vis allows the call without a question. */
   readonly scopes?: readonly string[] | undefined;
-  /** If false, the user can allow the call only once. The default is true. */
+  /** If false, the user can allow the call only once. */
   readonly lasting?: boolean | undefined;
-  /** With "request", a yes for once allows the action until the request ends instead of for one call. */
+  /** With "request", the decision `once` lasts until the request ends instead of for one call. */
   readonly once?: "request" | undefined;
 }
 export interface Approval {
   readonly allowed: boolean;
-  /** `reason` tells the model why Vis or the user refused the call; "" for an allowed call. */
   readonly reason: string;
   readonly byUser?: boolean;
 }
-/** Omits the path of a program, unless two names differ only in that path. */
+/** Omits the path in parentheses at the end of a scope, unless two scopes differ only in that path. */
 export declare function plainScopes(scopes: readonly string[]): readonly string[];
 export interface CallOutcome {
-  /** A few words for readers, such as "12 passed" or "exit code 1", describe the outcome. */
+  /** `text` describes the outcome in a few words, such as "12 passed" or "exit code 1". */
   readonly text: string;
   /** False means that the call failed in its purpose. The default is true. */
   readonly ok?: boolean;
@@ -69,26 +66,22 @@ export interface CallOutcome {
   readonly exitCode?: number | null;
   /** `subject` names the object of the call if the arguments do not. */
   readonly subject?: string;
-  /** If true, a later call must finish the work, such as a merge with conflicts. False means that the call finishes
-   * such work of its namespace. */
+  /** If true, a later call must finish the work, such as a merge with conflicts. If false, this call finished such work
+   * of its namespace. */
   readonly unfinished?: boolean;
 }
 /** Channels show people these words, such as "reading src/app.ts" and "read 3 files". */
 export interface CallAction {
-  /** `doing` is a verb for a running call, such as "reading". */
   readonly doing: string;
-  /** `done` is a verb for an ended call, such as "read". */
   readonly done: string;
-  /** `things` is the unit in which channels count calls, such as "files". */
   readonly things: string;
-  /** This number of first arguments names the object of the call. The default is 1. */
+  /** The first `named` arguments name the object of the call; the default is 1. */
   readonly named?: number;
 }
 export interface StateVersion {
   /** The number is 1-based, and increases with each change, deletions included. */
   readonly version: number;
   readonly value: JsonValue | undefined;
-  /** The time is in milliseconds since the epoch. */
   readonly at: number;
 }
 export interface StateEntry {
@@ -98,14 +91,13 @@ export interface StateEntry {
 }
 export interface FoundState extends StateEntry {
   readonly value: JsonValue;
-  /** The id is null for global state. */
   readonly conversationId: string | null;
 }
 export interface SentMessage {
   readonly role: "system" | "user";
   readonly text: string;
 }
-/** The blocks that define `name` have read `reads`. */
+/** A block that defines `name` has read `reads`. */
 export interface Dependency {
   readonly name: string;
   readonly reads: string;
@@ -154,59 +146,48 @@ export interface PastVersion {
   readonly version: number;
   readonly type: string;
   readonly summary: string;
-  /** The block with this code made the version. */
   readonly code: string;
   readonly createdAt: number;
 }
-/** The id of a conversation or branch, or its first 8 or more characters, names it. Methods reject with `UsageError`
- * for an unknown one. The id of a conversation names its last used branch, or the running branch in the running
- * conversation. */
+/** A caller may name a conversation or branch by its id or by the beginning of the id. Methods reject with `UsageError`
+ * for an unknown conversation. */
 export interface HistoryReader {
   search(text: string, filter: SearchFilter): Promise<readonly SearchHit[]>;
-  /** The conversation with the newest query comes first. */
   conversations(options: {
     readonly limit: number;
   }): Promise<readonly PastConversation[]>;
-  /** The oldest query comes first. With `newest`, the call takes no longer in a long conversation. */
   queries(conversationId: string, options?: NewestQueries): Promise<readonly PastQuery[]>;
   iterations(queryId: string): Promise<readonly PastIteration[]>;
-  /** Returns the messages of the model call of an iteration (1-based), or null without such an iteration. */
+  /** `iteration` is 1-based. */
   sent(queryId: string, iteration: number): Promise<readonly SentMessage[] | null>;
-  /** The most recently defined variable comes first. */
   variables(conversationId: string): Promise<readonly PastVariable[]>;
-  /** The oldest version comes first. Returns an empty list for an unknown variable. */
   versions(conversationId: string, name: string): Promise<readonly PastVersion[]>;
-  /** A pair names a variable and a variable that a block read to make it. */
   dependencies(conversationId: string): Promise<readonly Dependency[]>;
-  /** Returns the newest `limit` entries of Vis's log, oldest first. */
   logs(filter: LogFilter): Promise<readonly LogRow[]>;
-  /** `version` is 1-based; the default is the newest. Returns a function or class as its source, and null for a value
-   * that Vis could not keep. Rejects with `UsageError` for an unknown version. */
+  /** `version` is 1-based; the default is the newest. */
   variable(conversationId: string, options: {
     readonly name: string;
     readonly version?: number | undefined;
   }): Promise<unknown>;
 }
 export interface NewestQueries {
-  /** Without `newest`, the list has all queries. */
   readonly newest?: number | undefined;
 }
 export type SearchKind = "request" | "code" | "answer";
 export interface SearchFilter {
   readonly limit: number;
   readonly conversationId?: string | undefined;
-  /** With a branch, the search covers the queries that it shows: its own, and queries of its ancestors up to the
-   * forks. */
+  /** With a branch, the search covers the queries that the branch shows: its own queries, and queries of its ancestors
+   * up to the forks. */
   readonly branchId?: string | undefined;
   readonly kind?: SearchKind | undefined;
-  /** The times are in milliseconds since the epoch. `since` is inclusive, and `until` is exclusive. */
+  /** `since` is inclusive, and `until` is exclusive. */
   readonly since?: number | undefined;
   readonly until?: number | undefined;
 }
-/** A hit contains all searched words. */
 export interface SearchHit {
   readonly kind: SearchKind;
-  /** In the text around the words, `[` and `]` mark the words. */
+  /** `[` and `]` mark the searched words. */
   readonly snippet: string;
   readonly conversationId: string;
   readonly branchId: string;
@@ -215,7 +196,6 @@ export interface SearchHit {
   /** For code, these fields are the iteration and its 0-based position. */
   readonly iterationId: string | null;
   readonly position: number | null;
-  /** The name belongs to a function or class. */
   readonly variable: string | null;
   readonly at: number;
   readonly ownerTable: string;
@@ -225,12 +205,10 @@ export interface SearchHit {
 export interface LogFilter {
   /** The list has at most this many rows: the newest or, with `after`, the oldest. */
   readonly limit: number;
-  /** The list has entries of this level and of more severe levels. */
   readonly level?: LogEntry["level"] | undefined;
   readonly conversationId?: string | undefined;
   readonly queryId?: string | undefined;
   readonly since?: number | undefined;
-  /** The list has rows after the row with this number. */
   readonly after?: number | undefined;
 }
 export interface LogRow extends LogEntry {
@@ -252,28 +230,28 @@ export interface LogEntry {
   readonly conversationId?: string;
   readonly queryId?: string;
   readonly iterationId?: string;
-  /** The 0-based block is within the iteration. An entry cannot refer to a block that is not stored yet. */
+  /** `block` is 0-based. An entry cannot refer to a block that is not stored yet. */
   readonly block?: number;
-  /** The time is in milliseconds since the epoch. The default is the time at which the store gets the entry. */
+  /** The default is the time at which the store gets the entry. */
   readonly at?: number;
 }
 export interface SpawnOptions {
   /** The program may read this folder, which is the top of the repository around the workspace. Vis sets `root`. */
   readonly root?: string;
-  /** The program starts in this folder, which is relative to the workspace, and inside it or `root`; by default, the
-   * workspace. Null means the temporary home folder of the program, and PATH and the variables of toolchains omit
-   * folders of the workspace. */
+  /** The program starts in this folder, a path relative to the workspace and inside the workspace or `root`; the
+   * default is the workspace. Null means the temporary home of the program, and omits folders of the workspace from
+   * PATH and from variables of toolchains. */
   readonly cwd?: string | null;
   /** The program gets these variables besides PATH, HOME, TMPDIR, the locale, TZ and variables of toolchains. */
   readonly env?: Readonly<Record<string, string>>;
   /** Without input, standard input is empty. Vis reads a stream as fast as the program consumes it, and the input ends
    * with the stream. */
   readonly input?: string | ReadableStream<Uint8Array<ArrayBuffer>>;
-  /** The time limit is 120 000 ms by default. When the program ends, Vis ends all processes that the program
+  /** The time limit is 120 000 ms by default. When the program ends, Vis ends the processes that the program
    * started. */
   readonly timeoutMs?: number;
-  /** The limit applies to each of the two outputs, of which Vis keeps the beginning and the end; it is 1 MiB by
-   * default. */
+  /** The limit applies to each of the two outputs, of which Vis keeps the beginning and the end; the default is 1
+   * MiB. */
   readonly maxBytes?: number;
   /** If true, Vis decodes a complete output that is not UTF-8 by its byte order mark or by a guess, which a note names.
    * Without this option, bytes that are not UTF-8 become U+FFFD. */
@@ -303,16 +281,16 @@ export interface SpawnOptions {
   /** The program must not change these absolute paths even inside the paths of `write`. */
   readonly keep?: readonly string[];
   /** If true, the program brings files into the workspace, and other programs that can change files there pause. If
-   * another program could afterwards change files that git or Vis run or read as settings, Vis ends it and adds a note
-   * to the result. */
+   * another program could afterwards change files that git or Vis run or read as settings, Vis ends that program and
+   * adds a note to the result. */
   readonly pauses?: boolean;
-  /** The program may read and execute these absolute paths, in addition to the usual ones. */
+  /** The program may read and execute these absolute paths, in addition to the usual paths. */
   readonly read?: readonly string[];
-  /** If true, the program has TCP and UDP to any address; if false, it reaches no other machine. The option overrides
-   * the setting for commands. */
+  /** If true, the program has TCP and UDP to any address; if false, the program reaches no other machine. The option
+   * overrides the setting for commands. */
   readonly network?: boolean;
-  /** Vis hides the secret files of the workspace, except these paths relative to it, and the program reads `instead` in
-   * place of each file. Hiding works only if the program can have its own file system. */
+  /** Vis hides the secret files of the workspace, except these paths relative to the workspace. On Linux, hiding needs
+   * namespaces, and the program reads `instead` in place of a hidden file. */
   readonly hideSecrets?: {
     readonly except: readonly string[];
     readonly instead: string;
@@ -328,7 +306,8 @@ export interface SpawnOptions {
    * supports it. Null means a network that no other program shares, without unix sockets. */
   readonly loopback?: string | null;
 }
-/** `spawn` resolves with a result even if the program failed, and rejects only if no program ran. */
+/** `spawn` resolves with a result even if the program failed. `spawn` rejects if no program ran, or if `signal`
+ * aborts. */
 export interface Spawned {
   /** After a signal, the code is 128 plus the number of the signal. */
   readonly code: number;
@@ -356,18 +335,14 @@ export type NetworkScopes = {
 } | {
   readonly never: string;
 };
-/** The values describe the walls around programs of this run, and the access that they leave. */
 export interface ProgramWalls {
   readonly network: boolean;
   /** If true, every part of the wall works: namespaces, a read-only repository, Landlock, a filter of system calls. */
   readonly whole: boolean;
   /** The value is "" if the wall is complete. */
   readonly reason: string;
-  /** If true, programs without network access can have their own loopback. */
   readonly loopback: boolean;
-  /** If true, programs can have unix sockets in their folders. */
   readonly unix: boolean;
-  /** If true, Vis can hide secret files of the workspace from programs. */
   readonly hides: boolean;
   /** Programs cannot read these folders of the user's PATH, so their own PATH omits them. */
   readonly leftOut: readonly string[];
@@ -404,12 +379,13 @@ export interface Extension {
    * inactive, unless the settings exclude the extension. */
   readonly howToEnable?: string;
   readonly prompt?: string | ((env: EnvironmentView) => string | Promise<string>);
-  /** The prompt shows the sample step and answer of the first active extension that has one. */
+  /** The prompt shows the sample step and answer of the first active extension that has an example. */
   readonly example?: ReplyExample;
   readonly nudge?: (ctx: NudgeContext) => string | null;
   /** `doc()` finds these topics besides functions. */
   readonly topics?: (env: EnvironmentView) => readonly Topic[] | Promise<readonly Topic[]>;
-  /** The user makes these requests as `/name words`, such as skills. Vis calls `requests` when the screen starts. */
+  /** The user makes these requests as `/name words`, such as skills. Vis calls `requests` when interactive mode starts,
+   * and to find a request that the user names. */
   readonly requests?: (place: RequestPlace) => readonly NamedRequest[] | Promise<readonly NamedRequest[]>;
   /** Vis calls `extend` for each query, before `activate`. The returned extensions exist for this conversation, such as
    * aliases from settings. */
@@ -460,7 +436,7 @@ export interface RequestPlace {
   readonly workspace: string;
   /** The top of the repository around the workspace is absent outside a repository. */
   readonly root?: string;
-  /** Vis's own folder is null if Vis has none. */
+  /** `home` is the folder of Vis, or null if Vis has none. */
   readonly home: string | null;
   /** Extensions must not read files that match these patterns. */
   readonly secrets: readonly string[];
@@ -495,12 +471,12 @@ export interface FunctionOptions {
   readonly args: z.ZodType;
   /** This is the TypeScript type of the promise's value. */
   readonly returns: string;
-  /** Without examples, Vis makes one from the argument list. */
+  /** Without examples, Vis makes an example from the argument list. */
   readonly examples?: readonly string[];
   /** The function replaces these functions and modules of other tools and runtimes. Errors about these names show the
    * call of the function. */
   readonly insteadOf?: readonly string[];
-  /** Errors about the names of `insteadOf` show this call; without it, Vis makes one from the argument list. */
+  /** Errors about the names of `insteadOf` show this call; without `usage`, Vis makes a call from the argument list. */
   readonly usage?: string;
   /** Results of the function lack these names of similar tools, each with its replacement: `{exitCode: "code"}`.
    * Reading such a name from an object of a result, or of a list of objects, throws. "commits.sha" belongs to the
@@ -587,13 +563,15 @@ export interface ConversationKeys {
   readonly readVar?: (name: string, options?: {
     readonly maxBytes?: number;
   }) => Promise<unknown>;
-  /** The sandbox gets the data immediately; the database stores it with the current iteration or the next one. */
+  /** The sandbox gets the data immediately; the database stores the data with the current iteration or the next
+   * iteration. */
   readonly bindVar?: (name: string, value: unknown) => Promise<void>;
   /** The next model call gets a new index. `bindVar` rebuilds the index automatically. */
   readonly bumpVarIndex?: () => void;
   /** A tenant has its own folder. The value is null if Vis has no folder. */
   readonly home?: string | null;
-  /** The signal aborts when the conversation is closed. In calls, `log` writes a line to Vis's log. */
+  /** The signal aborts when the conversation is closed. `log` writes a line of at most 2,000 characters to Vis's
+   * log. */
   readonly closed?: AbortSignal;
   readonly log?: (text: string) => void;
   /** The extension's `config` has parsed this section of the settings. */
@@ -663,7 +641,7 @@ export interface QueryKeys {
   /** Returns the first fault of a JSON, JavaScript or TypeScript file. Returns null if the text parses, for other
    * files, for texts of more than 1 Mi characters, and if the parser fails. Calls have this key. */
   readonly sourceFault?: (path: string, text: string) => Promise<SourceFault | null>;
-  /** The query runs inside this one, with its own sandbox and copies of `vars`. Rejects if the query cannot start.
+  /** The query runs inside this query, with its own sandbox and copies of `vars`. Rejects if the query cannot start.
    * Calls and hooks have this key. */
   readonly runChild?: (task: string, options?: ChildOptions) => Promise<ChildResult>;
 }
@@ -715,7 +693,7 @@ export interface RouterFacts {
   };
 }
 export interface VarIndexFacts {
-  /** The model last received this index. The value is "" before the first one. */
+  /** The model last received this index. The value is "" before the first index. */
   readonly index: string;
   /** The revisions of `index` and of the variables differ when the index is stale. */
   readonly revision: number;
@@ -847,7 +825,6 @@ export interface CliContext {
   readonly spawn?: Spawn;
 }
 declare const REALM_SCRIPTS: unique symbol;
-/** The registry fills in the defaults of optional keys. */
 export interface NormalExtension extends Extension {
   readonly group: string;
   readonly subgroup: string;
@@ -859,8 +836,8 @@ export interface NormalExtension extends Extension {
 }
 /** The checks do not depend on other extensions. Throws TypeError that names the key and the extension. */
 export declare function defineExtension(spec: Extension): NormalExtension;
-/** Runs tasks in the order of their requests while the sum of their amounts is at most `limit`. With the defaults, it
- * is a mutex. */
+/** Starts tasks in the order of their requests as long as the sum of the running amounts is at most `limit`. With the
+ * default limit, the semaphore is a mutex. */
 export declare class Semaphore {
   #private;
   constructor(limit?: number, cancelled?: () => Error);
@@ -872,13 +849,13 @@ export declare class Semaphore {
     readonly work: () => Promise<T>;
     readonly signal: AbortSignal | undefined;
   }): Promise<T>;
-  /** Resolves when the caller has the amount, which `release` returns. */
+  /** The caller must give the amount back with `release`. The promise never resolves for an amount above the limit. */
   acquire(signal?: AbortSignal, amount?: number): Promise<void>;
   release(amount?: number): void;
 }
 /** Settles like the work, or rejects with the signal's reason if the signal aborts first. The work itself continues. */
 export declare function abortable<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T>;
-/** Long synchronous work must not block the process, so it checks `due` often and rests when `due` is true. */
+/** Long synchronous work must not block the process, so the work checks `due` often and rests when `due` is true. */
 export declare class Pace {
   #private;
   constructor(signal?: AbortSignal);
@@ -906,7 +883,7 @@ export declare class ByteBuffer {
   clear(): void;
 }
 export interface TextFormat {
-  /** `TextDecoder` knows this name. */
+  /** `TextDecoder` accepts this label. */
   readonly encoding: string;
   /** If true, the bytes begin with a byte order mark, which the text does not contain. */
   readonly hasMark: boolean;
@@ -914,7 +891,8 @@ export interface TextFormat {
 }
 export interface DecodedText extends TextFormat {
   readonly text: string;
-  /** This many characters replace invalid bytes. Vis would lose these bytes if it wrote the text back. */
+  /** `replaced` counts the U+FFFD characters of the text that replace invalid bytes; writing the text back would lose
+   * these bytes. */
   readonly replaced: number;
 }
 /** Without `encoding`, returns null for binary bytes, and may guess the encoding of others. */
@@ -926,20 +904,21 @@ export interface GitSetting {
   readonly key: string;
   readonly value: string;
 }
-/** Parses as git does: headers and keys may share a line. Skips invalid syntax up to the end of its line. */
+/** A header and keys may share a line. Skips invalid syntax up to the end of its line. */
 export declare function parseGitConfig(text: string): readonly GitSetting[];
 /** Returns whether the hashes of the repository have 32 bytes instead of 20. */
 export declare function isSha256(settings: readonly GitSetting[]): boolean;
-/** Reads git's files of the user, and the files that they include. Returns no settings without a home. */
+/** Reads `~/.config/git/config`, `~/.gitconfig`, and the files that they include for `gitDir`. Returns an empty list
+ * without a home. */
 export declare function userGitSettings({ home, gitDir }: {
   readonly home: string | null;
   readonly gitDir: string;
 }): Promise<readonly GitSetting[]>;
-/** Returns the real path of the folder that `.git` is or names, or its absolute path if it does not exist. Returns null
- * if `.git` is missing or names no folder. Throws Error for a name that is not UTF-8. */
+/** Returns the real path of the repository folder that `.git` is or names, or the absolute path of a missing folder.
+ * Returns null if `.git` is missing or names no folder. Throws Error for a name that is not UTF-8. */
 export declare function gitFolderOf(top: string): Promise<string | null>;
-/** Returns the folder that the worktrees of a repository share: `gitDir` itself, unless its file `commondir` names
- * another. Throws Error for a name that is not UTF-8. */
+/** Returns the real path of the folder that the worktrees of a repository share. Throws Error if the file `commondir`
+ * has a name that is not UTF-8. */
 export declare function commonFolderOf(gitDir: string): Promise<string>;
 /** Returns whether a repository in another folder names `top` as its working tree, as worktrees and submodules do. A
  * command that can write only in `top` cannot forge that name. The arguments must be real paths. */
@@ -958,30 +937,29 @@ declare class GitIndexEntry {
   get isSubmodule(): boolean;
   get isConflict(): boolean;
 }
-/** The index has version 2, 3 or 4. An index of another version has no entries. */
+/** Reads an index of version 2, 3 or 4. An index of another version has no entries. */
 export declare class GitIndex {
   #private;
   constructor(bytes: Uint8Array<ArrayBuffer>, { sha256 }: {
     readonly sha256: boolean;
   });
   entries(): Generator<GitIndexEntry>;
-  /** Names the file with the other entries of a split index; null for a whole index. The caller must read all entries
+  /** Returns the name of the file with the other entries of a split index, or null. The caller must read all entries
    * first. */
   get shared(): string | null;
 }
-/** Without https, another machine could pretend to be the server, unless the address names this machine. */
+/** Accepts https, and http to a loopback address, which another machine cannot impersonate. */
 export declare function isSecureUrl(text: string): boolean;
-/** Readers see the old or the new text, and after an error the old one. Without `mode`, only the owner of the file can
- * read it. The folder must exist. */
+/** Readers see the old or the new text, and after an error the old text. By default, only the owner of the file has
+ * access. The folder must exist. */
 export declare function replaceFile(path: string, text: string, { mode }?: {
   mode?: number | undefined;
 }): Promise<void>;
-/** Leaves an existing file unchanged. A new file of root gets the owner of the folder. */
+/** Leaves an existing file unchanged. A new file of root gets the owner of its folder. */
 export declare function ensureFile(path: string, { mode }?: {
   mode?: number | undefined;
 }): Promise<void>;
-/** Creates missing parents. New folders of root get the owner of their parent. By default, only the owner of a folder
- * can enter it. */
+/** Creates missing parents. A new folder of root gets the owner of its parent. */
 export declare function ensureFolder(path: string, { mode }?: {
   mode?: number | undefined;
 }): Promise<void>;
@@ -994,8 +972,8 @@ export declare function isBelow(path: string, folder: string): boolean;
 export interface ReadOptions {
   readonly links?: boolean;
   readonly most?: number;
-  /** If true, the text keeps its byte order mark and another encoding is an error, so that writing the text gives the
-   * same bytes. */
+  /** If true, the text keeps its byte order mark, and bytes that are not UTF-8 are an error, so that writing the text
+   * gives the same bytes. */
   readonly exact?: boolean;
 }
 /** In a workspace, a link may lead to a device, a pipe or an endless file, which could block the process or fill its
@@ -1009,21 +987,22 @@ export declare function openPlainFile(path: string): number | null;
  * read. */
 export declare function firstBytes(path: string, most: number): Uint8Array<ArrayBuffer> | null;
 /** Returns null if the file is missing, unreadable, not a regular file, or larger than `most` bytes. Without `links`, a
- * link gives null, because it may lead out of a repository. */
+ * link gives null, because the link may lead out of a repository. */
 export declare function smallTextFile(path: string, { links, most }?: ReadOptions): Promise<string | null>;
 export interface FirstEntries {
   readonly entries: readonly Deno.DirEntry[];
   readonly hasMore: boolean;
 }
-/** Lists at most `most` entries of a folder. `Deno.readDir` reads a whole folder first, which needs much memory, so
- * this function uses the C library on Linux. Throws the system's errors. */
+/** Lists at most `most` entries. On Linux, this function uses the C library, because `Deno.readDir` first reads the
+ * whole folder into memory. */
 export declare function firstEntries(path: string, { most, os }: {
   readonly most: number;
   readonly os?: string;
 }): Promise<FirstEntries>;
 /** In the pattern, `*` matches any text. Matching does not backtrack, so a hostile pattern cannot take long. */
 export declare function matchesWildcard(pattern: string, text: string): boolean;
-/** Returns null unless at most one letter, or a third of the letters, differs from the nearest name. */
+/** Returns null if more than one letter, and more than a third of the letters of `asked`, differ from the nearest
+ * name. */
 export declare function nearestName(asked: string, names: readonly string[]): string | null;
 /** Returns up to three names, nearest first. Two names count as close if one contains the other. */
 export declare function nearestNames(asked: string, names: readonly string[]): readonly string[];
@@ -1034,21 +1013,22 @@ export declare function editDistance(one: string, other: string): number;
  * exception. A pattern without `/` matches the last part of the path. */
 export declare function isSecretFile(path: string, patterns: readonly string[]): boolean;
 export declare function messageOf(error: unknown): string;
-/** The first letter becomes small, for use after a colon, except in "Vis" and in words with other capitals. */
+/** Returns the message for use after a colon: its first letter becomes small. "Vis", a single word, and a first word
+ * such as "JSON" stay. */
 export declare function reasonOf(error: unknown): string;
-/** An approval shows a command in this form, in which the folder, the variables and the input precede the words. */
+/** Returns a command as an approval shows it: the folder, the variables and the input precede the words. */
 export declare function commandText(command: string | readonly string[], { cwd, env, input }: {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
 }): string;
 export interface SchemaTextOptions {
-  /** Vis looks up each `$ref` in this schema; by default, it is the schema itself. */
+  /** `root` is the schema in which Vis looks up a `$ref`; the default is the schema itself. */
   readonly root?: unknown;
-  /** For foreign schemas, descriptions of top-level keys become comments, and `tsType` has no effect. */
+  /** If true, descriptions of top-level keys become comments, and `tsType` has no effect, as for a foreign schema. */
   readonly notes?: boolean;
 }
-/** The result has a bounded length. A type that JSON Schema cannot express gives its text in `tsType`. */
+/** The result has at most 6,000 characters. A type that JSON Schema cannot express gives its text in `tsType`. */
 export declare function schemaText(schema: unknown, { root, notes }?: SchemaTextOptions): string;
 
 export {
