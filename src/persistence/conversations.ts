@@ -192,26 +192,21 @@ async function branchesWithQueries(
   }));
 }
 
-/** The last use of a branch is the newest run of its newest query, or its creation. */
+/** The SQL selects the id of the branch used last: by the newest run of its newest query, or by its creation.
+ * `conversation` is an SQL expression. */
+export function lastUsedIn(conversation: string): string {
+  return `(
+    SELECT t.id FROM conversation_state t
+    LEFT JOIN query_soul q ON q.conversation_state_id = t.id AND q.number = t.queries - 1
+    LEFT JOIN query_state r ON r.query_soul_id = q.id AND r.version = q.runs - 1
+    WHERE t.conversation_soul_id = ${conversation}
+      AND t.id NOT IN (SELECT conversation_state_id FROM child_branch)
+    ORDER BY coalesce(r.created_at, t.created_at) DESC, t.version DESC LIMIT 1
+  )`;
+}
+
 function lastUsedBranches(db: Database) {
-  return allBranches(db).where((on) =>
-    on(
-      "b.id",
-      "=",
-      on.selectFrom("conversationState as n")
-        .leftJoin(
-          "querySoul as q",
-          (join) => join.onRef("q.conversationStateId", "=", "n.id").on("q.number", "=", sql<number>`n.queries - 1`),
-        )
-        .leftJoin(
-          "queryState as r",
-          (join) => join.onRef("r.querySoulId", "=", "q.id").on("r.version", "=", sql<number>`q.runs - 1`),
-        )
-        .select("n.id").whereRef("n.conversationSoulId", "=", "c.id")
-        .where("n.id", "not in", on.selectFrom("childBranch").select("conversationStateId"))
-        .orderBy(sql`coalesce(r.created_at, n.created_at)`, "desc").orderBy("n.version", "desc").limit(1),
-    )
-  );
+  return allBranches(db).where("b.id", "=", sql.raw<string>(lastUsedIn("c.id")));
 }
 
 function allBranches(db: Database) {

@@ -11,6 +11,7 @@ import type {
   PruneReport,
   VacuumReport,
 } from "../../domain/records/database_maintenance.ts";
+import { lastUsedIn } from "../conversations.ts";
 import { collectContent, removeUnused } from "../unused_long_values.ts";
 import { checkDatabase, refuseDamaged } from "./check_database.ts";
 import { SqliteConnection, tableRows, Transactions } from "./connection.ts";
@@ -308,16 +309,9 @@ interface Options {
 /** The process of a running query renews its lease, so an older lease belongs to a lost process. */
 const STALE_MS = 120_000;
 
-/** The list of conversations shows the title of the branch with the newest query. */
-const titleOf = (conversation: string): string => `
-  (SELECT f.title FROM conversation_state_full f WHERE f.id = (
-    SELECT t.id FROM conversation_state t
-    LEFT JOIN query_soul n ON n.conversation_state_id = t.id AND n.number = t.queries - 1
-    LEFT JOIN query_state s ON s.query_soul_id = n.id AND s.version = n.runs - 1
-    WHERE t.conversation_soul_id = ${conversation}
-      AND t.id NOT IN (SELECT conversation_state_id FROM child_branch)
-    ORDER BY coalesce(s.created_at, t.created_at) DESC, t.version DESC LIMIT 1
-  ))`;
+/** The list of conversations shows the title of the branch used last. */
+const titleOf = (conversation: string): string =>
+  `(SELECT f.title FROM conversation_state_full f WHERE f.id = ${lastUsedIn(conversation)})`;
 
 /** A conversation with a fresh lease stays, even if Vis cannot check the process of the lease. */
 const idle = (which: string): string =>
