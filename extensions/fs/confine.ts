@@ -1,5 +1,5 @@
 import { type Facts, nameBytes, nameText, type OpenFolder, type Tree } from "./tree/tree.ts";
-import { isWithin } from "@vis/extension";
+import { isWithin, shorten, someOf } from "@vis/extension";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 
 /** Vis opens and checks each folder of a path for each entry of a change, so the number of names has a limit. */
@@ -19,12 +19,6 @@ export interface Workspace {
   readonly root: string;
   readonly tree: Tree;
   readonly isOpen?: boolean;
-}
-
-/** Joins the first `most` texts, and counts the others. */
-export function someOf(texts: readonly string[], most: number, between = ", "): string {
-  const more = texts.length > most ? ` and ${texts.length - most} more` : "";
-  return `${texts.slice(0, most).join(between)}${more}`;
 }
 
 const MAX_NAMED = 20;
@@ -114,7 +108,7 @@ function namedIn({ root, tree }: Workspace, path: string): string {
 }
 
 function shortened(path: string): string {
-  return JSON.stringify(path.length > SHOWN_CHARS ? `${path.slice(0, SHOWN_CHARS)}…` : path);
+  return JSON.stringify(shorten(path, SHOWN_CHARS));
 }
 
 function placeAt(

@@ -1,9 +1,9 @@
-import { confine, someOf, type Workspace } from "./confine.ts";
+import { confine, type Workspace } from "./confine.ts";
 import type { FsContext } from "./context.ts";
 import { FolderTooLarge } from "./tree/tree.ts";
 import { GlobMatcher } from "./walk/glob_matcher.ts";
 import { plainPath, sizeAt, walk, type WalkEntry } from "./walk/walk.ts";
-import { editDistance, Pace } from "@vis/extension";
+import { editDistance, Pace, someOf } from "@vis/extension";
 import { dirname } from "node:path";
 
 export interface FindOptions {

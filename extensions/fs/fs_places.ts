@@ -1,5 +1,5 @@
 import { relative, sep } from "node:path";
-import { BoundedMap, type EnvironmentView, type FileWatcher, Semaphore } from "@vis/extension";
+import { BoundedMap, type EnvironmentView, type FileWatcher, Semaphore, someOf } from "@vis/extension";
 import { recover } from "./change/change_files.ts";
 import { type ChangeItem, Checkpoints } from "./checkpoints.ts";
 import { FolderGuard, OutsideWorkspace } from "./confine.ts";
@@ -153,10 +153,10 @@ async function askForRepository(
   { openRoot, root }: Pick<View, "openRoot" | "root">,
   { paths, message, shown }: OutsideWorkspace,
 ): Promise<void> {
-  const more = paths.length > MAX_NAMED ? ` and ${paths.length - MAX_NAMED} more files` : "";
-  const named = `${paths.slice(0, MAX_NAMED).join(", ")}${more}`;
   const { allowed = false, reason = "no user can answer here" } = await openRoot?.(
-    `change ${named} in ${root}, the repository around the workspace${shown === "" ? "" : `. The change:\n${shown}`}`,
+    `change ${someOf(paths, MAX_NAMED)} in ${root}, the repository around the workspace${
+      shown === "" ? "" : `. The change:\n${shown}`
+    }`,
   ) ?? {};
   if (allowed) return;
   throw new Error(`${message}, and ${reason}; the user can start Vis with --root to allow it`);

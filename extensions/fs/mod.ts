@@ -11,7 +11,7 @@ import { readLines, type ReadLinesOptions } from "./read/read_lines.ts";
 import type { CountOptions, GrepOptions } from "./search/grep.ts";
 import { UNDO_ARGUMENTS, undoCli } from "./undo_cli.ts";
 import { workspaceFacts } from "./workspace_facts.ts";
-import { defineExtension, type EnvironmentView, fn, z } from "@vis/extension";
+import { counted, defineExtension, type EnvironmentView, fn, z } from "@vis/extension";
 
 const places = new FsPlaces();
 
@@ -112,7 +112,7 @@ export default defineExtension({
         room: READ_ROOM,
         untimed: true,
         action: { doing: "reading", done: "read", things: "lists of files" },
-        outcome: counted("file", "files"),
+        outcome: foundAs("file"),
         args: z.tuple([many.describe("paths"), Read]),
         misnamed: { ...PATH, ...TEXT, ok: "error === undefined" },
         returns: "{path, text?, error?}[]",
@@ -127,7 +127,7 @@ export default defineExtension({
         doc: "Paths; !pattern excludes.",
         insteadOf: ["glob", "file_search", "find_files", "find_file", "glob_search", "find_by_name"],
         action: { doing: "listing", done: "listed", things: "patterns" },
-        outcome: counted("file", "files"),
+        outcome: foundAs("file"),
         args: z.tuple([many.describe("patterns"), Find]),
         returns: "string[]",
         examples: ['await fs.glob(["**/*.ts", "!**/*_test.ts"])'],
@@ -137,7 +137,7 @@ export default defineExtension({
       doc: "Lines that match RE2; over 500 need limit.",
       insteadOf: ["grep", "rg", "grep_search", "search_files", "search_code", "codebase_search", "code_search"],
       action: { doing: "searching for", done: "searched for", things: "patterns" },
-      outcome: counted("match", "matches"),
+      outcome: foundAs("match"),
       args: z.tuple([z.string().describe("pattern"), z.union([z.string(), Search]).optional().describe("where")]),
       misnamed: { ...PATH, ...TEXT, lineNumber: "line", line_number: "line", lineNo: "line", match: "text" },
       returns: "{path, line, text, cut?, before?, after?}[]",
@@ -169,7 +169,7 @@ export default defineExtension({
           ...["Deno.readDir", "Deno.readDirSync", "os.listdir"],
         ],
         action: { doing: "listing", done: "listed", things: "folders" },
-        outcome: counted("entry", "entries"),
+        outcome: foundAs("entry"),
         args: z.tuple([z.string().describe("folder").optional(), List]),
         misnamed: { ...PATH, ...TYPE, bytes: "size" },
         returns: '{path, type: "file"|"dir"|"link", size?}[]',
@@ -455,8 +455,8 @@ function grepArguments(args: readonly unknown[]): unknown[] {
   ];
 }
 
-function counted(one: string, many: string): (found: readonly unknown[]) => string {
-  return ({ length }) => `${length} ${length === 1 ? one : many}`;
+function foundAs(one: string): (found: readonly unknown[]) => string {
+  return ({ length }) => counted(length, one);
 }
 
 function pathsOf(changed: readonly { readonly path: string }[]): string {

@@ -1,7 +1,7 @@
 import { lstatSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
-import { type EnvironmentView, isSecretFile } from "@vis/extension";
-import { askToChange, Git, named, plainReason, reasonLines, unmatchedPath } from "./git.ts";
+import { type EnvironmentView, isSecretFile, someOf } from "@vis/extension";
+import { askToChange, Git, plainReason, reasonLines, spawnOf, unmatchedPath } from "./git.ts";
 import { committer } from "./identity.ts";
 import { checkedRef, isPrinted, missingFile, nameOf, pathArguments, printedName } from "./refs_and_paths.ts";
 import { closestRepository } from "./repository.ts";
@@ -14,9 +14,7 @@ export async function init(
   { branch = "main" }: { readonly branch?: string } = {},
 ): Promise<GitState> {
   checkedRef(branch);
-  if (!env.spawn) {
-    throw new Error("Cannot use git: Vis starts no programs in the locked profile; ask the operator of the server");
-  }
+  const spawn = spawnOf(env);
   const there = closestRepository(env.workspace);
   if (there !== null) {
     const where = there === env.workspace ? "the workspace already has .git" : `the workspace is in that of ${there}`;
@@ -32,7 +30,7 @@ export async function init(
     `--initial-branch=${branch}`,
     env.workspace,
   ];
-  const { code, stderr, notes } = await env.spawn(args, {
+  const { code, stderr, notes } = await spawn(args, {
     answered: true,
     env: SAFE_ENVIRONMENT,
     network: false,
@@ -107,7 +105,7 @@ function refuseRepositories(
   }
   if (found.size === 0) return;
   throw new Error(
-    `${cannot} ${named([...found])}: another repository is there; name other paths, or add the folder to .gitignore`,
+    `${cannot} ${someOf([...found])}: another repository is there; name other paths, or add the folder to .gitignore`,
   );
 }
 
@@ -180,7 +178,7 @@ export async function commit(env: EnvironmentView, message: string, options: Com
     },
   );
   if (code !== 0) throw await commitError(git, { stdout, stderr, paths });
-  if (others.length > 0) env.note?.(`the commit also has the other names of renames: ${named(others)}`);
+  if (others.length > 0) env.note?.(`the commit also has the other names of renames: ${someOf(others)}`);
   return await lastCommit(git);
 }
 
@@ -232,7 +230,7 @@ async function commitError(
   const { files, count } = await readStatus(git);
   if (count.conflicts > 0) {
     const names = files.filter(({ conflict }) => conflict).map(({ path }) => path);
-    return new Error(`Cannot commit: conflicts remain in ${named(names)}; edit the files and git.add them`);
+    return new Error(`Cannot commit: conflicts remain in ${someOf(names)}; edit the files and git.add them`);
   }
   const path = unmatchedPath(stderr);
   const isNew = (file: FileStatus): boolean =>
@@ -248,9 +246,9 @@ async function commitError(
   const names = files.map(({ path }) => path);
   if (names.length === 0) return new Error("Cannot commit: no file has changed; allowEmpty makes an empty commit");
   if (paths !== undefined) {
-    return new Error(`Cannot commit: no file at these paths has changed; the changed files are ${named(names)}`);
+    return new Error(`Cannot commit: no file at these paths has changed; the changed files are ${someOf(names)}`);
   }
-  return new Error(`Cannot commit: no file is staged; call git.add with the changed files (${named(names)})`);
+  return new Error(`Cannot commit: no file is staged; call git.add with the changed files (${someOf(names)})`);
 }
 
 /** The last commit lacks these files, which may have keys. The index does not count, because a command may have added
@@ -296,7 +294,7 @@ export async function refuseFiltered(git: Git, paths: readonly string[], cannot:
   });
   if (filtered.length === 0) return;
   throw new Error(
-    `${cannot} ${named(filtered)}: git's attributes name this filter, and Vis does not run filters; ` +
+    `${cannot} ${someOf(filtered)}: git's attributes name this filter, and Vis does not run filters; ` +
       "leave such files to the user",
   );
 }

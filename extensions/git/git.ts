@@ -1,5 +1,6 @@
 import { join, relative, resolve } from "node:path";
 import {
+  clip,
   type DoctorCheck,
   type DoctorContext,
   type EnvironmentView,
@@ -7,7 +8,9 @@ import {
   isWithin,
   messageOf,
   parseGitConfig,
+  shorten,
   smallTextFile,
+  someOf,
 } from "@vis/extension";
 import { closestRepository, findRepository, type Repository } from "./repository.ts";
 import { MARK, overridesOf, SAFE_ENVIRONMENT, safeArguments, specialSection } from "./safe_config.ts";
@@ -45,6 +48,12 @@ export interface GitResult {
 
 export type Call = readonly [name: string, ...args: unknown[]];
 
+/** Throws Error in the locked profile. */
+export function spawnOf({ spawn }: EnvironmentView): Spawn {
+  if (spawn) return spawn;
+  throw new Error("Cannot use git: Vis starts no programs in the locked profile; ask the operator of the server");
+}
+
 /** Git runs behind the command wall, without the programs that a repository names. */
 export class Git {
   readonly repository: Repository;
@@ -73,9 +82,7 @@ export class Git {
   /** `call` names the changing call for the approval. Rejects with Error if Vis starts no programs, finds no usable
    * repository, or cannot override its settings. */
   static async of(env: EnvironmentView, call: Call | null = null): Promise<Git> {
-    if (!env.spawn) {
-      throw new Error("Cannot use git: Vis starts no programs in the locked profile; ask the operator of the server");
-    }
+    const spawn = spawnOf(env);
     const repository = await findRepository(env.root ?? env.workspace);
     if (repository === null) {
       const closest = closestRepository(env.workspace);
@@ -87,7 +94,7 @@ export class Git {
           : `Cannot use git: the workspace is in the repository of ${closest}; ask the user to start Vis there`,
       );
     }
-    const git = new Git(env, { repository, spawn: env.spawn, call });
+    const git = new Git(env, { repository, spawn, call });
     await git.#readSettings();
     return git;
   }
@@ -274,9 +281,7 @@ function callText([name, ...args]: Call): string {
   const isGiven = (arg: unknown): boolean =>
     arg !== undefined && (typeof arg !== "object" || arg === null || Object.keys(arg).length > 0);
   const text = args.filter(isGiven).map((arg) => JSON.stringify(arg)).join(", ");
-  return `git.${name}(${
-    text.length > SHOWN_CALL ? `${text.slice(0, SHOWN_CALL)} and ${text.length - SHOWN_CALL} more` : text
-  })`;
+  return `git.${name}(${clip(text, SHOWN_CALL)})`;
 }
 
 const WORDS = {
@@ -297,7 +302,6 @@ const ADVICE =
   /^(?:hint:|warning:|\s*git [a-z]|if you (?:wish|want)|otherwise, please|please |consider "git |\(?use ["'])/i;
 
 const MAX_REASON = 600;
-const SHOWN_NAMES = 5;
 
 export function gitSays(what: keyof typeof WORDS, stderr: string): boolean {
   // deno-lint-ignore vis/no-message-parsing -- git's exit codes do not distinguish errors
@@ -325,7 +329,7 @@ export function reasonLines(output: string): readonly string[] {
 export function plainReason(stderr: string): string {
   const text = reasonLines(stderr).join("; ").replaceAll(":; ", ": ");
   const plain = text || stderr.trim() || "git gave no reason";
-  return plain.length > MAX_REASON ? `${plain.slice(0, MAX_REASON)}…` : plain.replace(/[.;]+$/, "");
+  return shorten(plain, MAX_REASON).replace(/[.;]+$/, "");
 }
 
 /** For conflicts, uncommitted changes and untracked files, the error has the way out. */
@@ -337,7 +341,7 @@ export function gitRefusal({ stdout, stderr }: Pick<GitResult, "stdout" | "stder
     return new Error(
       untracked
         ? untrackedLoss(paths, cannot)
-        : `${cannot}: it would overwrite uncommitted changes of ${named(paths)}; git.commit or git.stash them first`,
+        : `${cannot}: it would overwrite uncommitted changes of ${someOf(paths)}; git.commit or git.stash them first`,
     );
   }
   if (gitSays("unmerged", said)) {
@@ -350,12 +354,7 @@ export function gitRefusal({ stdout, stderr }: Pick<GitResult, "stdout" | "stder
 }
 
 export function untrackedLoss(paths: readonly string[], cannot: string): string {
-  return `${cannot}: it would overwrite or remove ${named(paths)}, which git does not track; move these files first`;
-}
-
-export function named(names: readonly string[]): string {
-  const more = names.length > SHOWN_NAMES ? ` and ${names.length - SHOWN_NAMES} more` : "";
-  return `${names.slice(0, SHOWN_NAMES).join(", ")}${more}`;
+  return `${cannot}: it would overwrite or remove ${someOf(paths)}, which git does not track; move these files first`;
 }
 
 /** Vis overrides settings of a repository through the environment, which git reads from this version on. */

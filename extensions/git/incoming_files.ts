@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, readdirSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
-import { gitFolderOf, isWithin, parseGitConfig, smallTextFile } from "@vis/extension";
-import { Git, type GitOptions, named, plainReason, untrackedLoss } from "./git.ts";
+import { gitFolderOf, isWithin, parseGitConfig, smallTextFile, someOf } from "@vis/extension";
+import { Git, type GitOptions, plainReason, untrackedLoss } from "./git.ts";
 import { RecordReader } from "./git_output.ts";
 
 const MOST_FOLDERS = 1000;
@@ -69,7 +69,7 @@ async function mayRenameToObeyed(git: Git, changes: readonly Changes[], base: st
 export function refuseOwn(names: readonly string[], cannot: string): void {
   const own = [...new Set(names.filter(isOwn))];
   if (own.length === 0) return;
-  throw new Error(`${cannot}: it would change ${named(own)}, which only the user may change; ask the user to do it`);
+  throw new Error(`${cannot}: it would change ${someOf(own)}, which only the user may change; ask the user to do it`);
 }
 
 function isOwn(name: string): boolean {
@@ -187,7 +187,7 @@ export async function refuseObeyed(
   const obeyed = await git.obeyedOf([folder, ...files.map((name) => join(folder, name))]);
   if (obeyed.length === 0) return;
   throw new Error(
-    `${cannot}: git or Vis would run files there, or read them as settings (${named(obeyed)}); name another folder`,
+    `${cannot}: git or Vis would run files there, or read them as settings (${someOf(obeyed)}); name another folder`,
   );
 }
 

@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { type EnvironmentView, smallTextFile } from "@vis/extension";
-import { type Call, Git, gitRefusal, type GitResult, named, plainReason } from "./git.ts";
+import { type EnvironmentView, smallTextFile, someOf } from "@vis/extension";
+import { type Call, Git, gitRefusal, type GitResult, plainReason } from "./git.ts";
 import { committer } from "./identity.ts";
 import { type IncomingNames, refuseIncoming } from "./incoming_files.ts";
 import { checkedRef, commitHash, refError } from "./refs_and_paths.ts";
@@ -121,7 +121,7 @@ export async function pickCommits(
   const { noCommit = false, mainline, ...steps } = refs.length > 0 ? more : given as PickOptions;
   const step = stepOf(during, steps, refs.length > 0);
   if (step !== null) return await goOn(env, during, step);
-  const cannot = `Cannot ${during} ${named(refs)}`;
+  const cannot = `Cannot ${during} ${someOf(refs)}`;
   const begun = await begin(env, [NAMES[during], given, more], cannot);
   const { git } = begun;
   const each: string[] = [];
@@ -205,7 +205,7 @@ async function goOn(env: EnvironmentView, during: During, step: keyof SequenceSt
   const author = await committer(git);
   const conflicts = status.files.filter(({ conflict }) => conflict).map(({ path }) => path);
   if (step === "continue" && conflicts.length > 0) {
-    throw new Error(`${cannot}: conflicts remain in ${named(conflicts)}; edit the files and git.add them`);
+    throw new Error(`${cannot}: conflicts remain in ${someOf(conflicts)}; edit the files and git.add them`);
   }
   const began = await beginning(git, during);
   let merging: readonly string[] = [];

@@ -3,7 +3,7 @@
 import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { defineExtension, type EnvironmentView, fn, gitFolderOf, smallTextFile, z } from "@vis/extension";
+import { counted, defineExtension, type EnvironmentView, fn, gitFolderOf, smallTextFile, z } from "@vis/extension";
 import {
   type BranchOptions,
   changeBranch,
@@ -233,7 +233,7 @@ export default defineExtension({
       doc: "Takes what is new, changed or gone below the paths into the next commit.",
       untimed: true,
       action: { doing: "staging", done: "staged", things: "files" },
-      outcome: ({ files, left }: Added) => `${files.length + left} ${files.length + left === 1 ? "file" : "files"}`,
+      outcome: ({ files, left }: Added) => counted(files.length + left, "file"),
       args: z.tuple([pathList.describe("paths")]),
       misnamed: { ...under("files", PATH_NAMES), "files.status": "change" },
       returns: "{files: {path, change}[], left}",
@@ -299,7 +299,7 @@ export default defineExtension({
         untimed: true,
         action: { doing: "restoring", done: "restored", things: "files" },
         outcome: ({ files, left }: { readonly files: readonly string[]; readonly left: number }) =>
-          files.length + left === 1 ? "1 file" : `${files.length + left} files`,
+          counted(files.length + left, "file"),
         args: z.tuple([pathList.describe("paths"), z.strictObject({ from: ref, staged: flag }).optional()]),
         returns: "{files: string[], left, saved?}",
         examples: ['await git.restore("src/app.ts", {from: "HEAD~1"})', 'await git.restore(".", {staged: true})'],

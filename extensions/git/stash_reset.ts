@@ -1,7 +1,8 @@
+import { someOf } from "@vis/extension";
 import { join } from "node:path";
 import type { EnvironmentView } from "@vis/extension";
 import { refuseFiltered, refuseNewSecrets } from "./commit.ts";
-import { Git, gitRefusal, named, plainReason, unmatchedPath } from "./git.ts";
+import { Git, gitRefusal, plainReason, unmatchedPath } from "./git.ts";
 import { committer, committerVariables } from "./identity.ts";
 import { type IncomingNames, refuseIncoming, refuseOwn } from "./incoming_files.ts";
 import { checkedRef, commitHash, missingFile, nameOf, pathArguments } from "./refs_and_paths.ts";
@@ -41,7 +42,7 @@ export async function reset(
     await refuseIncoming(git, { incoming: [{ commit: target }], base: target, cannot });
     if (changed.length > 0 && !force) {
       throw new Error(
-        `${cannot}: uncommitted changes of ${named(changed.map(({ path }) => path))} would be lost; ` +
+        `${cannot}: uncommitted changes of ${someOf(changed.map(({ path }) => path))} would be lost; ` +
           "git.commit or git.stash them, or pass {force: true}",
       );
     }
@@ -88,7 +89,7 @@ export async function restore(
   const wanted = pathArguments(paths);
   if (from !== undefined) checkedRef(from);
   const git = await Git.of(env, ["restore", paths, options]);
-  const cannot = `Cannot restore ${named([paths].flat())}`;
+  const cannot = `Cannot restore ${someOf([paths].flat())}`;
   const source = from === undefined ? undefined : await commitHash(git, from, cannot);
   const compared = [...(staged ? ["--cached"] : []), ...(source === undefined ? [] : [source])];
   const { stdout } = await git.run(["diff", "--name-only", "--no-renames", ...compared, ...wanted]);

@@ -1,6 +1,7 @@
+import { someOf } from "@vis/extension";
 import { join } from "node:path";
 import type { CallOutcome, EnvironmentView } from "@vis/extension";
-import { Git, named, plainReason } from "./git.ts";
+import { Git, plainReason } from "./git.ts";
 import { columns, nameOf, pathArguments } from "./refs_and_paths.ts";
 import { RecordReader } from "./git_output.ts";
 
@@ -234,7 +235,7 @@ export async function readState(git: Git, next?: string): Promise<GitState> {
 
 export function stateOutcome({ branch, commit, subject, during, conflicts }: GitState): CallOutcome {
   const unfinished = during !== undefined;
-  if (conflicts) return { text: `conflicts: ${named(conflicts.map(({ path }) => path))}`, ok: false, unfinished };
+  if (conflicts) return { text: `conflicts: ${someOf(conflicts.map(({ path }) => path))}`, ok: false, unfinished };
   const at = `${branch ?? "detached"} at ${commit === null ? "no commit" : `${commit.slice(0, 7)} ${subject}`}`;
   return { text: during === undefined ? at : `${at}, during a ${during}`, ok: true, unfinished };
 }

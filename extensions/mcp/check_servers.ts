@@ -1,5 +1,6 @@
 import {
   type CliContext,
+  counted,
   type DoctorCheck,
   type DoctorContext,
   type EnvironmentView,
@@ -46,7 +47,7 @@ async function checkServer(
     const { tools, unusable, leftOut } = await link.listed(env);
     const wrong = unusable.length === 0 ? "" : `, and ${unusable.length} that it describes wrongly`;
     const left = leftOut === 0 ? "" : `; ${leftOutText(leftOut)}`;
-    return { name, state: "ok", found: `${tools.length} tool${tools.length === 1 ? "" : "s"}${wrong}${left}` };
+    return { name, state: "ok", found: `${counted(tools.length, "tool")}${wrong}${left}` };
   } catch (error) {
     if (signal.aborted) return { name, state: "failed", found: `it did not answer within ${CHECK_MS / 1000} s` };
     if (!(error instanceof ServerError)) return { name, state: "failed", found: messageOf(error) };

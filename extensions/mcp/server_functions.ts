@@ -8,7 +8,7 @@ import { serverNames } from "./repository_servers.ts";
 import { ServerError } from "./settings.ts";
 import { aliasName, differenceOf, type McpTool, requiredKeys, ToolCache, toolList, toolUsage } from "./tools.ts";
 import { type Client, ProtocolError, UnauthorizedError } from "@modelcontextprotocol/client";
-import { type EnvironmentView, messageOf, nearestName } from "@vis/extension";
+import { type EnvironmentView, messageOf, nearestName, shorten } from "@vis/extension";
 
 const links = new Links();
 const MOST_LISTED = 1_000;
@@ -288,6 +288,6 @@ function failure(
   { name }: McpTool,
   { usage, why }: { readonly usage: string; readonly why: string },
 ): Error {
-  const text = why.length > MAX_WHY ? `${why.slice(0, MAX_WHY)}…` : why;
+  const text = shorten(why, MAX_WHY);
   return new Error(`Cannot finish ${name}: ${text.trimEnd()}; usage: ${usage}`);
 }

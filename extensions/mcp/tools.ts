@@ -1,6 +1,6 @@
 import type { ServerConfig } from "./settings.ts";
 import type { Client } from "@modelcontextprotocol/client";
-import { type EnvironmentView, schemaText, validate, z } from "@vis/extension";
+import { counted, type EnvironmentView, oneLine, schemaText, validate, z } from "@vis/extension";
 import { createHash } from "node:crypto";
 
 export interface McpTool {
@@ -41,8 +41,7 @@ export function resultType({ outputSchema }: McpTool): string {
 }
 
 export function toolDoc({ description, name }: McpTool): string {
-  const text = description.slice(0, 4 * MAX_DOC).replace(/\s+/g, " ").trim();
-  return (text.length > MAX_DOC ? `${text.slice(0, MAX_DOC)}…` : text) || `The tool ${name}.`;
+  return oneLine(description, MAX_DOC) || `The tool ${name}.`;
 }
 
 export function requiredKeys(schema: unknown): readonly string[] {
@@ -230,8 +229,8 @@ export function toolList(
     : `Called by ${call} now: await mcp.call(${JSON.stringify(server)}, ${
       JSON.stringify(found[0]?.name ?? "name")
     }, {…}); from the next query on also as below.`;
-  const head = `${server}: ${found.length === tools.length ? "" : `${found.length} of `}${tools.length} ${
-    tools.length === 1 ? "tool" : "tools"
+  const head = `${server}: ${found.length === tools.length ? "" : `${found.length} of `}${
+    counted(tools.length, "tool")
   }. ${how}`;
   let length = head.length;
   const lines = found.map((tool) => lineOf(alias, tool)).filter((line) => (length += line.length + 1) <= MAX_CHARS);
@@ -245,7 +244,7 @@ export function toolList(
 }
 
 export function leftOutText(count: number): string {
-  return `${count} ${count === 1 ? "tool is" : "tools are"} omitted: the limit is ${MOST_TOOLS}`;
+  return `${counted(count, "tool")} ${count === 1 ? "is" : "are"} omitted: the limit is ${MOST_TOOLS}`;
 }
 
 function lineOf(alias: string, tool: McpTool): string {

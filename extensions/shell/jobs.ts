@@ -1,4 +1,4 @@
-import { type EnvironmentView, type FileChanges, z } from "@vis/extension";
+import { type EnvironmentView, type FileChanges, shorten, z } from "@vis/extension";
 import { missingProgramHint } from "./missing_program.ts";
 import {
   allowed,
@@ -249,7 +249,7 @@ export function runningIn(envId: string): readonly Job[] {
   return ALL.get(envId)?.running ?? [];
 }
 
-const named = ({ id, command }: Job): string => `${id} (${command.length > 60 ? `${command.slice(0, 60)}…` : command})`;
+const named = ({ id, command }: Job): string => `${id} (${shorten(command, 60)})`;
 
 type Spawn = NonNullable<EnvironmentView["spawn"]>;
 type Ended = Awaited<ReturnType<Spawn>> & Pick<CommandEnd, "codes"> & { readonly changes?: FileChanges | null };

@@ -1,4 +1,12 @@
-import { defineExtension, type DoctorCheck, type DoctorContext, type EnvironmentView, fn, z } from "@vis/extension";
+import {
+  defineExtension,
+  type DoctorCheck,
+  type DoctorContext,
+  type EnvironmentView,
+  fn,
+  someOf,
+  z,
+} from "@vis/extension";
 import {
   type InputOptions,
   type Job,
@@ -210,10 +218,7 @@ async function wallsText({ programWalls, isRootOpen, onlyReads }: EnvironmentVie
   if (onlyReads && !whole) return "No command runs in this request: the command wall is incomplete.";
   const asked = unwalled?.mode === "ask" ? ` ${ASKED}` : "";
   if (unwalled?.some === false) return `Commands run without a wall.${asked}`;
-  const more = leftOut.length > MAX_FOLDERS ? ` and ${leftOut.length - MAX_FOLDERS} more` : "";
-  const missing = leftOut.length === 0
-    ? ""
-    : ` Not in PATH: ${leftOut.slice(0, MAX_FOLDERS).join(", ")}${more} (shell.read).`;
+  const missing = leftOut.length === 0 ? "" : ` Not in PATH: ${someOf(leftOut, MAX_FOLDERS)} (shell.read).`;
   const reach = network
     ? "reach any host; write asks"
     : `${

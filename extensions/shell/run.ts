@@ -7,6 +7,7 @@ import {
   isWithin,
   matchesWildcard,
   plainScopes,
+  shorten,
 } from "@vis/extension";
 import { missingProgramHint } from "./missing_program.ts";
 import { PartCodes, SIGPIPE } from "./pipeline_codes.ts";
@@ -404,7 +405,7 @@ function matches(pattern: string, text: string): boolean {
   return matchesWildcard(plain, text) || plain.endsWith(" *") && matchesWildcard(plain.slice(0, -2), text);
 }
 
-const shown = (text: string): string => JSON.stringify(text.length > 200 ? `${text.slice(0, 200)}…` : text);
+const shown = (text: string): string => JSON.stringify(shorten(text, 200));
 
 export interface CommandEnd {
   readonly code: number | null;

@@ -1,4 +1,4 @@
-import { decodeText, firstBytes, firstEntries, isSecretFile } from "@vis/extension";
+import { decodeText, firstBytes, firstEntries, isSecretFile, oneLine } from "@vis/extension";
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { relative } from "node:path";
@@ -114,11 +114,6 @@ function unquoted(text: string): string {
   } catch {
     return text.slice(1, -1).trim();
   }
-}
-
-function oneLine(text: string, max: number): string {
-  const line = text.replace(/\s+/g, " ");
-  return line.length <= max ? line : `${line.slice(0, max - 1)}…`;
 }
 
 /** Any person may have written the repository. Returns null if the file is missing, binary or unreadable, or if its

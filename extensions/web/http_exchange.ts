@@ -1,4 +1,4 @@
-import { ByteBuffer } from "@vis/extension";
+import { ByteBuffer, counted } from "@vis/extension";
 import { Buffer } from "node:buffer";
 import { pipeline, Readable } from "node:stream";
 import { createUnzip } from "node:zlib";
@@ -91,7 +91,7 @@ async function* measured(reader: ByteReader, length: number | null): HttpAnswer[
   for (let left = length ?? Infinity; left > 0;) {
     const part = await reader.some(Math.min(left, PART));
     if (part === null && length === null) return;
-    if (part === null) throw new Error(`The response ended ${left === 1 ? "1 byte" : `${left} bytes`} early`);
+    if (part === null) throw new Error(`The response ended ${counted(left, "byte")} early`);
     left -= part.length;
     yield part;
   }

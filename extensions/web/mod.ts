@@ -1,4 +1,4 @@
-import { type CallOutcome, defineExtension, type EnvironmentView, fn, z } from "@vis/extension";
+import { type CallOutcome, defineExtension, type EnvironmentView, fn, shorten, z } from "@vis/extension";
 import settings from "./settings.ts";
 import type { WebCallOptions } from "./web_call.ts";
 
@@ -40,7 +40,7 @@ export default defineExtension({
   prompt: (env: EnvironmentView): string => {
     const names = allowed(env);
     if (names === "") return "HTTP; the user allows hosts.";
-    const shown = names.length > MAX_NAMES ? `${names.slice(0, MAX_NAMES)}…` : names;
+    const shown = shorten(names, MAX_NAMES);
     return `HTTP to ${
       shown === "*" ? "any public host" : `${shown}; the user allows others`
     }. A failed request is a result: look at status.

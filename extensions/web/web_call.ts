@@ -2,7 +2,7 @@ import { type Fetched, fetchUrl, newHost, parseUrl } from "./fetch_url.ts";
 import type { Body } from "./http_exchange.ts";
 import { type Outside, reachOf, type WebRules } from "./open_connection.ts";
 import type { PageText } from "./page_markdown.ts";
-import { type EnvironmentView, exactJson, JsonTooLarge, readForeignJson, reasonOf } from "@vis/extension";
+import { counted, type EnvironmentView, exactJson, JsonTooLarge, readForeignJson, reasonOf } from "@vis/extension";
 
 export interface WebCallOptions {
   readonly headers?: Readonly<Record<string, string>>;
@@ -84,7 +84,7 @@ async function allowing(
   if (host === null || reachOf(url, rules) !== null || !env.approve) return rules;
   const named = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   const sent = [
-    ...bytes === null ? [] : [` with ${bytes.length} ${bytes.length === 1 ? "byte" : "bytes"}`],
+    ...bytes === null ? [] : [` with ${counted(bytes.length, "byte")}`],
     ...named.length === 0 ? [] : [` with the headers ${JSON.stringify(named)}`],
   ].join(" and");
   const scope = `requests to ${host}`;

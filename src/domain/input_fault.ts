@@ -1,3 +1,4 @@
+import { counted } from "./kit/text.ts";
 import type { z } from "zod";
 
 const KINDS: Readonly<Record<string, string>> = {
@@ -82,6 +83,5 @@ function isNumber(origin: string): boolean {
 }
 
 function partsOf(count: number | bigint, origin: string): string {
-  const [one, many] = origin === "string" ? ["character", "characters"] : ["entry", "entries"];
-  return `${count} ${count === 1 ? one : many}`;
+  return counted(count, origin === "string" ? "character" : "entry");
 }

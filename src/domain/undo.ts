@@ -1,4 +1,4 @@
-import { counted, oneLine } from "./kit/text.ts";
+import { counted, oneLine, someOf } from "./kit/text.ts";
 import type { ExtensionAdmin } from "./admin_reports.ts";
 
 export interface FileChange {
@@ -31,8 +31,7 @@ const MAX_KEPT = 5, REQUEST_CHARS = 60;
 
 export function keptText({ kept = [] }: Pick<UndoReport, "kept">, verb = "Kept"): string {
   if (kept.length === 0) return "";
-  const shown = kept.slice(0, MAX_KEPT).map(({ path, reason }) => `${path} (${reason})`).join(", ");
-  return `${verb} ${shown}${kept.length > MAX_KEPT ? ` and ${kept.length - MAX_KEPT} more` : ""}`;
+  return `${verb} ${someOf(kept.map(({ path, reason }) => `${path} (${reason})`), MAX_KEPT)}`;
 }
 
 export function undonePlaces({ files = [], folders = [] }: Pick<UndoReport, "files" | "folders">): string {

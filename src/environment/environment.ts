@@ -8,7 +8,7 @@ import { Cancelled, HostCallError, SandboxEnded } from "../domain/errors.ts";
 import { BoundedMap } from "../domain/kit/bounded_map.ts";
 import { plainTextFile } from "../domain/kit/files.ts";
 import { newId } from "../domain/kit/ids.ts";
-import { counted } from "../domain/kit/text.ts";
+import { counted, shorten } from "../domain/kit/text.ts";
 import { SYSTEM_VARIABLES, type VariableImage } from "../domain/query/variable.ts";
 import type { ActiveExtensions, ExtensionFault } from "../extension/active_extensions.ts";
 import { blockHint, type Habits, plainHint } from "../extension/habitual_calls.ts";
@@ -450,7 +450,7 @@ class CallNotes {
   #left = 0;
 
   add(text: string): void {
-    const short = text.length > MAX_CHARS ? `${text.slice(0, MAX_CHARS).toWellFormed()}…` : text;
+    const short = shorten(text, MAX_CHARS);
     if (this.#texts.size < MAX_NOTES) this.#texts.add(short);
     else if (!this.#texts.has(short)) this.#left++;
   }

@@ -1,7 +1,7 @@
 import { createTwoFilesPatch } from "diff";
 import { HostCallError } from "../domain/errors.ts";
 import { readable } from "../domain/kit/json.ts";
-import { counted } from "../domain/kit/text.ts";
+import { counted, shorten } from "../domain/kit/text.ts";
 
 const MAX_DIFF_CHARS = 200_000;
 
@@ -29,7 +29,7 @@ export function diffVersions({ name, from, to, before, after }: {
   }
   const { changes, more } = valueChanges(before, after);
   if (changes.length === 0 && !more) return { same: true, changes, text: same };
-  const count = `${more ? "at least " : ""}${changes.length} change${changes.length === 1 ? "" : "s"}`;
+  const count = `${more ? "at least " : ""}${counted(changes.length, "change")}`;
   const text = [`${names[0]} → v${to}: ${count}`, ...changes.map(line), ...(more ? ["… and there may be more"] : [])];
   return { same: false, changes, text: text.join("\n") };
 }
@@ -140,7 +140,7 @@ class Comparison {
 
   #add(change: ValueChange): void {
     if (this.changes.length >= MAX_CHANGES) throw ENOUGH;
-    const path = change.path.length > MAX_PATH ? `${change.path.slice(0, MAX_PATH).toWellFormed()}…` : change.path;
+    const path = shorten(change.path, MAX_PATH);
     this.changes.push({ ...change, path });
   }
 
@@ -257,5 +257,5 @@ function listed(type: string, value: object, depth: number): string {
 }
 
 function cut(text: string): string {
-  return text.length <= MAX_CHARS ? text : `${text.slice(0, MAX_CHARS - 1).replace(/[\ud800-\udbff]$/, "")}…`;
+  return shorten(text, MAX_CHARS);
 }

@@ -50,6 +50,6 @@ export {
 export { editDistance, matchesWildcard, nearestName, nearestNames } from "../domain/kit/names.ts";
 export { isSecretFile } from "../domain/kit/secret_files.ts";
 export { messageOf, reasonOf } from "../domain/errors.ts";
-export { commandText } from "../domain/kit/text.ts";
+export { clip, commandText, counted, oneLine, shorten, someOf } from "../domain/kit/text.ts";
 export { exactJson, JsonMeter, JsonTooLarge, readForeignJson } from "../domain/kit/json.ts";
 export { schemaText } from "./signatures.ts";

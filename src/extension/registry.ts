@@ -4,7 +4,7 @@ import { HostCallError, messageOf, reasonOf as lowerReason } from "../domain/err
 import { inputFault } from "../domain/input_fault.ts";
 import { type Clock, REAL_CLOCK, Semaphore } from "../domain/kit/concurrency.ts";
 import { tenantHome } from "../domain/kit/ids.ts";
-import { clip, oneLine, visibleText } from "../domain/kit/text.ts";
+import { clip, counted, oneLine, shorten, visibleText } from "../domain/kit/text.ts";
 import type { CallAction, ShownOutcome } from "../domain/query/host_call.ts";
 import type { Log } from "../logging/log.ts";
 import {
@@ -275,9 +275,10 @@ export class ExtensionRegistry {
           );
           if (typeof said !== "string" || said.trim() === "") return null;
           const line = said.trim().replace(/\s*[\r\n]+\s*/g, " ");
-          if (line.length <= MAX_NUDGE) return line;
-          this.#log.warn("extension.nudge_cut", { ext: namespace, phase: "nudge", chars: line.length, ...scope });
-          return `${line.slice(0, MAX_NUDGE - 1).replace(/[\uD800-\uDBFF]$/, "")}…`;
+          if (line.length > MAX_NUDGE) {
+            this.#log.warn("extension.nudge_cut", { ext: namespace, phase: "nudge", chars: line.length, ...scope });
+          }
+          return shorten(line, MAX_NUDGE);
         } catch (error) {
           isSlow = error instanceof TookTooLong;
           faults.push({ namespace, phase: "nudge", error });
@@ -463,7 +464,7 @@ function shownOutput(outputs: readonly string[]): string {
   for (const [at, line] of [...lines, null].entries()) {
     if (line !== null && !isKept[at]) missing++;
     else {
-      if (missing > 0) shown.push(`… ${missing} more ${missing === 1 ? "line" : "lines"}`);
+      if (missing > 0) shown.push(`… ${counted(missing, "more line")}`);
       missing = 0;
       if (line !== null) shown.push(clip(visibleText(line), KEPT_CHARS));
     }
@@ -603,10 +604,10 @@ function reasonOf(issue: z.core.$ZodIssue): string {
   const [first, ...deeper] = issue.path;
   if (issue.code === "invalid_union") return unionReason(issue);
   if (issue.code === "too_small" && typeof first !== "number") {
-    return `needs at least ${issue.minimum} ${issue.minimum === 1 ? "argument" : "arguments"}`;
+    return `needs at least ${counted(issue.minimum, "argument")}`;
   }
   if (issue.code === "too_big" && typeof first !== "number") {
-    return `takes at most ${issue.maximum} ${issue.maximum === 1 ? "argument" : "arguments"}`;
+    return `takes at most ${counted(issue.maximum, "argument")}`;
   }
   const message = issue.message.slice(0, MAX_REASON);
   if (typeof first !== "number") return message;

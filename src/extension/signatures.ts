@@ -1,3 +1,4 @@
+import { shorten } from "../domain/kit/text.ts";
 import type { FunctionSymbol } from "./spec.ts";
 import { z } from "zod";
 
@@ -134,7 +135,7 @@ function objectText(schema: Schema, place: Place): string {
 function note({ description }: Schema, { depth, notes }: Place): string {
   if (!notes || depth > 1 || typeof description !== "string" || description.trim() === "") return "";
   const text = description.slice(0, MAX_NOTE + 1).replaceAll("*/", "* /").replace(/\s+/g, " ").trim();
-  return ` /* ${text.length > MAX_NOTE ? `${text.slice(0, MAX_NOTE)}…` : text} */`;
+  return ` /* ${shorten(text, MAX_NOTE)} */`;
 }
 
 function enumText(values: readonly unknown[]): string {

@@ -1,5 +1,5 @@
 import type { Config } from "../config/schema.ts";
-import { counted, oneLine } from "../domain/kit/text.ts";
+import { counted, oneLine, shorten } from "../domain/kit/text.ts";
 import type { IterationOutcome } from "../domain/query/outcomes.ts";
 import type { BlockError, BlockOutcome, BlockResult } from "../domain/query/query_schemas.ts";
 import { declaringLine } from "../domain/query/variable.ts";
@@ -98,7 +98,7 @@ function header({ iteration, budget, failures, last }: ContextParts): string {
   return [
     `[iter ${last ? Math.min(at, most) : at}/${most}]`,
     ...(last ? ["last call"] : []),
-    ...(count === 0 ? [] : [`${count} ${count === 1 ? "reply" : "replies"} without a result`]),
+    ...(count === 0 ? [] : [`${counted(count, "reply")} without a result`]),
   ].join(" ");
 }
 
@@ -157,7 +157,7 @@ function turnLine(
   { text, images, steered, answer, unfinished }: EarlierTurn,
   { number, isLast }: { readonly number: number; readonly isLast: boolean },
 ): string {
-  const seen = images === 0 ? "" : ` [${images} ${images === 1 ? "image" : "images"}]`;
+  const seen = images === 0 ? "" : ` [${counted(images, "image")}]`;
   const how = unfinished === null ? "" : `[no accepted answer: ${unfinished}] `;
   const texts = [`${number}. ${text}${seen}`, ...steered.map((more) => `(then) ${more}`), `→ ${how}${answer}`];
   const flat = texts.map((text) => safeLine(text, CONVERSATION.lastAnswer));
@@ -830,7 +830,7 @@ function hanging(text: string): string {
 function safeLine(text: string, limit: number): string {
   const raw = text.length > limit * 4 ? text.slice(0, limit * 4) : text;
   const flat = shownText(raw).replace(/\s+/g, " ").trim();
-  return flat.length <= limit ? flat : `${flat.slice(0, Math.max(0, limit - 1)).replace(/[\ud800-\udbff]$/, "")}…`;
+  return shorten(flat, limit);
 }
 
 /** Returns head and tail within `cap` characters, with the number of omitted characters, or only a beginning without

@@ -1,4 +1,4 @@
-import { clip } from "../domain/kit/text.ts";
+import { clip, counted } from "../domain/kit/text.ts";
 import { ChangedFiles } from "../domain/query/work_summary.ts";
 import type { Environment } from "../environment/environment.ts";
 import type { ActiveExtensions } from "../extension/active_extensions.ts";
@@ -114,7 +114,7 @@ export function handoverOf(before: PreviousTurn | null): ContextParts["handover"
   const { text, thinkings, answer, status, images = 0, pending = [], notes = [], diffs = [], printed = "" } = before;
   const files = new ChangedFiles();
   for (const diff of diffs) files.add(diff);
-  const seen = images === 0 ? "" : `\n[with ${images} ${images === 1 ? "image" : "images"}, not shown again]`;
+  const seen = images === 0 ? "" : `\n[with ${counted(images, "image")}, not shown again]`;
   return {
     request: text + seen,
     thinkings,

@@ -2,7 +2,7 @@
  * docs/internals/architecture.md has the table of the loop's decisions. */
 
 import { Cancelled, ConfigError, HandedOver, messageOf, StoreError, TakenOverError } from "../domain/errors.ts";
-import { clip, durationText, oneLine } from "../domain/kit/text.ts";
+import { clip, counted, durationText, oneLine } from "../domain/kit/text.ts";
 import type { ApprovalAnswer, Approve } from "../domain/query/approval.ts";
 import { NO_USAGE } from "../domain/query/model_call.ts";
 import { type QueryReason, reasonAdvice, statusOf } from "../domain/query/outcomes.ts";
@@ -491,14 +491,12 @@ const INSTEAD: Readonly<Record<Exclude<IterationFault, "broken" | "call">, strin
 function headline(query: Unanswered): string {
   const { reason, iterations, isCutOff = false, used, budget, ms, refused, unusable } = query;
   const error = query.errors.at(-1) ?? "";
-  const done = `${iterations} step${iterations === 1 ? "" : "s"}`;
+  const done = counted(iterations, "step");
   switch (reason) {
     case "max_iterations": {
       const free = iterations - used - 1; // The budget does not include the last call.
       const more = free === 1 ? " 1 more, without a result, was" : ` ${free} more, without a result, were`;
-      return `No answer within the budget of ${budget} step${budget === 1 ? "" : "s"}.${
-        free > 0 ? `${more} not counted.` : ""
-      }`;
+      return `No answer within the budget of ${counted(budget, "step")}.${free > 0 ? `${more} not counted.` : ""}`;
     }
     case "error_budget":
       return `No answer: too many errors in a row after ${done}.`;

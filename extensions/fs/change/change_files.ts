@@ -11,7 +11,7 @@ import type { FsContext } from "../context.ts";
 import { askForUnasked, isSecretPlace, readWhole, tooLarge } from "../read/read_place.ts";
 import { applyItems, isOnlyRenamed, isTemporary, type Move, temporaryNames } from "./apply_items.ts";
 import { changedLines } from "./current_file.ts";
-import { Pace } from "@vis/extension";
+import { Pace, shorten } from "@vis/extension";
 import { dirname } from "node:path";
 
 /** One approval lists at most this many files that git or Vis run or read as settings. */
@@ -82,7 +82,7 @@ async function shownLines(
     texts.push(changed.length === 1 ? lines : `${item.path}:\n${lines}`);
   }
   const text = texts.join("\n");
-  return text.length <= MOST_SHOWN ? text : `${text.slice(0, MOST_SHOWN - 1)}…`.toWellFormed();
+  return shorten(text, MOST_SHOWN);
 }
 
 /** A removed file that gets entries below it becomes a folder. If a rename would meet a file that replaces a folder, or

@@ -6,14 +6,14 @@ import {
   type State,
   stateOf,
 } from "../checkpoints.ts";
-import { confineEntryForWrite, someOf } from "../confine.ts";
+import { confineEntryForWrite } from "../confine.ts";
 import type { FsContext } from "../context.ts";
 import { askForSecret } from "../read/read_place.ts";
 import type { Facts } from "../tree/tree.ts";
 import { committedSince } from "../command_changes/git_contents.ts";
 import { changeFiles, foldersOf, takeSnapshot } from "./change_files.ts";
 import { diffOf, type Written, written } from "./current_file.ts";
-import { Pace, reasonOf } from "@vis/extension";
+import { Pace, reasonOf, someOf } from "@vis/extension";
 
 export interface UndoOptions extends UndoChoice {
   /** If true, the undo overwrites later changes by others, even in files that an earlier undo left unchanged. */

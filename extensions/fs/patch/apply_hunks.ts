@@ -1,6 +1,6 @@
 import { withStraysOf } from "../text_format.ts";
 import { type PatchHunk, plain } from "./parse_patch.ts";
-import { Pace } from "@vis/extension";
+import { counted, Pace, shorten } from "@vis/extension";
 
 interface Options {
   readonly path: string;
@@ -104,7 +104,7 @@ async function placeOf(
     if (lines.length === 0) return 0;
     const reason = expected === null
       ? "it has only new lines and no line number, so its place is unknown"
-      : `it begins at line ${expected + 1}, but the file has ${lines.length} ${lines.length === 1 ? "line" : "lines"}`;
+      : `it begins at line ${expected + 1}, but the file has ${counted(lines.length, "line")}`;
     throw new Error(`Cannot apply ${name}: ${reason}; add lines of the file around it`);
   }
   const old = hunk.old.map(bare);
@@ -228,5 +228,5 @@ function squeezed(line: string): string {
 }
 
 function shown(line: string): string {
-  return JSON.stringify(line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line);
+  return JSON.stringify(shorten(line, MAX_LINE));
 }

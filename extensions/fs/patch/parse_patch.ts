@@ -1,3 +1,4 @@
+import { shorten } from "@vis/extension";
 import { normalize } from "node:path/posix";
 import { nameText } from "../tree/tree.ts";
 
@@ -343,7 +344,7 @@ class PatchReader {
 
   #unreadable(at: number, reason: string): Error {
     const line = this.#line(at);
-    const shown = JSON.stringify(line.length > MAX_SHOWN ? `${line.slice(0, MAX_SHOWN)}…` : line);
+    const shown = JSON.stringify(shorten(line, MAX_SHOWN));
     return new Error(`Cannot apply the patch: line ${at + 1} (${shown}) is not valid; ${reason}`);
   }
 }

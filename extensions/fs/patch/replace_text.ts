@@ -1,4 +1,4 @@
-import { Pace } from "@vis/extension";
+import { Pace, shorten } from "@vis/extension";
 import { withStraysOf } from "../text_format.ts";
 
 export interface TextReplacement {
@@ -86,7 +86,7 @@ function lineAt(text: string, at: number): string {
 
 function excerpt(text: string): string {
   const line = text.trim().split("\n")[0] ?? "";
-  return JSON.stringify(line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line);
+  return JSON.stringify(shorten(line, MAX_LINE));
 }
 
 /** The worst case of the engine's own search is the product of the two lengths, so longer texts need another search. */
@@ -308,5 +308,5 @@ function spaced(line: string): string {
 }
 
 function shown(line: string): string {
-  return JSON.stringify(line.length > MAX_HINT ? `${line.slice(0, MAX_HINT)}…` : line);
+  return JSON.stringify(shorten(line, MAX_HINT));
 }

@@ -1,3 +1,4 @@
+import { counted } from "@vis/extension";
 import type { FsContext } from "../context.ts";
 import { readFile } from "./read_file.ts";
 
@@ -29,7 +30,7 @@ export async function findDefinition(
   if (typeof sought === "number") {
     const advice = `; read the lines with fs.readFile(path, {from: ${Math.max(1, sought - 20)}, to: ${sought + 20}})`;
     const reason = sought > source.count
-      ? `the file has ${source.count} ${source.count === 1 ? "line" : "lines"}`
+      ? `the file has ${counted(source.count, "line")}`
       : `Vis recognizes none there${advice}`;
     throw new Error(`Cannot find a definition around line ${sought} of ${path}: ${reason}`);
   }

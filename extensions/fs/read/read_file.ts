@@ -4,7 +4,7 @@ import { findFiles } from "../find_files.ts";
 import type { OpenFile } from "../tree/tree.ts";
 import { GlobMatcher } from "../walk/glob_matcher.ts";
 import { MAX_READ_BYTES, openFile, readWhole, rememberFile, textOf, tooLarge } from "./read_place.ts";
-import { type DecodedText, messageOf, Pace } from "@vis/extension";
+import { counted, type DecodedText, messageOf, Pace } from "@vis/extension";
 import { Buffer } from "node:buffer";
 
 export interface ReadFileOptions {
@@ -109,7 +109,7 @@ function tooManyLines({ from, to, place }: LineRange, limit: string): RangeError
 
 function tooFew(place: WorkspacePath, { from, lines }: { readonly from: number; readonly lines: number }): RangeError {
   return new RangeError(
-    `Cannot read from line ${from} of ${place.path}: it has ${lines} line${lines === 1 ? "" : "s"}`,
+    `Cannot read from line ${from} of ${place.path}: it has ${counted(lines, "line")}`,
   );
 }
 

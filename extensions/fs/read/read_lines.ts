@@ -1,4 +1,4 @@
-import { Pace } from "@vis/extension";
+import { counted, Pace } from "@vis/extension";
 import { confine } from "../confine.ts";
 import type { FsContext } from "../context.ts";
 import { openFile, textOf } from "./read_place.ts";
@@ -35,7 +35,7 @@ export async function readLines(
   const { size } = file.facts;
   if (at > size) {
     throw new RangeError(
-      `Cannot read ${place.path} from byte ${at}: the file has ${size} ${size === 1 ? "byte" : "bytes"}`,
+      `Cannot read ${place.path} from byte ${at}: the file has ${counted(size, "byte")}`,
     );
   }
   const head = new Uint8Array(Math.min(size, HEAD));

@@ -1,4 +1,4 @@
-import { type DecodedText, decodeText, isSecretFile, Pace, reasonOf } from "@vis/extension";
+import { counted, type DecodedText, decodeText, isSecretFile, Pace, reasonOf } from "@vis/extension";
 import { movedMeanwhile, type WorkspacePath } from "../confine.ts";
 import type { FsContext, SecretFile } from "../context.ts";
 import { missing } from "../find_files.ts";
@@ -90,7 +90,7 @@ export function textOf(
   const decoded = decodeText(bytes, name);
   if (decoded === null) throw new Error(`Cannot ${action} ${place.path}: it is a binary file of ${sizeText(size)}`);
   if (decoded.replaced > 0) {
-    const count = decoded.replaced === 1 ? "1 character" : `${decoded.replaced} characters`;
+    const count = counted(decoded.replaced, "character");
     const verb = decoded.replaced === 1 ? "is" : "are";
     context.note(
       `${place.path}: ${count} not in ${decoded.encoding} ${verb} read as U+FFFD; fs.readFile(path, {encoding}) reads another encoding`,

@@ -1,4 +1,4 @@
-import { confine, someOf, type Workspace, type WorkspacePath } from "../confine.ts";
+import { confine, type Workspace, type WorkspacePath } from "../confine.ts";
 import type { FsContext } from "../context.ts";
 import { missing, withFolders } from "../find_files.ts";
 import { isHiddenSecret } from "../read/read_place.ts";
@@ -7,7 +7,7 @@ import { GlobMatcher } from "../walk/glob_matcher.ts";
 import { plainPath, walk } from "../walk/walk.ts";
 import { FileSearcher, type HitTaker } from "./file_searcher.ts";
 import type { Hit, MatchOptions } from "./line_scanner.ts";
-import { Pace } from "@vis/extension";
+import { counted, Pace, someOf } from "@vis/extension";
 
 export interface GrepOptions extends MatchOptions {
   readonly path?: string | readonly string[] | undefined;
@@ -239,7 +239,7 @@ class HitTally {
     if (this.#limit !== undefined || this.#more === 0) return this.#kept;
     const all = this.#kept.length + this.#more;
     throw new RangeError(
-      `Cannot list ${all} hits in ${this.#files.size} file${this.#files.size === 1 ? "" : "s"}: the ` +
+      `Cannot list ${all} hits in ${counted(this.#files.size, "file")}: the ` +
         `limit is ${DEFAULT_HITS} unless you set one; narrow pattern, path or glob, count with ` +
         `fs.count(pattern, where), or pass {limit: ${all}}`,
     );

@@ -1,3 +1,4 @@
+import { shorten } from "@vis/extension";
 import type { Pace } from "@vis/extension";
 import { RE2JS, RE2JSException, RE2JSSyntaxException } from "re2js";
 
@@ -212,7 +213,7 @@ function compile(
 }
 
 function oneShown(pattern: string): string {
-  return pattern.length > SHOWN_PATTERN ? `${pattern.slice(0, SHOWN_PATTERN)}…` : pattern;
+  return shorten(pattern, SHOWN_PATTERN);
 }
 
 /** Every match contains one of these texts, one for each alternative of the pattern. Returns [] if an alternative has

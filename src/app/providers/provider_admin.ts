@@ -365,7 +365,7 @@ const REACH_MS = 5_000;
 async function serviceReach(resolved: ResolvedProvider, signal: AbortSignal): Promise<ProviderReport["reach"]> {
   try {
     const models = await served(resolved, { signal });
-    return { ok: true, found: `${models.length} model${models.length === 1 ? "" : "s"}` };
+    return { ok: true, found: counted(models.length, "model") };
   } catch (error) {
     if (signal.aborted) throw new Cancelled("Cancelled");
     return { ok: false, found: reasonOf(error) };
@@ -409,7 +409,7 @@ export async function loginChoices(
 ): Promise<readonly LoginChoice[]> {
   const servers = localServers ? await discoverLocal(addresses, { probeMs: PROBE_MS }) : [];
   const found = servers.map(({ preset, title, baseUrl, models }): LoginChoice => {
-    const count = `${models.length} model${models.length === 1 ? "" : "s"}`;
+    const count = counted(models.length, "model");
     return { name: preset, title: `${title} at ${new URL(baseUrl).host}, ${count}`, need: "optional" };
   });
   const stopped = Object.entries(PRESETS).flatMap(([name, { title, start }]): LoginChoice[] => {

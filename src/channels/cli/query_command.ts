@@ -1,7 +1,7 @@
 import pc from "picocolors";
 import type { AskOptions } from "../../conversation/ask_options.ts";
 import { abortable } from "../../domain/kit/concurrency.ts";
-import { durationText, elapsedText, oneLine, runningText, visibleText } from "../../domain/kit/text.ts";
+import { counted, durationText, elapsedText, oneLine, runningText, visibleText } from "../../domain/kit/text.ts";
 import {
   type ApprovalAnswer,
   approvalBeginning,
@@ -112,7 +112,7 @@ function besideAnswer(result: QueryResult): string {
 function summary(result: QueryResult): string {
   const { iterations, ms, reason } = result;
   const parts = [
-    `${iterations} step${iterations === 1 ? "" : "s"}`,
+    counted(iterations, "step"),
     elapsedText(ms),
     ...spentText(result),
   ];

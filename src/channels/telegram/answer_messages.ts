@@ -1,4 +1,4 @@
-import { clip, harmlessText, oneLine } from "../../domain/kit/text.ts";
+import { clip, counted, harmlessText, oneLine } from "../../domain/kit/text.ts";
 import { aboutText } from "../../domain/query/model_call.ts";
 import { shownAnswer } from "../../domain/query/outcomes.ts";
 import { blockFailure, blockLine, type QueryProgress, type StepBlock } from "../../domain/query/query_progress.ts";
@@ -129,7 +129,7 @@ function footer(
   model: string,
 ): string {
   return [
-    `${iterations} step${iterations === 1 ? "" : "s"}`,
+    counted(iterations, "step"),
     `${(ms / 1000).toFixed(1)} s`,
     model,
     `${aboutText(usage)}${tokens(usage.input)} → ${tokens(usage.output)} tokens`,

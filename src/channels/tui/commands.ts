@@ -1,3 +1,4 @@
+import { counted } from "../../domain/kit/text.ts";
 import { messageOf } from "../../domain/errors.ts";
 import { nearestName } from "../../domain/kit/names.ts";
 import { MORE_TEXT } from "../../domain/query/outcomes.ts";
@@ -196,7 +197,7 @@ function setBudget(words: string, { chat, panels: { act } }: CommandParts): void
 
 function budgetText({ steps, costUsd }: CommandParts["chat"]["budget"]): string {
   const parts = [
-    ...(steps === null ? [] : [`${steps} ${steps === 1 ? "step" : "steps"}`]),
+    ...(steps === null ? [] : [counted(steps, "step")]),
     ...(costUsd === null ? [] : [`$${costUsd}`]),
   ];
   return parts.length === 0 ? "as much as the settings say" : parts.join(" and ");

@@ -1,4 +1,4 @@
-import { clip, oneLine, visibleText } from "../../domain/kit/text.ts";
+import { clip, counted, oneLine, visibleText } from "../../domain/kit/text.ts";
 import { BlockTally } from "../../domain/query/host_call.ts";
 import { spentText } from "../../domain/query/model_call.ts";
 import { reasonText } from "../../domain/query/outcomes.ts";
@@ -174,7 +174,7 @@ export function endFacts(query: Omit<RecordedQuery, "iterations">, steps: number
       : reason === null
       ? status
       : reasonText(reason),
-    `${steps} ${steps === 1 ? "step" : "steps"}`,
+    counted(steps, "step"),
     `${(ms / 1000).toFixed(1)} s`,
     ...spentText(query),
   ];

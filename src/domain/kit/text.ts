@@ -1,6 +1,8 @@
-export function counted(count: number, one: string, digits = String(count)): string {
-  if (count === 1) return `1 ${one}`;
-  return `${digits} ${/[^aeiou]y$/.test(one) ? `${one.slice(0, -1)}ies` : /ch$/.test(one) ? `${one}es` : `${one}s`}`;
+export function counted(count: number | bigint, one: string, digits = String(count)): string {
+  if (Number(count) === 1) return `1 ${one}`;
+  return `${digits} ${
+    /[^aeiou]y$/.test(one) ? `${one.slice(0, -1)}ies` : /(?:ch|ss)$/.test(one) ? `${one}es` : `${one}s`
+  }`;
 }
 
 export function countedChoice(count: number, one: string): string {
@@ -15,11 +17,20 @@ export function clip(text: string, limit: number): string {
   return `${head}… (+${text.length - head.length} chars)`;
 }
 
+/** A shortened text has at most `limit` UTF-16 units, ends with "…", and does not end within a surrogate pair. */
+export function shorten(text: string, limit: number): string {
+  return text.length <= limit ? text : `${text.slice(0, Math.max(0, limit - 1)).replace(/[\ud800-\udbff]$/, "")}…`;
+}
+
 export function oneLine(text: string, limit: number): string {
   const flat = text.slice(0, limit * 4).replace(/\s+/g, " ").trim();
-  return flat.length <= limit && text.length <= limit * 4
-    ? flat
-    : `${flat.slice(0, limit - 1).replace(/[\ud800-\udbff]$/, "")}…`;
+  return shorten(text.length <= limit * 4 ? flat : `${flat}…`, limit);
+}
+
+/** Joins the first `most` texts, and counts the others. */
+export function someOf(texts: readonly string[], most = 5, between = ", "): string {
+  const more = texts.length > most ? ` and ${texts.length - most} more` : "";
+  return `${texts.slice(0, most).join(between)}${more}`;
 }
 
 /** These invisible characters change their neighbours: joiners of emoji, and variation selectors of emoji, keycaps and

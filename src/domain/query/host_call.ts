@@ -1,4 +1,4 @@
-import { oneLine, visibleText } from "../kit/text.ts";
+import { oneLine, shorten, visibleText } from "../kit/text.ts";
 import type { BlockOutcome, BlockResult } from "./query_schemas.ts";
 
 export interface HostCallEvent {
@@ -176,7 +176,7 @@ export class BlockTally {
 }
 
 function textOf({ doing, done, things, subject, calls, state, outcome }: Tally, most = Infinity): string {
-  const what = calls > 1 ? `${calls} ${things}` : subject.length > most ? `${subject.slice(0, most - 1)}…` : subject;
+  const what = calls > 1 ? `${calls} ${things}` : shorten(subject, most);
   if (state === "threw") return `${`${doing} ${what}`.trimEnd()} failed`;
   if (state === "refused") return `${`${doing} ${what}`.trimEnd()}: refused`;
   const end = calls === 1 ? outcome : state === "bad" ? "failed" : "";

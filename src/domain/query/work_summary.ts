@@ -1,4 +1,4 @@
-import { oneLine } from "../kit/text.ts";
+import { counted, oneLine } from "../kit/text.ts";
 import type { HostCallEvent } from "./host_call.ts";
 import type { Work } from "./query_schemas.ts";
 
@@ -188,7 +188,7 @@ export class ChangedFiles {
     const names = [...this.#files].reverse().slice(0, NAMED_FILES).map(([path, { done }]) => withDone(path, done));
     const more = this.#files.size - names.length;
     const list = [...names, ...more > 0 ? [`${more} more`] : []].join(", ");
-    const files = this.#files.size === 1 ? "1 file" : `${this.#files.size} files`;
+    const files = counted(this.#files.size, "file");
     return `${files} changed +${added} −${removed} (${list})`;
   }
 

@@ -1,4 +1,4 @@
-import { visibleText } from "../../domain/kit/text.ts";
+import { counted, visibleText } from "../../domain/kit/text.ts";
 import { type DiffFile, type DiffLine, diffTitle, parseDiff } from "../parse_diff.ts";
 import type { TerminalPaint } from "./paint.ts";
 import { cutRuns, type Run, textColumns, wrapRuns } from "./wrap.ts";
@@ -19,7 +19,7 @@ interface DiffPlace {
 }
 
 export function diffLines(diff: string, place: DiffPlace): readonly string[] {
-  const { most = SHOWN_DIFF_LINES, more = (count) => `… ${count} more ${count === 1 ? "line" : "lines"}` } = place;
+  const { most = SHOWN_DIFF_LINES, more = (count) => `… ${counted(count, "more line")}` } = place;
   return parseDiff(diff).flatMap((file) => {
     const shown = file.lines.slice(0, most);
     const rest = file.lines.length - shown.length;

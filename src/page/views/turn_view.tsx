@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
-import { durationText, oneLine } from "../../domain/kit/text.ts";
+import { durationText, oneLine, someOf } from "../../domain/kit/text.ts";
 import { aboutText } from "../../domain/query/model_call.ts";
 import { MORE_TEXT, PLANNED_TEXT, type QueryReason, takesMore } from "../../domain/query/outcomes.ts";
 import { planLine, taskLine } from "../../domain/query/plan.ts";
@@ -233,7 +233,10 @@ async function undo(turn: Turn): Promise<void> {
   // Other clients may have changed files, so the page loads the changes again.
   const found = await changes.load(conversation);
   if (found.fault !== null) throw new Error(found.fault);
-  const named = namedFiles([...found.files.map(({ path }) => path), ...found.folders.map((path) => `${path}/`)]);
+  const named = someOf(
+    [...found.files.map(({ path }) => path), ...found.folders.map((path) => `${path}/`)],
+    MOST_NAMED,
+  );
   const question = [`Undo the changes of ${named}${ofRequest(turn)}?`, keptText(found, "It keeps")];
   if (await ask(question.join(" ").trimEnd(), { verb: "Undo" }) === null) return;
   const undone = await changes.undo(conversation, found);
@@ -256,7 +259,7 @@ function Undone({ turn }: { readonly turn: Turn }): JSX.Element | null {
   const { conversation } = turn;
   return (
     <p class="undone">
-      <span>{`The changes of ${namedFiles(changes.latest.value?.undone ?? [])} are undone.`}</span>
+      <span>{`The changes of ${someOf(changes.latest.value?.undone ?? [], MOST_NAMED)} are undone.`}</span>
       <Button run={() => guarded(() => redo(conversation))}>Redo</Button>
     </p>
   );
@@ -266,11 +269,6 @@ async function redo(conversation: string): Promise<void> {
   const redone = await changes.redo(conversation);
   const places = undonePlaces(redone) || plural(0, "file");
   say([`Reapplied the changes of ${places}`, keptText(redone)].filter(Boolean).join(". "));
-}
-
-function namedFiles(paths: readonly string[]): string {
-  const more = paths.length > MOST_NAMED ? ` and ${paths.length - MOST_NAMED} more` : "";
-  return `${paths.slice(0, MOST_NAMED).join(", ")}${more}`;
 }
 
 /** Above this number of steps, the page has a field that finds a step by its number. */

@@ -1,7 +1,7 @@
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { isWithin } from "../../domain/kit/files.ts";
-import { commandText, shellText } from "../../domain/kit/text.ts";
+import { commandText, shellText, shorten } from "../../domain/kit/text.ts";
 import { type ApprovalRequest, plainScopes } from "../../domain/query/approval.ts";
 import type {
   NetworkScopes,
@@ -263,7 +263,7 @@ function withTilde(path: string, home: string | null): string {
 }
 
 function clipped(text: string, most = 200): string {
-  return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
+  return shorten(text, most);
 }
 
 function isProgram(path: string): boolean {

@@ -1,6 +1,6 @@
 import pc from "picocolors";
 import { Cancelled, ConfigError, UsageError } from "../../../domain/errors.ts";
-import { oneLine, visibleText } from "../../../domain/kit/text.ts";
+import { oneLine, someOf, visibleText } from "../../../domain/kit/text.ts";
 import type {
   KeyReport,
   LoginChoice,
@@ -300,8 +300,7 @@ async function modelOf(models: readonly string[], io: Io): Promise<string> {
   const [first = ""] = models;
   if (models.length === 1) return first;
   if (models.length > 0) {
-    const more = models.length > LISTED ? `, and ${models.length - LISTED} more` : "";
-    io.stderr(`It offers ${visibleText(models.slice(0, LISTED).join(", "))}${more}\n`);
+    io.stderr(`It offers ${visibleText(someOf(models, LISTED))}\n`);
   }
   const told = first === "" ? "Model: " : `Model (Enter for ${visibleText(oneLine(first, 80))}): `;
   for (let time = 0; time < TRIES; time++) {

@@ -3,7 +3,7 @@ import type { BranchOfConversation, Conversations } from "../../../conversation/
 import { blockEnd, endFacts } from "../../../conversation/export/markdown.ts";
 import { UsageError } from "../../../domain/errors.ts";
 import { isPostgres } from "../../../domain/kit/addresses.ts";
-import { ago, clip, countedChoice, localTime, oneLine, visibleText } from "../../../domain/kit/text.ts";
+import { ago, clip, counted, countedChoice, localTime, oneLine, visibleText } from "../../../domain/kit/text.ts";
 import { BlockTally } from "../../../domain/query/host_call.ts";
 import { blockFailure } from "../../../domain/query/query_progress.ts";
 import { steeredAfter, steeredInto, type SteeredMessage } from "../../../domain/query/stored_query.ts";
@@ -49,7 +49,7 @@ export async function printConversations(
       continue;
     }
     const when = localTime(activeAt);
-    const count = `${queries} ${queries === 1 ? "request" : "requests"}`;
+    const count = counted(queries, "request");
     const named = `${oneLine(title, 80)}${running ? " · running" : ""}`;
     const folder = flags.here || workspace === "" ? "" : `  ${workspace}`;
     io.stdout(`${visibleText(`${conversationId}  ${when}  ${count.padStart(12)}  ${named}${folder}`)}\n`);
@@ -141,9 +141,7 @@ export async function deleteConversation(
     const branches = await conversations.branches(branch.conversationId);
     const queries = branches.reduce((sum, one) => sum + one.queries, 0);
     const what = `conversation ${branch.conversationId} "${visibleText(branch.title)}" ` +
-      `(${queries} ${queries === 1 ? "request" : "requests"}, ${branches.length} ${
-        branches.length === 1 ? "branch" : "branches"
-      })`;
+      `(${counted(queries, "request")}, ${counted(branches.length, "branch")})`;
     if (!flags.yes) throw new UsageError(`Cannot delete ${what}: you cannot undo the deletion; confirm it with --yes`);
     await conversations.delete(branch);
     // A PostgreSQL server frees the space itself.
@@ -170,7 +168,7 @@ function conversationLine(
   },
 ): string {
   const color = pc.createColors(io.stdoutColor);
-  const count = `${queries} ${queries === 1 ? "request" : "requests"}`;
+  const count = counted(queries, "request");
   const facts = `${ago(activeAt, now).padStart(10)}  ${count.padStart(12)}`;
   const folder = here || workspace === "" ? "" : visibleText(workspace.split("/").at(-1) ?? "");
   const room = io.columns() - ID_CHARS - facts.length - folder.length - (running ? 10 : 0) - 8;
@@ -221,7 +219,7 @@ export function branchLines(
         ...(branch.branchId === lastUsed ? ["used last"] : []),
         ...(branch.branchId === shown ? ["shown here"] : []),
       ];
-      const count = `${branch.queries} ${branch.queries === 1 ? "request" : "requests"}`;
+      const count = counted(branch.queries, "request");
       const title = titles.get(parent ?? "") === branch.title ? [] : [oneLine(branch.title, 60)];
       const facts = [placeOf(branch, numbers), count, ...marks, ...title].join(" · ");
       lines.push(`${indent}${last ? "└" : "├"} ${branch.branchId}  ${facts}`);

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import type { ExportFormat } from "../../../conversation/export/exported.ts";
 import type { ArchiveCode } from "../../../conversation/export/read_archive.ts";
 import { fileFault, UsageError } from "../../../domain/errors.ts";
-import { visibleText } from "../../../domain/kit/text.ts";
+import { counted, someOf, visibleText } from "../../../domain/kit/text.ts";
 import { MAX_ARCHIVE_BYTES } from "../../../domain/records/conversations.ts";
 import type { Io } from "../../channel.ts";
 import { jsonText } from "../output.ts";
@@ -109,7 +109,7 @@ async function askTrust(
   { functions, classes }: ArchiveCode,
   { path, io, flags }: { readonly path: string; readonly io: Io; readonly flags: ImportFlags },
 ): Promise<void> {
-  const counts = [counted(functions, ["function", "functions"]), counted(classes, ["class", "classes"])];
+  const counts = [countedNames(functions, "function"), countedNames(classes, "class")];
   const code = counts.filter((count) => count !== "").join(" and ");
   const warning = `${visibleText(path)} contains code: ${code}. ` +
     "A request that continues the conversation runs it in the sandbox, with everything that your requests may use.\n";
@@ -122,10 +122,8 @@ async function askTrust(
   throw new UsageError(`Cannot import the conversation: ${why}; if you trust the file, add --trust`);
 }
 
-function counted(names: readonly string[], [one, many]: readonly [string, string]): string {
-  if (names.length === 0) return "";
-  const more = names.length > MAX_NAMES ? `, and ${names.length - MAX_NAMES} more` : "";
-  return `${names.length} ${names.length === 1 ? one : many} (${names.slice(0, MAX_NAMES).join(", ")}${more})`;
+function countedNames(names: readonly string[], one: string): string {
+  return names.length === 0 ? "" : `${counted(names.length, one)} (${someOf(names, MAX_NAMES)})`;
 }
 
 async function* piecesOf(path: string): AsyncGenerator<Uint8Array> {

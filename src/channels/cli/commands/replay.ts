@@ -76,7 +76,7 @@ function whereText({ workspace, copied }: ReplayPlace, recording: Recording): st
   const elsewhere = recording.workspace === from ? "" : ` (recorded in ${recording.workspace})`;
   if (!copied) return `the code runs in ${workspace} itself${elsewhere}`;
   const left = leftOut === 0 ? "" : `, ${leftOut} could not be copied`;
-  return `in a copy of ${from}${elsewhere}: ${files} ${files === 1 ? "file" : "files"}, ${sizeText(bytes)}${left}`;
+  return `in a copy of ${from}${elsewhere}: ${counted(files, "file")}, ${sizeText(bytes)}${left}`;
 }
 
 function sizeText(bytes: number): string {
@@ -149,9 +149,7 @@ function facts({ conversationId }: Recording, queries: readonly QueryReport[]): 
 
 function text(reports: readonly QueryReport[]): string {
   const lines = reports.flatMap(({ query, request, same, differences }) => [
-    `request ${query} ${
-      same ? "same" : `${differences.length} ${differences.length === 1 ? "difference" : "differences"}`
-    } · ${oneLine(request, 80)}`,
+    `request ${query} ${same ? "same" : counted(differences.length, "difference")} · ${oneLine(request, 80)}`,
     ...differences.flatMap(({ place, field, recorded, replayed }) => [
       `  ${place === "" ? field : `${place}: ${field}`}`,
       `    - ${oneLine(recorded, 200)}`,

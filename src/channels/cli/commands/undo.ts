@@ -1,5 +1,5 @@
 import { UsageError } from "../../../domain/errors.ts";
-import { localTime, visibleText } from "../../../domain/kit/text.ts";
+import { counted, localTime, visibleText } from "../../../domain/kit/text.ts";
 import {
   earlierRequest,
   type FileChange,
@@ -116,7 +116,7 @@ function show(report: UndoReport, { io, flags }: { readonly io: Io; readonly fla
   for (const { diff } of files) {
     for (const line of diffLines(diff, { width, paint, most: SHOWN_LINES })) io.stdout(`${line}\n`);
   }
-  const what = flags.redo ? "the undone changes" : `${changes.length} change${changes.length === 1 ? "" : "s"}`;
+  const what = flags.redo ? "the undone changes" : counted(changes.length, "change");
   const where = undonePlaces(report) || "no file, since all are already like this";
   const hint = flags.redo ? "" : " (vis undo --redo reapplies them)";
   if (flags.dryRun) io.stderr(`Would ${flags.redo ? "reapply" : "undo"} ${what} in ${where}\n`);

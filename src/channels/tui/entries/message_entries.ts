@@ -1,5 +1,5 @@
 import { visibleWidth } from "@earendil-works/pi-tui";
-import { elapsedText } from "../../../domain/kit/text.ts";
+import { counted, elapsedText } from "../../../domain/kit/text.ts";
 import { MORE_TEXT, notesBelow, reasonText, stoppedText, takesMore } from "../../../domain/query/outcomes.ts";
 import type { QueryResult } from "../../../domain/query/query_schemas.ts";
 import type { Session } from "../../channel.ts";
@@ -127,7 +127,7 @@ export function endEntry(
 
 export function endLine({ status, iterations, ms, usage, costUsd, confidence }: Facts): string {
   return [
-    `${iterations} ${iterations === 1 ? "step" : "steps"}`,
+    counted(iterations, "step"),
     elapsedText(ms),
     ...amounts.spent({ usage, costUsd }),
     ...(status === "done" && confidence !== null && confidence !== "high" ? [`${confidence} confidence`] : []),

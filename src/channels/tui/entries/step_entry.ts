@@ -1,7 +1,7 @@
 import { truncateToWidth, visibleWidth } from "@earendil-works/pi-tui";
 import type { Conversations } from "../../../conversation/conversations.ts";
 import { messageOf } from "../../../domain/errors.ts";
-import { clip, durationText, oneLine, visibleText } from "../../../domain/kit/text.ts";
+import { clip, counted, durationText, oneLine, visibleText } from "../../../domain/kit/text.ts";
 import { BlockTally, storedDiffs } from "../../../domain/query/host_call.ts";
 import { outcomeOf } from "../../../domain/query/outcomes.ts";
 import { beginsWithPlan } from "../../../domain/query/plan.ts";
@@ -262,7 +262,7 @@ export class OlderEntry extends DrawnEntry {
     const { theme, prefs } = this.#parts.shown();
     if (!prefs.iterations) return [];
     const count = this.#range.to - this.#range.from;
-    const text = this.#problem || `… ${count} ${count === 1 ? "step" : "steps"}`;
+    const text = this.#problem || `… ${counted(count, "step")}`;
     return [theme.dim(text.slice(0, width)), ""];
   }
 

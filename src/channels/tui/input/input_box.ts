@@ -8,7 +8,7 @@ import {
   visibleWidth,
 } from "@earendil-works/pi-tui";
 import { messageOf } from "../../../domain/errors.ts";
-import { harmlessText, visibleText } from "../../../domain/kit/text.ts";
+import { counted, harmlessText, visibleText } from "../../../domain/kit/text.ts";
 import { type AtWord, atWords, type ImageReader, pastedPaths } from "./images.ts";
 import { type AttachedImage, type Outgoing, typedText } from "./outgoing.ts";
 import { VimKeys } from "./vim_keys.ts";
@@ -332,7 +332,7 @@ class Pastes {
     const name = `pasted_${++this.#count}`;
     this.#texts.set(name, text);
     const lines = text.split("\n").length;
-    return `[${name}: ${sizeOf(text.length)}, ${lines} ${lines === 1 ? "line" : "lines"}]`;
+    return `[${name}: ${sizeOf(text.length)}, ${counted(lines, "line")}]`;
   }
 
   countFrom(number: number): void {

@@ -1,5 +1,5 @@
 import { matchesKey, wrapTextWithAnsi } from "@earendil-works/pi-tui";
-import { visibleText } from "../../../domain/kit/text.ts";
+import { counted, visibleText } from "../../../domain/kit/text.ts";
 import { diffLines } from "../../../markdown/terminal/diff_lines.ts";
 import { terminalPaint } from "../../../markdown/terminal/paint.ts";
 import { paint } from "../text/one_line.ts";
@@ -70,7 +70,7 @@ export class Reader {
 
   #tell(found: boolean): void {
     const count = this.text.matches;
-    this.#told = found ? `“${this.#needle}” in ${count} ${count === 1 ? "line" : "lines"}` : `no “${this.#needle}”`;
+    this.#told = found ? `“${this.#needle}” in ${counted(count, "line")}` : `no “${this.#needle}”`;
   }
 
   #forget(): void {

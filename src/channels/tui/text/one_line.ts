@@ -1,5 +1,5 @@
 import { stripTerminalSequences, truncateToWidth } from "@earendil-works/pi-tui";
-import { durationText, oneLine, visibleText } from "../../../domain/kit/text.ts";
+import { counted, durationText, oneLine, visibleText } from "../../../domain/kit/text.ts";
 import { aboutText, type Spend } from "../../../domain/query/model_call.ts";
 
 const UNITS = ["bytes", "KB", "MB", "GB"] as const;
@@ -8,10 +8,10 @@ export const amounts = {
   bytes(count: number): string {
     let [size, unit] = [count, 0];
     while (size >= 1000 && unit < UNITS.length - 1) [size, unit] = [size / 1000, unit + 1];
-    return unit === 0 ? `${count} ${count === 1 ? "byte" : "bytes"}` : `${size.toFixed(1)} ${UNITS[unit]}`;
+    return unit === 0 ? counted(count, "byte") : `${size.toFixed(1)} ${UNITS[unit]}`;
   },
   count(number: number, noun: string): string {
-    return `${number.toLocaleString("en")} ${number === 1 ? noun : noun.replace(/y$/, "ie") + "s"}`;
+    return counted(number, noun, number.toLocaleString("en"));
   },
   tokens(count: number): string {
     if (count < 1_000) return String(count);

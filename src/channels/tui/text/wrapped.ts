@@ -1,5 +1,5 @@
 import { visibleWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
-import { visibleText } from "../../../domain/kit/text.ts";
+import { counted, visibleText } from "../../../domain/kit/text.ts";
 
 const TAB = "    ";
 /** If Vis shows only a few lines, it does not count the lines after this many characters. */
@@ -39,7 +39,7 @@ export function brokenLine(text: string, width: number): readonly string[] {
 const WHOLE = 1_000;
 
 export function moreLines(count: number | null, { most }: { readonly most: number }): string {
-  const rest = count === null || count === 0 ? "more" : `${count} more ${count === 1 ? "line" : "lines"}`;
+  const rest = count === null || count === 0 ? "more" : counted(count, "more line");
   return `… ${rest}${most < WHOLE ? " (Ctrl-O)" : ""}`;
 }
 
