@@ -1,19 +1,3 @@
-import type { BlockCall } from "../domain/query/query_schemas.ts";
-
-/** Returns the commands that failed and did not succeed later, each with its end. */
-export function failedCommands(calls: readonly BlockCall[]): readonly string[] {
-  const failed = new Map<string, string>();
-  for (const { ok, exitCode, outcome = "", action } of calls) {
-    if (exitCode === undefined) continue;
-    const command = action?.subject || "a command";
-    failed.delete(command);
-    if (!ok) {
-      failed.set(command, exitCode ? `${command} ended with code ${exitCode}` : `${command}: ${outcome || "failed"}`);
-    }
-  }
-  return [...failed.values()];
-}
-
 /** Detects whether an answer claims work, for conversations that did no work. A claim is in the first person and about
  * files, code or tests, in a clause without negation, condition or source. An unclear answer is no claim. */
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { blockResult, failedBlock } from "../../src/domain/query/host_call.ts";
 import type { Environment } from "../../src/environment/environment.ts";
 import type { Executed, IterationFrame, OfferedAnswer } from "../../src/iteration/iteration.ts";
-import { settleFinal } from "../../src/iteration/run_iteration.ts";
+import { settleFinal } from "../../src/iteration/settle_final.ts";
 import { AnswerSchema } from "../../src/prompt/answer_schema.ts";
 import type { ReplyFinal } from "../../src/prompt/reply/reply.ts";
 import type { RenderReport } from "../../src/sandbox/sandbox.ts";

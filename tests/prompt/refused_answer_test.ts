@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { refuseFinal, settleRefusal } from "../../src/iteration/run_iteration.ts";
+import { refuseFinal, settleRefusal } from "../../src/iteration/settle_final.ts";
 import { cpuMs } from "../helpers/cpu_ms.ts";
 import { entry, failedEntry } from "./_parts.ts";
 
