@@ -1,11 +1,10 @@
-import { stripVTControlCharacters } from "node:util";
 import { z } from "zod";
 import { HostCallError, messageOf, reasonOf as lowerReason } from "../domain/errors.ts";
 import { inputFault } from "../domain/input_fault.ts";
 import { type Clock, REAL_CLOCK, Semaphore } from "../domain/kit/concurrency.ts";
 import { tenantHome } from "../domain/kit/ids.ts";
-import { clip, counted, oneLine, shorten, visibleText } from "../domain/kit/text.ts";
-import type { CallAction, ShownOutcome } from "../domain/query/host_call.ts";
+import { counted, oneLine, shorten, visibleText } from "../domain/kit/text.ts";
+import type { ShownOutcome } from "../domain/query/host_call.ts";
 import type { Log } from "../logging/log.ts";
 import {
   type ActiveExtensions,
@@ -17,24 +16,15 @@ import {
   joinParts,
   type OwnCall,
   type OwnKeys,
-  type Part,
   scopeOf,
   TookTooLong,
 } from "./active_extensions.ts";
-import { habitsOf, plainResults } from "./habitual_calls.ts";
+import { type OwnPart, ownPart } from "./extension_part.ts";
 import { readExtensionConfig, type SettingSources } from "./read_config.ts";
+import { shownOutput } from "./shown_output.ts";
 import { signatureOf } from "./signatures.ts";
-import type {
-  Before,
-  EnvironmentView,
-  Extension,
-  FileWatcher,
-  FunctionSymbol,
-  Topic,
-  ValueSymbol,
-  WatchOptions,
-} from "./spec.ts";
-import { ActionShape, defineExtension, type NormalExtension, scriptsOf } from "./validate.ts";
+import type { Before, EnvironmentView, Extension, FileWatcher, FunctionSymbol, Topic, WatchOptions } from "./spec.ts";
+import { defineExtension, type NormalExtension, scriptsOf } from "./validate.ts";
 
 interface RegistryOptions extends SettingSources {
   readonly log: Log;
@@ -422,103 +412,6 @@ function tell({ symbol, told, log, extension, env }: Invocation, result: unknown
   }
 }
 
-const LAST_LINES = 8, FAILURE_LINES = 12, FAILED_TESTS = 8;
-const BLOCK_LINES = 9, KEPT_CHARS = 200;
-const FAILED_TEST = /^\s*(?:not ok\b|(?:--- )?FAIL(?:ED|URE)?\b|[✗✖✘✕×●] ?\S)|\.\.\. FAILED\b/i;
-const FAILURE =
-  /^\s*Traceback \(most recent call last\)|\bpanicked at\b|\b(?:\w+Error\b|error)(?: ?\[\w+\]| [A-Z]+\d+)?:/i;
-/** The title of a test that passed or was skipped may contain the words of a failure. */
-const PASSED = /^\s*(?:ok\b|[✓✔√#])|^\s*not ok\b.*# (?:todo|skip)\b|\.\.\. ok\b/i;
-
-const PASS = /^\s*(?:ok\b|[✓✔√])|\.\.\. ok\b/i;
-const SECTION = /^\s*# (?!(?:tests|suites|pass|fail|cancelled|skipped|todo|duration_ms|ok)\b)(?:Subtest: )?(.+)/;
-const PLACE = /^\s+(?:at|location): ?\S/;
-const PLACE_LINES = 40;
-
-function shownOutput(outputs: readonly string[]): string {
-  const texts = outputs.map(linesOf);
-  const lines = texts.flat();
-  const isKept = lines.map(() => false);
-  const isFailed = (at: number): boolean => matchesFailure(lines[at], FAILED_TEST);
-  let names = 0;
-  for (let at = 0; at < lines.length && names < FAILED_TESTS; at++) {
-    if (!isFailed(at)) continue;
-    for (const found of [sectionOf(lines, at), at, placeOf(lines, at)]) if (found !== null) isKept[found] = true;
-    names++;
-  }
-  for (let at = 0, left = Math.max(FAILURE_LINES - names, BLOCK_LINES - 1); at < lines.length && left > 0; at++) {
-    if (!isFailed(at) && (isKept[at] || !matchesFailure(lines[at], FAILURE))) continue;
-    const end = Math.min(lines.length, at + BLOCK_LINES);
-    let next = isKept[at] ? at + 1 : at;
-    for (; left > 0 && next < end && (next === at || !isFailed(next)) && !PASSED.test(lines[next] ?? ""); next++) {
-      if (!isKept[next]) left--;
-      isKept[next] = true;
-    }
-    at = Math.max(at, next - 1);
-  }
-  const last = texts.map((text) => text.length - 1 - text.findLastIndex((line) => PASS.test(line)));
-  const isEnding = last.some((count) => count > 0) || isKept.includes(true);
-  keepLast(isKept, texts.map(({ length }, at) => ({ length, most: isEnding ? last[at] ?? 0 : length })));
-  const shown: string[] = [];
-  let missing = 0;
-  for (const [at, line] of [...lines, null].entries()) {
-    if (line !== null && !isKept[at]) missing++;
-    else {
-      if (missing > 0) shown.push(`… ${counted(missing, "more line")}`);
-      missing = 0;
-      if (line !== null) shown.push(clip(visibleText(line), KEPT_CHARS));
-    }
-  }
-  return shown.join("\n");
-}
-
-function keepLast(
-  isKept: boolean[],
-  texts: readonly { readonly length: number; readonly most: number }[],
-): void {
-  const ends = texts.map(() => 0);
-  for (let left = LAST_LINES, before = 0; left > 0 && left !== before;) {
-    before = left;
-    for (const [at, { most }] of [...texts.entries()].reverse()) {
-      if (left === 0 || ends[at] === most) continue;
-      ends[at] = (ends[at] ?? 0) + 1;
-      left--;
-    }
-  }
-  let end = 0;
-  for (const [at, { length }] of texts.entries()) {
-    end += length;
-    isKept.fill(true, end - (ends[at] ?? 0), end);
-  }
-}
-
-function sectionOf(lines: readonly string[], failed: number): number | null {
-  for (let at = failed - 1; at >= 0; at--) {
-    const name = SECTION.exec((lines[at] ?? "").slice(0, KEPT_CHARS))?.[1];
-    if (name !== undefined) return lines[failed]?.includes(name) ? null : at;
-  }
-  return null;
-}
-
-function placeOf(lines: readonly string[], failed: number): number | null {
-  for (let at = failed + 1; at < Math.min(lines.length, failed + PLACE_LINES); at++) {
-    const line = lines[at] ?? "";
-    if (PLACE.test(line)) return at;
-    if (PASSED.test(line) || matchesFailure(line, FAILED_TEST)) return null;
-  }
-  return null;
-}
-
-function matchesFailure(line = "", pattern: RegExp): boolean {
-  const text = line.slice(0, KEPT_CHARS);
-  return pattern.test(text) && !PASSED.test(text);
-}
-
-function linesOf(output: string): readonly string[] {
-  const plain = stripVTControlCharacters(output).replaceAll("\r\n", "\n").trimEnd();
-  return plain === "" ? [] : plain.split("\n").map((line) => line.trimEnd().split("\r").at(-1) ?? "");
-}
-
 async function pipeline(invocation: Invocation): Promise<unknown> {
   const { symbol } = invocation;
   let call: Call = { env: invocation.env, fn: symbol.fn, args: invocation.args };
@@ -672,152 +565,4 @@ function kindOf(value: unknown): string {
 
 function since(start: number, now: () => number): number {
   return Math.round((now() - start) * 1000) / 1000;
-}
-
-interface OwnPart extends Omit<Part, "nudges"> {
-  readonly extension: NormalExtension;
-  readonly symbols: ReadonlyMap<string, FunctionSymbol | ValueSymbol>;
-  readonly listed: readonly Topic[];
-}
-
-const MADE = new WeakMap<NormalExtension, { readonly prompt: string; readonly part: OwnPart }>();
-
-export function ownPart(extension: NormalExtension, prompt: string): OwnPart {
-  const made = MADE.get(extension);
-  if (made?.prompt === prompt) return made.part;
-  const part = makePart(extension, prompt);
-  MADE.set(extension, { prompt, part });
-  return part;
-}
-
-function makePart(extension: NormalExtension, prompt: string): OwnPart {
-  const { namespace, version, alias: { alias }, allow, globals = [], example } = extension;
-  const symbols = extension.symbols.map((symbol) => [`${alias}.${symbol.name}`, symbol] as const);
-  const functions = symbols.flatMap(([name, symbol]) => symbol.kind === "function" ? [[name, symbol] as const] : []);
-  const block = promptBlock(extension, prompt);
-  return {
-    extension,
-    symbols: new Map(symbols),
-    list: [{ namespace, version }],
-    functions: functions.map(([name]) => name),
-    actions: Object.fromEntries(functions.flatMap(([name, { action }]) => action ? [[name, wordsBy(action)]] : [])),
-    untimed: functions.flatMap(([name, { untimed }]) => untimed ? [name] : []),
-    misnamed: Object.fromEntries(functions.flatMap(([name, { misnamed }]) => misnamed ? [[name, misnamed]] : [])),
-    reads: (name, args, request) =>
-      functions.some(([own, symbol]) =>
-        own === name && (request.onlyReads && symbol.inPlans || onlyReads(symbol, extension, args))
-      ),
-    constants: Object.fromEntries(symbols.flatMap(([name, one]) => one.kind === "value" ? [[name, one.value]] : [])),
-    grants: { net: [], read: [], write: [], env: [], ...allow },
-    globals,
-    modules: scriptsOf(extension),
-    blocks: block === "" ? [] : [block],
-    habits: habitsOf(functions.map(([, symbol]) => [symbol, symbol.usage ?? exampleOf(alias, symbol)])),
-    plain: plainResults(functions),
-    listed: symbols.map(([name, symbol]) => ({ name, doc: symbol.doc })),
-    example,
-    doc: (wanted) => {
-      if (wanted === alias || Object.hasOwn(extension.modules ?? {}, wanted)) {
-        return [extension.doc, block, unshownLines(extension)].filter((text) => text !== "").join("\n");
-      }
-      const found = symbols.find(([name]) => name === wanted);
-      return found ? symbolDoc(alias, found[1]) : null;
-    },
-  };
-}
-
-const SHOWN = 12;
-const EXAMPLE_BUDGET = 1_000;
-const MAX_INLINE = 80;
-
-function promptBlock(extension: NormalExtension, prompt: string): string {
-  const { alias } = extension.alias;
-  const full = extension.shown ?? SHOWN;
-  if (full === 0 && prompt.trim() === "") return "";
-  const shown = extension.symbols.slice(0, full);
-  const rest = extension.symbols.slice(full).map((symbol) => symbol.name);
-  const head = [`## ${alias}`, ...(prompt.trim() === "" ? [] : [prompt.trim()])];
-  const lines = shown.map((symbol) => symbolLine(alias, symbol));
-  let length = [...head, ...lines].join("\n").length;
-  const described = lines.map((line, at) => {
-    const symbol = shown[at];
-    const example = symbol?.kind === "function" ? symbol.examples?.[0] : undefined;
-    if (example === undefined || length + example.length + 8 > EXAMPLE_BUDGET) return line;
-    length += example.length + 8;
-    return `${line}\n  e.g. ${example}`;
-  });
-  const more = rest.length > 0 ? [`More (doc): ${rest.join(", ")}`] : [];
-  return [...head, ...described, ...more].join("\n");
-}
-
-function unshownLines({ alias: { alias }, symbols, shown }: NormalExtension): string {
-  return shown === 0 ? symbols.map((symbol) => symbolLine(alias, symbol)).join("\n") : "";
-}
-
-function symbolDoc(alias: string, symbol: FunctionSymbol | ValueSymbol): string {
-  if (symbol.kind === "value") return symbolLine(alias, symbol);
-  const examples = symbol.examples?.length ? symbol.examples : [exampleOf(alias, symbol)];
-  return [signatureOf(alias, symbol), symbol.doc, ...examples.map((example) => `e.g. ${example}`)].join("\n");
-}
-
-function symbolLine(alias: string, symbol: FunctionSymbol | ValueSymbol): string {
-  const doc = symbol.doc.replace(/\s*\n\s*/g, " ");
-  if (symbol.kind === "function") return `${brief(signatureOf(alias, symbol))}  // ${doc}`;
-  const text = JSON.stringify(symbol.value) ?? "undefined";
-  return `${alias}.${symbol.name}${text.length <= MAX_INLINE ? ` = ${text}` : `: ${typeof symbol.value}`}  // ${doc}`;
-}
-
-/** Each model call contains the short form, which omits obvious parts; `doc()` shows the whole signature. */
-function brief(signature: string): string {
-  return signature.replace(/: (?:string|number|boolean)(?=[,)}])/g, "")
-    .replaceAll("string | string[]", "string|string[]")
-    .replace(/\boptions\?: (?=\{(?:\w+\?[^{},]*(?:, |\}))+)/g, "")
-    .replace(/Promise<(.*)>$/, "$1");
-}
-
-function exampleOf(alias: string, symbol: FunctionSymbol): string {
-  const signature = signatureOf(alias, symbol);
-  const parameters = signature.slice(signature.indexOf("(") + 1, signature.lastIndexOf("): Promise<"));
-  const names = [...topLevel(parameters)].map((parameter) => parameter.slice(0, parameter.indexOf(":")).trim());
-  const required = names.filter((name) => name !== "" && !name.endsWith("?") && !name.startsWith("..."));
-  return `await ${alias}.${symbol.name}(${required.join(", ")})`;
-}
-
-function* topLevel(list: string): Generator<string> {
-  let depth = 0;
-  let start = 0;
-  for (let at = 0; at < list.length; at++) {
-    if ("{[(<".includes(list.charAt(at))) depth++;
-    if ("}])>".includes(list.charAt(at))) depth--;
-    if (list.charAt(at) !== "," || depth > 0) continue;
-    yield list.slice(start, at);
-    start = at + 1;
-  }
-  yield list.slice(start);
-}
-
-/** Without `reads`, a function counts as only reading if `readOnly` loads the function. */
-function onlyReads(
-  { name, reads }: FunctionSymbol,
-  { readOnly }: NormalExtension,
-  args: readonly unknown[],
-): boolean {
-  if (typeof reads !== "function") return reads ?? (readOnly === true || readOnly?.symbols.includes(name) === true);
-  try {
-    return reads(...args) === true;
-  } catch {
-    return false; // No schema has checked the arguments yet.
-  }
-}
-
-function wordsBy(action: NonNullable<FunctionSymbol["action"]>): (args: readonly unknown[]) => CallAction | null {
-  if (typeof action !== "function") return () => action;
-  return (args) => {
-    try {
-      const words = action(...args);
-      return ActionShape.safeParse(words).success ? words : null;
-    } catch {
-      return null; // No schema has checked the arguments yet.
-    }
-  };
 }

@@ -4,7 +4,7 @@ import { realm } from "../../extensions/realm.ts";
 import { shippedExtensions } from "../../src/app/settings/settings.ts";
 import { type RealmIndex, realmScripts } from "../../src/extension/loader.ts";
 import { validate } from "../../src/extension/mod.ts";
-import { ownPart } from "../../src/extension/registry.ts";
+import { ownPart } from "../../src/extension/extension_part.ts";
 
 Deno.test("while a plan is made, only functions of shipped extensions that change nothing may be called", async () => {
   const scripts: RealmIndex = realm;

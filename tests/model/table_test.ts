@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { realm } from "../../extensions/realm.ts";
 import { realmScripts } from "../../src/extension/loader.ts";
 import { validate } from "../../src/extension/mod.ts";
-import { ownPart } from "../../src/extension/registry.ts";
+import { ownPart } from "../../src/extension/extension_part.ts";
 import { startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
 import table from "../../extensions/tabular/mod.ts";

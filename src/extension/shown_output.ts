@@ -1,0 +1,99 @@
+import { stripVTControlCharacters } from "node:util";
+import { clip, counted, visibleText } from "../domain/kit/text.ts";
+
+const LAST_LINES = 8, FAILURE_LINES = 12, FAILED_TESTS = 8;
+const BLOCK_LINES = 9, KEPT_CHARS = 200;
+const FAILED_TEST = /^\s*(?:not ok\b|(?:--- )?FAIL(?:ED|URE)?\b|[✗✖✘✕×●] ?\S)|\.\.\. FAILED\b/i;
+const FAILURE =
+  /^\s*Traceback \(most recent call last\)|\bpanicked at\b|\b(?:\w+Error\b|error)(?: ?\[\w+\]| [A-Z]+\d+)?:/i;
+/** The title of a test that passed or was skipped may contain the words of a failure. */
+const PASSED = /^\s*(?:ok\b|[✓✔√#])|^\s*not ok\b.*# (?:todo|skip)\b|\.\.\. ok\b/i;
+
+const PASS = /^\s*(?:ok\b|[✓✔√])|\.\.\. ok\b/i;
+const SECTION = /^\s*# (?!(?:tests|suites|pass|fail|cancelled|skipped|todo|duration_ms|ok)\b)(?:Subtest: )?(.+)/;
+const PLACE = /^\s+(?:at|location): ?\S/;
+const PLACE_LINES = 40;
+
+export function shownOutput(outputs: readonly string[]): string {
+  const texts = outputs.map(linesOf);
+  const lines = texts.flat();
+  const isKept = lines.map(() => false);
+  const isFailed = (at: number): boolean => matchesFailure(lines[at], FAILED_TEST);
+  let names = 0;
+  for (let at = 0; at < lines.length && names < FAILED_TESTS; at++) {
+    if (!isFailed(at)) continue;
+    for (const found of [sectionOf(lines, at), at, placeOf(lines, at)]) if (found !== null) isKept[found] = true;
+    names++;
+  }
+  for (let at = 0, left = Math.max(FAILURE_LINES - names, BLOCK_LINES - 1); at < lines.length && left > 0; at++) {
+    if (!isFailed(at) && (isKept[at] || !matchesFailure(lines[at], FAILURE))) continue;
+    const end = Math.min(lines.length, at + BLOCK_LINES);
+    let next = isKept[at] ? at + 1 : at;
+    for (; left > 0 && next < end && (next === at || !isFailed(next)) && !PASSED.test(lines[next] ?? ""); next++) {
+      if (!isKept[next]) left--;
+      isKept[next] = true;
+    }
+    at = Math.max(at, next - 1);
+  }
+  const last = texts.map((text) => text.length - 1 - text.findLastIndex((line) => PASS.test(line)));
+  const isEnding = last.some((count) => count > 0) || isKept.includes(true);
+  keepLast(isKept, texts.map(({ length }, at) => ({ length, most: isEnding ? last[at] ?? 0 : length })));
+  const shown: string[] = [];
+  let missing = 0;
+  for (const [at, line] of [...lines, null].entries()) {
+    if (line !== null && !isKept[at]) missing++;
+    else {
+      if (missing > 0) shown.push(`… ${counted(missing, "more line")}`);
+      missing = 0;
+      if (line !== null) shown.push(clip(visibleText(line), KEPT_CHARS));
+    }
+  }
+  return shown.join("\n");
+}
+
+function keepLast(
+  isKept: boolean[],
+  texts: readonly { readonly length: number; readonly most: number }[],
+): void {
+  const ends = texts.map(() => 0);
+  for (let left = LAST_LINES, before = 0; left > 0 && left !== before;) {
+    before = left;
+    for (const [at, { most }] of [...texts.entries()].reverse()) {
+      if (left === 0 || ends[at] === most) continue;
+      ends[at] = (ends[at] ?? 0) + 1;
+      left--;
+    }
+  }
+  let end = 0;
+  for (const [at, { length }] of texts.entries()) {
+    end += length;
+    isKept.fill(true, end - (ends[at] ?? 0), end);
+  }
+}
+
+function sectionOf(lines: readonly string[], failed: number): number | null {
+  for (let at = failed - 1; at >= 0; at--) {
+    const name = SECTION.exec((lines[at] ?? "").slice(0, KEPT_CHARS))?.[1];
+    if (name !== undefined) return lines[failed]?.includes(name) ? null : at;
+  }
+  return null;
+}
+
+function placeOf(lines: readonly string[], failed: number): number | null {
+  for (let at = failed + 1; at < Math.min(lines.length, failed + PLACE_LINES); at++) {
+    const line = lines[at] ?? "";
+    if (PLACE.test(line)) return at;
+    if (PASSED.test(line) || matchesFailure(line, FAILED_TEST)) return null;
+  }
+  return null;
+}
+
+function matchesFailure(line = "", pattern: RegExp): boolean {
+  const text = line.slice(0, KEPT_CHARS);
+  return pattern.test(text) && !PASSED.test(text);
+}
+
+function linesOf(output: string): readonly string[] {
+  const plain = stripVTControlCharacters(output).replaceAll("\r\n", "\n").trimEnd();
+  return plain === "" ? [] : plain.split("\n").map((line) => line.trimEnd().split("\r").at(-1) ?? "");
+}
