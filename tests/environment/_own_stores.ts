@@ -1,4 +1,4 @@
-import { ExtensionStore } from "../../src/environment/environment_for_extensions.ts";
+import { ExtensionStore } from "../../src/environment/extension_store.ts";
 import type { OwnStore } from "../../src/extension/mod.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
 import type { Store } from "../../src/persistence/store.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ExtensionStore } from "../../src/environment/environment_for_extensions.ts";
+import { ExtensionStore } from "../../src/environment/extension_store.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
 import { SqliteMaintenance } from "../../src/persistence/sqlite/maintenance.ts";
 import { withDatabase } from "../helpers/with_database.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ExtensionStore } from "../../src/environment/environment_for_extensions.ts";
+import { ExtensionStore } from "../../src/environment/extension_store.ts";
 import { type EnvironmentView, type Extension, fn, z } from "../../src/extension/mod.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
 import { sample } from "../extension/_sample.ts";

@@ -19,7 +19,8 @@ import type {
   TrustFacts,
 } from "../../domain/admin_reports.ts";
 import type { SettingsSection } from "../../domain/settings_section.ts";
-import { ConversationPrograms, ExtensionStore } from "../../environment/environment_for_extensions.ts";
+import { ConversationPrograms } from "../../environment/environment_for_extensions.ts";
+import { ExtensionStore } from "../../environment/extension_store.ts";
 import { discoverFolders, type FoundFolder, isWanted } from "../../extension/discover.ts";
 import { type ExtensionFolder, extensionOfFiles, readExtensionFolder } from "../../extension/folder.ts";
 import type { Skipped } from "../../extension/loader.ts";
