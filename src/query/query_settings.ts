@@ -1,5 +1,4 @@
 import type { ApprovalRules } from "../domain/query/approval.ts";
-import { READING_MODES, type ReadingMode } from "../domain/query/outcomes.ts";
 import type { EnvironmentParts } from "../environment/environment_parts.ts";
 import type { Environment } from "../environment/environment.ts";
 import type { IterationFrame } from "../iteration/iteration.ts";
@@ -11,6 +10,7 @@ import type { PromptEnvironment } from "../prompt/prompt.ts";
 import type { ReasoningLevel } from "../providers/provider.ts";
 import type { Router } from "../providers/router/router.ts";
 import { type ModelPreference, type ModelRoute, namedRoutes, unpriced } from "../providers/router/routes.ts";
+import type { Steering } from "./steering.ts";
 
 export interface QuerySettings {
   readonly budget: number;
@@ -85,33 +85,6 @@ export function needsPrice({ costUsd, priced = false }: Pick<QueryLimits, "costU
   return priced || costUsd !== null;
 }
 
-// `readingModeOf` finds the mode by these texts. Sub-queries and retries get the same instructions, and so the same
-// mode.
-const PLANNING = `Make a plan, and change nothing: calls that could change something are refused in this request.
-Read what the plan depends on. Answer with the plan in Markdown: what you would change, in which files and in which order,
-how you would check it, and what is still unclear. The user's next request may tell you to carry it out.`;
-
-const REVIEWING = `Review, and change nothing: calls that could change something are refused in this request.
-Read the whole change, then the code that calls it and that it calls. Report only what is wrong: faults, losses of data,
-races, holes in security, broken interfaces, tests that cannot fail. Leave style out. Answer in Markdown, the worst
-finding first: each with path:line, an input or order of events that fails, and the smallest repair. If you are not sure,
-check it or leave it out. If nothing is wrong, say so, and what you checked.`;
-
-const ASIDE =
-  `This is a question beside the work: calls that could change something are refused. Answer it in a few sentences.
-The variable conversation has the work so far, if there is any.`;
-
-const READING: Readonly<Record<ReadingMode, string>> = { plan: PLANNING, review: REVIEWING, aside: ASIDE };
-
-export function readingInstructions(instructions: string, mode: ReadingMode): string {
-  return [instructions, READING[mode]].filter((text) => text !== "").join("\n\n");
-}
-
-/** Returns null if the query may change things. */
-export function readingModeOf({ instructions }: { readonly instructions: string }): ReadingMode | null {
-  return READING_MODES.find((mode) => instructions.includes(READING[mode])) ?? null;
-}
-
 export type ModelCalls = Pick<Router, "ask" | "current" | "routes">;
 
 /** Returns the named model, or the root model. A preference chooses a model for each call. */
@@ -136,60 +109,4 @@ export function unpricedRoute(routes: readonly ModelRoute[], name: string | null
   if (root === undefined) return null;
   const prefer = name !== null && isPreference(name) ? name : null;
   return unpriced(name === null || prefer !== null ? routes : namedRoutes([root, ...others], name), { prefer });
-}
-
-export class Steering {
-  #waiting: { readonly text: string; readonly settle: (shown: boolean) => void }[] = [];
-  #ended = false;
-  #follower: (texts: readonly string[]) => void = () => {};
-
-  /** Calls `follower` after each change with the messages that wait, oldest first. */
-  follow(follower: (texts: readonly string[]) => void): void {
-    this.#follower = follower;
-    if (this.#waiting.length > 0) this.#changed();
-  }
-
-  #changed(): void {
-    this.#follower(this.#waiting.map(({ text }) => text));
-  }
-
-  /** Resolves with true when a call shows the text. Resolves with false if the query ended first, the signal withdrew
-   * the text, or Vis could not store it. */
-  add(text: string, signal?: AbortSignal): Promise<boolean> {
-    if (this.#ended || signal?.aborted) return Promise.resolve(false);
-    return new Promise((settle) => {
-      const one = { text, settle };
-      this.#waiting.push(one);
-      this.#changed();
-      signal?.addEventListener("abort", () => {
-        if (!this.#waiting.includes(one)) return;
-        this.#waiting = this.#waiting.filter((other) => other !== one);
-        this.#changed();
-        settle(false);
-      }, { once: true });
-    });
-  }
-
-  /** Returns the queued messages, oldest first, for the next model call. They count as shown when `store` has stored
-   * them. */
-  async take(store: (texts: readonly string[]) => Promise<void>): Promise<readonly string[]> {
-    const taken = this.#waiting;
-    this.#waiting = [];
-    const texts = taken.map(({ text }) => text);
-    let shown = false;
-    try {
-      if (texts.length > 0) await store(texts);
-      shown = true;
-      return texts;
-    } finally {
-      if (taken.length > 0) this.#changed();
-      for (const { settle } of taken) settle(shown);
-    }
-  }
-
-  /** The caller makes no further call, so waiting messages settle with false. */
-  end(): void {
-    this.#ended = true;
-    for (const { settle } of this.#waiting.splice(0)) settle(false);
-  }
 }

@@ -25,13 +25,14 @@ import {
   NO_EXTRAS,
   type RequestExtras,
 } from "../prompt/prompt.ts";
+import { readingModeOf } from "../prompt/reading_modes.ts";
 import type { ModelMessage } from "../providers/provider.ts";
 import { buildContext, handoverOf } from "./build_context.ts";
 import { Ledger, LedgerCalls, QueryDeadline } from "./limits.ts";
 import { QueryApprovals } from "./query_approvals.ts";
 import { QueryState, type Unusable } from "./query_state.ts";
 import { type BegunQuery, type Prepared, QueryLoop } from "./query_loop.ts";
-import { chosenRoute, type QueryParts, readingModeOf } from "./query_settings.ts";
+import { chosenRoute, type QueryParts } from "./query_settings.ts";
 import { Subcalls } from "./subcalls.ts";
 
 export interface QueryLeft extends LeftQuery {

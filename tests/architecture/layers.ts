@@ -75,7 +75,7 @@ export const DOORS: Readonly<Record<string, readonly string[]>> = {
     "src/persistence/sqlite/maintenance.ts",
     "src/persistence/copy_store.ts",
   ],
-  "src/query/": ["src/query/run_query.ts", "src/query/query_settings.ts"],
+  "src/query/": ["src/query/run_query.ts", "src/query/query_settings.ts", "src/query/steering.ts"],
   "src/channels/http/": [
     "src/channels/http/start_http.ts",
     "src/channels/http/http_parts.ts",

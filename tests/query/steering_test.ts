@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { conversationText } from "../../src/channels/cli/commands/conversations.ts";
 import { exportHtml } from "../../src/conversation/export/html.ts";
 import { exportMarkdown } from "../../src/conversation/export/markdown.ts";
-import { Steering } from "../../src/query/query_settings.ts";
+import { Steering } from "../../src/query/steering.ts";
 import { type Engine, startEngine } from "../helpers/engine.ts";
 import { until } from "../helpers/until.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";

@@ -1,0 +1,56 @@
+/** Keeps messages that the user sends while a query runs, until the next model call. */
+export class Steering {
+  #waiting: { readonly text: string; readonly settle: (shown: boolean) => void }[] = [];
+  #ended = false;
+  #follower: (texts: readonly string[]) => void = () => {};
+
+  /** Calls `follower` after each change with the messages that wait, oldest first. */
+  follow(follower: (texts: readonly string[]) => void): void {
+    this.#follower = follower;
+    if (this.#waiting.length > 0) this.#changed();
+  }
+
+  #changed(): void {
+    this.#follower(this.#waiting.map(({ text }) => text));
+  }
+
+  /** Resolves with true when a call shows the text. Resolves with false if the query ended first, the signal withdrew
+   * the text, or Vis could not store it. */
+  add(text: string, signal?: AbortSignal): Promise<boolean> {
+    if (this.#ended || signal?.aborted) return Promise.resolve(false);
+    return new Promise((settle) => {
+      const one = { text, settle };
+      this.#waiting.push(one);
+      this.#changed();
+      signal?.addEventListener("abort", () => {
+        if (!this.#waiting.includes(one)) return;
+        this.#waiting = this.#waiting.filter((other) => other !== one);
+        this.#changed();
+        settle(false);
+      }, { once: true });
+    });
+  }
+
+  /** Returns the queued messages, oldest first, for the next model call. They count as shown when `store` has stored
+   * them. */
+  async take(store: (texts: readonly string[]) => Promise<void>): Promise<readonly string[]> {
+    const taken = this.#waiting;
+    this.#waiting = [];
+    const texts = taken.map(({ text }) => text);
+    let shown = false;
+    try {
+      if (texts.length > 0) await store(texts);
+      shown = true;
+      return texts;
+    } finally {
+      if (taken.length > 0) this.#changed();
+      for (const { settle } of taken) settle(shown);
+    }
+  }
+
+  /** The caller makes no further call, so waiting messages settle with false. */
+  end(): void {
+    this.#ended = true;
+    for (const { settle } of this.#waiting.splice(0)) settle(false);
+  }
+}
