@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 9a005c81d598273a97cdad3fc76d1c9cbe38d0c85411b842c3f93552d574e8da
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: e728540c6d51fa41e0b3b51a51738222e66a58c146d1bd81c04eb5738647e637
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -1016,6 +1016,13 @@ export declare function messageOf(error: unknown): string;
 /** Returns the message for use after a colon: its first letter becomes small. "Vis", a single word, and a first word
  * such as "JSON" stay. */
 export declare function reasonOf(error: unknown): string;
+export declare function counted(count: number | bigint, one: string, digits?: string): string;
+export declare function clip(text: string, limit: number): string;
+/** A shortened text has at most `limit` UTF-16 units, ends with "…", and does not end within a surrogate pair. */
+export declare function shorten(text: string, limit: number): string;
+export declare function oneLine(text: string, limit: number): string;
+/** Joins the first `most` texts, and counts the others. */
+export declare function someOf(texts: readonly string[], most?: number, between?: string): string;
 /** Returns a command as an approval shows it: the folder, the variables and the input precede the words. */
 export declare function commandText(command: string | readonly string[], { cwd, env, input }: {
   readonly cwd?: string;
