@@ -156,7 +156,7 @@ export const ConfigSchema = z.strictObject({
       "Longest time of a request in milliseconds, without the time in which it waits for your answers; null for no limit. At the limit, Vis stops running calls and blocks, and the request ends with the reason limit_time",
     ),
     subcalls: positive.nullable().default(null).describe(
-      "Maximum number of model calls and sub-queries by the blocks of a request; null for no limit. At the limit, each further call fails with an error in the block",
+      "Maximum number of model calls and sub-queries by the blocks of a request; null for no limit. At the limit, each further model call or sub-query fails with an error in the block",
     ),
     depth: z.int().min(0).max(5).default(1).describe(
       "Maximum depth of nested sub-queries, 0 to 5; 0 for no sub-queries. At the limit, a deeper sub-query fails with an error in the block",

@@ -21,8 +21,8 @@ function addConversations(program: Command, context: Context): void {
   );
   group.command("list")
     .description("list the latest conversations of all workspaces")
-    .option("--limit <n>", "at most N conversations", positiveInteger, 20)
-    .option("--here", "only conversations of this workspace, the current folder", false)
+    .option("--limit <n>", "list at most N conversations", positiveInteger, 20)
+    .option("--here", "list only conversations of this workspace, the current folder", false)
     .addOption(output())
     .option(...FLAGS.storedDb)
     .action(action(context, async () => (await import("../commands/conversations.ts")).printConversations));
@@ -32,7 +32,7 @@ function addConversations(program: Command, context: Context): void {
       "[id]",
       "conversation or branch id; a unique prefix of at least 8 characters is enough (default: the latest conversation of this workspace)",
     )
-    .option("--query <n>", "only this request, counted from 1", positiveInteger)
+    .option("--query <n>", "show only this request, counted from 1", positiveInteger)
     .addOption(output())
     .option(...FLAGS.storedDb)
     .action(action(context, async () => (await import("../commands/conversations.ts")).showConversation));
@@ -148,7 +148,7 @@ function addVars(program: Command, context: Context): void {
     .option("--at <iteration>", "show the state after a step: N of the branch, or REQUEST.STEP; not with --diff")
     .option("--history <name>", "show the versions of a variable and the code that made them")
     .option("--diff <name...>", "compare two versions: NAME V1 V2, or NAME for the last two versions")
-    .option("--limit <n>", "with --history, at most the newest N versions", positiveInteger, 20)
+    .option("--limit <n>", "with --history, show at most the newest N versions", positiveInteger, 20)
     .option(...FLAGS.json)
     .option(...FLAGS.storedDb)
     .option(...FLAGS.cwd)
@@ -209,17 +209,21 @@ function addSearch(program: Command, context: Context): void {
       "search requests, code and answers for texts with all words, best matches first; words of scripts without spaces, newest first",
     )
     .argument("<text...>", "words to search for")
-    .option("--conversation <id>", "only this conversation; a unique prefix of at least 8 characters is enough")
+    .option("--conversation <id>", "search only this conversation; a unique prefix of at least 8 characters is enough")
     .addOption(
-      new Option("--kind <kind>", "only this kind of text (default: all three)").choices(["request", "code", "answer"]),
+      new Option("--kind <kind>", "search only this kind of text (default: all three)").choices([
+        "request",
+        "code",
+        "answer",
+      ]),
     )
     .option(
       "--since <time>",
-      "only after this time: 2026-11-22, 2026-11-22T10:30, or an age in m, h, d or w, such as 3d",
+      "search only after this time: 2026-11-22, 2026-11-22T10:30, or an age in m, h, d or w, such as 3d",
       timeArgument,
     )
-    .option("--until <time>", "only before this time, in the same forms", timeArgument)
-    .option("--limit <n>", "at most N results", positiveInteger, 20)
+    .option("--until <time>", "search only before this time, in the forms of --since", timeArgument)
+    .option("--limit <n>", "print at most N results", positiveInteger, 20)
     .option(...FLAGS.storedDb)
     .option(...FLAGS.json)
     .action(action(context, async () => (await import("../commands/search.ts")).searchCommand));
@@ -228,14 +232,14 @@ function addSearch(program: Command, context: Context): void {
     .addOption(
       new Option("--level <level>", "minimum level").choices(LOG_LEVELS).argParser(levelArgument).default("info"),
     )
-    .option("--conversation <id>", "only this conversation; a unique prefix of at least 8 characters is enough")
-    .option("--query <id>", "only this request; a unique prefix of at least 8 characters is enough")
+    .option("--conversation <id>", "show only this conversation; a unique prefix of at least 8 characters is enough")
+    .option("--query <id>", "show only this request; a unique prefix of at least 8 characters is enough")
     .option(
       "--since <time>",
-      "only after this time: 2026-11-22, 2026-11-22T10:30, or an age in m, h, d or w, such as 3d",
+      "show only entries after this time: 2026-11-22, 2026-11-22T10:30, or an age in m, h, d or w, such as 3d",
       timeArgument,
     )
-    .option("--limit <n>", "at most the newest N entries", positiveInteger, 100)
+    .option("--limit <n>", "show at most the newest N entries", positiveInteger, 100)
     .option("-f, --follow", "keep printing new entries until Ctrl-C", false)
     .option(...FLAGS.storedDb)
     .option("--json", "print one JSON object per line", false)
@@ -244,7 +248,7 @@ function addSearch(program: Command, context: Context): void {
 
 function addUndo(program: Command, context: Context): void {
   program.command("undo")
-    .description("undo recorded file changes, by default those of the last request that changed files")
+    .description("undo recorded file changes; by default, the changes of the last request that changed files")
     .option("--list", "list the recorded file changes, newest first, and which of them are undone", false)
     .option("--last <n>", "undo the last N changes", positiveInteger)
     .addOption(
