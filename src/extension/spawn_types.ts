@@ -37,8 +37,8 @@ export interface SpawnOptions {
   readonly lifetime?: "call" | "conversation";
   /** Vis shows this title to the user if the program ends with a run that lasts for one request only. */
   readonly title?: string;
-  /** The program may change these absolute paths instead of the workspace, and its temporary folder. Repositories and
-   * their `.vis` stay unchanged, except paths named here: `.git`, or paths in it. */
+  /** The program may change these absolute paths instead of the workspace, and its temporary folder. `.git` and `.vis`
+   * stay unchanged, unless the paths name `.git` or a path in it. */
   readonly write?: readonly string[];
   /** The program must not change these absolute paths even inside the paths of `write`. */
   readonly keep?: readonly string[];

@@ -82,7 +82,7 @@ export interface RunReport {
   readonly notes: readonly string[];
 }
 
-/** The rules are in docs/internals/protocol.md ("Finals", step 2). */
+/** docs/internals/protocol.md ("Finals", step 2) has the rules of rendering. */
 export type RenderReport =
   | { readonly ok: true; readonly from: "variable" | "template" | "literal"; readonly text: string }
   | { readonly ok: false; readonly reason: string };

@@ -387,7 +387,7 @@ const OPERATOR = /&&|\|\||[;|\n]/y;
 /** Shells take these parts of a word literally; quoted parts lose their quotes. */
 const PIECE = /([\w\-./:=,+@%^]+)|'([\x20-\x26\x28-\x7e]*)'|"([\x20\x23\x25-\x5b\x5d-\x5f\x61-\x7e]*)"/y;
 
-/** If the result has `parts`, a POSIX shell runs exactly these programs with these arguments. */
+/** If the result has `parts`, a POSIX shell runs at most these programs, with these arguments. */
 export function readCommandLine(text: string): CommandLine {
   const parts: string[][] = [];
   let words: string[] = [];

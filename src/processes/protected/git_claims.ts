@@ -432,7 +432,7 @@ function wordsThatRun(value: string, home: string): Iterable<Word> {
   };
   let text = value.replace(/\$\{?HOME\}?/g, home);
   for (let before = ""; before !== text;) [before, text] = [text, text.replace(TOP, ".")];
-  // Blanks belong to a path in quotes, and after a backslash.
+  // A blank may be a part of a path in quotes, or follow a backslash.
   for (const quoted of text.matchAll(/"([^"]*)"|'([^']*)'/g)) {
     for (const part of quoted.slice(1)) take(part ?? "", "word");
   }

@@ -551,7 +551,7 @@ function isUrl(value: object): boolean {
   return false;
 }
 
-/** Prototypes of the language and of the host carry their name as a data property under Symbol.toStringTag. */
+/** Most prototypes of the language and of the host carry their name as a data property under Symbol.toStringTag. */
 function builtIn(value: object): string | null {
   if (own.isBoxed(value)) return "a boxed primitive";
   if (own.isPromise(value)) return "a promise";
@@ -677,7 +677,7 @@ function sameKeys(a: readonly string[], b: readonly string[]): boolean {
   return true;
 }
 
-/** A loop over a sparse array of length 4e9 would not end, so this function checks a sample. */
+/** A loop over a sparse array of length 4e9 would take too long, so this function checks a sample. */
 function isSparse(value: readonly unknown[]): boolean {
   const { length } = value;
   if (length <= 64) return false;

@@ -125,7 +125,7 @@ export const ALLOWED: readonly CallName[] = [
   "uname",
 ];
 
-/** Only the low 32 bits of a number count, as in the kernel for arguments of type int. */
+/** For `oneOf`, `none` and `some`, the low 32 bits count, as in the kernel for arguments of type int. */
 interface GuardedCall {
   readonly name: CallName;
   readonly checks: readonly {
