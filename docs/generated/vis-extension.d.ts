@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: e728540c6d51fa41e0b3b51a51738222e66a58c146d1bd81c04eb5738647e637
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 0d72ee289178ec63e5b243be4a746be014d2f78f364d36b6760a7b5156b7dc7f
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -275,8 +275,8 @@ export interface SpawnOptions {
   readonly lifetime?: "call" | "conversation";
   /** Vis shows this title to the user if the program ends with a run that lasts for one request only. */
   readonly title?: string;
-  /** The program may change these absolute paths instead of the workspace, and its temporary folder. Repositories and
-   * their `.vis` stay unchanged, except paths named here: `.git`, or paths in it. */
+  /** The program may change these absolute paths instead of the workspace, and its temporary folder. `.git` and `.vis`
+   * stay unchanged, unless the paths name `.git` or a path in it. */
   readonly write?: readonly string[];
   /** The program must not change these absolute paths even inside the paths of `write`. */
   readonly keep?: readonly string[];
