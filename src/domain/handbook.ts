@@ -9,7 +9,7 @@ export interface Section extends Found {
 
 const HEADING = /^(#{1,3}) (.+)$/;
 const TEXT_WEIGHT = 0.4;
-/** A search is usually for a task, which the guide explains. Pages that compare agents mention many terms without an
+/** Most searches are about a task, and the guide explains tasks. Pages that compare agents mention many terms without an
  * explanation. */
 const FOR_USERS = /^guide\/(?!compare|coming-from)/, USERS_WEIGHT = 1.6;
 

@@ -272,7 +272,8 @@ class HeldFile {
     if (this.#file !== null) HeldFile.#closing.register(this, this.#file);
   }
 
-  /** Returns whether the file may still exist anywhere; false for an open file that an editor has replaced. Links and pipes give false. */
+  /** Returns whether the file may still exist anywhere; false for an open file that an editor has replaced. Links
+   * and pipes give false. */
   get isThere(): boolean {
     return this.facts.isFile && (this.#file === null || fstatSync(this.#file).nlink !== 0);
   }

@@ -489,7 +489,7 @@ export class ActiveRun {
   readonly #untimedBefore: number;
   #cancelled = false;
   #settled = false;
-  /** Since this time, the child has waited only for calls with their own deadlines. `before` is the total of earlier
+  /** Since the time `since`, the child has waited only for calls with their own deadlines. `before` is the total of earlier
    * waits. */
   #waiting: { readonly since: number | null; readonly before: number } = { since: null, before: 0 };
   #overdue = false;
