@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { isSecureUrl } from "../domain/kit/addresses.ts";
-import { SECRET_PATTERNS } from "../domain/kit/secret_files.ts";
+import { SECRET_PATTERNS } from "../domain/kit/names.ts";
 
 const positive = z.int().positive();
 const usd = z.number().min(0);

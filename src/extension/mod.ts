@@ -47,8 +47,7 @@ export {
   replaceFile,
   smallTextFile,
 } from "../domain/kit/files.ts";
-export { editDistance, matchesWildcard, nearestName, nearestNames } from "../domain/kit/names.ts";
-export { isSecretFile } from "../domain/kit/secret_files.ts";
+export { editDistance, isSecretFile, matchesWildcard, nearestName, nearestNames } from "../domain/kit/names.ts";
 export { messageOf, reasonOf } from "../domain/errors.ts";
 export { clip, commandText, counted, oneLine, shorten, someOf } from "../domain/kit/text.ts";
 export { exactJson, JsonMeter, JsonTooLarge, readForeignJson } from "../domain/kit/json.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { SECRET_PATTERNS } from "../../src/domain/kit/secret_files.ts";
+import { SECRET_PATTERNS } from "../../src/domain/kit/names.ts";
 import type { SpawnOptions } from "../../src/extension/spawn_types.ts";
 import { startLogging } from "../../src/logging/log.ts";
 import type { ChildProgram } from "../../src/sandbox/launch.ts";

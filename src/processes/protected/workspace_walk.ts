@@ -4,7 +4,7 @@ import { basename, dirname, join } from "node:path";
 import { BoundedMap } from "../../domain/kit/bounded_map.ts";
 import { Pace } from "../../domain/kit/concurrency.ts";
 import { isSha256 } from "../../domain/kit/git_config.ts";
-import { isSecretFile } from "../../domain/kit/secret_files.ts";
+import { isSecretFile } from "../../domain/kit/names.ts";
 import { entryKind, stepsTo } from "../_paths.ts";
 import { isPlaceholder } from "./placeholders.ts";
 import { GIT, GitIndexes, isBare, ownSettings, repositoryFolders } from "./repositories.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { type EnvironmentVariables, readSettings, secretsIn, visHome } from "../../../src/app/settings/settings.ts";
 import { ConfigError, UsageError } from "../../../src/domain/errors.ts";
-import { isSecretFile, SECRET_PATTERNS } from "../../../src/domain/kit/secret_files.ts";
+import { isSecretFile, SECRET_PATTERNS } from "../../../src/domain/kit/names.ts";
 import { withFolder } from "../../helpers/with_folder.ts";
 import { NO_EXTENSIONS } from "../_settings.ts";
 

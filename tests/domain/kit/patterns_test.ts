@@ -1,5 +1,4 @@
-import { matchesWildcard } from "../../../src/domain/kit/names.ts";
-import { isSecretFile, SECRET_PATTERNS } from "../../../src/domain/kit/secret_files.ts";
+import { isSecretFile, matchesWildcard, SECRET_PATTERNS } from "../../../src/domain/kit/names.ts";
 import assert from "node:assert/strict";
 
 Deno.test("matchesWildcard() lets a star match any text, and no other character", () => {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { SECRET_PATTERNS } from "../../../src/domain/kit/secret_files.ts";
+import { SECRET_PATTERNS } from "../../../src/domain/kit/names.ts";
 import type { EnvironmentView } from "../../../src/extension/mod.ts";
 import { Workspace } from "./_workspace.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { ROOT } from "../../../scripts/_project.ts";
-import { SECRET_PATTERNS } from "../../../src/domain/kit/secret_files.ts";
+import { SECRET_PATTERNS } from "../../../src/domain/kit/names.ts";
 import { topsOf, WorkspaceWalk } from "../../../src/processes/protected/workspace_walk.ts";
 import { withFolder } from "../../helpers/with_folder.ts";
 import { join } from "node:path";
@@ -124,7 +124,7 @@ async function asOrdinaryUser(folder: string): Promise<(workspace: string) => Pr
   const sources = (path: string): string => JSON.stringify(import.meta.resolve(`../../../src/${path}`));
   await Deno.writeTextFile(
     entry,
-    `import { SECRET_PATTERNS } from ${sources("domain/kit/secret_files.ts")};
+    `import { SECRET_PATTERNS } from ${sources("domain/kit/names.ts")};
     import { WorkspaceWalk } from ${sources("processes/protected/workspace_walk.ts")};
     const [workspace] = Deno.args, walk = new WorkspaceWalk(SECRET_PATTERNS);
     const files = await walk.look(workspace);
