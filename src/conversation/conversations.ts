@@ -20,10 +20,10 @@ import type { ModelMessage } from "../providers/provider.ts";
 import type { ModelRoute } from "../providers/router/routes.ts";
 import { PREFERENCES } from "../query/query_settings.ts";
 import { previewCall } from "../query/run_query.ts";
-import { Exports } from "./export/exported.ts";
+import { Exports } from "./export/exports.ts";
 import { OtherProcesses } from "./other_processes.ts";
 import { QueryRunner, type RunnerOptions, type RunnerParts } from "./query_runner.ts";
-import { readSettled, Records } from "./records.ts";
+import { readSettled, Records } from "./stored_conversations.ts";
 import {
   allInputVariables,
   type AskOptions,

@@ -9,7 +9,7 @@ import type { StoredQuery } from "../domain/query/stored_query.ts";
 import type { StateStore } from "../domain/records/extension_state.ts";
 import type { Log } from "../logging/log.ts";
 import type { Branch, Store } from "../persistence/store.ts";
-import { readSettled } from "./records.ts";
+import { readSettled } from "./stored_conversations.ts";
 import { WaitingQuestions } from "./ask_options.ts";
 
 /** The namespace of an extension cannot have a slash. */

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { findPoint } from "../../src/conversation/records.ts";
+import { findPoint } from "../../src/conversation/stored_conversations.ts";
 import { UsageError } from "../../src/domain/errors.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
 import { begun, iterate, newQuery, queryEnd } from "../conformance/store/fixtures.ts";

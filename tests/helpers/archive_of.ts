@@ -1,5 +1,5 @@
 import type { Conversations } from "../../src/conversation/conversations.ts";
-import type { ExportFormat } from "../../src/conversation/export/exported.ts";
+import type { ExportFormat } from "../../src/conversation/export/exports.ts";
 import { writeArchive } from "../../src/conversation/export/write_archive.ts";
 import type { PagedRecording, Recording } from "../../src/domain/records/recording.ts";
 import type { ConversationArchive } from "../../src/persistence/archive_schema.ts";

@@ -2,7 +2,7 @@ import type { CallToolResult, McpServer, ServerContext } from "@modelcontextprot
 import { z } from "zod";
 import type { Conversation } from "../../conversation/conversations.ts";
 import type { AskTarget } from "../../conversation/ask_options.ts";
-import { versionText } from "../../conversation/records.ts";
+import { versionText } from "../../conversation/stored_conversations.ts";
 import { UsageError } from "../../domain/errors.ts";
 import { oneLine } from "../../domain/kit/text.ts";
 import { BlockTally } from "../../domain/query/host_call.ts";

@@ -15,7 +15,7 @@ import {
 } from "../../persistence/archive_schema.ts";
 import { restoredFault } from "../../sandbox/child/compiler/refusals.ts";
 import { decode } from "../../sandbox/codec/codec.ts";
-import { unnamedFile } from "./exported.ts";
+import { unnamedFile } from "./exports.ts";
 import { ArchiveDigest } from "./write_archive.ts";
 
 type Tables = ConversationArchive["tables"];

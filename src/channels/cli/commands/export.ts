@@ -1,6 +1,6 @@
 import { mkdtemp, open, realpath, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { ExportFormat } from "../../../conversation/export/exported.ts";
+import type { ExportFormat } from "../../../conversation/export/exports.ts";
 import type { ArchiveCode } from "../../../conversation/export/read_archive.ts";
 import { fileFault, UsageError } from "../../../domain/errors.ts";
 import { counted, someOf, visibleText } from "../../../domain/kit/text.ts";

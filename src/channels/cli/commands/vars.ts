@@ -1,5 +1,5 @@
 import type { Conversation } from "../../../conversation/conversations.ts";
-import { type ShownVersion, versionText } from "../../../conversation/records.ts";
+import { type ShownVersion, versionText } from "../../../conversation/stored_conversations.ts";
 import { UsageError } from "../../../domain/errors.ts";
 import { readable } from "../../../domain/kit/json.ts";
 import { clip, localTime, oneLine } from "../../../domain/kit/text.ts";

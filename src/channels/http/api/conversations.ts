@@ -4,7 +4,7 @@ import { type Context, Hono } from "hono";
 import { createMiddleware } from "hono/factory";
 import { z } from "zod";
 import type { Conversation, Conversations } from "../../../conversation/conversations.ts";
-import type { Exported } from "../../../conversation/export/exported.ts";
+import type { Exported } from "../../../conversation/export/exports.ts";
 import { BusyError, UsageError } from "../../../domain/errors.ts";
 import { Semaphore } from "../../../domain/kit/concurrency.ts";
 import { oneLine, visibleText } from "../../../domain/kit/text.ts";

@@ -1,6 +1,6 @@
 import { Hono } from "hono";
 import { z } from "zod";
-import type { ShownVersion } from "../../../conversation/records.ts";
+import type { ShownVersion } from "../../../conversation/stored_conversations.ts";
 import { readable } from "../../../domain/kit/json.ts";
 import { counted } from "../../../domain/kit/text.ts";
 import type { Env } from "../http_parts.ts";

@@ -1,6 +1,6 @@
 import { matchesKey } from "@earendil-works/pi-tui";
 import type { Conversation, StoredView } from "../../../conversation/conversations.ts";
-import { type Records, type ShownVersion, versionText } from "../../../conversation/records.ts";
+import { type Records, type ShownVersion, versionText } from "../../../conversation/stored_conversations.ts";
 import { ago, localTime, oneLine } from "../../../domain/kit/text.ts";
 import { fitted, flat, paint } from "../text/one_line.ts";
 import { BasePanel, type PanelParts } from "./panel.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import type { Conversations } from "../../src/conversation/conversations.ts";
-import { type Exported, Exports } from "../../src/conversation/export/exported.ts";
+import { type Exported, Exports } from "../../src/conversation/export/exports.ts";
 import { openStore } from "../../src/persistence/open_store.ts";
 import type { Branch } from "../../src/persistence/store.ts";
 import { begun, block, image, iterate, queryEnd } from "../conformance/store/fixtures.ts";
