@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 0d72ee289178ec63e5b243be4a746be014d2f78f364d36b6760a7b5156b7dc7f
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 1c3ede78de336259ebed06cb4d1cab6ebc9a971dfb38892b81b2c94be96f0af2
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -1001,6 +1001,9 @@ export declare function firstEntries(path: string, { most, os }: {
 }): Promise<FirstEntries>;
 /** In the pattern, `*` matches any text. Matching does not backtrack, so a hostile pattern cannot take long. */
 export declare function matchesWildcard(pattern: string, text: string): boolean;
+/** `path` is relative to the workspace, and letter case does not count. The last matching pattern decides; `!` makes an
+ * exception. A pattern without `/` matches the last part of the path. */
+export declare function isSecretFile(path: string, patterns: readonly string[]): boolean;
 /** Returns null if more than one letter, and more than a third of the letters of `asked`, differ from the nearest
  * name. */
 export declare function nearestName(asked: string, names: readonly string[]): string | null;
@@ -1009,9 +1012,6 @@ export declare function nearestNames(asked: string, names: readonly string[]): r
 /** Returns the number of letters to insert, remove, replace or swap with their neighbour (optimal string alignment).
  * Ignores letters after the first `MAX_LENGTH`. */
 export declare function editDistance(one: string, other: string): number;
-/** `path` is relative to the workspace, and letter case does not count. The last matching pattern decides; `!` makes an
- * exception. A pattern without `/` matches the last part of the path. */
-export declare function isSecretFile(path: string, patterns: readonly string[]): boolean;
 export declare function messageOf(error: unknown): string;
 /** Returns the message for use after a colon: its first letter becomes small. "Vis", a single word, and a first word
  * such as "JSON" stay. */
