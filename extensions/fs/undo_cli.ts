@@ -1,11 +1,20 @@
 import { z } from "@vis/extension";
-import { committedFiles, FilesChanged, openChanges, undoChanges, type UndoOptions } from "./change/undo_changes.ts";
+import {
+  committedFiles,
+  FilesChanged,
+  openChanges,
+  undoChanges,
+  undoFaults,
+  type UndoOptions,
+} from "./change/undo_changes.ts";
 import type { Checkpoint } from "./checkpoints.ts";
 import type { FsContext } from "./context.ts";
 import type { FsPlaces } from "./fs_places.ts";
 
 export const UNDO_ARGUMENTS = z.object({
   list: z.boolean().optional(),
+  /** A list with this option reads the changed files, which takes longer. */
+  faults: z.boolean().optional(),
   steps: z.number().int().min(1).optional(),
   scope: z.enum(["request", "step", "call"]).optional(),
   conversation: z.string().optional(),
@@ -26,7 +35,7 @@ interface Place {
 
 /** The output is JSON. Resolves with 1 if an undo kept a file, or if it undid no change. */
 export async function undoCli(
-  { list = false, scope = "request", changes: ids, cuts, ...options }: z.infer<typeof UNDO_ARGUMENTS>,
+  { list = false, faults = false, scope = "request", changes: ids, cuts, ...options }: z.infer<typeof UNDO_ARGUMENTS>,
   { print, workspace, root, home, places }: Place & { readonly places: FsPlaces },
 ): Promise<number> {
   const printJson = (value: unknown): void => print(`${JSON.stringify(value)}\n`);
@@ -36,7 +45,7 @@ export async function undoCli(
   const view = { ...own, conversationId: "", note: (text: string) => void notes.push(text) };
   try {
     if (list) {
-      printJson({ changes: await listed(await places.of(view), options) });
+      printJson({ changes: await listed(await places.of(view), { ...options, faults }) });
       return 0;
     }
     const { changes, files, folders, kept } = await places.change(
@@ -60,18 +69,32 @@ function cutOf(text: string): { readonly queryId: string; readonly at: number } 
 }
 
 /** The order is newest first. `kept` has the files that the undo of a change left unchanged. `committed` has the files
- * that an undo would keep, because a git commit contains them. */
-async function listed(context: FsContext, { conversation = "" }: Pick<UndoOptions, "conversation">) {
+ * that an undo would keep, because a git commit contains them. With `faults`, `blocked` has the other files that an undo
+ * would keep. */
+async function listed(
+  context: FsContext,
+  { conversation = "", faults }: Pick<UndoOptions, "conversation"> & { readonly faults: boolean },
+) {
   const all = await context.checkpoints?.list() ?? [];
   const open = new Map(openChanges(all).map((one) => [one.id, one]));
-  const inCommit = await committedFiles(context, [...open.values()].filter(({ isRest }) => !isRest).reverse());
+  const whole = [...open.values()].filter(({ isRest }) => !isRest).reverse();
+  const inCommit = await committedFiles(context, whole);
+  const undoable = whole.filter((one) =>
+    one.change !== "undo" && one.change !== "redo" && one.conversationId.startsWith(conversation)
+  );
+  const faulty = await undoFaults(context, faults ? undoable : []);
   return all.filter((one) => one.conversationId.startsWith(conversation)).reverse()
     .map((one) => {
       const rest = open.get(one.id);
       const facts = { ...factsOf(one), undone: rest === undefined || rest.isRest };
       if (rest?.isRest) return { ...facts, kept: factsOf(rest).paths };
       const committed = rest ? facts.paths.filter((path) => inCommit.has(path)) : [];
-      return committed.length > 0 ? { ...facts, committed } : facts;
+      const blocked = faulty.get(one.id)?.filter(({ path }) => !committed.includes(path)) ?? [];
+      return {
+        ...facts,
+        ...committed.length > 0 ? { committed } : {},
+        ...blocked.length > 0 ? { blocked } : {},
+      };
     });
 }
 

@@ -15,6 +15,8 @@ export interface FileChange {
   /** These files have since gone into a git commit, so an undo without `force` keeps them. Only lists of changes have
    * this field. */
   readonly committed?: readonly string[];
+  /** An undo without `force` would leave these other files unchanged. Only lists with `faults` have this field. */
+  readonly blocked?: readonly { readonly path: string; readonly reason: string }[];
 }
 
 export interface UndoReport {

@@ -162,6 +162,44 @@ export async function committedFiles(
   });
 }
 
+/** Returns the files of each change, by its id, that an undo without `force` would keep, and why. The newest change must
+ * come first. */
+export async function undoFaults(
+  context: FsContext,
+  changes: readonly Checkpoint[],
+): Promise<ReadonlyMap<string, readonly Kept[]>> {
+  const { checkpoints } = context;
+  if (!checkpoints) return new Map();
+  const links = linksOf(changes);
+  const seen = new Map<string, { readonly to: State; readonly reason: string | null }>();
+  const pace = new Pace(context.signal);
+  const reasonFor = async ({ path, before, after, link }: Checkpoint["items"][number]): Promise<string | null> => {
+    const later = seen.get(path), shared = links.get(link ?? "");
+    if (later && later.reason !== null) return later.reason;
+    if (shared?.isBroken || later && !shared && !isSameState(later.to, after)) return BY_OTHERS;
+    try {
+      if (later) return (await checkpoints.load(before), null);
+      const from = withContent(after, shared?.from), to = withContent(before, shared?.to);
+      return (await itemOf(context, path, { from, to, checkpoints })).isOther ? BY_OTHERS : null;
+    } catch (error) {
+      context.signal?.throwIfAborted();
+      return reasonOf(error);
+    }
+  };
+  const faults = new Map<string, readonly Kept[]>();
+  for (const { id, items } of changes) {
+    const kept: Kept[] = [];
+    for (const item of items) {
+      if (pace.due) await pace.rest();
+      const reason = await reasonFor(item);
+      if (reason !== null) kept.push({ path: item.path, reason });
+      seen.set(item.path, { to: item.before, reason });
+    }
+    if (kept.length > 0) faults.set(id, kept);
+  }
+  return faults;
+}
+
 interface Undoing {
   readonly changes: readonly Checkpoint[];
   readonly checkpoints: Checkpoints;

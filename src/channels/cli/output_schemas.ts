@@ -190,6 +190,9 @@ const storedOutputs = {
       committed: z.array(z.string()).optional().describe(
         "With --list: files of this change that are in a later git commit",
       ),
+      blocked: z.array(z.object({ path: z.string(), reason: z.string() })).optional().describe(
+        "With --list: other files of this change that an undo would leave unchanged, and why",
+      ),
     })).optional(),
     files: z.array(z.looseObject({ path: z.string(), diff: z.string() })).optional(),
     kept: z.array(z.object({ path: z.string(), reason: z.string() })).optional()

@@ -149,6 +149,35 @@ Deno.test("undoCli() keeps a file that was committed after its change, and force
   assert.equal(await workspace.text("a.txt"), "one\n");
 });
 
+Deno.test("undoCli() lists the files that it could not undo, and why, with the changes that block each other", async () => {
+  await using workspace = await Workspace.with({ "a.txt": "1\n", "b.txt": "1\n", "c.txt": "1\n" });
+  const blocked = async () =>
+    (await cli(workspace, { list: true, faults: true })).told.changes
+      .map((one: { blocked?: { path: string; reason: string }[] }) =>
+        one.blocked?.map(({ path, reason }) => `${path} ${reason}`)
+      );
+  const others = (path: string): string => `${path} got later changes from someone else`;
+  for (const now of ["2", "3"]) {
+    for (const path of ["a.txt", "b.txt"]) await workspace.call("writeFile", path, `${now}\n`);
+  }
+  assert.deepEqual(await blocked(), [undefined, undefined, undefined, undefined], "later changes of Vis block nothing");
+  await workspace.put("b.txt", "mine\n");
+  assert.deepEqual(await blocked(), [[others("b.txt")], undefined, [others("b.txt")], undefined]);
+  await workspace.put("a.txt", "between\n");
+  await workspace.call("readFile", "a.txt");
+  await workspace.call("edit", "a.txt", { old: "between", new: "4" });
+  assert.deepEqual((await blocked()).slice(0, 3), [undefined, [others("b.txt")], [others("a.txt")]]);
+  await cli(workspace, { scope: "call" });
+  assert.deepEqual((await blocked()).slice(0, 2), [undefined, undefined], "neither the undo nor the undone change");
+  await workspace.call("edit", "c.txt", { old: "1", new: "2" });
+  for await (const { name } of Deno.readDir(`${workspace.home}/checkpoints`)) {
+    await Deno.remove(`${workspace.home}/checkpoints/${name}/objects`, { recursive: true });
+  }
+  assert.deepEqual((await blocked())[0], ["c.txt Vis no longer keeps the previous content of the file"]);
+  const { told } = await cli(workspace, { list: true });
+  assert.ok(told.changes.every((one: object) => !("blocked" in one)), "only where it was asked for");
+});
+
 Deno.test("undoCli() undoes file by file: it keeps another program's changes, which can be forced later", async () => {
   await using workspace = await Workspace.with({ "a.txt": "a\n", "b.txt": "b\n", "c.txt": "c\n" });
   await workspace.call("writeFile", "c.txt", "C\n");

@@ -38,7 +38,7 @@ export async function undoCommand(
   }
   const { last: steps, scope, list: isList, redo, force } = flags;
   const whose = flags.conversation === undefined ? {} : await ofBranch(flags.conversation, { services, flags });
-  const wanted = { steps, scope, ...whose, list: isList, redo, force };
+  const wanted = { steps, scope, ...whose, list: isList, faults: isList, redo, force };
   const admin = await services.extensionAdmin({ cwd: flags.cwd });
   const report = await runUndo(admin, { ...wanted, dryRun: flags.dryRun });
   if (report === null) {
@@ -93,15 +93,19 @@ function hint({ code }: UndoReport, { redo }: UndoFlags): string {
 
 function list(changes: readonly FileChange[], io: Io): void {
   if (changes.length === 0) io.stderr("No file changes are recorded for this workspace\n");
-  for (const { at, change, conversationId, paths, undone, kept = [], committed = [] } of changes) {
+  for (const { at, change, conversationId, paths, undone, kept = [], committed = [], blocked = [] } of changes) {
     const more = paths.length > SHOWN_PATHS ? ` (+${paths.length - SHOWN_PATHS})` : "";
     const shown = visibleText(`${paths.slice(0, SHOWN_PATHS).join(" ")}${more}`);
     const time = localTime(at, "second");
-    const named = committed.length === paths.length ? "" : `${committed.slice(0, SHOWN_PATHS).join(" ")} `;
+    const named = (some: readonly string[]): string =>
+      some.length === paths.length ? "" : `${some.slice(0, SHOWN_PATHS).join(" ")} `;
+    const reasons = [...Map.groupBy(blocked, ({ reason }) => reason)]
+      .map(([reason, those]) => `${named(those.map(({ path }) => path))}${reason}`);
     const states = [
       undone ? "  undone" : "",
       kept.length > 0 ? ` except ${kept.slice(0, SHOWN_PATHS).join(" ")}` : "",
-      committed.length > 0 ? `  ${named}went into a git commit since (--force undoes it)` : "",
+      committed.length > 0 ? `  ${named(committed)}went into a git commit since (--force undoes it)` : "",
+      reasons.length > 0 ? `  cannot undo: ${reasons.join("; ")}` : "",
     ].join("");
     io.stdout(
       `${time}  ${conversationId.slice(0, 13).padEnd(13)}  ${change.padEnd(9)}  ${shown}${visibleText(states)}\n`,

@@ -177,7 +177,7 @@ function withoutExtension(): Option {
 const REVIEWS = `
 Examples:
   vis review                 the uncommitted changes
-  vis review main            all changes since the git branch left main, with the uncommitted ones
+  vis review main            all changes since main, uncommitted ones included
   vis review HEAD~1          one commit
   vis review main "security only"
   vis review main --schema findings.schema.json > findings.json

@@ -249,7 +249,11 @@ function addSearch(program: Command, context: Context): void {
 function addUndo(program: Command, context: Context): void {
   program.command("undo")
     .description("undo recorded file changes; by default, the changes of the last request that changed files")
-    .option("--list", "list the recorded file changes, newest first, and which of them are undone", false)
+    .option(
+      "--list",
+      "list the recorded file changes, newest first, which of them are undone, and which Vis cannot undo",
+      false,
+    )
     .option("--last <n>", "undo the last N changes", positiveInteger)
     .addOption(
       new Option(
