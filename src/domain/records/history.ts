@@ -109,6 +109,22 @@ export interface SearchHit {
   readonly field: string;
 }
 
+/** Returns the best match of each conversation, and the number of its other matches. The best match of all comes
+ * first. */
+export function bestHits<H extends Pick<SearchHit, "conversationId">>(
+  hits: readonly H[],
+): readonly { readonly hit: H; readonly others: number }[] {
+  return [...Map.groupBy(hits, ({ conversationId }) => conversationId).values()].flatMap(([hit, ...more]) =>
+    hit === undefined ? [] : [{ hit, others: more.length }]
+  );
+}
+
+/** `isCut` says that the search may have left out matches. */
+export function othersText(others: number, isCut: boolean): string {
+  if (others === 0) return "";
+  return `and ${isCut ? "at least " : ""}${others} more match${others === 1 ? "" : "es"} in this conversation`;
+}
+
 export interface LogFilter {
   /** The list has at most this many rows: the newest or, with `after`, the oldest. */
   readonly limit: number;

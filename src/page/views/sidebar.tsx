@@ -1,6 +1,7 @@
 import { signal } from "@preact/signals";
 import type { ComponentChildren, JSX } from "preact";
 import { view } from "../panels/dialogs.tsx";
+import { bestHits, othersText } from "../../domain/records/history.ts";
 import { Button } from "../parts/controls.tsx";
 import { folderName, plural, shortTime } from "../parts/texts.tsx";
 import { type ApiListedConversation, type ApiSearchHit, json } from "../store/api.ts";
@@ -122,23 +123,32 @@ function toggleTheme(): void {
   localStorage.setItem(KEY, next);
 }
 
+const MOST_HITS = 200;
+
 async function search(words: string): Promise<void> {
   await view(`Results for “${words}”`, async () => {
     const { items } = await json<{ readonly items: readonly ApiSearchHit[] }>(
-      `/api/v1/search?limit=50&q=${encodeURIComponent(words)}`,
+      `/api/v1/search?limit=${MOST_HITS}&q=${encodeURIComponent(words)}`,
     );
     if (items.length === 0) return <p>No results</p>;
-    return items.map((item) => <Hit item={item} words={words} />);
+    return bestHits(items).map(({ hit, others }) => (
+      <Hit item={hit} more={othersText(others, items.length === MOST_HITS)} words={words} />
+    ));
   });
 }
 
-function Hit({ item, words }: { readonly item: ApiSearchHit; readonly words: string }): JSX.Element {
+function Hit(
+  { item, more, words }: { readonly item: ApiSearchHit; readonly more: string; readonly words: string },
+): JSX.Element {
   const { branchId, queryId, position, title, kind, snippet, at } = item;
   const step = position === null || position === undefined ? "" : `&s=${position + 1}`;
   return (
     <section class="hit">
       <a href={`#c=${branchId}&q=${queryId}${step}`} onClick={() => elements.viewer.current?.close()}>{title}</a>
-      <small>{` ${kind} · ${shortTime(at)}`}</small>
+      <small>
+        {` ${kind} · ${shortTime(at)}`}
+        {more !== "" && ` · ${more}`}
+      </small>
       <p>{marked(snippet, words)}</p>
     </section>
   );

@@ -2,7 +2,14 @@ import pc from "picocolors";
 import { REAL_CLOCK } from "../../../domain/kit/concurrency.ts";
 import { DEFAULT_TENANT } from "../../../domain/kit/ids.ts";
 import { ago, clip, localTime, oneLine, visibleText } from "../../../domain/kit/text.ts";
-import type { LogEntry, LogRow, SearchHit, SearchKind } from "../../../domain/records/history.ts";
+import {
+  bestHits,
+  type LogEntry,
+  type LogRow,
+  othersText,
+  type SearchHit,
+  type SearchKind,
+} from "../../../domain/records/history.ts";
 import type { Io } from "../../channel.ts";
 import { interrupt, jsonText } from "../output.ts";
 import { browse, type CommandInput } from "../program/command.ts";
@@ -17,7 +24,11 @@ interface SearchFlags {
   readonly json: boolean;
 }
 
-/** Resolves with 1 if no text matches. */
+/** A conversation may have many matches, so a list of conversations reads this many for each. */
+const HITS_EACH = 10;
+
+/** Resolves with 1 if no text matches. JSON has all matches. Text has the best match of each conversation, or all
+ * matches of one named conversation. */
 export async function searchCommand(
   words: readonly string[],
   { services, io, flags }: CommandInput<SearchFlags>,
@@ -26,25 +37,33 @@ export async function searchCommand(
   const text = words.join(" ");
   return await browse({ services, flags }, async ({ conversations }) => {
     const within = flags.conversation === undefined ? null : await conversations.byId(flags.conversation);
-    const filter = { kind, since, until, limit, conversationId: within?.conversationId };
+    const isAll = flags.json || within !== null;
+    const most = isAll ? limit : limit * HITS_EACH;
+    const filter = { kind, since, until, limit: most, conversationId: within?.conversationId };
     const hits = await conversations.stored.search(text, filter);
     if (flags.json) io.stdout(jsonText(hits, { indent: 2 }));
-    else if (io.stdoutIsTerminal) {
-      for (const line of foundLines(hits, { text, io, now: Date.now() })) io.stdout(`${line}\n`);
-    } else for (const hit of hits) io.stdout(`${visibleText(lines(hit))}\n`);
+    else {
+      const isCut = hits.length === most;
+      const found = isAll ? hits.map((hit) => ({ hit, others: 0 })) : bestHits(hits).slice(0, limit);
+      const shown = found.map(({ hit, others }) => ({ hit, more: othersText(others, isCut) }));
+      if (io.stdoutIsTerminal) {
+        for (const line of foundLines(shown, { text, io, now: Date.now() })) io.stdout(`${line}\n`);
+      } else for (const one of shown) io.stdout(`${visibleText(lines(one))}\n`);
+    }
     if (hits.length === 0) io.stderr("No results\n");
     return hits.length === 0 ? 1 : 0;
   });
 }
 
-function lines({ at, conversationId, kind, position, title, variable, snippet }: SearchHit): string {
-  const when = localTime(at);
-  const where = [
-    kind,
-    ...(position === null ? [] : [`step ${position + 1}`]),
-    ...(variable === null ? [] : [variable]),
-  ].join(" · ");
-  return `${conversationId}  ${when}  ${where}  ${oneLine(title, 60)}\n  ${oneLine(snippet, 400)}`;
+interface ShownHit {
+  readonly hit: SearchHit;
+  readonly more: string;
+}
+
+function lines({ hit, more }: ShownHit): string {
+  const { at, conversationId, title, snippet } = hit;
+  const beginning = `${conversationId}  ${localTime(at)}  ${placeOf(hit)}  ${oneLine(title, 60)}`;
+  return [beginning, oneLine(snippet, 400), more].filter((line) => line !== "").join("\n  ");
 }
 
 const ID_CHARS = 13;
@@ -53,19 +72,20 @@ const ID_CHARS = 13;
 const STEM = 3;
 
 function foundLines(
-  hits: readonly SearchHit[],
+  shown: readonly ShownHit[],
   { text, io, now }: { readonly text: string; readonly io: Pick<Io, "stdoutColor">; readonly now: number },
 ): readonly string[] {
   const color = pc.createColors(io.stdoutColor);
   const words = text.toLowerCase().split(/\s+/).filter((word) => word !== "");
   const bold = (snippet: string): string =>
     snippet.replace(/\[([^[\]]+)\]/g, (whole, found: string) => isOf(found, words) ? color.bold(found) : whole);
-  const groups = Map.groupBy(hits, ({ conversationId }) => conversationId);
+  const groups = Map.groupBy(shown, ({ hit }) => hit.conversationId);
   return [...groups].flatMap(([id, places]) => [
-    `${color.cyan(id.slice(0, ID_CHARS))}  ${color.bold(visibleText(oneLine(places[0]?.title ?? "", 80)))}`,
-    ...places.flatMap((hit) => [
+    `${color.cyan(id.slice(0, ID_CHARS))}  ${color.bold(visibleText(oneLine(places[0]?.hit.title ?? "", 80)))}`,
+    ...places.flatMap(({ hit, more }) => [
       `  ${color.dim(visibleText(`${placeOf(hit)} · ${ago(hit.at, now)}`))}`,
       `    ${bold(visibleText(oneLine(hit.snippet, 400)))}`,
+      ...more === "" ? [] : [`    ${color.dim(more)}`],
     ]),
   ]);
 }

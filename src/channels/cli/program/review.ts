@@ -222,8 +222,13 @@ function addSearch(program: Command, context: Context): void {
       "search only after this time: 2026-11-22, 2026-11-22T10:30, or an age in m, h, d or w, such as 3d",
       timeArgument,
     )
-    .option("--until <time>", "search only before this time, in the forms of --since", timeArgument)
-    .option("--limit <n>", "print at most N results", positiveInteger, 20)
+    .option("--until <time>", "only before this time, in the same forms", timeArgument)
+    .option(
+      "--limit <n>",
+      "show at most N conversations, each with its best match; with --conversation or --json, at most N matches",
+      positiveInteger,
+      20,
+    )
     .option(...FLAGS.storedDb)
     .option(...FLAGS.json)
     .action(action(context, async () => (await import("../commands/search.ts")).searchCommand));

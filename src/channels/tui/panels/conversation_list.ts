@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import { matchesKey } from "@earendil-works/pi-tui";
 import type { BranchOfConversation, Conversation, Conversations } from "../../../conversation/conversations.ts";
 import { ago } from "../../../domain/kit/text.ts";
-import type { SearchHit } from "../../../domain/records/history.ts";
+import { bestHits, type SearchHit } from "../../../domain/records/history.ts";
 import { amounts, fitted, flat, paint } from "../text/one_line.ts";
 import { BasePanel, type PanelParts } from "./panel.ts";
 import { LineInput, List, movement, row } from "./widgets.ts";
@@ -267,17 +267,17 @@ class ConversationSearch {
   ): Promise<Hits> {
     const { conversations } = this.#parts.session();
     const hits = await conversations.stored.search(words, { limit: everywhere ? HITS * 2 : HITS * 4 });
-    const byConversation = Map.groupBy(hits, ({ conversationId }) => conversationId);
-    for (const conversationId of byConversation.keys()) {
+    const best = bestHits(hits);
+    for (const { hit: { conversationId } } of best) {
       if (this.#workspaces.has(conversationId) || signal.aborted) continue;
       const branch: Conversation | null = await conversations.byId(conversationId).catch(() => null);
       this.#workspaces.set(conversationId, branch?.workspace ?? "");
     }
     return {
       words,
-      items: [...byConversation].flatMap(([id, of]) =>
-        of.slice(0, 1).map((hit) => ({ ...hit, workspace: this.#workspaces.get(id) ?? "", matches: of.length }))
-      ),
+      items: best.map(({ hit, others }) => (
+        { ...hit, workspace: this.#workspaces.get(hit.conversationId) ?? "", matches: others + 1 }
+      )),
     };
   }
 

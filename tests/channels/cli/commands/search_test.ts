@@ -19,7 +19,7 @@ Deno.test("vis search shows the places of the words in requests, code and answer
   ]);
   await engine.ask("Where is the marmalade?");
   const { conversationId } = engine.branch;
-  const { code, out } = await search(engine, ["MARMALADE"]);
+  const { code, out } = await search(engine, ["MARMALADE", "--conversation", conversationId]);
   assert.equal(code, 0);
   assert.match(
     out,
@@ -37,7 +37,8 @@ Deno.test("vis search respects conversation, time and limit, and exits with 1 wi
   await engine.ask("marmalade");
   const id = engine.branch.conversationId;
   assert.equal((await search(engine, ["marmalade", "--conversation", id.slice(0, 13)])).code, 0);
-  assert.equal((await search(engine, ["marmalade", "--limit", "1"])).out.split("\n").length, 3);
+  const named = ["marmalade", "--conversation", id, "--limit", "1"];
+  assert.equal((await search(engine, named)).out.split("\n").length, 3);
   assert.deepEqual(await search(engine, ["marmalade", "--until", "2020-01-01"]), {
     code: 1,
     out: "",
@@ -56,14 +57,33 @@ Deno.test("vis search refuses an invalid kind, time and limit", async () => {
   }
 });
 
+Deno.test("vis search has each conversation once, with its best match and the number of others", async () => {
+  await using engine = await startEngine([
+    replyJson(["const marmalade = 1"]),
+    replyJson([], { final: "The marmalade is here" }),
+    replyJson([], { final: "No jam, but marmalade" }),
+  ]);
+  const signal = new AbortController().signal;
+  await engine.ask("Where is the marmalade?");
+  await engine.conversations.ask({ channel: "test", workspace: "/nowhere" }, "Jam?", { signal, emit: () => {} });
+  const { out } = await search(engine, ["marmalade"]);
+  assert.equal(out.split(engine.branch.conversationId).length, 2);
+  assert.match(out, /\n {2}and 2 more matches in this conversation\n/);
+  assert.match(out, / {2}answer {2}Jam\?\n {2}No jam, but \[marmalade\]\n/);
+  assert.equal(JSON.parse((await search(engine, ["marmalade", "--json"])).out).length, 4);
+  const [one = ""] = (await search(engine, ["marmalade", "--limit", "1"])).out.split("\n");
+  assert.ok(out.startsWith(one));
+});
+
 Deno.test("vis search on a terminal has each conversation once, and the words that were found in bold", async () => {
   await using engine = await startEngine([
     replyJson("const totals = rows[0]"),
     replyJson([], { final: "It is the total" }),
   ]);
   await engine.ask("Sum\u001b[2J of all");
-  const { out } = await search(engine, ["Total"], { stdoutIsTerminal: true, stdoutColor: true });
+  const terminal = { stdoutIsTerminal: true, stdoutColor: true };
   const id = engine.branch.conversationId.slice(0, 13);
+  const { out } = await search(engine, ["Total", "--conversation", id], terminal);
   assert.equal(out.split(id).length, 2);
   assert.match(out, /code · step 1 · now/);
   assert.ok(out.includes("    const \u001b[1mtotals\u001b[22m = rows[0]\n"), out);
