@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 1c3ede78de336259ebed06cb4d1cab6ebc9a971dfb38892b81b2c94be96f0af2
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: c5f6838c80b7d77ca311f81d225ecead4ce23e7d9c1f48c763146c84127e5e70
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
