@@ -9,12 +9,14 @@ const ModelSchema = z.strictObject({
   name: z.string().trim().min(1).describe("Name of the model at the service"),
   contextTokens: positive.optional().describe("Size of the model's context in tokens, for prompt and reply together"),
   price: z.strictObject({
-    input: usd.describe("US dollars per million tokens of input that comes from no cache"),
-    output: usd.describe("US dollars per million tokens of output"),
+    input: usd.describe("Price in US dollars per million tokens of input that comes from no cache"),
+    output: usd.describe("Price in US dollars per million tokens of output"),
     cached: usd.optional().describe(
-      "US dollars per million tokens of input from a cache; the price of input if not set",
+      "Price in US dollars per million tokens of input from a cache; by default, the price of input",
     ),
-    cacheWrite: usd.optional().describe("US dollars per million tokens of input that the service writes to a cache"),
+    cacheWrite: usd.optional().describe(
+      "Price in US dollars per million tokens of input that the service writes to a cache",
+    ),
   }).optional().describe("Prices of the model"),
   reasoning: z.boolean().optional().describe("Whether Vis can set the reasoning level of the model"),
   images: z.boolean().optional().describe("Whether the model accepts images"),

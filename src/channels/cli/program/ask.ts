@@ -199,7 +199,7 @@ Ctrl-C cancels; Vis keeps completed steps. To set up a provider: vis auth login.
 Exit codes: 0 answer, 1 failed or limit reached, 2 usage, 3 settings or
 database, 130 cancelled, 141 output closed by its reader.
 Environment:
-  VIS_MODEL, VIS_PROVIDER      default model and provider
+    VIS_MODEL, VIS_PROVIDER      default model; the only provider to use
   VIS_BASE_URL, VIS_API_KEY    any OpenAI-compatible server, and its key
   VIS_HOME, VIS_DB             settings, keys and data (~/.vis); the database
   VIS_LOG=debug, NO_COLOR      log to stderr; disable colours

@@ -163,7 +163,7 @@ function addPrompt(program: Command, { services, io, finish }: Context): void {
     .argument("[prompt...]", "the request in plain words; piped input is appended, unless only --conversation is given")
     .option(
       "--conversation <id>",
-      "conversation or branch id: show the prompt of the next request there; without a request, a prompt of its latest request",
+      "conversation or branch id: show the prompt that the request would have there; without a request, show a prompt of the latest request there",
     )
     .option(
       "--iteration <n>",
@@ -235,7 +235,8 @@ function addSearch(program: Command, context: Context): void {
   program.command("logs")
     .description("show the log in the database, oldest entries first")
     .addOption(
-      new Option("--level <level>", "minimum level").choices(LOG_LEVELS).argParser(levelArgument).default("info"),
+      new Option("--level <level>", "show entries of this level and above").choices(LOG_LEVELS).argParser(levelArgument)
+        .default("info"),
     )
     .option("--conversation <id>", "show only this conversation; a unique prefix of at least 8 characters is enough")
     .option("--query <id>", "show only this request; a unique prefix of at least 8 characters is enough")
@@ -269,7 +270,7 @@ function addUndo(program: Command, context: Context): void {
     )
     .option(
       "--conversation <id>",
-      "only this conversation or branch; a unique prefix of at least 8 characters is enough",
+      "undo only changes of this conversation or branch; a unique prefix of at least 8 characters is enough",
     )
     .option("--redo", "reapply the changes that the last undo reverted", false)
     .option("--dry-run", "show the changes that Vis would undo or reapply, and change no file", false)

@@ -28,7 +28,7 @@ function addProviders(program: Command, context: Context): void {
     .option("--provider <name>", "list only models of this provider (default: the providers that a request uses)")
     .option(
       "--refresh",
-      "instead of the list, renew prices and context sizes from the catalogue at the setting modelCatalog",
+      "renew prices and context sizes from the catalogue at the setting modelCatalog, instead of listing models",
       false,
     )
     .addOption(output())
