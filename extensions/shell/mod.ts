@@ -28,7 +28,7 @@ const settings = z.strictObject({
     "Whether blocks may run commands in the workspace with shell.run and shell.start; never in the locked profile",
   ),
   allow: z.array(pattern).default([]).describe(
-    "Patterns for commands of blocks: each part of a command must match one of these patterns. * matches any text, and an empty list allows all commands",
+    "Patterns for commands of blocks: each part of a command must match one of these patterns. * matches any text, and an empty list allows all commands that deny does not match",
   ),
   deny: z.array(pattern).default([]).describe(
     "Patterns of refused commands: Vis refuses a command if one of its parts matches one of these patterns, even if the part matches allow. * matches any text",

@@ -125,7 +125,7 @@ export const ConfigSchema = z.strictObject({
     "Services in order of preference, with their models. If model is not set, Vis uses the first model of the first service, or else the default model of its preset",
   ),
   localServers: z.boolean().default(true).describe(
-    "Whether Vis looks for Ollama, LM Studio and vLLM on this machine: at vis auth login, and if no other provider is configured or has a key for the model",
+    "Whether Vis looks for Ollama, LM Studio and vLLM on this machine: at vis auth login, in /model, and if no provider is configured and Vis has no key for the model",
   ),
   database: z.string().min(1).refine((text) => !/^postgres(ql)?:\/\/[^@/?]*:[^@/?]*@/.test(text), {
     message: "must not contain a password; set VIS_DATABASE_PASSWORD or VIS_DATABASE_PASSWORD_FILE",
@@ -146,7 +146,7 @@ export const ConfigSchema = z.strictObject({
     )
       .meta({ project: true }),
     ceiling: positive.nullable().default(40).describe(
-      "Maximum number of steps of a request, regardless of their progress; null for no limit. If budget.iterations is larger than the default, it is the maximum. At the limit, the model gets one last call, and the request ends with the reason max_iterations",
+      "Maximum number of steps of a request, regardless of their progress; null for no limit. If you do not set this key, a larger budget.iterations is the maximum. At the limit, the model gets one last call, and the request ends with the reason max_iterations",
     ),
     costUsd: z.number().positive().nullable().default(null).describe(
       "Maximum cost of a request and its sub-queries in US dollars; null for no limit. At the limit, Vis makes no further call, and the request ends with the reason limit_cost. Running calls continue, and may exceed the limit. With a limit, Vis refuses models with an unknown price before the first call",
@@ -176,10 +176,10 @@ export const ConfigSchema = z.strictObject({
       "Command that starts each sandbox process, such as a container; Vis appends the command line of the sandbox",
     ),
     live: positive.default(32).describe(
-      "Number of sandbox processes that Vis keeps; running requests can need more. At the limit, Vis stops the least recently used idle process; with the next request, a new process gets its variables",
+      "Number of sandbox processes that Vis keeps; running requests can need more. At the limit, Vis stops the least recently used idle process; with the next request of its conversation, a new process gets the variables",
     ),
     idleMs: positive.default(600_000).describe(
-      "Time in milliseconds for which an idle sandbox process waits for the next request. At the limit, Vis stops the process; with the next request, a new process gets its variables",
+      "Time in milliseconds for which an idle sandbox process waits for the next request. At the limit, Vis stops the process; with the next request of the conversation, a new process gets the variables",
     ),
     timeoutMs: positive.default(120_000).describe(
       "Time limit of a block that sets no limit, in milliseconds. At the limit, the block ends with Timeout, and its changes of variables and files stay",
