@@ -35,7 +35,7 @@ export class CommandFolder {
   /** The first call for a `root` schedules the removal of folders that killed processes left in `root`. */
   static async make(options: CommandFolderOptions = {}): Promise<CommandFolder> {
     const root = resolve(options.root ?? tmpdir());
-    const path = await Deno.realPath(await Deno.makeTempDir({ dir: root, prefix: `${PREFIX}${Deno.pid}-` }));
+    const path = Deno.realPathSync(Deno.makeTempDirSync({ dir: root, prefix: `${PREFIX}${Deno.pid}-` }));
     const folder = new CommandFolder(path, options);
     if (CommandFolder.#swept.has(root)) return folder;
     CommandFolder.#swept.add(root);
@@ -111,7 +111,7 @@ export async function makeHome(folder: string, { links, home, root }: HomeParts)
     );
     const parts = lines.length > 0 ? [`[user]\n${lines.join("")}`] : [];
     // The user has chosen the folder, and the wall confines programs that git starts for the folder.
-    const isForeign = (await Deno.stat(root)).uid !== Deno.uid();
+    const isForeign = Deno.statSync(root).uid !== Deno.uid();
     if (isForeign) parts.push(`[safe]\n\tdirectory = ${JSON.stringify(root)}\n`);
     if (parts.length > 0) await Deno.writeTextFile(join(folder, ".gitconfig"), parts.join(""));
   });

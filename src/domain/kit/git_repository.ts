@@ -12,11 +12,21 @@ export async function gitFolderOf(top: string): Promise<string | null> {
 }
 
 export async function namedGitFolder(top: string): Promise<string | null> {
-  const dot = join(top, ".git"), info = await Deno.stat(dot).catch(() => null);
+  const dot = join(top, ".git"), info = statOf(dot);
   if (info === null) return null;
   if (info.isDirectory) return dot;
   const [, named] = /^gitdir: ([^]*[^\r\n])[\r\n]*$/.exec(await smallTextFile(dot, { links: true }) ?? "") ?? [];
   return named === undefined ? null : folderNamed(named, { in: top, by: dot });
+}
+
+/** Returns null for a missing or unreachable path. The call is synchronous, because an asynchronous call of the runtime
+ * takes longer. */
+function statOf(path: string): Deno.FileInfo | null {
+  try {
+    return Deno.statSync(path);
+  } catch {
+    return null;
+  }
 }
 
 /** Returns the real path of the folder that the worktrees of a repository share. Throws Error if the file `commondir`

@@ -134,7 +134,7 @@ export class LinuxWall {
       if (hidden.files.length > 0) await Deno.writeTextFile(join(folder, HIDDEN_NAME), hideSecrets?.instead ?? "");
       await makeHome(folder, { links: machine.packages, home: this.#options.home, root });
       const changes = own.write.some(({ path }) => isWithin(path, root));
-      const owner = changes || place !== null ? await ownerOf(workspace) : null;
+      const owner = changes || place !== null ? ownerOf(workspace) : null;
       if (owner !== null) await Deno.chown(folder, owner.uid, owner.gid).catch(() => {});
       const policy: ExecPolicy = {
         // Tools look in the folders around their starting folder.
@@ -239,7 +239,7 @@ export class LinuxWall {
   async #prepare(): Promise<Machine> {
     const { home, visHome } = this.#options, open = this.#known.folders();
     const [settings, devices] = await Promise.all([settingsPaths(), deviceNodes()]);
-    const links = await linksOf([...open.path.split(":"), home ?? "/"]);
+    const links = linksOf([...open.path.split(":"), home ?? "/"]);
     const program = InitProgram.of(visHome ?? tmpdir());
     return { ...open, program, read: [...open.read, ...withoutPrivate(settings, open.folders)], devices, links };
   }
@@ -262,9 +262,9 @@ async function ownPaths(
 
 /** Without its privileges, root could change nothing in the workspace, and would leave files that the user cannot
  * change. Returns null unless Vis runs as root and another user owns the workspace. */
-async function ownerOf(workspace: string): Promise<NonNullable<ExecPolicy["owner"]> | null> {
+function ownerOf(workspace: string): NonNullable<ExecPolicy["owner"]> | null {
   if (Deno.uid() !== 0) return null;
-  const { uid, gid } = await Deno.stat(workspace);
+  const { uid, gid } = Deno.statSync(workspace);
   return uid === null || gid === null || uid === 0 ? null : { uid, gid };
 }
 

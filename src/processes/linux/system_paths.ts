@@ -1,4 +1,5 @@
 import { dirname, join, resolve } from "node:path";
+import { Pace } from "../../domain/kit/concurrency.ts";
 import type { GrantedPath } from "../../sandbox/confine/access.ts";
 import { realEntry } from "../_paths.ts";
 
@@ -20,42 +21,61 @@ export async function settingsPaths(): Promise<readonly GrantedPath[]> {
   return Deno.uid() === 0 ? distinct(await readable("/etc", ETC_DEPTH)) : [{ path: "/etc", folder: true }];
 }
 
-export async function linksOf(paths: readonly string[]): Promise<readonly (readonly [path: string, to: string])[]> {
+export function linksOf(paths: readonly string[]): readonly (readonly [path: string, to: string])[] {
   const found = new Map<string, string>();
-  for (const path of [...SYSTEM, ...LINKED, ...paths]) await followLinks(path, found);
+  for (const path of [...SYSTEM, ...LINKED, ...paths]) followLinks(path, found);
   return [...found];
 }
 
-async function followLinks(path: string, found: Map<string, string>): Promise<void> {
+function followLinks(path: string, found: Map<string, string>): void {
   const [, ...names] = path.split("/");
   let at = "";
   for (const [index, name] of names.entries()) {
     at = `${at}/${name}`;
-    const to = found.get(at) ?? await Deno.readLink(at).catch(() => null);
+    const to = found.get(at) ?? linkAt(at);
     if (to === null) continue;
     const isNew = !found.has(at);
     found.set(at, to);
-    if (isNew) await followLinks(resolve(dirname(at), to, ...names.slice(index + 1)), found);
+    if (isNew) followLinks(resolve(dirname(at), to, ...names.slice(index + 1)), found);
     return;
   }
 }
 
-async function readable(folder: string, depth: number): Promise<readonly GrantedPath[]> {
+/** Returns null for an entry that is missing, unreachable or no link. */
+function linkAt(path: string): string | null {
+  try {
+    return Deno.readLinkSync(path);
+  } catch {
+    return null;
+  }
+}
+
+/** The calls are synchronous, because asynchronous calls of the runtime take ten times longer. */
+async function readable(folder: string, depth: number, pace = new Pace()): Promise<readonly GrantedPath[]> {
   const parts: GrantedPath[] = [];
   let whole = true;
-  for await (const { name } of Deno.readDir(folder)) {
-    const path = join(folder, name);
-    const info = await Deno.lstat(path).catch(() => null);
+  for (const { name } of Deno.readDirSync(folder)) {
+    if (pace.due) await pace.rest();
+    const path = join(folder, name), info = lstatOf(path);
     if (!info || info.isSymlink) continue;
     const open = ((info.mode ?? 0) & (info.isDirectory ? 0o5 : 0o4)) !== 0;
     if (!open || (info.isDirectory && depth === 0)) whole = false;
     else if (info.isDirectory) {
-      const inner = await readable(path, depth - 1);
+      const inner = await readable(path, depth - 1, pace);
       if (inner.length !== 1 || inner[0]?.path !== path) whole = false;
       parts.push(...inner);
     } else parts.push({ path, folder: false });
   }
   return whole ? [{ path: folder, folder: true }] : parts;
+}
+
+/** Returns null for a missing or unreachable entry. */
+function lstatOf(path: string): Deno.FileInfo | null {
+  try {
+    return Deno.lstatSync(path);
+  } catch {
+    return null;
+  }
 }
 
 function distinct(paths: readonly GrantedPath[]): readonly GrantedPath[] {
