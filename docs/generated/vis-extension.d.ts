@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: c5f6838c80b7d77ca311f81d225ecead4ce23e7d9c1f48c763146c84127e5e70
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: e47cc869502cb4cb58c350f2d13b0854fc5b9eb041e3ec31f47a117a22d29d70
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -978,7 +978,8 @@ export interface ReadOptions {
 }
 /** In a workspace, a link may lead to a device, a pipe or an endless file, which could block the process or fill its
  * memory. Throws `NotPlainFile` for another kind of file, for more than `most` bytes, and for a file that another
- * process replaces or extends during the read. Other errors are the system's. */
+ * process replaces or extends during the read. Other errors are the system's. The calls are synchronous, because
+ * asynchronous calls of the runtime take ten times longer, and the read rests between pieces. */
 export declare function plainFile(path: string, { links, most }?: Pick<ReadOptions, "links" | "most">): Promise<Uint8Array<ArrayBuffer>>;
 /** Returns null for a missing or unreadable file, and for a link or another kind of file. The caller closes the
  * descriptor. */

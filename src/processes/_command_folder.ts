@@ -33,7 +33,7 @@ export class CommandFolder {
   }
 
   /** The first call for a `root` schedules the removal of folders that killed processes left in `root`. */
-  static async make(options: CommandFolderOptions = {}): Promise<CommandFolder> {
+  static make(options: CommandFolderOptions = {}): CommandFolder {
     const root = resolve(options.root ?? tmpdir());
     const path = Deno.realPathSync(Deno.makeTempDirSync({ dir: root, prefix: `${PREFIX}${Deno.pid}-` }));
     const folder = new CommandFolder(path, options);

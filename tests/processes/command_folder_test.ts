@@ -59,7 +59,7 @@ Deno.test("a process that ends soon does not wait for folders of processes that 
       import { CommandFolder } from ${JSON.stringify(MODULE)};
       const { setTimeout } = globalThis;
       globalThis.setTimeout = (run) => setTimeout(run, 3_600_000);
-      await (await CommandFolder.make({ root: ${JSON.stringify(root)} })).remove();`;
+      await CommandFolder.make({ root: ${JSON.stringify(root)} }).remove();`;
     const args = ["eval", "--quiet", "--no-lock", "--no-check", "--ext=ts", "--config", join(ROOT, "deno.json"), code];
     const { success } = await new Deno.Command(Deno.execPath(), { args, stdin: "null", stderr: "inherit" }).output();
     assert.ok(success);

@@ -20,7 +20,7 @@ interface FreeProcessOptions extends Omit<SpawnOptions, "cwd"> {
 /** When the program ends, Vis kills the rest of its process group. */
 export async function runFree(argv: readonly string[], options: FreeProcessOptions): Promise<Spawned> {
   if (options.cwd !== null) return await runIn(options.cwd, argv, options);
-  const folder = await CommandFolder.make();
+  const folder = CommandFolder.make();
   try {
     return await runIn(folder.path, argv, options);
   } finally {

@@ -109,7 +109,7 @@ export class LinuxWall {
       : loopback === null
       ? "alone"
       : "private";
-    const made = await CommandFolder.make({
+    const made = CommandFolder.make({
       root: this.#options.temporary,
       removeLarge: (path) => this.#removeLarge(path),
     });
@@ -201,7 +201,7 @@ export class LinuxWall {
   }
 
   async #makesNamespaces({ network, loopback }: SpawnOptions): Promise<boolean> {
-    const made = await CommandFolder.make({ root: this.#options.temporary });
+    const made = CommandFolder.make({ root: this.#options.temporary });
     const options = {
       write: [],
       ...network === undefined ? {} : { network },

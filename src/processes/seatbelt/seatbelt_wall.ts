@@ -96,7 +96,7 @@ export class SeatbeltWall {
     const place = startFolder(workspace, options);
     const { read = [], write = [workspace] } = options;
     const own = callPaths(root, { read, write }, open.folders);
-    const made = await CommandFolder.make({ root: this.#options.temporary });
+    const made = CommandFolder.make({ root: this.#options.temporary });
     const folder = made.path;
     try {
       const cwd = place ?? folder;
