@@ -222,7 +222,7 @@ function addSearch(program: Command, context: Context): void {
       "search only after this time: 2026-11-22, 2026-11-22T10:30, or an age in m, h, d or w, such as 3d",
       timeArgument,
     )
-    .option("--until <time>", "only before this time, in the same forms", timeArgument)
+    .option("--until <time>", "search only before this time, in the forms of --since", timeArgument)
     .option(
       "--limit <n>",
       "show at most N conversations, each with its best match; with --conversation or --json, at most N matches",
@@ -257,7 +257,7 @@ function addUndo(program: Command, context: Context): void {
     .description("undo recorded file changes; by default, the changes of the last request that changed files")
     .option(
       "--list",
-      "list the recorded file changes, newest first, which of them are undone, and which Vis cannot undo",
+      "list the recorded file changes, newest first; mark undone changes, and files that an undo would skip",
       false,
     )
     .option("--last <n>", "undo the last N changes", positiveInteger)
