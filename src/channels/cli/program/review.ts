@@ -276,7 +276,7 @@ function addUndo(program: Command, context: Context): void {
     .option("--dry-run", "show the changes that Vis would undo or reapply, and change no file", false)
     .option(
       "--force",
-      "also undo the changes of files that changed later or went into a git commit; later changes of these files are lost",
+      "also undo the changes of files that changed later or went into a git commit; Vis discards later changes of these files, and --redo restores them",
       false,
     )
     .option(...FLAGS.storedDb)

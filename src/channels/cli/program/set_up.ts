@@ -203,7 +203,7 @@ function addDb(program: Command, context: Context): void {
   add("backup", "back up the database to a new file, even while requests run")
     .argument("<path>", "path of the new file, which must not exist")
     .action(action(context, async () => (await load()).dbBackup));
-  add("restore", "restore a backup; Vis keeps the previous database file next to it")
+  add("restore", "restore a backup; Vis keeps the previous database file in the same folder")
     .argument("<path>", "backup written by vis db backup")
     .action(action(context, async () => (await load()).dbRestore));
   add("check", "verify the structure and the references of the database, and the stored hashes of its content")
