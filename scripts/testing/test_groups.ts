@@ -62,7 +62,6 @@ const FIRST: readonly string[] = [
   "tests/e2e/compiled_test.ts",
   ...LONG,
   "tests/e2e",
-  "tests/faults",
 ];
 /** Files, and folders of files, that change the isolate, measure it or leave work running. Each of these files has its
  * own isolate. Other files leave theirs unchanged, and neighbours share one. */
@@ -75,7 +74,7 @@ const ALONE: readonly string[] = [
 ];
 /** The limits for the files in an isolate. The last isolates have few, so that the run ends on all processors at
  * once. */
-const AT_MOST = 48, AT_LEAST = 8;
+const AT_MOST = 64, AT_LEAST = 12;
 
 function isBelow(path: string, folder: string): boolean {
   return path === folder || path.startsWith(`${folder}/`);
@@ -111,7 +110,7 @@ export function groupTests(files: readonly string[], parts: number): string[][] 
   const alone = files.filter((file) => !shared.includes(file)).sort((a, b) => rank(a) - rank(b));
   const groups = alone.map((file) => [file]);
   for (let at = 0; at < shared.length;) {
-    const share = Math.max(AT_LEAST, Math.ceil((shared.length - at) / (2 * parts)));
+    const share = Math.max(AT_LEAST, Math.ceil((shared.length - at) / parts));
     const size = Math.min(AT_MOST, share, Math.ceil(shared.length / parts));
     groups.push(shared.slice(at, at += size));
   }

@@ -4,15 +4,16 @@ import { isAlive, type TestSandbox, testSandbox } from "../../helpers/sandbox.ts
 
 const CHILD = new URL("./lying_child.ts", import.meta.url).pathname;
 const CONFIG = new URL("../../../deno.json", import.meta.url).pathname;
-
-function lying(lie: string, functions: Record<string, () => unknown> = {}): Promise<TestSandbox> {
-  const args = ["run", "-A", "--no-check", "--no-lock", "--config", CONFIG, CHILD, lie];
-  return testSandbox({ functions, test: { program: { path: Deno.execPath(), args, env: { DENO_DIR: denoDir() } } } });
-}
+const DENO_DIR = denoDir();
 
 function denoDir(): string {
   const { stdout } = new Deno.Command(Deno.execPath(), { args: ["info", "--json"] }).outputSync();
   return JSON.parse(new TextDecoder().decode(stdout)).denoDir;
+}
+
+function lying(lie: string, functions: Record<string, () => unknown> = {}): Promise<TestSandbox> {
+  const args = ["run", "-A", "--no-check", "--no-lock", "--config", CONFIG, CHILD, lie];
+  return testSandbox({ functions, test: { program: { path: Deno.execPath(), args, env: { DENO_DIR } } } });
 }
 
 Deno.test("openSandbox() rejects with SandboxEnded when a child greets it wrongly", async (t) => {
