@@ -127,8 +127,8 @@ function careServices(extensions: Extensions): Care {
       const { database } = await settingsOf(request);
       if (isPostgres(database)) {
         throw new UsageError(
-          "Cannot maintain a PostgreSQL database: of vis db, only copy works there; back up with pg_dump, and check " +
-            "with pg_amcheck",
+          "Cannot maintain a PostgreSQL database: of the commands of vis db, only vis db copy supports PostgreSQL; back up " +
+            "with pg_dump, and check with pg_amcheck",
         );
       }
       return new SqliteMaintenance({ path: database });

@@ -6,7 +6,10 @@ export function parseJsonc(file: { readonly path: string; readonly text: string 
     return JSON.parse(stripComments(file.text.replace(/^\ufeff/, "")));
   } catch (error) {
     const why = oneLine(messageOf(error), 300);
-    throw new ConfigError(`Cannot read ${file.path}: it is not JSON with comments (${why})`, { code: "syntax" });
+    throw new ConfigError(`Cannot read ${file.path}: it is not JSON with comments (${why})`, {
+      code: "syntax",
+      advice: "correct the file",
+    });
   }
 }
 

@@ -162,12 +162,14 @@ async function bytesOf(path: string, name: string): Promise<Uint8Array<ArrayBuff
     // A device or a pipe may have no end.
     if (!isFile) throw new UsageError(`Cannot use image ${name}: it is not a file; name an image file`);
     if (size > MAX_IMAGE_BYTES) {
-      throw new UsageError(`Cannot use image ${name}: it has ${size} bytes; the limit is ${MAX_IMAGE_BYTES} bytes`);
+      throw new UsageError(
+        `Cannot use image ${name}: it has ${size} bytes; the limit is ${MAX_IMAGE_BYTES} bytes; make it smaller`,
+      );
     }
     return await Deno.readFile(path);
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    throw new UsageError(`Cannot read image ${name}: ${fileFault(error)}`);
+    throw new UsageError(`Cannot use image ${name}: ${fileFault(error)}; name another file`);
   }
 }
 

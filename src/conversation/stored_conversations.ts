@@ -97,7 +97,9 @@ export class Records {
     const found = await this.#store.variableVersions(branch.branchId, name, options);
     if (found.length === 0) {
       const when = at ? " at this step" : "";
-      throw new UsageError(`Cannot find variable ${name}: the conversation has no such variable${when}`);
+      throw new UsageError(
+        `Cannot find variable ${name}: the conversation has no such variable${when}; vis vars lists the variables`,
+      );
     }
     return found.map(({ version, image, code, createdAt }) => {
       const { kind, reason, bytes, source, large, summary: { shape } } = image;

@@ -27,7 +27,9 @@ export function readImage(source: Uint8Array<ArrayBuffer> | string, name: string
 }
 
 function tooLarge(name: string, bytes: number): UsageError {
-  return new UsageError(`Cannot use image ${name}: it has ${bytes} bytes; the limit is ${MAX_IMAGE_BYTES} bytes`);
+  return new UsageError(
+    `Cannot use image ${name}: it has ${bytes} bytes; the limit is ${MAX_IMAGE_BYTES} bytes; make it smaller`,
+  );
 }
 
 function decoded(url: string): Uint8Array<ArrayBuffer> {
@@ -37,11 +39,13 @@ function decoded(url: string): Uint8Array<ArrayBuffer> {
 function byAddress(url: string, name: string): Image {
   const parsed = URL.canParse(url) ? new URL(url) : null;
   if (parsed?.protocol !== "https:" && parsed?.protocol !== "http:") {
-    throw new UsageError(`Cannot use image ${name}: its address is neither http, https nor a base64 data URL`);
+    throw new UsageError(
+      `Cannot use image ${name}: its address is neither http, https nor a base64 data URL; send one of these`,
+    );
   }
   if (url.length > MAX_URL_CHARS) {
     throw new UsageError(
-      `Cannot use image ${name}: its address has ${url.length} characters; the limit is ${MAX_URL_CHARS} characters`,
+      `Cannot use image ${name}: its address has ${url.length} characters; the limit is ${MAX_URL_CHARS} characters; send the image itself`,
     );
   }
   return { kind: "url", url };
@@ -52,7 +56,9 @@ const MAX_IMAGES = 20;
 
 export function checkImages(images: readonly Image[]): readonly Image[] {
   if (images.length > MAX_IMAGES) {
-    throw new UsageError(`Cannot send ${images.length} images: a request may have at most ${MAX_IMAGES} images`);
+    throw new UsageError(
+      `Cannot send ${images.length} images: a request may have at most ${MAX_IMAGES} images; send fewer`,
+    );
   }
   return images.map((image, at) => readImage(image.kind === "url" ? image.url : image.bytes, `${at + 1}`));
 }

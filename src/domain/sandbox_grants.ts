@@ -18,13 +18,15 @@ export function parseNetGrant(text: string): NetGrant {
   }
   if (six !== undefined) {
     if (!URL.canParse(`http://[${six}]/`)) {
-      throw new TypeError(`Cannot grant net ${text}: it is not a valid IPv6 address`);
+      throw new TypeError(`Cannot grant net ${text}: it is not a valid IPv6 address; write one such as [::1]:8080`);
     }
     return { host: new URL(`http://[${six}]/`).hostname.slice(1, -1), port };
   }
   const host = name?.toLowerCase() === "localhost" ? "127.0.0.1" : name ?? "";
   if (IPV4.test(host)) return { host, port };
-  if (/^[\d.]+$/.test(host)) throw new TypeError(`Cannot grant net ${text}: it is not a valid IPv4 address`);
+  if (/^[\d.]+$/.test(host)) {
+    throw new TypeError(`Cannot grant net ${text}: it is not a valid IPv4 address; write one such as 127.0.0.1:8080`);
+  }
   throw new TypeError(
     `Cannot grant net ${text}: the lookup of a name needs UDP, which the sandbox does not allow; name an IP ` +
       "address, or write a function that makes the request in the main process",

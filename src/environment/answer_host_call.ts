@@ -398,8 +398,8 @@ async function described(asked: string, source: BuiltinSource): Promise<string> 
   const near = nearestNames(asked, [
     ...new Set([...BUILTIN_NAMES, ...Object.keys(REALM_DOCS), ...aliases, ...functions]),
   ]);
-  const which = near.length > 0 ? `; the nearest are ${near.join(", ")}` : "";
-  throw refused("doc", `Cannot describe ${oneLine(asked, MAX_ASKED)}: the sandbox has no such function${which}`);
+  const which = near.length > 0 ? `the nearest are ${near.join(", ")}` : "search with other words";
+  throw refused("doc", `Cannot describe ${oneLine(asked, MAX_ASKED)}: the sandbox has no such function; ${which}`);
 }
 
 const BUILTIN_TOPICS: readonly Topic[] = [

@@ -96,8 +96,8 @@ export async function conversationCode(
     : queries.find((one) => one.queryId === at.queryId);
   if (!query) {
     const why = at.queryId === null
-      ? "no query has ended yet"
-      : `no query of this branch has the id ${at.queryId}; conversationHistory() lists the ids`;
+      ? "no request has ended yet"
+      : `no request of this branch has the id ${at.queryId}; conversationHistory() lists the ids`;
     throw refused("conversationCode", `Cannot find the blocks: ${why}`);
   }
   const iterations = await store.iterations(query.queryId, shownRange(query));

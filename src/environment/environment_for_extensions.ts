@@ -1,6 +1,6 @@
 import { UsageError } from "../domain/errors.ts";
 import { newId } from "../domain/kit/ids.ts";
-import { clip, counted, oneLine } from "../domain/kit/text.ts";
+import { clip, countedChoice, oneLine } from "../domain/kit/text.ts";
 import type { SentMessage } from "../domain/query/model_call.ts";
 import { type Dependency, SYSTEM_VARIABLES, type VariableImage } from "../domain/query/variable.ts";
 import type { LogFilter, LogRow, NewestQueries, SearchFilter, SearchHit } from "../domain/records/history.ts";
@@ -345,14 +345,14 @@ function tooLarge(name: string, bytes: number): RangeError {
 }
 
 function imageOf(name: string, { value, doc }: { readonly value: unknown; readonly doc: string }): VariableImage {
-  if (value === undefined) throw new TypeError(`Cannot bind ${name}: its value is undefined`);
+  if (value === undefined) throw new TypeError(`Cannot bind ${name}: its value is undefined; pass a value`);
   let bytes: VariableImage["bytes"];
   try {
     bytes = encode(value, { maxBytes: MAX_BYTES });
   } catch (error) {
     if (!(error instanceof CodecError)) throw error;
     if (error.tooLarge) {
-      throw new RangeError(`Cannot bind ${name}: its value is larger than ${MAX_BYTES} bytes, the limit`);
+      throw new RangeError(`Cannot bind ${name}: its value is larger than ${MAX_BYTES} bytes, the limit; bind less`);
     }
     throw new TypeError(`Cannot bind ${name}: its value${error.path ?? ""} ${error.fact}`, { cause: error });
   }
@@ -451,7 +451,7 @@ export class StoredHistory implements history.HistoryReader {
     if (one) return valueOf(one.image);
     const why = version === undefined
       ? `conversation ${conversationId} has no such variable`
-      : `conversation ${conversationId} has ${counted(found.length, "version")} of it`;
+      : `conversation ${conversationId} has ${countedChoice(found.length, "version")}`;
     throw new UsageError(`Cannot find ${version === undefined ? name : `version ${version} of ${name}`}: ${why}`);
   }
 

@@ -180,7 +180,7 @@ export class TrustList {
       text = await plainTextFile(this.#file);
     } catch (error) {
       if (error instanceof Deno.errors.NotFound) return [];
-      throw new Error(`Cannot read ${this.#file}: ${fileFault(error)}`);
+      throw new Error(`Cannot read ${this.#file}: ${fileFault(error)}; correct or remove the file`);
     }
     try {
       return TrustedShape.parse(JSON.parse(text)).trusted;

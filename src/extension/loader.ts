@@ -143,7 +143,11 @@ async function loadOne(
 async function loadFolder(folder: FoundFolder, { folderOptions, ...options }: LoadOptions): Promise<readonly Loaded[]> {
   const name = basename(folder.path);
   if (folder.fault !== undefined) return [failed({ name, folder }, folder.fault)];
-  if (!folderOptions) return [failed({ name, folder }, "Vis has no home folder to copy it to; set VIS_HOME")];
+  if (!folderOptions) {
+    return [
+      failed({ name, folder }, "Vis has no home folder to copy it to; set VIS_HOME to a folder that Vis may write"),
+    ];
+  }
   let read: ExtensionFolder;
   try {
     read = await readExtensionFolder(folder.path);
@@ -351,7 +355,9 @@ function placeOf(specifier: string, path: string, { folder: { files }, shims }: 
   }
   const target = targetOf(specifier, path);
   if (!files.has(target)) {
-    throw new ExtensionRefusal(`Cannot import ${specifier} in ${path}: the extension's folder has no such file`);
+    throw new ExtensionRefusal(
+      `Cannot import ${specifier} in ${path}: the extension's folder has no such file; correct the path`,
+    );
   }
   return CODE.test(target) ? `${specifier}.mjs` : specifier;
 }

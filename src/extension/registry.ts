@@ -289,7 +289,7 @@ function refuseTaken(
     const holder = others.find((other) => other.alias.alias === name || Object.hasOwn(other.modules ?? {}, name));
     if (!holder) continue;
     throw new Error(
-      `Cannot register extension ${namespace}: its ${kind} ${name} belongs to extension ${holder.namespace}`,
+      `Cannot register extension ${namespace}: its ${kind} ${name} belongs to extension ${holder.namespace}; choose another name`,
     );
   }
 }

@@ -38,7 +38,8 @@ export class ExtensionStates implements StateStore {
     const text = JSON.stringify(value);
     if (text.length > MAX_CHARS) {
       throw new UsageError(
-        `Cannot store ${key}: its value has ${text.length} characters of JSON; the limit is ${MAX_CHARS} characters`,
+        `Cannot store ${key}: its value has ${text.length} characters of JSON; the limit is ${MAX_CHARS} characters; ` +
+          "store a long text with putBytes",
       );
     }
     return this.#change(place, async (tx) => {

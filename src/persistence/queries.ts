@@ -113,7 +113,7 @@ async function readBranch(tx: Database, branchId: string) {
   const [row] = await branchToBegin(tx, { branchId });
   if (!row) {
     throw new UsageError(
-      `Cannot continue branch ${branchId}: no branch has this id, or another process deleted its conversation; ` +
+      `Cannot continue branch ${branchId}: no branch has this id, or its conversation was deleted; ` +
         "choose another conversation, or start a new one",
     );
   }

@@ -103,7 +103,7 @@ Deno.test("callBuiltin() refuses unsuitable arguments and explains its usage", a
     ["conversationHistory", ["all"], /whole number/],
     ["conversationCode", [5], /and must be text that is not empty/],
     ["doc", [], /and must be text that is not empty/],
-    ["doc", ["fs.nothing"], /Cannot describe fs\.nothing: the sandbox has no such function/],
+    ["doc", ["fs.nothing"], /Cannot describe fs\.nothing: the sandbox has no such function; /],
     ["nothing", [], /Cannot call nothing: no function has this name/],
     ["toString", [], /Cannot call toString/],
     ["__proto__", [], /Cannot call __proto__/],

@@ -302,7 +302,9 @@ export async function newExtension(folder: string): Promise<string> {
     await Deno.mkdir(folder);
     for (const [file, text] of Object.entries(filesOf(name))) await Deno.writeTextFile(join(folder, file), text);
   } catch (error) {
-    throw new UsageError(`Cannot create extension ${folder}: ${fileFault(error)}`);
+    throw new UsageError(
+      `Cannot create extension ${folder}: ${fileFault(error)}; name a new folder in an existing one`,
+    );
   }
   return folder;
 }

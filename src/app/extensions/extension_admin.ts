@@ -184,7 +184,9 @@ export class AppExtensionAdmin implements ExtensionAdmin {
       ? `several extensions in ${this.#own()} have the short name ${name}`
       : `no extension in ${this.#own()} has this name`;
     throw new UsageError(
-      `Cannot remove extension ${name}: ${why}${choices === "" ? "" : `; choose one of ${choices}`}`,
+      `Cannot remove extension ${name}: ${why}; ${
+        choices === "" ? "extensions.deny leaves out shipped extensions" : `choose one of ${choices}`
+      }`,
     );
   }
 
@@ -413,7 +415,10 @@ export async function fetchPackage(ref: string, env: EnvironmentVariables): Prom
   const registry = (env["npm_config_registry"] || await askNpm()).replace(/\/+$/, "");
   const facts = Version.safeParse(parsed(await get(`${registry}/${name.replace("/", "%2f")}/${version}`)));
   if (!facts.success) {
-    throw new UsageError(`Cannot add ${ref}: ${registry} gives no download address or no SHA-512 checksum for it`);
+    throw new UsageError(
+      `Cannot add ${ref}: ${registry} gives no download address or no SHA-512 checksum for it; choose another version, ` +
+        "or set npm_config_registry to another registry",
+    );
   }
   const { tarball, integrity } = facts.data.dist;
   const bytes = await get(tarball);
@@ -463,7 +468,7 @@ async function get(url: string): Promise<Uint8Array<ArrayBuffer>> {
     throw new Error(`The server responded with status ${response.status}`);
   } catch (error) {
     const why = signal.aborted ? `it took longer than ${TIMEOUT_MS / 1000} s, the limit` : reasonOf(error);
-    throw new UsageError(`Cannot fetch ${url}: ${why}`);
+    throw new UsageError(`Cannot fetch ${url}: ${why}; check the name and version of the package, or try again later`);
   }
 }
 

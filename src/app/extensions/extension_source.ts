@@ -96,7 +96,7 @@ async function loadOne(
     );
   }
   const path = await Deno.realPath(resolve(settings.workspace, ref)).catch((error: unknown) => {
-    throw new Error(`Cannot load an extension from ${ref}: ${fileFault(error)}`);
+    throw new Error(`Cannot load an extension from ${ref}: ${fileFault(error)}; correct the path`);
   });
   const own = settings.home !== null && isBelow(path, join(settings.home, "extensions"));
   const { loadShipped } = await import("../../extension/loader.ts");
@@ -106,8 +106,8 @@ async function loadOne(
   const [extension] = found.loaded;
   if (extension && found.loaded.length === 1) return extension;
   const why = found.loaded.length === 0
-    ? "extensions.allow and extensions.deny permit none of its extensions"
-    : `the folder has ${found.loaded.length} extensions, but must have only one`;
+    ? "extensions.allow and extensions.deny permit none of its extensions; change these settings"
+    : `the folder has ${found.loaded.length} extensions, but must have only one; split the folder`;
   throw new Error(found.skipped[0]?.reason ?? `Cannot load an extension from ${ref}: ${why}`);
 }
 

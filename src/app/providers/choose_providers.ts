@@ -269,8 +269,8 @@ async function onServer(
 }
 
 function noProvider(servers: readonly LocalServer[]): ConfigError {
-  const found = servers.map(({ title, baseUrl }) => `${title} at ${baseUrl} has no model`).join(", ");
-  return new ConfigError(`Cannot choose a model: no provider is configured${found ? ` (${found}: load one)` : ""}`, {
+  const found = servers.map(({ title, baseUrl }) => `${title} at ${baseUrl} has no model`).join(" and ");
+  return new ConfigError(`Cannot choose a model: no provider is configured${found ? `, and ${found}` : ""}`, {
     code: "no_provider",
     advice: WITHOUT_PROVIDER,
   });

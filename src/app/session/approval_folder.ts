@@ -49,7 +49,9 @@ export class ApprovalFolder implements ApprovalRules {
       await ensureFolder(this.#folder);
       await replaceFile(this.#pathOf(idOf(rule)), `${text}\n`);
     } catch (error) {
-      throw new ConfigError(`Cannot save your answer in ${this.#folder}: ${fileFault(error)}`);
+      throw new ConfigError(
+        `Cannot save your answer in ${this.#folder}: ${fileFault(error)}; let Vis write in this folder`,
+      );
     }
   }
 

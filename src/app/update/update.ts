@@ -115,7 +115,14 @@ async function programFrom(
   { target, ...source }: Source & { readonly target: string },
 ): Promise<Uint8Array> {
   const archive = archives.find((one) => one.target === target);
-  if (!archive) throw new UsageError(`Cannot update to vis ${version}: the release has no executable for ${target}`);
+  if (!archive) {
+    const targets = archives.map((one) => one.target).join(", ");
+    throw new UsageError(
+      `Cannot update to vis ${version}: the release has no executable for ${target}, only for ${
+        targets || "no system"
+      }`,
+    );
+  }
   const { name, sha256 } = archive;
   const bytes = await verified(name, { ...source, maxBytes: Math.min(archive.bytes, MAX_BYTES.archive) });
   if (createHash("sha256").update(bytes).digest("hex") !== sha256) {
@@ -126,7 +133,9 @@ async function programFrom(
   const program = name.endsWith(".zip")
     ? (await import("fflate")).unzipSync(bytes)[`vis-${version}/vis.exe`]
     : (await readTar(bytes, { name, maxBytes: MAX_BYTES.program })).get("vis");
-  if (!program) throw new UsageError(`Cannot use ${name}: the archive contains no executable`);
+  if (!program) {
+    throw new UsageError(`Cannot use ${name}: the archive contains no executable; report this to the publisher`);
+  }
   return program;
 }
 
@@ -195,7 +204,9 @@ async function tryOut(path: string, version: string): Promise<void> {
   const runs = success && name === "vis";
   if (!runs || found !== version) {
     const why = runs ? `is version ${found}` : "does not run here";
-    throw new UsageError(`Cannot update to vis ${version}: the downloaded executable ${why}, and Vis changed nothing`);
+    throw new UsageError(
+      `Cannot update to vis ${version}: the downloaded executable ${why}, and Vis changed nothing; report this to the publisher`,
+    );
   }
 }
 
@@ -240,7 +251,7 @@ class ReleasePlace {
     this.#remote = /^[a-z][a-z\d+.-]+:\/\//i.test(from);
     if (this.#remote && !isSecureUrl(from)) {
       throw new ConfigError(
-        `Cannot update from ${from}: it is neither an https address nor a folder; name one of these with --from`,
+        `Cannot update from ${from}: it is neither an https address nor a folder; name one of these with --from or the setting update.from`,
       );
     }
     this.#from = this.#remote ? `${from.replace(/\/+$/, "")}/` : resolve(from);
@@ -257,7 +268,9 @@ class ReleasePlace {
       return await readBounded((await Deno.open(at)).readable, { maxBytes, tooLarge, signal });
     } catch (error) {
       if (this.#signal.aborted) throw new Cancelled("Cancelled");
-      throw new UsageError(`Cannot read ${at}: ${fileFault(error, reasonOf(error))}`);
+      throw new UsageError(
+        `Cannot read ${at}: ${fileFault(error, reasonOf(error))}; check --from or the setting update.from`,
+      );
     }
   }
 }

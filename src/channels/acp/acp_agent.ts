@@ -293,7 +293,7 @@ function imageOf(base64: string, mediaType: string): Image {
   try {
     return { kind: "bytes", mediaType, bytes: Uint8Array.from(atob(base64), (char) => char.charCodeAt(0)) };
   } catch {
-    throw new UsageError("Cannot accept an image of the prompt: its data is not base64");
+    throw new UsageError("Cannot accept an image of the prompt: its data is not base64; encode it as base64");
   }
 }
 

@@ -40,7 +40,10 @@ export class EditorSessions {
 
   async folder({ cwd, mcpServers = [] }: SessionRequest): Promise<Session> {
     if (cwd !== undefined && !cwd.startsWith("/") && !/^[A-Za-z]:[\\/]/.test(cwd)) {
-      throw RequestError.invalidParams({ cwd }, `Cannot open a session: its cwd ${cwd} is not an absolute path`);
+      throw RequestError.invalidParams(
+        { cwd },
+        `Cannot open a session: its cwd ${cwd} is not an absolute path; send an absolute path`,
+      );
     }
     const servers = offeredServers(mcpServers);
     const key = JSON.stringify([cwd, servers]);

@@ -64,7 +64,9 @@ export function guard(request: Request, limits: GuardLimits, hosts: ReadonlySet<
   const origin = request.headers.get("origin");
   if (origin !== null && !isSameOrigin(origin, host)) {
     throw new Problem(
-      `Cannot serve a page of ${origin.slice(0, 100)}: the server accepts only pages of its own origin`,
+      `Cannot serve a page of ${
+        origin.slice(0, 100)
+      }: the server accepts only pages of its own origin; send the request from its page, or without a browser`,
       {
         kind: "forbidden",
       },
@@ -73,7 +75,11 @@ export function guard(request: Request, limits: GuardLimits, hosts: ReadonlySet<
   const site = request.headers.get("sec-fetch-site");
   const isVisit = request.method === "GET" && request.headers.get("sec-fetch-mode") === "navigate";
   if ((site === "cross-site" || site === "same-site") && !isVisit) {
-    throw new Problem("Cannot serve the request: a page of another origin sent it", { kind: "forbidden" });
+    throw new Problem(
+      "Cannot serve the request: a page of another origin sent it; send the request from a page of the server, or " +
+        "without a browser",
+      { kind: "forbidden" },
+    );
   }
 }
 
@@ -100,7 +106,7 @@ function checkFraming({ headers }: Request, { chunked }: GuardLimits): void {
 function checkSizes(request: Request, limits: GuardLimits): void {
   if (request.url.length > limits.urlBytes) {
     throw new Problem(
-      `Cannot read the URL: it has ${request.url.length} bytes; the limit is ${limits.urlBytes} bytes`,
+      `Cannot read the URL: it has ${request.url.length} bytes; the limit is ${limits.urlBytes} bytes; shorten the URL`,
       {
         kind: "too-large",
         status: 414,
@@ -110,10 +116,13 @@ function checkSizes(request: Request, limits: GuardLimits): void {
   let bytes = 0;
   for (const [name, value] of request.headers) bytes += name.length + value.length;
   if (bytes > limits.headerBytes) {
-    throw new Problem(`Cannot read the headers: they have ${bytes} bytes; the limit is ${limits.headerBytes} bytes`, {
-      kind: "too-large",
-      status: 431,
-    });
+    throw new Problem(
+      `Cannot read the headers: they have ${bytes} bytes; the limit is ${limits.headerBytes} bytes; send fewer headers`,
+      {
+        kind: "too-large",
+        status: 431,
+      },
+    );
   }
   const length = Number(request.headers.get("content-length") ?? 0);
   if (length > limits.bodyBytes) throw bodyTooLarge(limits.bodyBytes);

@@ -59,7 +59,7 @@ export class Idempotency {
     const key = { branchId, key: `${what} ${given}`, fingerprint: createHash("sha256").update(body).digest("hex") };
     const name = `${conversationId} ${key.key}`;
     for (let pending = this.#pending.get(name); pending; pending = this.#pending.get(name)) {
-      const { sent } = sameBody(await pending, key);
+      const { sent } = sameBody(await pending, key, given);
       if (!options.resume) return sent;
     }
     const begun = this.#begin(name, key, options);
@@ -85,19 +85,19 @@ export class Idempotency {
     }
   }
 
-  async #known(name: string, key: RequestKey, { stored }: OnceOptions): Promise<Known | null> {
+  async #known(name: string, key: RequestKey, { stored, what }: OnceOptions): Promise<Known | null> {
+    const given = key.key.slice(what.length + 1);
     const found = await stored(key.key);
-    if (found) return sameBody({ fingerprint: found.fingerprint, sent: { queryId: found.queryId } }, key);
+    if (found) return sameBody({ fingerprint: found.fingerprint, sent: { queryId: found.queryId } }, key, given);
     const kept = this.#kept.get(name);
-    return kept && kept.at > this.#now() - KEPT_MS ? sameBody(kept, key) : null;
+    return kept && kept.at > this.#now() - KEPT_MS ? sameBody(kept, key, given) : null;
   }
 }
 
-function sameBody(known: Known, { fingerprint }: RequestKey): Known {
+function sameBody(known: Known, { fingerprint }: RequestKey, given: string): Known {
   if (known.fingerprint === fingerprint) return known;
-  throw new Problem("Cannot use Idempotency-Key: an earlier request with this key had another body; send a new key", {
-    kind: "key-reused",
-  });
+  const why = "an earlier request with this key had another body; send a new key";
+  throw new Problem(`Cannot use Idempotency-Key ${JSON.stringify(clip(given, 80))}: ${why}`, { kind: "key-reused" });
 }
 
 const ABANDONED_MS = 3_600_000;

@@ -292,17 +292,22 @@ async function readAll(
   { bodyBytes, bodyMs }: Pick<HttpLimits, "bodyBytes" | "bodyMs">,
 ): Promise<Uint8Array> {
   const late = new AbortController();
-  const tooLate = new Problem(`Cannot read the body: it did not arrive within ${bodyMs / 1000} s, the limit`, {
-    kind: "timeout",
-    headers: CLOSE,
-  });
+  const tooLate = new Problem(
+    `Cannot read the body: it did not arrive within ${bodyMs / 1000} s, the limit; send it faster`,
+    {
+      kind: "timeout",
+      headers: CLOSE,
+    },
+  );
   const timer = setTimeout(() => late.abort(tooLate), bodyMs);
   try {
     const tooLarge = () => bodyTooLarge(bodyBytes);
     return await readBounded(body, { maxBytes: bodyBytes, tooLarge, signal: late.signal });
   } catch (error) {
     if (error instanceof Problem) throw error;
-    throw new Problem("Cannot read the body: the connection ended early", { kind: "bad-request" });
+    throw new Problem("Cannot read the body: the connection ended early; send the request again", {
+      kind: "bad-request",
+    });
   } finally {
     clearTimeout(timer);
   }

@@ -80,10 +80,10 @@ function tenantOf(claims: JWTPayload, name: string | null): string {
 }
 
 function faultOf(error: errors.JOSEError): string {
-  if (error instanceof errors.JWTExpired) return "it has expired";
+  if (error instanceof errors.JWTExpired) return "it has expired; use a new one";
   if (error instanceof errors.JWTClaimValidationFailed) {
     return error.claim === "nbf" && error.reason === "check_failed"
-      ? "it is not valid yet"
+      ? "it is not valid yet; wait until the time in its claim nbf"
       : `its claim ${error.claim} is missing or not valid for this server`;
   }
   if (error instanceof errors.JOSEAlgNotAllowed) return `its signature uses none of ${ALGORITHMS.join(", ")}`;

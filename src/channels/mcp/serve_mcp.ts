@@ -81,7 +81,7 @@ function addConversationResources(server: McpServer, parts: McpParts): void {
       if (chars > MOST_CHARS) {
         throw new UsageError(
           `Cannot read conversation ${branch.conversationId}: its Markdown has more than ${MOST_CHARS} characters, ` +
-            "the limit; use vis conversations export",
+            `the limit; the user can run vis conversations export ${branch.conversationId}`,
         );
       }
       pieces.push(piece);

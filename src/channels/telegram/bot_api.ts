@@ -67,7 +67,10 @@ export class BotApi {
     const parts = path.split("/");
     const own = path.startsWith("/") ? parts.slice(parts.lastIndexOf(this.#token) + 1) : parts;
     if (parts.includes("..") || path.startsWith("/") && own.length === parts.length || own.join("") === "") {
-      throw new TelegramError(`Cannot download ${name}: Telegram returned an invalid path for it`, { code: "refused" });
+      throw new TelegramError(
+        `Cannot download ${name}: Telegram returned an invalid path for it; send the file again`,
+        { code: "refused" },
+      );
     }
     const both = AbortSignal.any([signal, AbortSignal.timeout(DOWNLOAD_MS)]);
     const bounds = { maxBytes, tooLarge, signal: both };
@@ -84,7 +87,7 @@ export class BotApi {
         const local = path.startsWith("/")
           ? "; the server is in local mode, so let Vis read its files on this machine, or serve them below " +
             "/file/bot<token>/"
-          : "";
+          : "; send the file again";
         throw new TelegramError(`Cannot download ${name}: Telegram responded with status ${response.status}${local}`, {
           code: response.status >= 500 ? "network" : "refused",
         });
@@ -104,7 +107,9 @@ export class BotApi {
     const { host } = new URL(this.#root);
     const message = cause instanceof SyntaxError
       ? `Cannot read the response of Telegram at ${host}: it is not JSON`
-      : `Cannot reach Telegram at ${host}: ${timedOut ? "it did not answer in time" : "the connection failed"}`;
+      : `Cannot reach Telegram at ${host}: ${
+        timedOut ? "it did not answer in time" : "the connection failed"
+      }; check the network`;
     return new TelegramError(message, { code: "network" });
   }
 

@@ -142,7 +142,7 @@ async function chooseModel(
   if (asked === "") return await listed((await parts.inbox.chat(key)).model, parts);
   if (parts.models === null) {
     throw new UsageError(
-      "Cannot change the model: this bot uses the locked profile, which allows only the configured model",
+      "Cannot change the model: this bot uses the locked profile, which allows only the configured model; ask the operator of the bot",
     );
   }
   const name = chosen(asked, await parts.models());

@@ -296,7 +296,7 @@ async function fetched(
 
 function tooLarge({ name, bytes }: IncomingFile, limit: number): UsageError {
   const size = bytes === null ? `more than ${limit} bytes` : `${bytes} bytes; the limit is ${limit} bytes`;
-  return new UsageError(`Cannot read ${name}: it has ${size}`);
+  return new UsageError(`Cannot read ${name}: it has ${size}; send a smaller file`);
 }
 
 export function userLabel(userId: number): string {

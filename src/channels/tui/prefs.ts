@@ -90,7 +90,10 @@ export class PrefsFile implements PrefsKeeper {
       await ensureFolder(dirname(this.#path));
       await replaceFile(this.#path, `${JSON.stringify({ ...before, ...change }, null, 2)}\n`);
     } catch (error) {
-      throw new Error(`Cannot save the display settings in ${this.#path}: ${fileFault(error)}`, { cause: error });
+      throw new Error(
+        `Cannot save the display settings in ${this.#path}: ${fileFault(error)}; let Vis write this file`,
+        { cause: error },
+      );
     }
     if (this.#unkept === change) this.#unkept = {};
   }

@@ -424,7 +424,7 @@ export class Screen implements PanelActions {
       // Only the owner may read the file.
       const stream = ReadableStream.from(made.pieces());
       await Deno.writeFile(path, stream, { createNew: true, mode: 0o600 }).catch((error: unknown) => {
-        throw new UsageError(`Cannot write ${file}: ${fileFault(error)}`);
+        throw new UsageError(`Cannot write ${file}: ${fileFault(error)}; name another file`);
       });
       this.tell(`Wrote ${path}`);
     });

@@ -143,7 +143,9 @@ class Spool {
       for (let at = 0; at < bytes.length;) at += await this.#file.write(bytes.subarray(at));
       this.#inFile += bytes.length;
     } catch (error) {
-      throw new UsageError(`Cannot write the temporary file of the export: ${fileFault(error)}`);
+      throw new UsageError(
+        `Cannot write the temporary file of the export: ${fileFault(error)}; set TMPDIR to another folder`,
+      );
     }
     this.#kept = [];
     this.#keptBytes = 0;

@@ -41,7 +41,7 @@ export function readArchiveFile(strings: LongStrings): CheckedArchive {
     return checked(strings.text, strings);
   } catch (error) {
     throw error instanceof TypeError || error instanceof SyntaxError
-      ? refused("the file is not JSON in UTF-8", error)
+      ? refused("the file is not JSON in UTF-8", { cause: error })
       : error;
   }
 }
@@ -61,7 +61,7 @@ function checked(text: string, strings: LongStrings | null): CheckedArchive {
     return { archive, contents };
   } catch (error) {
     // The engine throws RangeError if the stack or a string is too small for the file.
-    throw error instanceof RangeError ? refused("the file is nested too deeply or too large", error) : error;
+    throw error instanceof RangeError ? refused("the file is nested too deeply or too large", { cause: error }) : error;
   }
 }
 
@@ -72,15 +72,15 @@ function parsed(text: string, strings: LongStrings | null): ConversationArchive 
   if (!format.success) throw refused("vis conversations export --format json did not write this file");
   const { version } = format.data;
   if (version !== ARCHIVE_VERSION) {
-    const update = version > ARCHIVE_VERSION ? "; update Vis" : "";
-    throw refused(`the archive has version ${version}, and this Vis reads version ${ARCHIVE_VERSION}${update}`);
+    const wayOut = version > ARCHIVE_VERSION ? "update Vis" : AGAIN;
+    throw refused(`the archive has version ${version}, and this Vis reads version ${ARCHIVE_VERSION}`, { wayOut });
   }
   const archive = conversationArchive.safeParse(given, { error: inputFault });
   if (archive.success) {
     // Validation drops unknown fields, so the digest covers the file before validation.
     const { tables, contents, sha256 } = given as ConversationArchive;
     if (ArchiveDigest.of({ tables, contents }) !== sha256) {
-      throw refused("the file was changed after the export: its hash does not match");
+      throw refused("its hash shows that the file was changed after the export");
     }
     return archive.data;
   }
@@ -114,7 +114,7 @@ class Contents implements ContentSource {
     for (const { sha256 } of contents) {
       const hash = createHash("sha256");
       for (const piece of this.pieces(sha256)) hash.update(piece);
-      if (hash.digest("hex") !== sha256) throw refused(`text ${sha256} was changed: its hash does not match`);
+      if (hash.digest("hex") !== sha256) throw refused(`text ${sha256} does not have this hash`);
     }
   }
 
@@ -190,7 +190,7 @@ function checkValue(
   try {
     decode(bytes);
   } catch (error) {
-    throw refused(`Vis cannot decode the value of row ${id}`, error);
+    throw refused(`Vis cannot decode the value of row ${id}`, { cause: error });
   }
 }
 
@@ -255,8 +255,13 @@ function wanted(contents: Contents, hash: string): Uint8Array<ArrayBuffer> {
   return found;
 }
 
-function refused(why: string, cause?: unknown): UsageError {
-  return new UsageError(`Cannot import the conversation: ${why}`, { cause });
+const AGAIN = "export the conversation again";
+
+function refused(
+  why: string,
+  { wayOut = AGAIN, cause }: { readonly wayOut?: string; readonly cause?: unknown } = {},
+): UsageError {
+  return new UsageError(`Cannot import the conversation: ${why}; ${wayOut}`, { cause });
 }
 
 type Metadata = Tables["expressionState"][number]["metadata"];
@@ -280,7 +285,7 @@ export function archiveCode({ expressionSoul, expressionState }: Tables): Archiv
     const fault = restoredFault({ name, kind, source, summary });
     if (fault !== null) {
       throw new UsageError(
-        `Cannot import the conversation: Vis would run unsafe code to restore variable ${name}: ${fault}; if you ` +
+        `Cannot import the conversation: Vis would run unsafe code to restore variable ${name} (${fault}); if you ` +
           "trust its source, ask for a new export after forget() of the variable",
       );
     }

@@ -537,7 +537,9 @@ export function readAddress(text: string, password?: string): Address {
   const user = percentDecoded(url.username) || "vis";
   const port = Number(url.searchParams.get("port") ?? (url.port || 5432));
   if (!(Number.isInteger(port) && port >= 1 && port <= 65535)) {
-    throw new UsageError("Cannot use the database URL: its port is not a number from 1 to 65535");
+    throw new UsageError(
+      "Cannot use the database URL: its port is not a number from 1 to 65535; write one such as 5432",
+    );
   }
   const authority = url.searchParams.get("sslrootcert");
   return {

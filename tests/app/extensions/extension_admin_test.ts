@@ -94,7 +94,7 @@ Deno.test("create() writes an extension whose checks hold, add() and remove() ma
     await assert.rejects(admin.remove("my.greet"), UsageError);
     await assert.rejects(
       admin.create("greet"),
-      /^UsageError: Cannot create extension \S+greet: a file or folder already exists there$/,
+      /^UsageError: Cannot create extension \S+greet: a file or folder already exists there; name a new folder in an existing one$/,
     );
     await assert.rejects(admin.create("../up it"), UsageError);
     await assert.rejects(

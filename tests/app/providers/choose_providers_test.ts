@@ -252,7 +252,7 @@ Deno.test("chooseProviders() reports a server without a model", async () => {
   const message = await refusal({ config: { localServers: true }, addresses: server.addresses });
   assert.match(
     message,
-    /^Cannot choose a model: no provider is configured \(Ollama at .* has no model: load one\); log in with/,
+    /^Cannot choose a model: no provider is configured, and Ollama at .* has no model; log in with/,
   );
 });
 

@@ -84,7 +84,7 @@ Deno.test("telegram() in the locked profile answers behind every wall, and lets 
       await until(() => api.shown().some((text) => text.includes("€1,234.56")), () => JSON.stringify(api.shown()));
       assert.ok(
         api.shown().includes(
-          "⚠️ Cannot change the model: this bot uses the locked profile, which allows only the configured model",
+          "⚠️ Cannot change the model: this bot uses the locked profile, which allows only the configured model; ask the operator of the bot",
         ),
       );
     } finally {

@@ -91,7 +91,11 @@ test("update() refuses signatures that do not belong to the file or the key", as
     await Deno.writeTextFile(path, "");
     await refuses(release, UsageError, /it is not a signature of minisign/);
     await Deno.remove(path);
-    await refuses(release, UsageError, /^Cannot read .*: the server responded with status 404$/);
+    await refuses(
+      release,
+      UsageError,
+      /^Cannot read .*: the server responded with status 404; check --from or the setting update\.from$/,
+    );
     await Deno.writeTextFile(path, good);
   }
   assert.ok(await release.run());
@@ -114,9 +118,13 @@ test("update() refuses a signed archive that the index does not name", async (re
     /its checksum does not match latest\.json, and Vis changed nothing; try again later$/,
   );
   await release.edit(({ archives }) => archives[0]!.bytes--);
-  await refuses(release, UsageError, /Cannot read .*: it is larger than 176 bytes, the limit$/);
+  await refuses(
+    release,
+    UsageError,
+    /Cannot read .*: it is larger than 176 bytes, the limit; check --from or the setting update\.from$/,
+  );
   await release.edit(({ archives }) => archives[0]!.target = "another");
-  await refuses(release, UsageError, /the release has no executable for test$/);
+  await refuses(release, UsageError, /the release has no executable for test, only for /);
   await release.edit(({ archives }) => archives[0]!.name = "vis-/../../x");
   await refuses(release, UsageError, /^Cannot read latest\.json/);
 });
@@ -178,7 +186,7 @@ test("update() refuses an executable that reports another version", async (relea
   await refuses(
     release,
     UsageError,
-    /^Cannot update to vis 1\.10\.0: the downloaded executable is version 1\.9\.0, and Vis changed nothing$/,
+    /^Cannot update to vis 1\.10\.0: the downloaded executable is version 1\.9\.0, and Vis changed nothing; report this to the publisher$/,
   );
 }, { program: "#!/bin/sh\necho vis 1.9.0\n" });
 
@@ -186,7 +194,7 @@ test("update() refuses an executable that the system cannot run", async (release
   await refuses(
     release,
     UsageError,
-    /^Cannot update to vis 1\.10\.0: the downloaded executable does not run here, and Vis changed nothing$/,
+    /^Cannot update to vis 1\.10\.0: the downloaded executable does not run here, and Vis changed nothing; report this to the publisher$/,
   );
 }, { program: "#!/no/such/program\n" });
 

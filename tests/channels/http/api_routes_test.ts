@@ -96,7 +96,7 @@ Deno.test("queryRoutes() show iterations, sent messages, variables, versions and
   };
   assert.deepEqual(await refused("kept/diff?from=1&to=9"), [
     404,
-    "Cannot find version 9 of variable kept: it has 2 versions",
+    "Cannot find version 9 of variable kept: it has 2 versions; choose 1 to 2",
   ]);
   assert.deepEqual(await refused("nothing/diff?from=1&to=2"), [
     404,

@@ -137,7 +137,7 @@ Deno.test("signedTokens() is tried for a token of three parts that no list has",
   assert.equal(issuer.asked.length, 2);
   const expired = await get(await key.sign({ exp: 1 }));
   assert.equal(expired.status, 401);
-  assert.equal(expired.body.detail, "Cannot accept this token: it has expired");
+  assert.equal(expired.body.detail, "Cannot accept this token: it has expired; use a new one");
   assert.equal(expired.challenge, 'Bearer realm="vis", error="invalid_token"');
   const narrow = await get(await key.sign({ scope: "vis:read" }), "/api/v1/tokens");
   assert.equal(narrow.status, 403);

@@ -97,7 +97,7 @@ Deno.test("a path that cannot be attached is reported, and no typed or pasted te
       await screen.until((text) => !text.includes(name));
     }
     screen.type(`what of @none.png${ENTER}`);
-    await screen.until(/Enter sends it as text\. Cannot read image none\.png: there is no such file/);
+    await screen.until(/Enter sends it as text\. Cannot use image none\.png: there is no such file/);
     await screen.until(/─\n +what of @none\.png/);
     assert.equal(engine.provider.requests.length, 0);
     screen.type(ENTER);

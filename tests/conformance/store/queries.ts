@@ -33,7 +33,7 @@ export const storeQueryCases: readonly StoreCase[] = [
       const { branchId, conversationId, queryId } = await begun(store);
       await store.endQuery(queryId, queryEnd());
       await store.deleteConversation(conversationId);
-      const why = "no branch has this id, or another process deleted its conversation; " +
+      const why = "no branch has this id, or its conversation was deleted; " +
         "choose another conversation, or start a new one";
       const gone = { name: "UsageError", message: `Cannot continue branch ${branchId}: ${why}` };
       await assert.rejects(store.beginQuery(newQuery(branchId, "late")), gone);

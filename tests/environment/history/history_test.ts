@@ -70,6 +70,6 @@ Deno.test("conversationCode() refuses a query of another conversation", async ()
   await engine.conversations.ask(other, "peek", { signal: new AbortController().signal, emit: () => {} });
   assert.match(
     engine.context(2),
-    /Cannot find the blocks: no query of this branch has the id .*; conversationHistory\(\) lists the ids/,
+    /Cannot find the blocks: no request of this branch has the id .*; conversationHistory\(\) lists the ids/,
   );
 });

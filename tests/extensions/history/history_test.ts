@@ -77,7 +77,7 @@ Deno.test("history reads conversations, queries, iterations and variables", asyn
   assert.deepEqual(await call("variable", conversationId, "jar"), { sort: "orange" });
   assert.equal(await call("variable", conversationId, "spread", 1), "function spread() { return jar }");
   await assert.rejects(call("variable", conversationId, "jar", 7), {
-    message: /Cannot find version 7 of jar: .* has 1 version of it/,
+    message: /Cannot find version 7 of jar: .* has 1 version; choose 1$/,
   });
   await assert.rejects(call("variable", conversationId, "nothing"), {
     message: /Cannot find nothing: conversation .* has no such variable/,

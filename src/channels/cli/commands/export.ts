@@ -57,7 +57,9 @@ async function writeWhole(path: string, pieces: AsyncIterable<Uint8Array>): Prom
       await rm(folder, { recursive: true, force: true });
     }
   } catch (error) {
-    throw error instanceof UsageError ? error : new UsageError(`Cannot write ${path}: ${fileFault(error)}`);
+    throw error instanceof UsageError ? error : new UsageError(
+      `Cannot write ${path}: ${fileFault(error)}; name another file with --output`,
+    );
   }
 }
 
@@ -130,7 +132,9 @@ async function* piecesOf(path: string): AsyncGenerator<Uint8Array> {
   try {
     const { size } = await stat(path);
     if (size > MAX_ARCHIVE_BYTES) {
-      throw new UsageError(`Cannot import ${path}: it has ${size} bytes; the limit is ${MAX_ARCHIVE_BYTES} bytes`);
+      throw new UsageError(
+        `Cannot import ${path}: it has ${size} bytes; the limit is ${MAX_ARCHIVE_BYTES} bytes; vis db backup copies a whole database`,
+      );
     }
     using file = await Deno.open(path);
     for (;;) {
@@ -140,6 +144,8 @@ async function* piecesOf(path: string): AsyncGenerator<Uint8Array> {
       yield piece.subarray(0, read);
     }
   } catch (error) {
-    throw error instanceof UsageError ? error : new UsageError(`Cannot import ${path}: ${fileFault(error)}`);
+    throw error instanceof UsageError ? error : new UsageError(
+      `Cannot import ${path}: ${fileFault(error)}; name another file`,
+    );
   }
 }

@@ -167,10 +167,14 @@ function overHttp(
 ): Server {
   const wrong = PROGRAM_ONLY.find((flag) => flags[flag] !== false && Object(flags[flag]).length !== 0);
   if (wrong !== undefined) {
-    throw new UsageError(`Cannot use --${wrong} with an address: only a program takes this option`);
+    throw new UsageError(
+      `Cannot use --${wrong} with an address: only a program takes this option; leave out --${wrong}`,
+    );
   }
   if (args.length > 0) {
-    throw new UsageError(`Cannot use the argument ${args[0]}: a server with an address takes no arguments`);
+    throw new UsageError(
+      `Cannot use the argument ${args[0]}: a server with an address takes no arguments; leave out all arguments`,
+    );
   }
   const headers = pairs(flags.header, { flag: "--header", by: ":", like: "'Authorization: Bearer ${auth:github}'" });
   return { url, ...(flags.header.length > 0 ? { headers } : {}) };
@@ -181,7 +185,7 @@ function program(
   { args, flags }: { readonly args: readonly string[]; readonly flags: NewMcpServer },
 ): Server {
   if (flags.header.length > 0) {
-    throw new UsageError("Cannot use --header with a program: only an address takes this option");
+    throw new UsageError("Cannot use --header with a program: only an address takes this option; leave out --header");
   }
   const { read, write, network } = flags;
   const env = pairs(flags.env, { flag: "--env", by: "=", like: "'TOKEN=${auth:github}'" });

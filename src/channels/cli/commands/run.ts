@@ -214,7 +214,7 @@ async function* untilAborted(path: string, signal: AbortSignal | undefined): Asy
   for (;;) {
     const { value, done } = await abortable(pieces.next(), signal).catch((error: unknown) => {
       if (signal?.aborted) throw new Cancelled("Cannot read the context: the request was cancelled");
-      throw new UsageError(`Cannot read ${path}: ${fileFault(error)}`);
+      throw new UsageError(`Cannot use --context ${path}: ${fileFault(error)}; name another file`);
     });
     if (done) return;
     yield value;
@@ -229,7 +229,7 @@ export async function readSchema(path: string): Promise<unknown> {
     return JSON.parse(text);
   } catch (error) {
     throw new UsageError(
-      `Cannot use schema ${path}: it is not JSON (${oneLine(messageOf(error), 200)})`,
+      `Cannot use schema ${path}: it is not JSON (${oneLine(messageOf(error), 200)}); correct the file`,
     );
   }
 }
@@ -240,15 +240,19 @@ async function textOf(path: string): Promise<string> {
     for await (const piece of piecesOfInput(path)) {
       bytes.push(piece);
       if (bytes.length > MAX_BYTES) {
-        throw new UsageError(`Cannot use schema ${path}: it is larger than ${MAX_BYTES} bytes, the limit`);
+        throw new UsageError(`Cannot use schema ${path}: it is larger than ${MAX_BYTES} bytes, the limit; simplify it`);
       }
     }
     const decoded = decodeText(bytes.bytes);
-    if (decoded === null) throw new UsageError(`Cannot use schema ${path}: it contains binary data, not text`);
+    if (decoded === null) {
+      throw new UsageError(
+        `Cannot use schema ${path}: it contains binary data, not text; name a file with a JSON schema`,
+      );
+    }
     return decoded.text;
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    throw new UsageError(`Cannot read schema ${path}: ${fileFault(error)}`);
+    throw new UsageError(`Cannot use schema ${path}: ${fileFault(error)}; name another file`);
   }
 }
 
@@ -321,7 +325,9 @@ async function readPiped(
   const timer = patienceMs === null ? 0 : setTimeout(tell, patienceMs);
   const late = Promise.withResolvers<never>();
   const limit = timeout === undefined ? 0 : setTimeout(() => {
-    const advice = given === "" ? "" : "; append </dev/null to run without it";
+    const advice = given === ""
+      ? "; end the input, or set a longer --timeout"
+      : "; append </dev/null to run without it";
     late.reject(
       new UsageError(
         `Cannot read the request: stdin did not end within ${timeout / 1000} s, the limit of --timeout${advice}`,

@@ -2,7 +2,7 @@ import { Hono } from "hono";
 import { z } from "zod";
 import type { ShownVersion } from "../../../conversation/stored_conversations.ts";
 import { readable } from "../../../domain/kit/json.ts";
-import { counted } from "../../../domain/kit/text.ts";
+import { countedChoice } from "../../../domain/kit/text.ts";
 import type { Env } from "../http_parts.ts";
 import { Problem } from "../problem.ts";
 import { describeIn, existing, inConversation, inQuery, validQuery } from "../route.ts";
@@ -110,7 +110,7 @@ queries.get(
     const missing = [from, to].find((version) => version > known);
     if (missing !== undefined) {
       throw new Problem(
-        `Cannot find version ${missing} of ${variableOf(name)}: it has ${counted(known, "version")}`,
+        `Cannot find version ${missing} of ${variableOf(name)}: it has ${countedChoice(known, "version")}`,
         { kind: "not-found" },
       );
     }

@@ -156,10 +156,15 @@ export function servedModels({ model, provider }: Pick<HttpParts, "model" | "pro
 export function servedModel(parts: Pick<HttpParts, "model" | "provider">, name: string = OWN_NAME): ServedModel {
   const found = servedModels(parts).find(({ id }) => id === name);
   if (found) return found;
-  throw new Problem(`Cannot find model ${name.slice(0, 100)}: this server has only ${OWN_NAME} and ${parts.model}`, {
-    kind: "not-found",
-    errors: [{ path: "model", message: "Unknown" }],
-  });
+  throw new Problem(
+    `Cannot find model ${
+      name.slice(0, 100)
+    }: this server has only ${OWN_NAME} and ${parts.model}; send one of these names`,
+    {
+      kind: "not-found",
+      errors: [{ path: "model", message: "Unknown" }],
+    },
+  );
 }
 
 const text = z.object({ type: z.enum(["text", "input_text", "output_text"]), text: z.string() });

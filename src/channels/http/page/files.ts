@@ -18,7 +18,9 @@ export const pageFiles = new Hono<Env>()
 function pageFile(name: string): Response {
   const text = Object.hasOwn(PAGE_FILES, name) ? PAGE_FILES[name] : undefined;
   if (text === undefined) {
-    throw new Problem(`Cannot find file ${name.slice(0, 100)}: the page has no such file`, { kind: "not-found" });
+    throw new Problem(`Cannot find file ${name.slice(0, 100)}: the page has no such file; load the page again`, {
+      kind: "not-found",
+    });
   }
   // Clients check each time whether the file has changed.
   return new Response(text, { headers: { "content-type": getMimeType(name) ?? "", "cache-control": "no-cache" } });

@@ -30,7 +30,8 @@ const BACKSPACE = "\x7f";
 const DELETE = "\x1b[3~";
 const GRAPHEMES = new Intl.Segmenter();
 const NO_IMAGE =
-  "Cannot attach an image: the clipboard has none, or no wl-paste, xclip, pngpaste or pbpaste can read it";
+  "Cannot attach an image: the clipboard has none, or no wl-paste, xclip, pngpaste or pbpaste can read it; copy an " +
+  "image first, or install one of these programs";
 
 interface Loading {
   readonly held: () => boolean;

@@ -148,7 +148,7 @@ Deno.test("runCommand() refuses a schema, an image and a model without eyes befo
       /Cannot use the schema: at #, type must be one of null,.* number, string, array, object, or a list of these/,
     );
   });
-  await assert.rejects(run([reply], { flags: { image: ["/no/such.png"] } }), /Cannot read image \/no\/such\.png/);
+  await assert.rejects(run([reply], { flags: { image: ["/no/such.png"] } }), /Cannot use image \/no\/such\.png/);
   const image = ["https://example.org/a.png"];
   await assert.rejects(
     run([reply], { flags: { image } }),

@@ -20,8 +20,8 @@ Deno.test("readSchema() reads JSON, with a byte order mark or in UTF-16 too, and
     await refused(readSchema(path), /Cannot use schema .*schema\.json: it is not JSON \(/);
     await Deno.writeTextFile(path, `"${"x".repeat(4_000_001)}"`);
     await refused(readSchema(path), /it is larger than 4000000 bytes, the limit/);
-    await refused(readSchema(join(folder, "none.json")), /Cannot read schema .*none\.json/);
-    await refused(readSchema(folder), /Cannot read schema/);
+    await refused(readSchema(join(folder, "none.json")), /Cannot use schema .*none\.json/);
+    await refused(readSchema(folder), /Cannot use schema/);
   }));
 
 Deno.test("readImageArgument() reads files by their bytes, and addresses as they are", () =>
@@ -34,7 +34,7 @@ Deno.test("readImageArgument() reads files by their bytes, and addresses as they
     await Deno.writeTextFile(path, "text");
     await refused(readImageArgument(path), /picture\.txt: it is not a PNG, JPEG, GIF or WebP image/);
     await refused(readImageArgument(folder), /it is not a file/);
-    await refused(readImageArgument(join(folder, "none.png")), /Cannot read image .*none\.png/);
+    await refused(readImageArgument(join(folder, "none.png")), /Cannot use image .*none\.png/);
     await Deno.truncate(path, 5_000_001);
     await refused(readImageArgument(path), /5000001 bytes; the limit is 5000000/);
   }));
