@@ -95,7 +95,7 @@ function jsonOf(text: string): unknown {
   try {
     return readForeignJson(text, LIMITS);
   } catch (error) {
-    throw refused(error instanceof JsonTooLarge ? error.what : "the file is not JSON", error);
+    throw refused(error instanceof JsonTooLarge ? error.what : "the file is not JSON", { cause: error });
   }
 }
 
