@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: e47cc869502cb4cb58c350f2d13b0854fc5b9eb041e3ec31f47a117a22d29d70
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 0879536e791eb7416a9b64b875d92295c356bd271a8c598598562204e40c6d8f
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
