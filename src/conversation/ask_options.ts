@@ -13,7 +13,7 @@ import {
   repeatInputVariables,
   type VariableSource,
 } from "../environment/input_variables.ts";
-import type { Asked, Branch, Store } from "../persistence/store.ts";
+import type { Asked, Branch, LargeTextStore } from "../persistence/store.ts";
 import type { RequestExtras } from "../prompt/prompt.ts";
 import { readingInstructions } from "../prompt/reading_modes.ts";
 import type { ReasoningLevel } from "../providers/provider.ts";
@@ -141,7 +141,7 @@ function lower(configured: number | null, wanted: number | null = null): number 
 
 export async function allInputVariables(
   { given = [], context, variables }: Pick<AskOptions, "given" | "context" | "variables">,
-  store: Store,
+  store: LargeTextStore,
 ): Promise<readonly InputVariable[]> {
   const sources = Object.entries({ ...(context && { context }), ...variables });
   return await Promise.all([

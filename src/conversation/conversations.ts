@@ -15,7 +15,14 @@ import type { NewestQueries } from "../domain/records/history.ts";
 import type { PagedRecording, Recording } from "../domain/records/recording.ts";
 import { Environment } from "../environment/environment.ts";
 import type { InputVariable } from "../environment/input_variables.ts";
-import type { Branch, BranchNode, ConversationStore, Store, StoredIteration } from "../persistence/store.ts";
+import type {
+  Branch,
+  BranchNode,
+  ConversationStore,
+  LargeTextStore,
+  Store,
+  StoredIteration,
+} from "../persistence/store.ts";
 import type { ModelMessage } from "../providers/provider.ts";
 import type { ModelRoute } from "../providers/router/routes.ts";
 import { PREFERENCES } from "../query/query_settings.ts";
@@ -280,16 +287,19 @@ export class Conversations {
   async preview(
     request: string,
     where: { readonly branch: Branch } | { readonly workspace: string },
-    given: Pick<AskOptions, "images" | "responseSchema"> = {},
+    given: Pick<AskOptions, "images" | "responseSchema" | "only" | "context"> = {},
   ): Promise<readonly ModelMessage[]> {
     checkRequest(request);
     const extras = await checkedExtras(given, this.#parts.router);
+    const input = await allInputVariables(given, NOTHING_STORED);
     const { now } = this.#parts;
     const tenant = this.#own.tenant ?? DEFAULT_TENANT;
     const nowhere = { conversationId: newId(), branchId: newId(), tenant, title: "", createdAt: now() };
     const branch = "branch" in where ? where.branch : { ...nowhere, workspace: where.workspace };
     const environment = await Environment.open({ ...this.#parts, store: this.#runner.storeOf(branch), branch });
-    return await previewCall(request, { parts: { ...this.#parts, environment }, extras });
+    await environment.give(input);
+    const settings = requestSettings(this.#parts.settings, given);
+    return await previewCall(request, { parts: { ...this.#parts, settings, environment }, extras });
   }
 
   /** `position` counts iterations from 0. Resolves with null if the store has no messages of this iteration. */
@@ -339,6 +349,15 @@ export class Conversations {
     await this.#runner.closeAll();
   }
 }
+
+const NOTHING_STORED: LargeTextStore = {
+  putLarge: async (pieces) => {
+    for await (const _piece of pieces); // The source counts the characters of its pieces.
+    return "";
+  },
+  largePieces: () => ReadableStream.from([]),
+  dropLarge: () => Promise.resolve(),
+};
 
 type Before = Pick<AskOptions, "images" | "given" | "instructions" | "responseSchema">;
 

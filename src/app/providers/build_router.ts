@@ -4,7 +4,7 @@ import { isLoopback } from "../../domain/kit/addresses.ts";
 import { createLog } from "../../logging/log.ts";
 import { Credentials } from "../../providers/credentials.ts";
 import { loadModelData, type ModelData } from "../../providers/models/model_data.ts";
-import { generalModel, type LocalAddress, PRESETS } from "../../providers/models/known_providers.ts";
+import { generalModel, isChatModel, type LocalAddress, PRESETS } from "../../providers/models/known_providers.ts";
 import type { Price } from "../../providers/models/prices.ts";
 import { type Capabilities, type Provider, UNKNOWN_MODEL } from "../../providers/provider.ts";
 import { Router } from "../../providers/router/router.ts";
@@ -103,9 +103,8 @@ async function firstServed(resolved: ResolvedProvider): Promise<string> {
     const preset = resolved.preset === null ? null : PRESETS[resolved.preset] ?? null;
     const general = generalModel(names, { preset, knows });
     if (general !== null) return general;
-    throw new ConfigError(noModel(resolved, names.toSorted((a, b) => Number(knows(b)) - Number(knows(a)))), {
-      code: "no_model",
-    });
+    const chat = names.filter(isChatModel).toSorted((a, b) => Number(knows(b)) - Number(knows(a)));
+    throw new ConfigError(noModel(resolved, chat), { code: "no_model" });
   }
   let models: readonly string[];
   try {
@@ -117,7 +116,7 @@ async function firstServed(resolved: ResolvedProvider): Promise<string> {
         `${LIST_MS / 1000} s, the limit; name a model with --model`,
     );
   }
-  const chat = models.find((name) => !/embed|rerank/i.test(name));
+  const chat = models.find(isChatModel);
   if (chat === undefined) {
     throw new ConfigError(
       `Cannot use ${resolved.title} at ${resolved.baseUrl}: it lists no chat model; load one in ${resolved.title}`,

@@ -179,9 +179,14 @@ export function defaultModelAt(baseUrl: string, preset: Preset): string | null {
   return preset.isCopied && baseUrl !== preset.baseUrl ? null : preset.defaultModel;
 }
 
-/** Names of models for another purpose than a conversation, or for a special customer, or at a special price. */
-const SPECIAL =
-  /embed|rerank|image|audio|tts|realtime|transcribe|moderation|(?:^|[-.\/])(?:pro|cyber|codex|nano|daybreak|research|preview|search)(?:[-.]|$)/i;
+const OTHER_PURPOSE = /embed|rerank|image|dall-e|audio|whisper|tts|realtime|transcribe|moderation/i;
+/** Names of models for a special customer, or at a special price. */
+const SPECIAL = /(?:^|[-.\/])(?:pro|cyber|codex|nano|daybreak|research|preview|search)(?:[-.]|$)/i;
+
+/** Returns whether the name suggests a model for conversations. */
+export function isChatModel(model: string): boolean {
+  return !OTHER_PURPOSE.test(model);
+}
 
 /** Prefers the default model of the preset. Any other model must be in the data of Vis, so that its price is known. */
 export function generalModel(
@@ -190,7 +195,7 @@ export function generalModel(
 ): string | null {
   const own = preset?.defaultModel ?? null;
   if (own !== null && offered.includes(own)) return own;
-  return offered.find((model) => knows(model) && !SPECIAL.test(model)) ?? null;
+  return offered.find((model) => knows(model) && isChatModel(model) && !SPECIAL.test(model)) ?? null;
 }
 
 /** The address includes the version path. Returns null if no variable is set, and throws `ConfigError` for an unusable

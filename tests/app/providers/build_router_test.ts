@@ -155,7 +155,7 @@ Deno.test("buildRouter() takes a known model of another address of OpenAI's API,
   assert.equal(await modelAt(["own-1", "gpt-5-pro", "gpt-5.2", "gpt-6.2-sol"]), "gpt-6.2-sol");
   assert.equal(await modelAt(["own-1", "gpt-5-pro", "gpt-5.2"]), "gpt-5.2");
   await assert.rejects(
-    modelAt(["own-1", "own-2", "gpt-5-pro"]),
+    modelAt(["text-embedding-3-large", "own-1", "whisper-1", "own-2", "gpt-5-pro"]),
     /: no model is set; set VIS_MODEL or use --model gpt-5-pro, or another model, such as own-1 or own-2 \(vis models lists the models\)$/,
   );
 });

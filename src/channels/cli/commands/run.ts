@@ -386,13 +386,15 @@ function onlyOnScreen(name: string, ours = ""): UsageError {
 }
 
 export interface PromptFlags extends OpenRequest {
+  readonly context?: string | undefined;
   readonly conversation?: string | undefined;
   readonly iteration?: number | undefined;
   readonly json: boolean;
 }
 
+/** An empty request shows a stored step. */
 export async function promptCommand(
-  prompt: string,
+  { text: prompt, only }: TypedRequest,
   { services, io, flags }: CommandInput<PromptFlags>,
 ): Promise<number> {
   if (flags.iteration !== undefined && flags.conversation === undefined) {
@@ -404,6 +406,10 @@ export async function promptCommand(
       "Cannot show both a request and a stored step: they exclude each other; omit the request or --iteration",
     );
   }
+  if (!asked && flags.context !== undefined) {
+    throw new UsageError("Cannot use --context with a stored step: write a request, or omit --context");
+  }
+  const context = flags.context === undefined ? undefined : await readContextArgument(flags.context);
   // `vis prompt` makes no model call, so a user without a provider can see the prompt.
   const withoutProvider = () => services.open({ ...flags, browse: true });
   const opening = asked
@@ -416,7 +422,10 @@ export async function promptCommand(
     const branch = flags.conversation !== undefined ? await session.conversations.byId(flags.conversation) : null;
     const messages = branch && !asked
       ? await stored(session, { branch, iteration: flags.iteration })
-      : await session.conversations.preview(prompt, branch ? { branch } : { workspace: session.workspace });
+      : await session.conversations.preview(prompt, branch ? { branch } : { workspace: session.workspace }, {
+        only,
+        context: context?.(undefined),
+      });
     print(messages, { io, json: flags.json });
     return 0;
   });

@@ -170,6 +170,10 @@ function addPrompt(program: Command, { services, io, finish }: Context): void {
       "with --conversation and without a request, the step whose prompt to show (default: the last step)",
       positiveInteger,
     )
+    .option(
+      "--context <file>",
+      "show how the prompt describes this file as the variable context, as vis run --context loads it",
+    )
     .option(...FLAGS.model)
     .option(...FLAGS.provider)
     .option(...FLAGS.db)
@@ -177,9 +181,10 @@ function addPrompt(program: Command, { services, io, finish }: Context): void {
     .option(...FLAGS.set)
     .option("--json", "print the messages as JSON, with their size in bytes and estimated tokens", false)
     .action(async (words: string[], flags: PromptFlags) => {
-      const { promptCommand, readPrompt } = await import("../commands/run.ts");
-      const prompt = flags.conversation !== undefined && words.length === 0 ? "" : await readPrompt(words, io);
-      finish(await promptCommand(prompt, { services, io, flags }));
+      const { promptCommand, readPrompt, requestOfWords } = await import("../commands/run.ts");
+      const isStored = flags.conversation !== undefined && words.length === 0;
+      const request = isStored ? { text: "" } : await requestOfWords(await readPrompt(words, io), { services, flags });
+      finish(await promptCommand(request, { services, io, flags }));
     });
 }
 

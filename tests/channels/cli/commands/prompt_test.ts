@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import type { Session } from "../../../../src/channels/channel.ts";
 import { runCli } from "../../../../src/channels/cli/cli.ts";
+import { readContextArgument } from "../../../../src/channels/cli/commands/run.ts";
 import { ConfigError } from "../../../../src/domain/errors.ts";
+import { reviewRequest } from "../../../../src/domain/query/stored_query.ts";
 import { type Engine, startEngine } from "../../../helpers/engine.ts";
 import { replyJson } from "../../../helpers/scripted_provider.ts";
 import { fakeIo, fakeServices } from "../_fakes.ts";
@@ -16,7 +18,8 @@ async function prompt(engine: Engine, ...args: readonly string[]): Promise<{ cod
     close: () => Promise.resolve(),
   };
   const io = fakeIo({ args: ["prompt", ...args] });
-  const code = await runCli(fakeServices({ open: () => Promise.resolve(session) }), io);
+  const own = (name: string) => Promise.resolve(name === "tidy" ? "Tidy $ARGUMENTS, and test it" : null);
+  const code = await runCli(fakeServices({ open: () => Promise.resolve(session), prompt: own }), io);
   return { code, out: io.out, err: io.err };
 }
 
@@ -45,6 +48,31 @@ Deno.test("vis prompt shows exactly the messages of a new conversation's first c
   await engine.ask("count to one");
   assert.deepEqual(shown, engine.provider.requests[0]?.texts);
   assert.match(shown.join("\n"), /Notes of the project[\s\S]*Look at the notes/);
+});
+
+Deno.test("vis prompt shows a command in a request, and an input file, as vis run sends them", async () => {
+  const cases: [string, string, { only?: "plan" | "review"; input?: string }][] = [
+    ["/plan split it", "split it", { only: "plan" }],
+    ["/review main only security", reviewRequest("main", "only security"), { only: "review" }],
+    ["/tidy a.ts", "Tidy a.ts, and test it", {}],
+    ["count", "count", { input: "short\n" }],
+    ["count", "count", { input: "a line of a long file\n".repeat(100_000) }],
+  ];
+  for (const [typed, request, { only, input }] of cases) {
+    await using engine = await startEngine([replyJson([], { final: "It is 1." })]);
+    const file = await Deno.makeTempFile({ suffix: ".log" });
+    try {
+      if (input !== undefined) await Deno.writeTextFile(file, input);
+      const shown = await textsOf(engine, typed, ...input === undefined ? [] : ["--context", file]);
+      const context = input === undefined ? undefined : (await readContextArgument(file))(undefined);
+      const { signal } = new AbortController();
+      await engine.conversations.ask(engine.branch, request, { signal, emit: () => {}, only, context });
+      assert.deepEqual(shown, engine.provider.requests[0]?.texts, typed);
+      if (input !== undefined) assert.match(shown.join("\n"), /\[The variable context holds .*\.log: string of/);
+    } finally {
+      await Deno.remove(file);
+    }
+  }
 });
 
 Deno.test("vis prompt shows the messages of a conversation's next request, with its variables and its handover", async () => {
@@ -119,6 +147,11 @@ Deno.test("vis prompt refuses a request that cannot be shown", async () => {
     [["--conversation", conversationId], /has no request yet/],
     [["--conversation", "00000000"], /Cannot find conversation/],
     [["x", "--iteration", "0"], /whole number/],
+    [
+      ["--conversation", conversationId, "--context", "x.log"],
+      /Cannot use --context with a stored step: write a request/,
+    ],
+    [["/new"], /works only in interactive mode/],
     [[], /text is empty|request is empty/],
   ];
   for (const [args, says] of cases) {
