@@ -56,6 +56,10 @@ function services(extensions: Extensions, io: DenoIo): Services {
       const { serve } = await import("./app/services/serve.ts");
       return await serve(request, { env: environment(), version: ownVersion(), ...extensions });
     },
+    openBrowser: async (address) => {
+      const { openBrowser } = await import("./app/terminal/open_browser.ts");
+      return await openBrowser(address, { env: environment() });
+    },
     checkServer: async (request) => {
       const { checkServer } = await import("./app/services/check_server.ts");
       return await checkServer(request, { env: environment(), ...extensions });

@@ -86,6 +86,7 @@ function nothing(): Services {
       open: never,
       replayPlace: never,
       serve: never,
+      openBrowser: never,
       checkServer: never,
       speak: never,
       screen: never,

@@ -89,6 +89,13 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
+export interface OpenedBrowser {
+  /** Resolves when the program that opens a browser has ended: with "", or with the reason why it failed. */
+  readonly problem: Promise<string>;
+  /** Removes the file that leads the browser to the address. */
+  close(): Promise<void>;
+}
+
 export interface TelegramRequest extends ServiceRequest {
   readonly tokenFile?: string | undefined;
   /** Telegram allows no polling while the bot has a webhook. */
@@ -199,6 +206,8 @@ export interface Services {
   replayPlace(request: ReplayRequest): Promise<ReplayPlace>;
   /** Rejects like `open`, and with `ConfigError` if the address or the token is unusable. */
   serve(request: ServeRequest): Promise<RunningServer>;
+  /** Opens an address in the browser of the user, without showing its fragment to other users. */
+  openBrowser(address: string): Promise<OpenedBrowser>;
   checkServer(request: ServeRequest): Promise<{ readonly url: string; readonly problem: string }>;
   speak(request: SpeakRequest): Promise<Peer>;
   /** Resolves with the exit code when the user quits. Rejects like `open`, before the screen draws. */

@@ -69,6 +69,7 @@ export function fakeServices(services: Partial<Services> = {}): Services {
     open: never,
     replayPlace: never,
     serve: never,
+    openBrowser: never,
     checkServer: never,
     speak: never,
     telegram: never,

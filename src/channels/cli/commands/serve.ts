@@ -2,13 +2,15 @@ import { isAbsolute } from "node:path";
 import { Cancelled } from "../../../domain/errors.ts";
 import { aborted } from "../../../domain/kit/concurrency.ts";
 import { shellText, visibleText } from "../../../domain/kit/text.ts";
-import type { ServeRequest, SpeakRequest, TelegramRequest } from "../../channel.ts";
+import type { RunningServer, ServeRequest, SpeakRequest, TelegramRequest } from "../../channel.ts";
 import { interrupt } from "../output.ts";
 import type { CommandInput } from "../program/command.ts";
 
 /** Prints the token only on a terminal, because logs may keep other output. */
 export async function serveCommand(
-  { services, io, flags: { check, ...flags } }: CommandInput<ServeRequest & { readonly check?: boolean }>,
+  { services, io, flags: { check, open, ...flags } }: CommandInput<
+    ServeRequest & { readonly check?: boolean; readonly open?: boolean }
+  >,
 ): Promise<number> {
   if (check) return await checkServer({ services, io, flags });
   using interrupted = interrupt(io);
@@ -18,13 +20,21 @@ export async function serveCommand(
   for (const note of server.notes) io.stderr(`vis · ${visibleText(note)}\n`);
   if (server.token !== null) {
     const isSeen = io.stdoutIsTerminal && io.stderrIsTerminal;
-    const { url, token, tokenFrom } = server;
-    io.stderr(`vis · ${isSeen ? `open ${url}#token=${encodeURIComponent(token)}` : howToOpen(url, tokenFrom)}\n`);
+    io.stderr(`vis · ${isSeen ? `open ${addressOf(server)}` : howToOpen(server.url, server.tokenFrom)}\n`);
   }
+  const browser = open ? await services.openBrowser(addressOf(server)) : null;
+  void browser?.problem.then((problem) => {
+    if (problem !== "") io.stderr(`vis · Cannot open a browser: ${visibleText(problem)}; open the address yourself\n`);
+  });
   await aborted(interrupted.signal);
   io.stderr("vis · shutting down: running requests may finish; press Ctrl-C again to stop at once\n");
-  await server.close();
+  await Promise.all([server.close(), browser?.close()]);
   return 0;
+}
+
+/** Without a single token, the page asks for the token. */
+function addressOf({ url, token }: Pick<RunningServer, "url" | "token">): string {
+  return token === null ? url : `${url}#token=${encodeURIComponent(token)}`;
 }
 
 /** Explains how to open the page without showing the token, because logs may keep the text. */

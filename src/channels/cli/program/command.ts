@@ -150,7 +150,7 @@ const FAMILIAR: Readonly<Record<string, string>> = {
       "--set extensions.deny=NAME, which leaves out an extension, and --set shell.deny=PROGRAM, which refuses a program",
     ]),
   ),
-  "--open": "a line of vis serve on stderr, which says how to open the page",
+  "--open": "vis serve --open, which opens the page in your browser",
   "-C": "--cwd DIR",
   "--cd": "--cwd DIR",
 };

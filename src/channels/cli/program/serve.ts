@@ -35,6 +35,10 @@ function addServe(program: Command, context: Context): void {
       "--check",
       "instead of starting a server, check the server at this host and port: exit with 0 if the server responds, otherwise with 1",
     );
+  serve.option(
+    "--open",
+    "open the page in your browser; the browser gets the token from a temporary file that only you can read",
+  );
   addServiceFlags(serve.option(...FLAGS.root))
     .addHelpText("after", SERVE_EXAMPLES)
     .action(action(context, async () => (await import("../commands/serve.ts")).serveCommand));
@@ -42,7 +46,7 @@ function addServe(program: Command, context: Context): void {
 
 const SERVE_EXAMPLES = `
 Examples:
-  vis serve                                  open the printed URL in a browser
+  vis serve --open                           open the page in your browser
   vis serve --port 0 --cwd ~/project         on a free port
   vis serve --host 0.0.0.0 --profile locked  for other users, locked down
   curl -H "Authorization: Bearer $(cat ~/.vis/server-token)" \\

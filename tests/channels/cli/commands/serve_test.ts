@@ -65,6 +65,27 @@ Deno.test("serveCommand() opens no page without a user: with a list of tokens a 
   assert.doesNotMatch(io.err, /vis · open|null/);
 });
 
+Deno.test("serveCommand() with --open opens the page, and reports why no browser opened", async () => {
+  for (const [token, address] of [[TOKEN, `http://127.0.0.1:4711/#token=${TOKEN}`], [null, "http://127.0.0.1:4711/"]]) {
+    const io = fakeIo(), closed: string[] = [], asked: string[] = [];
+    const services = fakeServices({
+      serve: () => Promise.resolve({ ...fakeServer(closed), token: token ?? null }),
+      openBrowser: (one) => {
+        asked.push(one);
+        io.interrupt();
+        return Promise.resolve({
+          problem: Promise.resolve("xdg-open failed"),
+          close: () => Promise.resolve(void closed.push("file")),
+        });
+      },
+    });
+    assert.equal(await serveCommand({ services, io, flags: { open: true } }), 0);
+    assert.deepEqual([asked, closed.sort()], [[address], ["closed", "file"]]);
+    assert.match(io.err, /vis · Cannot open a browser: xdg-open failed; open the address yourself\n/);
+    assert.ok(!io.err.includes(TOKEN));
+  }
+});
+
 Deno.test("serveCommand() passes on why it cannot listen", async () => {
   const serve = () => Promise.reject(new ConfigError("Cannot listen on 127.0.0.1:1: taken"));
   await assert.rejects(serveCommand({ services: fakeServices({ serve }), io: fakeIo(), flags: {} }), /Cannot listen/);

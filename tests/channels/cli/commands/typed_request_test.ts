@@ -127,7 +127,7 @@ Deno.test("vis names its equivalents of the flags of similar programs", async ()
     [["run", "--yolo", "x"], /need no question; --set shell\.network=true/],
     [["run", "--dangerously-skip-permissions", "x"], /--shell run/],
     [["run", "--full-auto", "x"], /--shell run/],
-    [["serve", "--open"], /how to open the page/],
+    [["run", "--open", "x"], /vis serve --open, which opens the page/],
   ];
   for (const [args, hint] of cases) {
     const { code, err, text } = await run(args);
