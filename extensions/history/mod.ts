@@ -1,5 +1,4 @@
 import { defineExtension, type EnvironmentView, fn, z } from "@vis/extension";
-import { type HistorySearchOptions, readerOf, searchHistory } from "./search.ts";
 
 const text = z.string().min(1);
 const conversation = z.string().min(8).optional();
@@ -99,6 +98,58 @@ export default defineExtension({
     ),
   ],
 });
+
+type Hit = Awaited<ReturnType<NonNullable<EnvironmentView["db"]>["search"]>>[number];
+
+interface HistorySearchOptions {
+  readonly conversation?: string;
+  readonly kind?: "request" | "code" | "answer";
+  readonly since?: string | number | Date;
+  readonly until?: string | number | Date;
+  readonly limit?: number;
+}
+
+interface HistoryHit extends Omit<Hit, "at" | "branchId" | "position" | "ownerTable" | "ownerId" | "field"> {
+  readonly at: Date;
+}
+
+/** `more` is true if there are more hits than the limit. Rejects for an invalid time. */
+async function searchHistory(
+  env: EnvironmentView,
+  text: string,
+  options: HistorySearchOptions = {},
+): Promise<{ readonly hits: readonly HistoryHit[]; readonly more: boolean }> {
+  const { conversation: conversationId, kind, since, until, limit = 20 } = options;
+  const found = await readerOf(env).search(text, {
+    limit: limit + 1,
+    conversationId,
+    kind,
+    since: timeOf(since, "since"),
+    until: timeOf(until, "until"),
+  });
+  const hits = found.slice(0, limit).map((
+    { kind, snippet, conversationId, title, queryId, iterationId, variable, at },
+  ) => (
+    { kind, snippet, conversationId, title, queryId, iterationId, variable, at: new Date(at) }
+  ));
+  return { hits, more: found.length > limit };
+}
+
+function timeOf(time: string | number | Date | undefined, key: string): number | undefined {
+  if (time === undefined) return undefined;
+  const at = new Date(time).getTime();
+  if (Number.isNaN(at)) {
+    throw new TypeError(
+      `Cannot search the history: ${key} is ${JSON.stringify(time)}, not a date such as "2026-11-22"`,
+    );
+  }
+  return at;
+}
+
+function readerOf({ db }: EnvironmentView): NonNullable<EnvironmentView["db"]> {
+  if (db) return db;
+  throw new Error("Cannot look into the history: this environment has no database");
+}
 
 async function newest(env: EnvironmentView, limit: number) {
   const found = await readerOf(env).conversations({ limit: limit + 1 });
