@@ -1,3 +1,4 @@
+import { counted } from "../domain/kit/text.ts";
 import type { JsonValue } from "../domain/kit/json.ts";
 import { storedDiffs } from "../domain/query/host_call.ts";
 import { storedAsked } from "../domain/query/query_progress.ts";
@@ -103,7 +104,7 @@ async function readIteration(store: Store, iteration: StoredIteration): Promise<
     notes: [
       ...(Array.isArray(notes) ? notes.map(String) : []),
       ...storedAsked(metadata),
-      ...(pending > 0 ? [`${pending === 1 ? "1 block was" : `${pending} blocks were`} not finished`] : []),
+      ...(pending > 0 ? [`${counted(pending, "block")} ${pending === 1 ? "was" : "were"} not finished`] : []),
     ],
     budget: typeof budget === "number" ? budget : null,
     blocks: iteration.blocks.map(({ code, result }, at) => ({ code, result, diffs: storedDiffs(metadata, at) })),

@@ -1,3 +1,4 @@
+import { counted } from "../domain/kit/text.ts";
 import { sql } from "kysely";
 import { Buffer } from "node:buffer";
 import { BusyError, UsageError } from "../domain/errors.ts";
@@ -779,7 +780,7 @@ async function endLost(
   const kept = await tx.selectFrom("iteration")
     .select((i) => [i.fn.countAll<number>().as("count"), i.fn.max("finishedAt").as("last")])
     .where("queryStateId", "=", queryId).where("status", "<>", "running").executeTakeFirstOrThrow();
-  const iterations = kept.count === 1 ? "1 finished step is" : `${kept.count} finished steps are`;
+  const iterations = `${counted(kept.count, "finished step")} ${kept.count === 1 ? "is" : "are"}`;
   const { notes, ...answered } = await acceptedFinal(tx, queryId) ?? {
     status: "interrupted",
     reason: "process_lost",

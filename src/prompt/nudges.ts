@@ -1,5 +1,5 @@
 import { BoundedMap } from "../domain/kit/bounded_map.ts";
-import { oneLine } from "../domain/kit/text.ts";
+import { oneLine, shorten } from "../domain/kit/text.ts";
 import type { BlockResult } from "../domain/query/query_schemas.ts";
 import { createHash } from "node:crypto";
 
@@ -86,7 +86,7 @@ function prefixed(text: string): string {
 function shortened(line: string, warn: (problem: string) => void): string {
   if (line.length <= MAX_CHARS) return line;
   warn(`Nudge cut to ${MAX_CHARS} characters: it has ${line.length}`);
-  return `${line.slice(0, MAX_CHARS - 1).replace(/[\ud800-\udbff]$/, "")}…`;
+  return shorten(line, MAX_CHARS);
 }
 
 interface Entry {

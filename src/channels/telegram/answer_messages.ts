@@ -115,7 +115,7 @@ export class AnswerMessages {
 }
 
 function leftOut(count: number): string {
-  return `(${count} more part${count === 1 ? " is" : "s are"} not shown; see vis conversations show)`;
+  return `(${counted(count, "more part")} ${count === 1 ? "is" : "are"} not shown; see vis conversations show)`;
 }
 
 /** A notification shows the first text of a message, so the bot sends the beginning of the answer and edits the message

@@ -2,7 +2,7 @@ import type { Conversation } from "../../../conversation/conversations.ts";
 import { type ShownVersion, versionText } from "../../../conversation/stored_conversations.ts";
 import { UsageError } from "../../../domain/errors.ts";
 import { readable } from "../../../domain/kit/json.ts";
-import { clip, localTime, oneLine } from "../../../domain/kit/text.ts";
+import { clip, counted, localTime, oneLine } from "../../../domain/kit/text.ts";
 import type { BranchPoint } from "../../../domain/records/conversations.ts";
 import type { Io, Session } from "../../channel.ts";
 import { printReport } from "../output.ts";
@@ -97,7 +97,7 @@ async function showHistory(name: string, { session, io, flags, branch, at }: Sho
   const versions = await session.conversations.records.versions(branch, { name, newest: flags.limit, at });
   const earlier = (versions[0]?.version ?? 1) - 1;
   if (earlier > 0 && !flags.json) {
-    io.stderr(`${earlier} earlier ${earlier === 1 ? "version" : "versions"}: --limit shows more\n`);
+    io.stderr(`${counted(earlier, "earlier version")}: --limit shows more\n`);
   }
   const shown = versions.flatMap((version) => [
     `${name} v${version.version}  ${localTime(version.createdAt, "second")}`,
