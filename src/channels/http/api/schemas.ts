@@ -242,7 +242,7 @@ export const MessageBody = z.strictObject({
   ),
   approvals,
   whenBusy: z.enum(["refuse", "wait", "steer"]).default("refuse").describe(
-    "Behaviour if this server is running a query in the conversation. refuse: the response is 409. wait: the message " +
+    "Behaviour if this server is running a query in the branch. refuse: the response is 409. wait: the message " +
       "waits for the end of that query. steer: that query gets the text as a note; for a message with images, context, " +
       "a schema, limits, model, reasoning, plan or review, the response is 400. If another process is running the " +
       "query, the response for wait is 409, too",
