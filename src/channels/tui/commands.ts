@@ -126,7 +126,7 @@ function workCommands(parts: CommandParts): PaletteCommand[] {
     item("model", "choose another model or provider", (name) => model(name, panels)),
     item(
       "btw",
-      "ask something beside the work; Vis keeps neither question nor answer: /btw what is a monad?",
+      "ask something beside the work; the conversation keeps neither question nor answer: /btw what is a monad?",
       (question) => {
         if (question === "") act.tell("Write the question: /btw what is a monad?");
         else act.open(new SideQuestion(panels, question));
