@@ -48,7 +48,7 @@ const ProviderSchema = z.strictObject({
   ),
   headers: z.record(z.string(), z.string()).optional().describe("Additional HTTP headers of each call"),
   firstTokenMs: positive.optional().describe(
-    "Longest wait for the first word of a reply, in milliseconds (default: 120000; 1800000 for a server on this machine). At the limit, Vis stops the call and uses the next route; without another route, the request ends with the reason provider",
+    "Longest time without data before the first word of a reply, in milliseconds (default: 120000; 1800000 for a server on this machine). At the limit, Vis stops the call and uses the next route; without another route, the request ends with the reason provider",
   ),
   silenceMs: positive.optional().describe(
     "Longest silence in the middle of a reply, in milliseconds (default: 60000). At the limit, Vis stops the call. If you have not seen a part of the reply, Vis repeats the call; otherwise Vis tells the model that its reply broke off",
@@ -296,7 +296,7 @@ export const ConfigSchema = z.strictObject({
     "For a call that needs an approval and has none: ask (Vis asks you, or refuses the call if you cannot answer) or never (Vis refuses the call without a question)",
   ),
   secrets: z.array(z.string().min(1)).default([...SECRET_PATTERNS]).describe(
-    "Patterns of files in the workspace that may contain secrets; * matches any text, and ! makes an exception. File functions ask you before they read one of these files. A complete command wall hides these files from commands, except files that git tracks and that have not changed. A workspace can only add patterns",
+    "Patterns of files in the workspace that may contain secrets; * matches any text, and ! makes an exception. File functions need your approval to read one of these files. A complete command wall hides these files from commands, except files that git tracks and that have not changed. A workspace can only add patterns",
   ).meta({ project: true }),
   extensions: z.strictObject({
     allow: z.array(name).nullable().default(null).describe(

@@ -176,7 +176,7 @@ export const MANUAL_FACTS: Readonly<Record<"variables" | "files", readonly Descr
     { term: ".vis/config.jsonc", about: "settings of a workspace; some keys need your trust (vis config trust)" },
     {
       term: "$VIS_HOME/auth.json",
-      about: "API keys, logins and tokens; on Linux and macOS, only their owner may read them",
+      about: "API keys, logins and tokens; on Linux and macOS, only its owner may read the file",
     },
     { term: "$VIS_HOME/vis.db", about: "conversations, variables and logs, unless another database is set" },
     { term: "$VIS_HOME/extensions", about: "your extensions; vis extensions add copies an extension there" },

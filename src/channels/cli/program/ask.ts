@@ -153,7 +153,7 @@ function addLimits(run: Command): void {
     )
     .option(
       "--max-cost <usd>",
-      "call no model again once the request has cost this many US dollars, such as 0.50; Vis then refuses models without a known price (default: budget.costUsd)",
+      "call no model again once the request has cost this many US dollars, such as 0.50; with a limit, Vis refuses models without a known price (default: budget.costUsd)",
       parseDollars,
     )
     .option(
@@ -199,7 +199,7 @@ Ctrl-C cancels; Vis keeps completed steps. To set up a provider: vis auth login.
 Exit codes: 0 answer, 1 failed or limit reached, 2 usage, 3 settings or
 database, 130 cancelled, 141 output closed by its reader.
 Environment:
-    VIS_MODEL, VIS_PROVIDER      default model; the only provider to use
+  VIS_MODEL, VIS_PROVIDER      default model; the only provider to use
   VIS_BASE_URL, VIS_API_KEY    any OpenAI-compatible server, and its key
   VIS_HOME, VIS_DB             settings, keys and data (~/.vis); the database
   VIS_LOG=debug, NO_COLOR      log to stderr; disable colours

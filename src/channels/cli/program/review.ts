@@ -54,7 +54,7 @@ function addConversations(program: Command, context: Context): void {
       "--db <path>",
       "database that has the conversation: a file, or postgres://… (env: VIS_DATABASE_URL, VIS_DB)",
     )
-    .option("--cwd <dir>", "workspace folder to copy (default: current folder)")
+    .option("--cwd <dir>", "workspace folder, which Vis copies unless --in-place is set (default: current folder)")
     .addHelpText(
       "after",
       "\nExit codes: 0 no differences, 1 differences, 2 usage, 3 settings or database,\n130 cancelled, 141 output closed by its reader.",
@@ -281,7 +281,7 @@ function addUndo(program: Command, context: Context): void {
     .option("--dry-run", "show the changes that Vis would undo or reapply, and change no file", false)
     .option(
       "--force",
-      "also undo the changes of files that changed later or went into a git commit; Vis discards later changes of these files, and --redo restores them",
+      "also undo, or with --redo reapply, the changes of files that changed later or went into a git commit; after an undo, --redo restores the later changes",
       false,
     )
     .option(...FLAGS.storedDb)

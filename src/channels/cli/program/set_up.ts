@@ -174,18 +174,23 @@ function addExtensions(program: Command, context: Context): void {
 
 function addApprovals(program: Command, context: Context): void {
   const group = program.command("approvals").description("manage lasting approvals of this workspace: list, remove");
-  const add = (name: string, description: string): Command =>
+  const add = (name: string, description: string, all: string): Command =>
     group.command(name).description(description)
-      .option("--all", "approvals for all workspaces, not only for this one", false)
+      .option("--all", all, false)
       .option(...FLAGS.cwd)
       .option(...FLAGS.json);
-  add("list", "list lasting approvals: calls that Vis allows without asking again")
+  add(
+    "list",
+    "list lasting approvals: calls that Vis allows without asking again",
+    "list the approvals for all workspaces, not only for this one",
+  )
     .action(action(context, async () => (await import("../commands/config.ts")).listApprovals));
-  add("remove", "remove lasting approvals, so that Vis asks again before these calls")
-    .argument(
-      "[approval...]",
-      "id of an approval in any workspace; a unique prefix is enough. With --all and no id, Vis removes all approvals",
-    )
+  add(
+    "remove",
+    "remove lasting approvals, so that Vis asks again before these calls",
+    "without an id, remove the approvals for all workspaces",
+  )
+    .argument("[approval...]", "id of an approval for any workspace; a unique prefix is enough")
     .action(action(context, async () => (await import("../commands/config.ts")).removeApprovals));
 }
 
