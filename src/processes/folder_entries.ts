@@ -131,13 +131,21 @@ function* elsewhereEntries(
 /** The removal follows no link and ignores a missing path. No other program may change the path meanwhile. On Linux,
  * rejects with `TooMuchToRemove` above `most` names and, if `most` is set, for a very large file. */
 export async function removeTree(path: string, { most = Infinity } = {}): Promise<void> {
-  const info = await Deno.lstat(path).catch((error: unknown) => {
+  const info = lstatOf(path);
+  if (info === null) return;
+  if (Deno.build.os !== "linux") return await Deno.remove(path, { recursive: true });
+  if (info.isDirectory) await emptyFolder(path, most);
+  Deno.removeSync(path);
+}
+
+/** Returns null for a missing path. */
+function lstatOf(path: string): Deno.FileInfo | null {
+  try {
+    return Deno.lstatSync(path);
+  } catch (error) {
     if (error instanceof Deno.errors.NotFound) return null;
     throw error;
-  });
-  if (info === null) return;
-  if (Deno.build.os === "linux" && info.isDirectory) await emptyFolder(path, most);
-  await Deno.remove(path, { recursive: Deno.build.os !== "linux" });
+  }
 }
 
 /** The runtime's own removal needs stack for each level, and the system takes no path of over 4096 bytes. This function

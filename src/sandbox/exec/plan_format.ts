@@ -24,6 +24,7 @@ const PLAN_BYTES = 48, STEP_BYTES = 64, WORD_BYTES = 8;
 const DIFFER = -1;
 /** This is IMAGE_BYTES of init.c, which exceeds the arguments and variables that a program may have. */
 const MOST_BYTES = 8 << 20;
+const STEPS_AT_ONCE = 100;
 const ENCODER = new TextEncoder();
 
 /** A process without a runtime (init.c) makes these system calls before it becomes the first process around a
@@ -73,7 +74,7 @@ export class Plan {
     image.set(40, [...env, 0]);
     const pace = new Pace();
     for (const [at, { call, args, wanted: [result, other], fault }] of this.steps.entries()) {
-      if (pace.due) await pace.rest();
+      if (at % STEPS_AT_ONCE === 0 && pace.due) await pace.rest();
       const place = PLAN_BYTES + at * STEP_BYTES;
       image.setHalf(place, call === "differ" ? DIFFER : numberOf(call));
       image.setHalf(place + 4, other);
