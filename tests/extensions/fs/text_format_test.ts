@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { encodeText, isExact, textWithStrays } from "../../../extensions/fs/text_format.ts";
 import { decodeText } from "../../../src/domain/kit/bytes.ts";
 import { anyText } from "../../helpers/any_text.ts";
+import { runs } from "../../helpers/long_part.ts";
 import { Workspace } from "./_workspace.ts";
 
 const SAMPLES: Readonly<Record<string, readonly string[]>> = {
@@ -71,7 +72,7 @@ Deno.test("textWithStrays() and encodeText() restore any bytes, and a reader see
       assert.deepEqual(encodeText(text, { encoding: "utf-8", hasMark: false, strays }), bytes);
       assert.equal(text.toWellFormed(), new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes));
     }),
-    { numRuns: 2_000 },
+    { numRuns: runs(400, 2_000) },
   );
 });
 
