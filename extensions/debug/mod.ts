@@ -12,7 +12,6 @@ export default defineExtension({
   license: "Apache-2.0",
   readOnly: true,
   activate: ({ db, depth }: EnvironmentView): boolean => db !== undefined && depth === 0,
-  /** The prompt is empty, because only code that names this extension uses it. */
   prompt: (): string => "",
   shown: 0,
   symbols: [

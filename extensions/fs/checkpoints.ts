@@ -7,15 +7,13 @@ interface StoredItem {
   readonly path: string;
   readonly before: State;
   readonly after: State;
-  /** A write to one name of a file changes it under all names (hard links), which share this id. */
   readonly link?: string;
 }
 
 export interface Checkpoint {
   readonly id: string;
   readonly at: number;
-  /** This is the function that made the change, or "command". A change by "undo" or "redo" undoes the changes in
-   * `of`. */
+  /** The value is the name of the function that made the change, or "command". */
   readonly change: string;
   readonly of: readonly string[];
   readonly kept?: readonly string[];
@@ -34,17 +32,15 @@ interface Limits {
 }
 
 const LIMITS: Limits = { bytes: 256 * 1024 * 1024, changes: 1_000, days: 30 };
-/** Vis removes an object that no change names only at this age, because a younger one may belong to a change of another
- * process. */
+/** A younger object may belong to an unfinished change of another process. */
 const YOUNG_MS = 10 * 60_000;
 const PRUNE_EVERY = 50;
 const PRUNE_MS = 3_600_000;
 const STAMP = ".pruned";
 const DAY_MS = 86_400_000;
 
-/** Vis stores a change as unfinished, makes it, and finally stores it as finished; after a kill, the next process
- * reverts it. The lock of an unfinished change ends with its process, and works across containers that share the
- * folder. */
+/** Vis stores a change as unfinished before making the change. The lock of an unfinished change ends with its
+ * process. */
 export class Checkpoints {
   readonly #folder: string;
   readonly #all: string;
@@ -114,7 +110,7 @@ export class Checkpoints {
     return found.filter((one) => one !== null);
   }
 
-  /** The processes of these unfinished changes have ended. The order is newest first. */
+  /** Returns unfinished changes whose processes have ended, newest first. */
   async abandoned(): Promise<readonly Checkpoint[]> {
     const names = (await namesIn(this.#folder)).filter((name) => name.endsWith(".pending")).sort().reverse();
     const left = names.filter((name) => !this.#isBeingMade(name));
@@ -122,8 +118,6 @@ export class Checkpoints {
     return found.filter((one) => one !== null);
   }
 
-  /** The limits are age, number and bytes, and the oldest changes go first. The data of other workspaces goes if it has
-   * no changes within the limit for age. */
   async prune(now = Date.now()): Promise<void> {
     const oldest = now - this.#limits.days * DAY_MS;
     let bytes = 0;
@@ -146,8 +140,7 @@ export class Checkpoints {
     await Deno.writeTextFile(join(this.#folder, STAMP), "").catch(() => {});
   }
 
-  /** Pruning reads all changes, which takes longer than one change, so it happens only after every `PRUNE_EVERY`
-   * changes. */
+  /** Pruning reads all changes, which takes longer than one change. */
   async #pruneSometimes(): Promise<void> {
     if (this.#added++ % PRUNE_EVERY !== 0) return;
     const { mtime } = await Deno.stat(join(this.#folder, STAMP)).catch(() => ({ mtime: null }));
@@ -205,8 +198,7 @@ async function read(path: string): Promise<Checkpoint | null> {
   }
 }
 
-/** A reader sees the whole file or none. Only the user can read the file, and the lock lasts until the caller closes
- * it. */
+/** A reader sees the whole file or no file. The lock lasts until the caller closes the file. */
 async function writeWhole(path: string, bytes: Uint8Array<ArrayBuffer>): Promise<Deno.FsFile> {
   const temporary = `${path}.${crypto.randomUUID()}.tmp`;
   const file = await Deno.open(temporary, { write: true, createNew: true, mode: 0o600 });
@@ -255,9 +247,8 @@ export interface ChangeItem {
   readonly path: string;
   readonly before: PathSnapshot;
   readonly after: PathSnapshot;
-  /** If the entry differs from this earlier inspection, Vis refuses the change. */
+  /** If the entry differs from these facts, Vis refuses the change. */
   readonly seen?: Facts | null;
-  /** Vis renames the file of the item at this path, and writes its contents afterwards. */
   readonly from?: string | undefined;
 }
 
@@ -270,7 +261,6 @@ export async function stateOf(snapshot: PathSnapshot): Promise<State> {
   return attributes ? { ...state, attributes } : state;
 }
 
-/** Modes and attributes do not count. */
 export function isSameState(a: State, b: State): boolean {
   if (a === null || b === null) return a === b;
   if (a.kind === "file" && b.kind === "file") return a.hash === b.hash;

@@ -7,8 +7,8 @@ export const MAX_DEPTH = 200;
 const SHOWN_CHARS = 100;
 
 export interface WorkspacePath {
-  /** The path is relative to the workspace, with `/` and without links; "." is the workspace itself. The path begins
-   * with `..` only outside of the workspace. */
+  /** The path is relative to the workspace, with `/` and without links. Outside of the workspace, the path begins with
+   * `..`. */
   readonly real: string;
   /** The path has the caller's spelling, relative to the workspace with `/`. */
   readonly path: string;
@@ -23,7 +23,7 @@ export interface Workspace {
 
 const MAX_NAMED = 20;
 
-/** The change is inside the repository around the workspace, so the user may allow it. */
+/** The change is inside the repository around the workspace, so the user may allow the change. */
 export class OutsideWorkspace extends RangeError {
   override readonly name = "OutsideWorkspace";
 
@@ -35,8 +35,8 @@ export class OutsideWorkspace extends RangeError {
   }
 }
 
-/** Throws TypeError for an invalid path, and RangeError for a path or link that leads out of the workspace and the
- * repository around it. */
+/** Throws TypeError for an invalid path, and RangeError for a path that leaves the workspace and the repository around
+ * it. */
 export function confine(workspace: Workspace, path: string): WorkspacePath {
   const named = namedIn(workspace, path);
   const inside = slashed(named), info = workspace.tree.lookUnlinked(inside);
@@ -45,7 +45,7 @@ export function confine(workspace: Workspace, path: string): WorkspacePath {
   return placeAt(workspace, { named, path, absolute: rest === "" ? real : join(real, rest) });
 }
 
-/** The result for a link at the end of the path is the link itself. */
+/** For a link at the end of the path, returns the link itself. */
 function confineEntry(workspace: Workspace, path: string): WorkspacePath {
   const named = namedIn(workspace, path);
   if (named === "") throw new RangeError(`Cannot change ${path}: it is the workspace itself`);
@@ -53,8 +53,7 @@ function confineEntry(workspace: Workspace, path: string): WorkspacePath {
   return placeAt(workspace, { named, path, absolute: join(real, rest, named.slice(named.lastIndexOf(sep) + 1)) });
 }
 
-/** Throws RangeError for guarded folders, by name and by the target of links. `outsidePaths` judges the path when the
- * change is complete. */
+/** Throws RangeError for guarded folders. The caller checks paths outside of the workspace with `outsidePaths`. */
 export function confineForWrite(workspace: Workspace, path: string): WorkspacePath {
   return refuseFixed(confine(workspace, path));
 }
@@ -86,8 +85,8 @@ function refuseFixed(place: WorkspacePath): WorkspacePath {
   return place;
 }
 
-/** The user must allow these paths outside of the workspace. The result is empty if the user allowed changes in the
- * whole repository. */
+/** Returns the paths that the user must allow. The result is empty if the user allowed changes in the whole
+ * repository. */
 export function outsidePaths(
   { isOpen = false }: Pick<Workspace, "isOpen">,
   paths: readonly string[],
@@ -167,12 +166,10 @@ function outside({ root, tree }: Workspace, path: string): RangeError {
   return new RangeError(`Cannot use ${path}: it is outside the workspace ${root}${around}`);
 }
 
-/** Only their own tools may write to these folders: repository internals, which can name commands, and Vis's
- * settings. */
+/** A write to these folders could name commands for git or change settings of Vis. */
 const GUARDED = [".git", ".vis", "git~1", "vis~1"];
 const IGNORABLE = /[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g;
 
-/** Returns whether some file system could treat the name as a guarded name. */
 export function isGuarded(name: string): boolean {
   return GUARDED.includes(plainName(name));
 }
@@ -185,7 +182,6 @@ function plainName(name: string): string {
 
 const NAMES = [".git", ".vis"];
 const MAX_KNOWN = 10_000;
-/** These entries of a repository decide which programs git runs and where git looks for files. */
 const OF_REPOSITORY: ReadonlySet<string> = new Set(
   "head commondir objects refs config config.worktree hooks info modules worktrees packed-refs index".split(" "),
 );
@@ -211,15 +207,13 @@ export class FolderGuard {
     throw new RangeError("Files below .git/ and .vis/ are protected under any name");
   }
 
-  /** In a workspace that is a repository's own folder, throws RangeError for paths that begin with a name in
-   * `OF_REPOSITORY`. */
   checkRoot(tree: Tree, path: string): void {
     const [first = ""] = path.split("/");
     if (!OF_REPOSITORY.has(plainName(first)) || !isRepository((name) => tree.look(name) !== null)) return;
     throw new RangeError("The workspace is a repository's own folder, such as .git, whose parts Vis does not change");
   }
 
-  /** Throws RangeError if this entry would make the folder a repository, whose settings can name commands. */
+  /** Throws RangeError if the new entry would make the folder a repository, because its settings can run commands. */
   checkNew(folder: OpenFolder, name: string): void {
     const made = plainName(name);
     if (!OF_REPOSITORY.has(made)) return;
@@ -229,12 +223,10 @@ export class FolderGuard {
   }
 }
 
-/** The path has the form "../../", and is empty if the workspace is the root. */
 export function upTo({ below }: Pick<Tree, "below">): string {
   return below === "" ? "" : "../".repeat(below.split("/").length);
 }
 
-/** Git recognises a repository by these names, whatever their contents and kinds. */
 function isRepository(has: (name: string) => boolean): boolean {
   return has("HEAD") && (has("commondir") || (has("objects") && has("refs")));
 }

@@ -16,8 +16,8 @@ export interface FsContext {
   readonly sourceFault: EnvironmentView["sourceFault"];
   readonly secrets: readonly string[];
   readonly approve: EnvironmentView["approve"];
-  /** A change has read these secret files before Vis asked the user about them. Until the user has answered, the model
-   * gets neither the result nor the error. Calls that change nothing lack the map. */
+  /** A change read these secret files before the user allowed it. The model gets the result or the error after the
+   * answer of the user. */
   readonly unasked?: Map<string, SecretFile>;
   readonly obeyedPaths: EnvironmentView["obeyedPaths"];
   readonly changedFile: EnvironmentView["changedFile"];
@@ -37,16 +37,14 @@ interface Seen {
   readonly mtime: number;
   readonly size: number;
   readonly hash: Promise<string> | null;
-  /** If true, some bytes of the file became other characters, so writing the text back would lose data. */
+  /** If true, some bytes became other characters, so writing the text back would lose data. */
   readonly lossy: boolean;
   readonly encoding: string | null;
-  /** If true, the conversation itself wrote the whole text, which therefore reveals nothing new. */
   readonly isOwn: boolean;
 }
 
 interface Known extends Seen {
-  /** The conversation knows these other states of the file, newest first, by their SHA-256. An edit names the replaced
-   * text, so an edit of such a state needs no new reading. */
+  /** The conversation knows these other states by their SHA-256, newest first. */
   readonly others: readonly Promise<string>[];
 }
 
@@ -54,8 +52,7 @@ const MAX_CONVERSATIONS = 64;
 const MAX_FILES = 5_000;
 const MAX_OTHERS = 50;
 
-/** The ledger has the state of each file that the model knows. Above the limits, it drops the oldest entries, and Vis
- * does not notice changes of their files. */
+/** Above its limits, the ledger drops the oldest entries, and Vis does not notice changes of their files. */
 export class ReadLedger {
   readonly #seen = new BoundedMap<string, BoundedMap<string, Known>>(MAX_CONVERSATIONS);
 

@@ -147,8 +147,6 @@ export async function missing(
   return new Error(`${base}; the nearest existing folder is ${folder === "." ? "the workspace" : folder}`);
 }
 
-/** The paths have the same or almost the same name elsewhere, or a similar name in the same folder. The result has at
- * most three paths. */
 async function nearest(context: FsContext, path: string): Promise<string[]> {
   const name = path.slice(path.lastIndexOf("/") + 1);
   const parent = dirname(path);

@@ -15,9 +15,8 @@ interface Known {
   readonly tree: Tree;
   readonly checkpoints: Checkpoints | null;
   readonly queue: Semaphore;
-  /** All calls wait until Vis has reverted unfinished changes of earlier processes. */
+  /** Calls wait until Vis has reverted unfinished changes of ended processes. */
   readonly ready: Promise<unknown>;
-  /** The value is null until a command begins. */
   watch: CommandChanges | null;
   wide: CommandChanges | null;
 }
@@ -77,8 +76,8 @@ export class FsPlaces {
     return { ...kept, root, conversationId, source, signal, ...asked };
   }
 
-  /** Changes run one at a time per workspace. Vis asks the user about changes outside the workspace only when it knows
-   * that the change is possible. */
+  /** Changes run one at a time per workspace. Vis asks about changes outside of the workspace when it knows that the
+   * change is possible. */
   async change<Result>(env: View, make: (context: FsContext) => Promise<Result>): Promise<Result> {
     const context = await this.of(env), { queue } = this.#place(env);
     try {
@@ -90,7 +89,6 @@ export class FsPlaces {
     }
   }
 
-  /** Looks and changes of `fs` run one at a time. */
   watch(env: View & Pick<EnvironmentView, "spawn">, { all = false }: { readonly all?: boolean } = {}): FileWatcher {
     const place = this.#place(env), { queue, tree } = place, kind = all ? "wide" : "watch";
     // The report includes the changes of a command whose call has ended early.
@@ -129,15 +127,13 @@ export class FsPlaces {
   }
 }
 
-/** `root` is the real path of the workspace, and `top` the real path of the repository around it. Systems without
- * openat2 get the less safe `PathTree`. */
+/** `root` and `top` are real paths. Systems without openat2 get the less safe `PathTree`. */
 export function treeOf(root: string, top = root): Tree {
   const kernel = Kernel.shared(), below = relative(top, root).replaceAll(sep, "/");
   return kernel ? new KernelTree(kernel, top, { below }) : new PathTree(top, { below });
 }
 
-/** Vis asks about all secret files that the change reads, together with their new text. An error may contain the text
- * of such a file, so Vis asks before the model gets the error. */
+/** An error may contain the text of a secret file, so Vis asks the user before the model gets the error. */
 async function askedFor<Result>(given: FsContext, make: (context: FsContext) => Promise<Result>): Promise<Result> {
   const context = { ...given, unasked: new Map<string, SecretFile>() };
   try {

@@ -23,7 +23,6 @@ const line = z.number().int().min(1).optional();
 const flag = z.boolean().optional();
 const many = z.union([z.string(), z.array(z.string()).min(1)]);
 const encoding = z.string().min(1).optional();
-/** The result of a read does not name the encoding; a note names it if it matters. */
 const Read = z.strictObject({ from: line, to: line, numbers: flag, encoding })
   .meta({ tsType: "{from?, to?, numbers?, encoding?}" }).optional();
 const Write = z.strictObject({ encoding, eol: z.enum(["lf", "crlf"]).optional() })

@@ -4,16 +4,14 @@ export const UTF_8: TextFormat = { encoding: "utf-8", hasMark: false, isGuess: f
 const MARK = "\uFEFF";
 
 export interface FileFormat extends TextFormat {
-  /** In the text, U+DC00 stands for the first sequence of bytes that is not UTF-8, U+DC01 for the next, and so on.
-   * UTF-8 text cannot contain these characters. */
+  /** U+DC00 in the text means the first invalid sequence of bytes, U+DC01 the next, and so on. Valid UTF-8 cannot
+   * contain these characters. */
   readonly strays?: readonly Uint8Array[];
 }
 
 const FIRST_STRAY = 0xdc00, MAX_STRAYS = 0x400;
 const STRAYS = /[\udc00-\udfff]/u;
 
-/** A lone surrogate stands for the entry of invalid bytes in `strays`. Returns null for more than MAX_STRAYS different
- * sequences. */
 export function textWithStrays(
   bytes: Uint8Array,
 ): Required<Pick<FileFormat, "strays">> & { readonly text: string } | null {
@@ -49,8 +47,8 @@ function characterAt(bytes: Uint8Array, at: number): { readonly length: number; 
   return { length, isWhole: length === wanted };
 }
 
-/** The new text has U+FFFD where the old text has bytes that are not UTF-8. Throws Error if a U+FFFD could mean several
- * of these bytes. */
+/** The new text has U+FFFD where the old text has invalid bytes. Throws Error if a U+FFFD could mean several
+ * sequences. */
 export function withStraysOf(old: string, text: string, cannot: string): string {
   if (!text.includes("\uFFFD") || !STRAYS.test(old)) return text;
   const [stray, ...others] = new Set(old.match(/[\udc00-\udfff\ufffd]/gu));
@@ -95,7 +93,7 @@ export function isExact(bytes: Uint8Array, decoded: DecodedText): boolean {
   }
 }
 
-/** A label is a name such as "latin1". Throws RangeError for an unknown label. */
+/** Throws RangeError for an unknown label. */
 export function encodingNamed(label: string, cannot: string): string {
   try {
     return new TextDecoder(label).encoding;
@@ -126,7 +124,7 @@ function wideBytes(text: string, isLittle: boolean): Uint8Array<ArrayBuffer> {
 const TABLES = new Map<string, ReadonlyMap<string, number>>();
 const PAIRS = ["shift_jis", "euc-jp", "gbk", "gb18030", "big5", "euc-kr"];
 
-/** If several byte sequences mean the same character, the table has the first. */
+/** If several byte sequences mean the same character, the table has the first sequence. */
 function tableOf(encoding: string): ReadonlyMap<string, number> {
   const known = TABLES.get(encoding);
   if (known) return known;

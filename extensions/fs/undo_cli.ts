@@ -22,7 +22,7 @@ export const UNDO_ARGUMENTS = z.object({
   force: z.boolean().optional(),
   dryRun: z.boolean().optional(),
   changes: z.string().optional(),
-  /** A cut has the form QUERY@MS, with commas between cuts. Only changes of a query before its time count. */
+  /** A cut has the form QUERY@MS, with commas between cuts. Only changes of the query before this time count. */
   cuts: z.string().optional(),
 });
 
@@ -33,7 +33,7 @@ interface Place {
   readonly home: string | null;
 }
 
-/** The output is JSON. Resolves with 1 if an undo kept a file, or if it undid no change. */
+/** Prints JSON. Resolves with 1 if the undo kept a file or undid no change. */
 export async function undoCli(
   { list = false, faults = false, scope = "request", changes: ids, cuts, ...options }: z.infer<typeof UNDO_ARGUMENTS>,
   { print, workspace, root, home, places }: Place & { readonly places: FsPlaces },
@@ -52,7 +52,7 @@ export async function undoCli(
       view,
       (at) => undoChanges(at, { scope, ...options, changes: ids?.split(","), cuts: cuts?.split(",").map(cutOf) }),
     );
-    // A redo belongs to the query of the changes that it makes again, not to the query that undid them.
+    // A redo belongs to the query of the changes that it makes again.
     const facts = changes.map((one) => ({ ...factsOf(one), queryId: (one.undone[0] ?? one).queryId }));
     printJson({ changes: facts, files, folders, kept, ...(notes.length > 0 ? { notes } : {}) });
     return kept.length === 0 ? 0 : 1;
@@ -100,7 +100,7 @@ async function listed(
 
 function factsOf({ id, at, change, conversationId, queryId, iterationId, items }: Checkpoint) {
   const files = items.filter(({ before, after }) => (after ?? before)?.kind !== "dir").map(({ path }) => path);
-  // A change without files has only folders, so their names stand for it.
+  // A change without files has folders.
   const paths = files.length > 0 ? files : items.map(({ path }) => `${path}/`);
   return { id, at, change, conversationId, queryId, iterationId, paths };
 }

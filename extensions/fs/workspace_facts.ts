@@ -11,7 +11,7 @@ const UNTOLD = new Set(["node_modules", "__pycache__"]);
 
 type Read = (name: string) => Promise<string>;
 
-/** These files identify the kind of a project. The command is "" if the files do not show it. */
+/** The command is "" if the files do not show it. */
 const PROJECTS:
   readonly (readonly [file: string, kind: string, test: (read: Read, has: Has) => Promise<string> | string])[] = [
     ["package.json", "Node", nodeTest],
@@ -37,8 +37,7 @@ const PROJECTS:
   ];
 type Has = (name: string) => boolean;
 
-/** The line has names in the workspace, kinds of project with test commands, and the environment of Python. Returns ""
- * if the folder is unreadable. */
+/** Returns "" if the folder is unreadable. */
 export async function workspaceFacts(workspace: string): Promise<string> {
   const found = await entriesOf(workspace).catch(() => null);
   if (found === null) return "";
@@ -64,14 +63,13 @@ export async function workspaceFacts(workspace: string): Promise<string> {
   ].join(" ");
 }
 
-/** The system's own call is faster for a small folder. */
+/** The runtime's own call is faster for a small folder. */
 async function entriesOf(folder: string): Promise<FirstEntries> {
   const { size } = await Deno.stat(folder);
   if (size > SMALL_FOLDER) return await firstEntries(folder, { most: MOST_ENTRIES });
   return { entries: await Array.fromAsync(Deno.readDir(folder)), hasMore: false };
 }
 
-/** Vis makes these empty folders while a command runs. */
 async function placeholdersIn(workspace: string, { entries }: FirstEntries): Promise<ReadonlySet<string>> {
   const found = await Promise.all(
     entries.filter(({ isDirectory }) => isDirectory).map(async ({ name }) => {

@@ -12,7 +12,6 @@ interface SwitchOptions {
   readonly from?: string;
 }
 
-/** Git refuses to overwrite uncommitted changes. */
 export async function switchTo(env: EnvironmentView, to: string, options: SwitchOptions = {}): Promise<GitState> {
   const git = await Git.of(env, ["switch", to, options]);
   await goTo(git, { to, ...options });
@@ -55,7 +54,7 @@ async function isBranch(git: Git, name: string): Promise<boolean> {
   return (await git.run(["show-ref", "--verify", "--quiet", `refs/heads/${name}`])).code === 0;
 }
 
-/** Returns null if the name already means a commit, or if not exactly one remote has such a branch. */
+/** Returns null if the name already means a commit, or if the number of remotes with such a branch is not one. */
 async function remoteBranch(git: Git, name: string): Promise<string | null> {
   if ((await git.run(["rev-parse", "--verify", "--quiet", "--end-of-options", `${name}^{commit}`])).code === 0) {
     return null;
@@ -105,7 +104,6 @@ export async function listBranches(env: EnvironmentView): Promise<Branches> {
   return await branchesOf(await Git.of(env));
 }
 
-/** Returns the same as `git.branch()`. */
 export async function changeBranch(
   env: EnvironmentView,
   name: string,
@@ -201,7 +199,6 @@ interface Tags {
 const MAX_TAGS = 200;
 const TAG_FIELDS = ["refname:short", "objectname", "*objectname", "creatordate:unix", "contents:subject"];
 
-/** Returns up to `MAX_TAGS` tags, newest first. */
 export async function tag(env: EnvironmentView, name?: string, options: TagOptions = {}): Promise<Tags> {
   const { at = "HEAD", message, delete: remove = false } = options;
   if (name !== undefined) checkedRef(name);
@@ -278,7 +275,6 @@ export async function listWorktrees(env: EnvironmentView): Promise<readonly Work
   return await worktreesOf(await Git.of(env));
 }
 
-/** Returns the same as `git.worktree()`. */
 export async function changeWorktree(
   env: EnvironmentView,
   path: string,

@@ -8,7 +8,6 @@ import { closestRepository } from "./repository.ts";
 import { SAFE_ENVIRONMENT, safeArguments } from "./safe_config.ts";
 import { type FileStatus, type GitState, halfRenames, readState, readStatus } from "./status.ts";
 
-/** The repository gets no hooks or other files of a template. */
 export async function init(
   env: EnvironmentView,
   { branch = "main" }: { readonly branch?: string } = {},
@@ -73,7 +72,7 @@ export async function add(env: EnvironmentView, paths: string | readonly string[
   refuseRepositories(git, { files: changed, list, cannot: "Cannot add" });
   await refuseNewSecrets(git, names, env, "Cannot add");
   await refuseFiltered(git, names, "Cannot add");
-  // Git adds no path whose removal is already staged.
+  // Git cannot add a path whose removal is already staged.
   const gone = new Set(files.filter((file) => file.staged === "deleted").map(({ path }) => path));
   for (const path of names) gone.delete(path);
   const input = list.filter((path) => !gone.has(path)).map((path) => `${printedName(path)}\n`).join("");
@@ -83,8 +82,7 @@ export async function add(env: EnvironmentView, paths: string | readonly string[
   return { files: changed.slice(0, SHOWN).map(addedFile), left: Math.max(0, changed.length - SHOWN) };
 }
 
-/** Git would store the commit of another repository instead of its files, so this throws Error. A submodule that git
- * already tracks causes no error. */
+/** Git would store the commit of another repository instead of its files, so this throws Error. */
 function refuseRepositories(
   git: Git,
   { files, list, cannot }: {
@@ -121,8 +119,8 @@ async function addError(git: Git, stderr: string): Promise<Error> {
 
 export interface CommitOptions {
   readonly all?: boolean;
-  /** The commit has the current state of these files, including new ones, and no other staged changes. The commit of a
-   * renamed file includes its old name. */
+  /** The commit has the current state of these files, and no other staged changes. For a renamed file, the commit
+   * includes the old name. */
   readonly paths?: string | readonly string[];
   readonly amend?: boolean;
   readonly allowEmpty?: boolean;
@@ -182,7 +180,6 @@ export async function commit(env: EnvironmentView, message: string, options: Com
   return await lastCommit(git);
 }
 
-/** Git knows the contents of new files under these old names, whose files no longer exist. */
 async function movedFrom(
   git: Git,
   fresh: readonly string[],
@@ -251,8 +248,8 @@ async function commitError(
   return new Error(`Cannot commit: no file is staged; call git.add with the changed files (${someOf(names)})`);
 }
 
-/** The last commit lacks these files, which may have keys. The index does not count, because a command may have added
- * the files there, and git would show them without approval. */
+/** Returns files that may have keys and that the last commit lacks. A command may have added such a file to the index,
+ * so the index does not count. */
 export async function newSecrets(
   git: Git,
   paths: readonly string[],
@@ -266,8 +263,7 @@ export async function newSecrets(
   return new Set(found.filter((path) => !committed.has(path)));
 }
 
-/** Git would later show a stored file without approval, so this rejects with Error for a new file that may have
- * keys. */
+/** Git would later show a stored file without approval, so this rejects with Error for a new file that may have keys. */
 export async function refuseNewSecrets(
   git: Git,
   paths: readonly string[],
@@ -280,8 +276,7 @@ export async function refuseNewSecrets(
   }
 }
 
-/** Rejects with Error if a file has a filter in its attributes. The repository chooses the programs of filters, so Vis
- * runs none, and git would store the file unfiltered. */
+/** The repository chooses the programs of filters, so Vis runs none, and git would store the file unfiltered. */
 export async function refuseFiltered(git: Git, paths: readonly string[], cannot: string): Promise<void> {
   if (paths.length === 0) return;
   const { code, stdout, stderr } = await git.run(["check-attr", "filter", "--stdin"], {
@@ -310,7 +305,6 @@ export interface Commit {
   readonly short: string;
   readonly parents: readonly string[];
   readonly author: Person;
-  /** The key is absent if the author is the committer. */
   readonly committer?: Person;
   readonly refs?: readonly string[];
   readonly subject: string;

@@ -43,7 +43,7 @@ export interface Diff {
 const MAX_CHARS = 400_000;
 const MAX_FILES = 300;
 
-/** These arguments fix the format of patches, whatever a repository's settings are, and prevent external diff
+/** These arguments fix the format of patches, whatever the settings of a repository are, and prevent external diff
  * programs. */
 export const PATCH_ARGUMENTS: readonly string[] = [
   "--patch",
@@ -101,7 +101,6 @@ async function withoutNewSecrets(git: Git, env: EnvironmentView, diff: Diff): Pr
   return { ...diff, files };
 }
 
-/** The reader counts all lines, and keeps a bounded part. */
 export class PatchReader {
   readonly #limits: { readonly files: number; readonly chars: number };
   readonly #files: OpenFile[] = [];
@@ -109,8 +108,7 @@ export class PatchReader {
   #file: OpenFile | null = null;
   #hunk: OpenHunk | null = null;
   #chars = 0;
-  /** The open hunk still expects this number of lines, for each old side and for the new side. While a number is above
-   * zero, a line that looks like a header is text. */
+  /** While the open hunk still expects lines, a line that looks like a header is text. */
   #old: number[] = [];
   #new = 0;
 
@@ -126,8 +124,7 @@ export class PatchReader {
     };
   }
 
-  /** The caller calls this after it has read all lines. Returns the paths of files with lines that are not UTF-8, each
-   * with the guessed encoding. */
+  /** Call this after the last line. Returns the paths of files that are not UTF-8, each with the guessed encoding. */
   decode(): readonly (readonly [path: string, guess: string])[] {
     return this.#files.flatMap(({ path, texts }) => {
       const guess = texts.decode();
@@ -259,7 +256,7 @@ const HEADERS: readonly (readonly [
   ['+++ "b/', (file, rest) => file.path = nameOf(`"${rest.replace(/\t$/, "")}`)],
 ];
 
-/** If the names differ, the caller finds them in other lines. */
+/** If the names differ, the caller finds the names in other lines. */
 function sameName(pair: string): string {
   const half = (pair.length - 1) / 2;
   const second = Number.isInteger(half) ? pair.slice(half + 1) : pair;

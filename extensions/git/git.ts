@@ -31,8 +31,7 @@ const SHOWN_CALL = 2_000;
 
 export interface GitOptions {
   readonly input?: string;
-  /** Git may change this part. By default, git may change no part, so that programs started by git cannot change files
-   * either. */
+  /** Git may change this part. Without it, programs that git starts cannot change files either. */
   readonly changes?: "repository" | "workspace";
   readonly opens?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
@@ -79,8 +78,8 @@ export class Git {
     this.repository = repository;
   }
 
-  /** `call` names the changing call for the approval. Rejects with Error if Vis starts no programs, finds no usable
-   * repository, or cannot override its settings. */
+  /** `call` names the changing call for the approval. Rejects with Error if Vis starts no programs or cannot use the
+   * repository safely. */
   static async of(env: EnvironmentView, call: Call | null = null): Promise<Git> {
     const spawn = spawnOf(env);
     const repository = await findRepository(env.root ?? env.workspace);
@@ -107,8 +106,8 @@ export class Git {
     return this.#env.config;
   }
 
-  /** A failed run is a result. Rejects if Vis cannot start git, the user refuses, or git exceeds the time limit. If the
-   * signal aborts, rejects with its reason. */
+  /** A failed run is a result. Rejects if Vis cannot start git, the user refuses, the signal aborts, or git exceeds the
+   * time limit. */
   async run(args: readonly string[], options: GitOptions = {}): Promise<GitResult> {
     const { input, take, changes, opens = [], env = {} } = options;
     const { gitDir, commonDir, workspace } = this.repository;
@@ -133,7 +132,7 @@ export class Git {
       ], {
         answered: true,
         cwd: null, // With null, git starts outside the workspace, and its PATH omits folders of the workspace.
-        // Git removes its lock files on SIGTERM, but leaves them on SIGKILL.
+        // Git removes its lock files on SIGTERM, but leaves the files on SIGKILL.
         lifetime: "conversation",
         stop: stop.signal,
         ...limits,
@@ -162,7 +161,6 @@ export class Git {
     }
   }
 
-  /** Git or Vis run these files, or read them as settings. The paths are relative to the workspace. */
   async obeyedOf(names: readonly string[]): Promise<readonly string[]> {
     const { workspace, obeyedPaths } = this.#env, top = this.repository.workspace;
     const found = await obeyedPaths?.(names.map((name) => relative(workspace, join(top, name)))) ?? [];
@@ -230,8 +228,8 @@ export class Git {
     this.#settings = stdout.split("\0").flatMap(settingOf);
   }
 
-  /** Returns null if only git can determine the content. Rejects with Error for a link out of the repository or without
-   * a readable target, because git would skip the file. */
+  /** Returns null if only git can determine the content. Rejects with Error for a link out of the repository, because
+   * git would skip the file. */
   async #settingsText(path: string): Promise<string | null> {
     const info = await Deno.lstat(path).catch(() => null);
     if (info === null) return "";
@@ -276,7 +274,6 @@ export async function askToChange(
   );
 }
 
-/** The text has the form `git.commit("fixed", {"all":true})`, as the model would write it. */
 function callText([name, ...args]: Call): string {
   const isGiven = (arg: unknown): boolean =>
     arg !== undefined && (typeof arg !== "object" || arg === null || Object.keys(arg).length > 0);
@@ -318,7 +315,6 @@ function overwrittenPaths(stderr: string): readonly string[] {
   return listed.split("\n").map((line) => line.trim()).filter((line) => line !== "");
 }
 
-/** Advice and warnings of git do not count. */
 export function reasonLines(output: string): readonly string[] {
   const lines = output.trim().split("\n").filter((line) => !ADVICE.test(line));
   return lines.map((line) => line.replace(/^(fatal|error): /, "").trim().replace(/[.;]+$/, "")).filter((line) =>
@@ -332,7 +328,6 @@ export function plainReason(stderr: string): string {
   return shorten(plain, MAX_REASON).replace(/[.;]+$/, "");
 }
 
-/** For conflicts, uncommitted changes and untracked files, the error has the way out. */
 export function gitRefusal({ stdout, stderr }: Pick<GitResult, "stdout" | "stderr">, cannot: string): Error {
   const said = stderr.trim() || stdout;
   const paths = overwrittenPaths(said);
@@ -357,7 +352,7 @@ export function untrackedLoss(paths: readonly string[], cannot: string): string 
   return `${cannot}: it would overwrite or remove ${someOf(paths)}, which git does not track; move these files first`;
 }
 
-/** Vis overrides settings of a repository through the environment, which git reads from this version on. */
+/** From this version on, git reads settings from the environment. */
 const OVERRIDES_FROM = [2, 31] as const;
 
 export async function checkGit({ spawn }: DoctorContext): Promise<readonly DoctorCheck[]> {

@@ -6,7 +6,6 @@ const NEWLINE = 10;
 /** The reader drops the rest of a longer record, which bounds the memory. */
 const MAX_RECORD = 256 << 10;
 
-/** Bytes that are not UTF-8 become U+FFFD in the text. */
 export class RecordReader {
   readonly #take: (record: string, bytes: Uint8Array) => void;
   readonly #record = new ByteBuffer();
@@ -67,18 +66,18 @@ export function fileText(bytes: Uint8Array): { readonly text: string; readonly g
   return decoded && { text: decoded.text, guess: decoded.isGuess ? decoded.encoding : null };
 }
 
-/** In UTF-8 and in encodings of one or two bytes such as Shift_JIS, a byte below the digits is a whole character.
- * Returns all bytes without such a byte. */
+/** In encodings such as UTF-8 and Shift_JIS, a byte below the digits is a whole character. Returns the bytes up to the
+ * last such byte. */
 export function wholeCharacters(bytes: Uint8Array): Uint8Array {
   const last = bytes.findLastIndex((byte) => byte < ZERO);
   return last < 0 ? bytes : bytes.subarray(0, last + 1);
 }
 
-/** All lines of a file that are not UTF-8 together determine the encoding. */
+/** The lines of a file that are not UTF-8 determine its encoding together. */
 export class FileLines {
   readonly #raw: { readonly bytes: Uint8Array; readonly set: (line: KeptLine) => void; readonly isCut: boolean }[] = [];
 
-  /** If `decode` guesses another encoding, it calls `set` again. */
+  /** `add` calls `set`, and `decode` may call `set` again with another text. */
   add(line: Uint8Array, set: (line: KeptLine) => void): void {
     set(keptLine(new TextDecoder("utf-8", { ignoreBOM: true }).decode(line)));
     if (!isUtf8(line)) this.#raw.push({ bytes: line.slice(0, MOST_BYTES), set, isCut: line.length > MOST_BYTES });

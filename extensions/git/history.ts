@@ -99,7 +99,6 @@ interface Wanted {
 const MAX_CHARS = 400_000, MAX_FILES = 300, MAX_ENTRIES = 2_000;
 const NUL = 0, NEWLINE = 10;
 
-/** A name such as HEAD:src/app.ts means an object instead of a commit. */
 export async function show(env: EnvironmentView, ref = "HEAD", options: ShowOptions = {}): Promise<GitObject> {
   const name = checkedRef(ref);
   const git = await Git.of(env);
@@ -272,7 +271,6 @@ class BlameReport {
     return { origins, left: this.#left };
   }
 
-  /** The caller calls this after it has read all lines. Returns the guessed encoding. */
   decode(): string | null {
     return this.#texts.decode();
   }

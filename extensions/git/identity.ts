@@ -16,7 +16,7 @@ interface Identity {
   readonly email: string;
 }
 
-/** The variables name the author of commits. Rejects with Error if no author is set. */
+/** Rejects with Error if no author is set. */
 export async function committer(git: Git): Promise<Readonly<Record<string, string>>> {
   const { config, settings, repository: { gitDir } } = git;
   return committerVariables(await identityOf({ config, settings, gitDir }));
@@ -31,8 +31,8 @@ export function committerVariables({ name, email }: Identity): Readonly<Record<s
   };
 }
 
-/** The order is the extension's settings, the repository, and the user's own git settings. If a name or an address is
- * missing, rejects with Error that explains how to set it. */
+/** The extension's settings have precedence over the repository, and the repository over the user's git settings.
+ * Rejects with Error if a name or an address is missing. */
 export async function identityOf(
   { config, settings, gitDir, home = homedir() }: {
     readonly config: unknown;

@@ -11,18 +11,16 @@ const OWN = ".vis";
 const NONE = "000000", SUBMODULE = "160000";
 
 export type IncomingNames =
-  /** The index lacks these files of the commit, or the files at its `paths`. With `carries`, the call keeps uncommitted
-   * changes. */
+  /** The files are in the commit and not in the index. With `carries`, the call keeps uncommitted changes. */
   | { readonly commit: string; readonly carries?: boolean; readonly paths?: readonly string[] }
-  /** These files changed from the first commit to the second. With `sinceFork`, the changes begin at the common
-   * ancestor of both commits. */
+  /** The files changed from the first commit to the second. With `sinceFork`, the changes begin at the common
+   * ancestor. */
   | { readonly from: string; readonly to: string; readonly sinceFork?: boolean }
-  /** Each of these commits changes these files. With `reverted`, the opposite of each commit changes them. */
+  /** These commits change the files. With `reverted`, the call applies the opposite of the commits. */
   | { readonly each: readonly string[]; readonly reverted?: boolean };
 
-/** Rejects with Error for changes that would overwrite untracked or ignored files, change Vis's folder, or bring a
- * repository. Returns arguments for a merge, which turn renames off if a rename could lead to files that git or Vis
- * run or read as settings. */
+/** Rejects with Error if the changes would lose untracked files, change Vis's folder, or bring a repository. Returns
+ * arguments that turn off unsafe renames of a merge. */
 export async function refuseIncoming(
   git: Git,
   { incoming, base = "HEAD", cannot }: {
@@ -51,8 +49,6 @@ const NO_RENAMES = [
   ...["-c", "pull.twohead=recursive"],
 ];
 
-/** Returns whether a merge could follow a rename and apply these changes to files that git or Vis run or read as
- * settings. */
 async function mayRenameToObeyed(git: Git, changes: readonly Changes[], base: string): Promise<boolean> {
   const changed = changes.flatMap((one) => one.changed);
   if (changed.length === 0) return false;
@@ -64,8 +60,7 @@ async function mayRenameToObeyed(git: Git, changes: readonly Changes[], base: st
   return changed.some(isElsewhere) && (await git.obeyedOf(files)).length > 0;
 }
 
-/** Git would stop halfway, because it cannot write in Vis's folder. Throws Error if a call would change one of these
- * files there. */
+/** Git cannot write in Vis's folder and would stop halfway. Throws Error if a call would change a file there. */
 export function refuseOwn(names: readonly string[], cannot: string): void {
   const own = [...new Set(names.filter(isOwn))];
   if (own.length === 0) return;
@@ -135,7 +130,6 @@ async function namesOf(git: Git, args: readonly string[]): Promise<readonly stri
   return names;
 }
 
-/** Incoming files of these names would replace the files and links, which the index lacks. */
 async function untrackedAt(git: Git, names: readonly string[]): Promise<readonly string[]> {
   if (names.length === 0) return [];
   const tracked = new Set(await namesOf(git, ["ls-files", "-z"]));
@@ -176,8 +170,7 @@ const MOST_NAMES = 100_000;
 
 const ANY = /(?:^|\/)(?:head|commondir|objects|refs)(?:\/|$)/i;
 
-/** Rejects with Error if git or Vis would run files of the commit at `place` or read them as settings. An example is a
- * folder of hooks. */
+/** Rejects with Error if git or Vis would run files of the commit at `place` or read them as settings. */
 export async function refuseObeyed(
   git: Git,
   { commit, place, cannot }: Readonly<Record<"commit" | "place" | "cannot", string>>,
@@ -191,9 +184,8 @@ export async function refuseObeyed(
   );
 }
 
-/** Settings of a repository can run commands. Rejects with Error if the commit or `names` would add or change one below
- * `place`, or if a submodule would replace one. A repository that the workspace already has, and that they do not
- * change, causes no error. */
+/** Settings of a repository can run commands. Rejects with Error if the commit or `names` would make, change or replace
+ * a repository below `place`. */
 export async function refusePlanted(
   git: Git,
   { commit, names = [], modules = [], place, cannot }: {
@@ -245,9 +237,7 @@ async function isSubmodule(git: Git, folder: string): Promise<boolean> {
   return stdout.startsWith(SUBMODULE_ENTRY);
 }
 
-/** Returns whether git runs no program in a submodule here: without a repository, or with one in the workspace's
- * `.git`, which commands cannot change. The same holds for a repository with plain settings, no hooks and no
- * repository inside, such as a switch leaves behind. */
+/** Returns whether git runs no program in a submodule here. */
 async function runsNothing({ repository }: Git, folder: string): Promise<boolean> {
   const dot = join(folder, ".git"), info = lstatSync(dot, { throwIfNoEntry: false });
   if (info === undefined) return true;
@@ -281,8 +271,6 @@ function hasRepositories(top: string): boolean {
   return false;
 }
 
-/** For each folder of the commit, the set has the entries that are parts of a repository. For an unknown commit, the
- * result is empty. */
 async function partsIn(
   git: Git,
   commit: string,

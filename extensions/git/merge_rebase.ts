@@ -22,7 +22,7 @@ export interface MergeOptions extends Omit<SequenceSteps, "skip"> {
 
 export interface RebaseOptions extends SequenceSteps {
   readonly onto?: string;
-  /** The rebase takes commits after this one. By default, it takes all commits that `onto` lacks. */
+  /** The rebase takes commits after this commit. By default, it takes the commits that `onto` lacks. */
   readonly from?: string;
 }
 
@@ -32,7 +32,7 @@ export interface PickOptions extends SequenceSteps {
 }
 
 interface Sequenced extends GitState {
-  /** The branch had this commit before the whole operation. `git.reset({to: was})` moves the branch back. */
+  /** The branch had this commit before the operation. */
   readonly was: string;
   readonly why?: string;
   readonly saved?: string;
@@ -45,10 +45,9 @@ const NAMES = { merge: "merge", rebase: "rebase", "cherry-pick": "cherryPick", r
 const MOST_COMMITS = 1000;
 const SHOWN_STEP = 100;
 
-/** A setting of the repository would choose the strategy, so the arguments name the built-in one. The arguments prevent
- * signing programs. */
+/** A setting of the repository could choose a strategy or a signing program, so the arguments fix both. */
 function strategy(merging: readonly string[]): readonly string[] {
-  // Before git 2.50, "ort" follows renames even if the settings turn them off.
+  // Before git 2.50, "ort" follows renames even if the settings turn renames off.
   return [`--strategy=${merging.length > 0 ? "recursive" : "ort"}`, "--no-gpg-sign"];
 }
 
@@ -227,8 +226,8 @@ async function goOn(env: EnvironmentView, during: During, step: keyof SequenceSt
   return await stateAfter({ git, was }, { result, cannot, saved });
 }
 
-/** The next steps of an unfinished operation take these commits, and any program of the user may have written the list.
- * Rejects with Error if a step or a strategy could run a program, and if Vis cannot read the steps. */
+/** Another program may have written the list of steps. Rejects with Error for an unreadable list, and if a step or a
+ * strategy could run a program. */
 async function commitsLeft(git: Git, during: During, cannot: string): Promise<readonly string[]> {
   const { gitDir } = git.repository;
   const read = async (path: string): Promise<string> => {
@@ -268,8 +267,7 @@ async function commitsLeft(git: Git, during: During, cannot: string): Promise<re
   return commits;
 }
 
-/** An abort returns the branch to this commit. Returns null if no file names the commit, and an abort returns to
- * HEAD. */
+/** An abort returns the branch to this commit. Returns null if no file names the commit. */
 async function beginning(git: Git, during: During): Promise<string | null> {
   const paths = {
     merge: [],

@@ -1,5 +1,3 @@
-/** Calls run git behind the command wall, without programs that the repository names. If a call brings files into the
- * workspace, `incoming_files.ts` checks them first. */
 import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -33,7 +31,7 @@ import {
 import { stateOutcome, status, type StatusOptions, uncommittedWords } from "./status.ts";
 import { reset, type ResetOptions, restore, type RestoreOptions, stash, type StashOptions } from "./stash_reset.ts";
 
-/** These places are default folders of PATH, which the command wall allows. */
+/** The command wall allows these places, which are default folders of PATH. */
 const PROGRAMS = ["/usr/local/bin/git", "/usr/bin/git", "/bin/git"];
 
 const text = z.string().min(1);
@@ -57,7 +55,6 @@ const BRANCHES =
 const STATE =
   "{branch: string|null, commit, subject, uncommitted: number, during?, conflicts?: {path, conflict}[], next?}";
 
-/** Other tools use these names for parts of `key`. */
 const under = (key: string, names: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(names).map(([name, instead]) => [`${key}.${name}`, instead]));
 const PATH_NAMES = { file: "path", filename: "path", name: "path" };
@@ -86,7 +83,6 @@ const PICK = z.tuple([
   z.strictObject(PICKED).optional(),
 ]);
 
-/** The function lists things if its first argument is absent, and otherwise changes one of them. */
 const listsWithout = (things: string, one: string) => ({
   reads: (first?: unknown) => first === undefined,
   action: (first?: unknown) =>
@@ -102,7 +98,6 @@ interface Words {
   readonly named?: number;
 }
 
-/** The words of a call that goes on with a stopped operation. Such a call names no ref. */
 const stepWords = (one: string, begun: Words) => (first?: unknown): Words => {
   const { abort, skip, continue: resumed } =
     (typeof first === "object" && first !== null ? first : {}) as SequenceSteps;
@@ -439,17 +434,15 @@ export default defineExtension({
 });
 
 export function hasGit(programs: readonly string[] = PROGRAMS): boolean {
-  // For a missing file, existsSync creates no error, unlike Deno.statSync.
   return programs.some((path) => existsSync(path));
 }
 
-/** A request waits for this time to learn whether the repository has changes. */
+/** A request waits for at most this time to learn whether the repository has changes. */
 const LOOK_MS = 500;
-/** An index of this size has about 20,000 files. For a larger index, git takes too long. */
+/** For a larger index (about 20,000 files), git takes too long. */
 const LOOK_BYTES = 2 << 20;
 
-/** Examples are ", on branch main with 2 changed files" and "", if the branch is not clear. This reads the branch
- * without git. */
+/** Returns "" if the branch is not clear. */
 async function headOf(path: string, env: EnvironmentView): Promise<string> {
   const folder = await gitFolderOf(dirname(path)).catch(() => null);
   const head = folder === null ? "" : await smallTextFile(join(folder, "HEAD"), { most: 1_000 }) ?? "";
@@ -466,7 +459,6 @@ function isRepository(path: string): boolean {
   return existsSync(path) && (!Deno.statSync(path).isDirectory || existsSync(`${path}/HEAD`));
 }
 
-/** Models write `git.log(2)` and `git.log("main..HEAD", 20)`. */
 function logArguments([first, second, ...rest]: readonly unknown[]): unknown[] {
   if (typeof first !== "number" && typeof first !== "string") {
     return [first, second, ...rest].slice(0, second === undefined ? 1 + rest.length : undefined);
@@ -476,8 +468,6 @@ function logArguments([first, second, ...rest]: readonly unknown[]): unknown[] {
   return [{ ...named, ...Object(more) }, ...rest];
 }
 
-/** Models write `git.diff("HEAD~1")`, `git.diff("main", "HEAD")` and `git.diff("main..HEAD")`, as git itself
- * accepts. */
 function diffArguments(args: readonly unknown[]): unknown[] {
   const refs = args.slice(0, args.findIndex((one) => typeof one !== "string") >>> 0).map(String);
   if (refs.length === 0) return [...args];

@@ -9,8 +9,7 @@ const ESCAPES: Readonly<Record<string, number>> = { a: 7, b: 8, t: 9, n: 10, v: 
 
 const MAX_REF_CHARS = 1000;
 
-/** With `range`, the name may be a range. Throws TypeError for a name that is empty or too long, begins with a dash, or
- * has control characters. */
+/** With `range`, the name may be a range. Throws TypeError for a name that git could misread. */
 export function checkedRef(ref: string, { range = false }: { readonly range?: boolean } = {}): string {
   const fault = refFault(ref) ?? (!range && ref.includes("..") ? 'it contains "..", as a range does' : null);
   if (fault === null) return ref;
@@ -46,7 +45,6 @@ export class NoCommitError extends Error {
   override readonly name = "NoCommitError";
 }
 
-/** The error lists the nearest names of the same kind. */
 export async function missingRef(
   git: Git,
   { cannot, name, kind }: { readonly cannot: string; readonly name: string; readonly kind: "branch" | "tag" },
@@ -65,12 +63,11 @@ function nearest(name: string, known: readonly string[]): string {
   return names.length === 0 ? "" : `; the nearest ${names.length === 1 ? "is" : "are"} ${names.join(", ")}`;
 }
 
-/** For an unknown name, the error lists the nearest names. */
 export async function refError(
   git: Git,
   { cannot, stderr, refs }: {
     readonly cannot: string;
-    /** Null means that Vis already knows that the name is invalid. */
+    /** Null means that the caller knows the name to be invalid. */
     readonly stderr: string | null;
     readonly refs: readonly string[];
   },
@@ -98,7 +95,7 @@ async function isAmbiguous(git: Git, short: string): Promise<boolean> {
   return stdout.trim().includes("\n");
 }
 
-/** The arguments begin with `--` even without paths, so that git cannot read an earlier argument as a path. Throws
+/** The result begins with `--` even without paths, so that git cannot read an earlier argument as a path. Throws
  * TypeError for an invalid path. */
 export function pathArguments(paths: string | readonly string[] | undefined): readonly string[] {
   const list = paths === undefined ? [] : typeof paths === "string" ? [paths] : paths;
@@ -180,14 +177,12 @@ export function inFolder(run: HostFunction, { paths = false } = {}): HostFunctio
   };
 }
 
-/** The values of these keys are names of files, relative to the root of the repository, directly or under `path` and
- * `from`. */
+/** These keys have names of files relative to the root of the repository, directly or under `path` and `from`. */
 const WITH_NAMES: readonly string[] = ["files", "conflicts", "origins", "lost"];
 
 function fromTop(result: unknown, place: (path: string) => string): unknown {
   if (!isRecord(result)) return result;
   const named = (name: unknown): unknown => {
-    // The name of a folder keeps the slash at its end.
     if (typeof name === "string") return name.startsWith('"') ? name : `${place(name)}${name.endsWith("/") ? "/" : ""}`;
     if (!isRecord(name)) return name;
     const { path, from } = name;

@@ -2,16 +2,15 @@ import { lstatSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { commonFolderOf, gitFolderOf, isWithin, namesTop } from "@vis/extension";
 
-/** All paths are real. */
 export interface Repository {
   readonly workspace: string;
   readonly gitDir: string;
-  /** A worktree belongs to the repository of this folder. Without a worktree, it is the same folder as `gitDir`. */
+  /** Folder of the repository that a worktree belongs to. Without a worktree, the folder is `gitDir`. */
   readonly commonDir: string;
 }
 
-/** Any program that writes in the workspace can create a `.git`. Returns null without a repository. Rejects with Error
- * if `.git` is a link, or points to a repository of another folder. */
+/** Returns null without a repository. Another program may have written `.git`, so rejects with Error for a link and for
+ * the repository of another folder. */
 export async function findRepository(workspace: string): Promise<Repository | null> {
   const dot = join(workspace, ".git");
   const info = await Deno.lstat(dot).catch(() => null);
@@ -34,8 +33,8 @@ export async function findRepository(workspace: string): Promise<Repository | nu
   return { workspace, gitDir, commonDir };
 }
 
-/** Vis makes an empty `.git` folder while a command runs, so such a folder does not count. Returns null if no folder
- * has a `.git`. */
+/** An empty `.git` folder, such as Vis makes while a command runs, does not count. Returns null if no folder has a
+ * `.git`. */
 export function closestRepository(workspace: string): string | null {
   for (let at = workspace;; at = dirname(at)) {
     const dot = join(at, ".git"), info = lstatSync(dot, { throwIfNoEntry: false });

@@ -1,5 +1,5 @@
-/** Together with `overridesOf`, these settings keep git from programs that the repository names, and from other
- * machines. Some settings fix the output formats that Vis parses. */
+/** With `overridesOf`, these settings keep git from programs that the repository names and from the network. Some
+ * settings fix the output formats that Vis parses. */
 const SETTINGS: readonly (readonly [name: string, value: string])[] = [
   ["core.fsmonitor", "false"],
   ["core.hooksPath", "/dev/null"],
@@ -108,7 +108,7 @@ const OVERRIDDEN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 export function overridesOf(names: readonly string[]): Readonly<Record<string, string>> {
   const overrides = names.flatMap((name): readonly (readonly [string, string])[] => {
     const [section = ""] = name.split(".", 1);
-    // Git can read the name of its own subcommand as an alias, such as the strategy of a merge.
+    // Git can read the name of its own subcommand, such as the strategy of a merge, as an alias.
     if (section.toLowerCase() === "alias") return [[name, ""]];
     const keys = OVERRIDDEN[section.toLowerCase()];
     if (!keys || name.split(".").length < 3) return [];
@@ -128,8 +128,7 @@ export function overridesOf(names: readonly string[]): Readonly<Record<string, s
 /** This setting exists only if git reads settings from the environment (2.31 and later). */
 export const MARK = "vis.mark";
 
-/** Subsections of these sections include no file, and name no program that calls of this extension could start.
- * `SETTINGS` overrides other keys of these sections that name programs. */
+/** Subsections of these sections include no file, and name no program that calls of this extension could start. */
 const PLAIN_SECTIONS = new Set([
   "branch",
   "color",
@@ -149,7 +148,7 @@ const PLAIN_SECTIONS = new Set([
   "user",
 ]);
 
-/** Every bracket counts, even a bracket in a value. Returns null if all sections are plain. */
+/** A bracket in a value counts as well. Returns null if all sections are plain. */
 export function specialSection(text: string): string | null {
   const names = [...text.matchAll(/\[\s*([^\s"\].]*)/g)].map(([, name = ""]) => name);
   return names.find((name) => !PLAIN_SECTIONS.has(name.toLowerCase())) ?? null;

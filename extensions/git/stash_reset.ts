@@ -16,7 +16,7 @@ export interface ResetOptions {
 }
 
 interface Reset extends GitState {
-  /** `git.reset({to: was})` moves the branch back to this earlier commit. */
+  /** The branch had this commit before the reset. */
   readonly was: string;
   readonly undone: number;
   readonly lost: readonly string[];
@@ -69,7 +69,7 @@ export async function reset(
 }
 
 export interface RestoreOptions {
-  /** Git takes the files from this commit. The default is the index, or HEAD with `staged`. */
+  /** Git takes the files from this commit, by default from the index, or with `staged` from HEAD. */
   readonly from?: string;
   readonly staged?: boolean;
 }
@@ -123,7 +123,6 @@ async function indexTree(git: Git): Promise<string> {
   return code === 0 ? stdout.trim() : "HEAD";
 }
 
-/** The value is true for the latest stash, a number in the list, or a hash. */
 type Which = boolean | number | string;
 
 export interface StashOptions {
@@ -138,11 +137,10 @@ export interface StashOptions {
 
 interface Stashes extends GitState {
   readonly stashes: readonly { readonly hash: string; readonly message: string; readonly date: Date }[];
-  /** The stash with this hash is no longer in the list, but `{apply: hash}` still restores its changes. */
+  /** The stash is no longer in the list, but `{apply: hash}` still restores its changes. */
   readonly dropped?: string;
 }
 
-/** Git cannot remove Vis's folder, and would report the stash as failed, so the arguments exclude it. */
 const EVERYTHING = ["--", ".", ":(exclude).vis"];
 
 const HOW = ["list", "pop", "apply", "drop"] as const;
@@ -251,8 +249,8 @@ async function takeStash(
   return hash;
 }
 
-/** Rejects with Error if the stash would bring unsafe files. A stash has two or three parents: its base, the index, and
- * untracked files. */
+/** Rejects with Error if the stash would bring unsafe files. The parents of a stash are its base, the index, and
+ * untracked files if it has some. */
 async function refuseStash(git: Git, hash: string, cannot: string): Promise<void> {
   const { stdout } = await git.run(["rev-list", "--parents", "--max-count=1", hash, "--"]);
   const [, begin, index, untracked] = stdout.trim().split(" ");
@@ -281,7 +279,6 @@ async function stashesOf(git: Git): Promise<Stashes["stashes"]> {
 const SHOWN = 500;
 const MOST_STASHES = 200, MOST_FILES = 100_000;
 
-/** This author is for commits that only keep work, if no author is set. */
 const NOBODY = { name: "Vis", email: "vis@localhost" };
 
 export async function uncommitted(git: Git, paths?: string | readonly string[]): Promise<readonly FileStatus[]> {
@@ -289,8 +286,8 @@ export async function uncommitted(git: Git, paths?: string | readonly string[]):
   return files.filter(({ untracked }) => !untracked);
 }
 
-/** The commit has no branch and the form of a stash. Returns undefined if there are no changes. Rejects with Error if
- * git cannot keep the changes, or if a new file may have keys. */
+/** The commit has no branch and the form of a stash. Returns undefined without changes. Rejects with Error if a new
+ * file may have keys. */
 export async function saveWork(
   git: Git,
   files: readonly FileStatus[],

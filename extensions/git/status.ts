@@ -95,8 +95,7 @@ export async function readStatus(
   return { ...report.head, ...(during ? { during } : {}), ...report.files };
 }
 
-/** Examples are " with 3 changed and 2 new files" and " without changes". Returns "" if git failed or did not end
- * before the signal. */
+/** Returns "" if git failed or did not end before the signal. */
 export async function uncommittedWords(env: EnvironmentView, signal: AbortSignal): Promise<string> {
   if (!env.spawn) return "";
   try {
@@ -112,7 +111,7 @@ export async function uncommittedWords(env: EnvironmentView, signal: AbortSignal
   }
 }
 
-/** A status of some paths can contain only one name of a staged rename. */
+/** Returns renames of which `files` has only one of the two names. */
 export async function halfRenames(git: Git, files: readonly FileStatus[], cannot: string): Promise<readonly Rename[]> {
   if (!files.some(({ staged }) => staged === "added" || staged === "deleted")) return [];
   const named = new Set(files.map(({ path }) => path));
@@ -240,7 +239,7 @@ export function stateOutcome({ branch, commit, subject, during, conflicts }: Git
   return { text: during === undefined ? at : `${at}, during a ${during}`, ok: true, unfinished };
 }
 
-/** Throws Error while a merge, rebase, cherry-pick, revert or bisect is unfinished. */
+/** Throws Error while an operation such as a merge is unfinished. */
 export function refuseDuring({ during, files }: Pick<Status, "during" | "files">, cannot: string): void {
   if (during === undefined) return;
   const conflicts = files.some(({ conflict }) => conflict !== undefined);

@@ -6,8 +6,7 @@ const time = z.union([z.string(), z.number(), z.date()]).optional();
 
 const HINT = "Earlier conversations and their variables.";
 
-/** The list of conversations takes long to read, and Vis builds the prompt for every request. Readers in this set have
- * found earlier conversations. */
+/** Each request would list the conversations again, so a reader in this set has found more than one conversation. */
 const FOUND = new WeakSet<object>();
 
 export default defineExtension({

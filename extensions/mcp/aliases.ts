@@ -68,8 +68,6 @@ function actionOf(server: string, tool: string): NonNullable<FunctionOptions["ac
   return { doing: `calling ${server} ${tool}`, done: `called ${server} ${tool}`, things: "times", named: 0 };
 }
 
-/** The server validates its arguments, so any object is valid here. The type in the signature comes from the server's
- * schema. */
 function argumentsOf(tool: McpTool): z.ZodType {
   const text = argumentText(tool);
   const at = text.indexOf(": ");

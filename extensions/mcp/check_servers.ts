@@ -24,7 +24,6 @@ interface ServerState {
 
 type Place = Pick<CliContext, "config" | "workspace" | "home"> & { readonly spawn: DoctorContext["spawn"] };
 
-/** Without a name, this starts all enabled servers. */
 async function checkServers(place: Place, name: string | null = null): Promise<readonly ServerState[]> {
   const wanted = [...enabledServers(place.config)].filter(([one]) => name === null || one === name);
   const starts = new Semaphore(MOST_AT_A_TIME);
@@ -58,14 +57,12 @@ async function checkServer(
   }
 }
 
-/** The command prints one line of JSON for each server. */
 export async function checkCommand(name: string | undefined, context: CliContext): Promise<number> {
   const states = await checkServers({ ...context, spawn: context.spawn ?? null }, name ?? null);
   for (const one of states) context.print(`${JSON.stringify(one)}\n`);
   return states.every(({ state }) => state === "ok") ? 0 : 1;
 }
 
-/** Each server of the settings has one line, and the repository's file has one, whose servers Vis does not start. */
 export async function diagnoseServers({ spawnInWorkspace: spawn, ...context }: DoctorContext): Promise<DoctorCheck[]> {
   const brought = (await repositoryServers(context).then((found) => found && linesOf(found))) ?? [];
   const own = (await checkServers({ ...context, spawn })).map(({ name, state, found }): DoctorCheck => {

@@ -10,10 +10,8 @@ export interface McpConnection {
   readonly client: Client;
   readonly why: string;
   readonly running: Set<Promise<unknown>>;
-  /** Returns whether a request failed because the server no longer has the session. The server did not run such a
-   * request. */
+  /** Returns whether a request failed because the session has ended, so that the server did not run the request. */
   hasLost(error: unknown): boolean;
-  /** The argument is the result that the client returned. */
   readonly wholeResult: ServerMessages["whole"];
   close(): Promise<void>;
 }
@@ -30,7 +28,7 @@ interface ConnectOptions {
 
 type Validator = NonNullable<ClientOptions["jsonSchemaValidator"]>;
 
-/** The patterns of a server's schema could hang the process, so Vis compiles and runs none. */
+/** The patterns of a server's schema could hang the process, so Vis does not check results against schemas. */
 const UNCHECKED: Validator = {
   getValidator:
     (() => (data: unknown) => ({ valid: true, data, errorMessage: undefined })) as Validator["getValidator"],
@@ -39,8 +37,8 @@ const CLOSE_MS = 3_000;
 /** A server with only the older protocol may not respond to the first request. */
 const PROBE_MS = 3_000;
 
-/** If the start fails, the program or the connection ends before the promise rejects; Vis waits for this end at most
- * `CLOSE_MS`. Rejects with LoginError if a login is missing. */
+/** After a failed start, Vis waits at most `CLOSE_MS` for the end of the connection. Rejects with LoginError if a login
+ * is missing. */
 export async function connect(env: EnvironmentView, options: ConnectOptions): Promise<McpConnection> {
   const { config, login, onToolsChanged, onEnd } = options;
   const client = new Client({ name: "vis", version: "1.0.0" }, {
@@ -91,8 +89,8 @@ export function httpStatusOf(error: unknown): number | null {
   return error instanceof SdkHttpError ? error.status ?? null : null;
 }
 
-/** The protocol requires status 404 after the end of a session, but many servers respond with 410 or 400. A status 400
- * with a numeric `id` in its JSON body is an error about the request with this id. */
+/** The protocol requires status 404 after the end of a session, but many servers respond with 410 or 400. A JSON error
+ * with a numeric `id` belongs to one request. */
 function isSessionFault(error: unknown): boolean {
   const status = httpStatusOf(error);
   if (status === 404 || status === 410) return true;
@@ -119,7 +117,7 @@ const OFFLINE = /EAI_AGAIN|ENOTFOUND|ENETUNREACH|ECONNREFUSED|getaddrinfo|networ
 
 const NOT_FOUND = /ENOENT|no such file|cannot find module|module not found|no module named/i;
 
-/** Returns "" if the error indicates no setting. */
+/** Returns "" if the error suggests no setting. */
 export function programHint(
   said: string,
   { network, write, cwd }: Pick<StdioConfig, "network" | "write" | "cwd">,
@@ -133,7 +131,6 @@ export function programHint(
   return `its wall may have stopped it: allow more with the settings ${missing}`;
 }
 
-/** Returns "" if the status indicates no cause. */
 export function addressHint(name: string, status: number, { headers }: Pick<HttpConfig, "headers">): string {
   if (status === 401 || status === 403) {
     return isSigned(headers)

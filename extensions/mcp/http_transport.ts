@@ -6,7 +6,8 @@ import type { HttpConfig } from "./settings.ts";
 
 const MAX_ANSWER = 64 << 20;
 const EVENTS = "text/event-stream";
-/** These statuses of a notification mean that a login is missing or the session has ended. Vis ignores other errors. */
+/** If a notification gets one of these statuses, a login is missing or the session has ended. Vis ignores other
+ * errors. */
 const KEPT_STATUSES: readonly number[] = [401, 403, 404, 410];
 
 interface Reading {
@@ -14,8 +15,6 @@ interface Reading {
   readonly id: unknown;
 }
 
-/** `onStatus` receives the status of each response. A response has at most `MAX_ANSWER` bytes, and redirects stay
- * within the server's origin. */
 export function httpTransport(
   { url, headers }: Pick<HttpConfig, "url" | "headers">,
   { answers, login, onStatus }: {
@@ -51,8 +50,7 @@ export function httpTransport(
   });
 }
 
-/** `fetch` does not end the body of a garbage-collected Response, so the signal ends it here. The size of the body has
- * a limit. */
+/** `fetch` does not end the body of a garbage-collected Response, so the signal ends the body. */
 function bounded(answer: Response, signal: AbortSignal | null | undefined): Response {
   if (!answer.body) return answer;
   let length = 0;
@@ -88,7 +86,7 @@ function isEvents({ headers }: Response): boolean {
   return /event-stream/i.test(headers.get("content-type") ?? "");
 }
 
-/** The server need not end the body, so the text ends with its JSON. */
+/** The server may keep the body open, so the text ends with its JSON. */
 async function wholeText(body: AsyncIterable<Uint8Array>): Promise<string> {
   const decoder = new TextDecoder();
   const pieces = new JsonPieces();
@@ -136,7 +134,7 @@ class JsonPieces {
   }
 }
 
-/** If the stream ends without a response and the library cannot resume it, the last event is an error for the
+/** If the stream ends without a response and the library cannot resume the stream, the last event is an error for the
  * request. */
 async function* readableEvents(
   body: AsyncIterable<Uint8Array>,

@@ -13,7 +13,6 @@ interface Servers {
   readonly servers?: Readonly<Record<string, { readonly disabled?: boolean }>>;
 }
 
-/** Without a file `.mcp.json`, the settings have all servers. */
 async function names(env: EnvironmentView): Promise<readonly string[]> {
   const { servers = {} } = (env.config ?? {}) as Servers;
   const own = Object.entries(servers).flatMap(([name, { disabled }]) => disabled ? [] : [name]);
@@ -31,7 +30,6 @@ export default defineExtension({
   author: "Vis",
   license: "Apache-2.0",
   config: settings,
-  /** The extension is inactive unless the user configured a server or the repository brings one. */
   activate: async (env: EnvironmentView): Promise<boolean> => (await names(env)).length > 0,
   prompt: async (env: EnvironmentView): Promise<string> => {
     const listed = (await names(env)).join(", ");

@@ -6,7 +6,6 @@ import { lstat } from "node:fs/promises";
 
 export const FILE = ".mcp.json";
 const MAX_BYTES = 64 * 1024;
-/** This machine's user works as this tenant. */
 const MAIN = "default";
 
 const Given = z.looseObject({
@@ -24,7 +23,7 @@ type Approval = Awaited<ReturnType<NonNullable<EnvironmentView["approve"]>>>;
 
 export interface RepositoryServers {
   readonly path: string;
-  /** The user's settings do not describe these servers of the file. */
+  /** The settings of the user do not describe these servers of the file. */
   readonly names: readonly string[];
   readonly servers: ReadonlyMap<string, ServerConfig>;
   readonly faults: ReadonlyMap<string, string>;
@@ -33,8 +32,7 @@ export interface RepositoryServers {
 
 type Place = Pick<EnvironmentView, "workspace" | "root" | "config">;
 
-/** Other tenants have no user whom Vis can ask, and the locked profile runs no programs, so neither may use such
- * servers. */
+/** Vis cannot ask a user of another tenant, and the locked profile runs no programs. */
 export function mayBringServers(env: EnvironmentView): boolean {
   return env.spawn !== undefined && (env.tenant ?? MAIN) === MAIN && fileOf(env) !== null;
 }
@@ -53,7 +51,7 @@ function fileOf({ workspace, root = workspace }: Pick<EnvironmentView, "workspac
   return [workspace, root].map((folder) => `${folder}/${FILE}`).find((path) => existsSync(path)) ?? null;
 }
 
-/** The workspace's own file precedes the file of the repository around it. Resolves with null if neither exists. */
+/** The file of the workspace precedes the file of its repository. Resolves with null if neither exists. */
 export async function repositoryServers({ config, ...place }: Place): Promise<RepositoryServers | null> {
   const path = fileOf(place);
   if (path === null) return null;
@@ -132,13 +130,12 @@ function serverOf(
   return Stdio.parse({ command: filled(command), args: args.map(filled), env: all(env), cwd: ".", network: true });
 }
 
-/** The servers of a repository get no variables that the user has not named. */
+/** A server of a repository gets only variables that the user has named. */
 function unnamed(variable: string): string {
   return `it requires your variable ${variable}; allow it with vis config set ` +
     `extensions.config.vis.mcp.variables.${variable} '\${${variable}}'`;
 }
 
-/** Names of variables appear instead of their values. */
 function shown({ command = "", args, env, url, headers }: GivenServer): string {
   return url === undefined ? commandText([command, ...args], { env }) : commandText([url], { env: headers });
 }
@@ -151,8 +148,7 @@ function whyNot(error: unknown): string {
 
 const ANSWERS = new Map<string, { readonly about: string; readonly answer: Promise<Approval> }>();
 
-/** Resolves when the user has allowed the servers. Rejects with `ServerError` if the user refuses the servers or Vis
- * may not use them. */
+/** Rejects with `ServerError` if the user refuses the servers or Vis may not use them. */
 export async function askForServers(
   env: EnvironmentView,
   { server, found }: { readonly server: string; readonly found: RepositoryServers },

@@ -120,8 +120,8 @@ function known(
 
 const METHOD_NOT_FOUND = -32601;
 
-/** The library prints a note for a list that the server does not offer, so this returns an empty list instead. Many
- * servers have resources but no templates, so a missing list counts as empty. */
+/** The library prints a note if the server does not offer the list. Many servers have resources but no templates, so a
+ * missing list counts as empty. */
 export async function listed<T>(
   client: Client,
   { of, list }: { readonly of: "resources" | "prompts"; readonly list: () => Promise<readonly T[]> },
@@ -188,8 +188,8 @@ function firstBigInt(value: unknown): bigint | null {
   return null;
 }
 
-/** `wrong` is the server's reason why the arguments are wrong. After Vis has sent the call, an error says that the tool
- * may have run, unless the server refused the request. */
+/** `wrong` is the server's reason why the arguments are wrong. Rejects with Error that says whether the tool may have
+ * run. */
 async function request(
   env: EnvironmentView,
   { link, tool: { name }, args }: {
@@ -215,7 +215,6 @@ async function request(
         const progress = { onprogress, resetTimeoutOnProgress: true, signal };
         return { result: wholeResult(await client.callTool({ name, arguments: args }, { ...options, ...progress })) };
       } catch (error) {
-        // The error shows the server's message about the arguments next to the signature.
         if (error instanceof ProtocolError && error.code === INVALID_PARAMS) return { wrong: error.message };
         mayHaveRun = !isRefusal(error);
         throw error;
@@ -237,8 +236,7 @@ function isRefusal(error: unknown): boolean {
   return status !== null && status >= 300 && status < 500 && status !== REQUEST_TIMEOUT;
 }
 
-/** The server marks the tool as destructive. Rejects if the user refuses or Vis cannot ask, or if the arguments are too
- * long to show. */
+/** Rejects if the user refuses, if Vis cannot ask, or if the arguments are too long to show. */
 async function askUser(
   { approve }: EnvironmentView,
   { server, tool, args }: { readonly server: string; readonly tool: string; readonly args: unknown },
@@ -264,7 +262,6 @@ async function askUser(
   );
 }
 
-/** One call may take this many time limits, if its server reports progress. */
 const MOST_EXTENSIONS = 10;
 const MAX_SHOWN = 3_000;
 const MAX_WHY = 4_000, INVALID_PARAMS = -32602, REQUEST_TIMEOUT = 408;

@@ -8,7 +8,7 @@ import { abortable, type EnvironmentView, reasonOf } from "@vis/extension";
 export class Links {
   readonly #conversations = new Map<string, Map<string, ServerLink>>();
 
-  /** Rejects with ServerError for an unknown name, for an unusable description, and if the user does not allow a server
+  /** Rejects with ServerError for an unknown name or an unusable description, and if the user does not allow a server
    * of the repository. */
   async find(env: EnvironmentView, name: string): Promise<ServerLink> {
     const own = enabledServers(env.config);
@@ -56,11 +56,10 @@ export class Links {
   }
 }
 
-/** After `MOST_FAILURES` ends of a server without a response, Vis does not start the server again for `REST_MS`. */
+/** After this many ends without a response, Vis does not start the server again for `REST_MS`. */
 const REST_MS = 60_000, MOST_FAILURES = 2;
 
-/** Vis starts the server when it is first used, starts it again if it ends (see `MOST_FAILURES`), and ends it with the
- * conversation. */
+/** The first use starts the server. The server ends with the conversation. */
 export class ServerLink {
   readonly name: string;
   readonly config: ServerConfig;
@@ -98,8 +97,8 @@ export class ServerLink {
     return await this.#tools;
   }
 
-  /** Rejects with Error that names the server, contains no secrets, and says if the server ended. If the server lost
-   * the session, it did not run the request, so Vis sends the request once more in a new session. */
+  /** Rejects with Error that names the server and contains no secrets. If the session has ended, Vis sends the request
+   * once more in a new session. */
   async request<T>(
     env: EnvironmentView,
     run: (
@@ -120,7 +119,6 @@ export class ServerLink {
     return await this.#answered(answer, { env, connection });
   }
 
-  /** Other requests may have dropped the connection already and begun a new session. */
   #drop(connection: McpConnection): void {
     if (this.#connection !== connection) return;
     this.#connection = null;

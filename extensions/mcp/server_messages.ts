@@ -13,11 +13,10 @@ const MOST_WAITING = 10_000, MOST_RESULTS = 1_000;
 const INVALID_REQUEST = -32600, METHOD_NOT_FOUND = -32601, INTERNAL_ERROR = -32603;
 const WHOLE = "whole";
 
-/** The library refuses a whole message for one null or one excess key, so this makes messages readable. The result of a
- * tool call bypasses the library's checks, because a refusal would make the model call the tool again. */
+/** The library refuses a whole message for one null or one excess key. A refused result of a tool would make the model
+ * call the tool again. */
 export class ServerMessages {
   readonly #waiting = new BoundedMap<string, Asked>(MOST_WAITING);
-  /** The library has received these results of tool calls, but its caller has not read them. */
   readonly #results = new BoundedMap<number, unknown>(MOST_RESULTS);
   #resultCount = 0;
   #hasNotified = false;
@@ -44,7 +43,7 @@ export class ServerMessages {
       .filter((one) => one !== null);
   }
 
-  /** The result is as the server sent it. A second call with the same argument returns undefined. */
+  /** Returns the result as the server sent it. A second call with the same argument returns undefined. */
   whole({ structuredContent }: { readonly structuredContent?: unknown }): unknown {
     const key = Number(fieldsOf(structuredContent)[WHOLE]);
     const result = this.#results.get(key);
@@ -77,7 +76,8 @@ export class ServerMessages {
     return { jsonrpc: "2.0", id: asked.id, result: plainResult(result, asked.method) };
   }
 
-  /** A notification has no id, but some servers answer it with an error, which would fail the waiting request. */
+  /** A notification has no id, but some servers answer a notification with an error, which would fail the waiting
+   * request. */
   #isAnswer(id: unknown, error: unknown): boolean {
     if (id != null) return this.waits(id);
     const { code, message } = fieldsOf(error);
@@ -86,7 +86,6 @@ export class ServerMessages {
     return this.#waiting.size === 1 && !(this.#hasNotified && isOfNotification);
   }
 
-  /** A response without an id belongs to the only waiting request. */
   #take(id: unknown): Asked {
     const [single] = this.#waiting.size === 1 ? this.#waiting.keys() : [];
     const key = id == null ? single : String(id);
@@ -111,7 +110,6 @@ function plainError(error: unknown): unknown {
   return data === undefined ? plain : { ...plain, data };
 }
 
-/** Some servers write null for an absent key. */
 function noNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(noNulls);
   if (typeof value !== "object" || value === null) return value;
@@ -126,8 +124,7 @@ function fieldsOf(value: unknown): Fields {
   return typeof value === "object" && value !== null ? value as Fields : {};
 }
 
-/** A part that is not text keeps its type: `{type: "image", mimeType, bytes}`. A part of an unknown type, or with
- * invalid base64, stays as the server sent it. */
+/** A part of an unknown type, or with invalid base64, stays as the server sent it. */
 type ToolResultPart =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "image" | "audio"; readonly mimeType: string; readonly bytes: Uint8Array }
@@ -143,8 +140,8 @@ type ToolResultPart =
 
 const PROTOCOL_KEYS = ["content", "structuredContent", "isError", "_meta", "resultType"];
 
-/** The data is `structuredContent`, otherwise its text (parsed if it is JSON), otherwise a list of its parts. With
- * structured data and a part that is not text, the result has both. An empty object next to text does not count. */
+/** Structured data has precedence over text, and text over parts. With structured data and a part that is not text, the
+ * result has both. */
 export function toolData(result: unknown): unknown {
   const { content, structuredContent, ...rest } = fields(result);
   const data = structuredContent ?? undefined;
@@ -230,7 +227,6 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The base64 may have either alphabet, alone or in a data URL. Returns null for any other text. */
 function bytesOf(text: string): { readonly bytes: Uint8Array } | null {
   const base64 = text.replace(/^data:[^,]*,/, "").replaceAll("-", "+").replaceAll("_", "/");
   try {

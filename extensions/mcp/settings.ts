@@ -69,7 +69,7 @@ export function userVariables(config: unknown): Readonly<Record<string, string>>
   return Object.fromEntries(Object.entries(variables).filter(([, value]) => !/\$\{(auth:)?[\w.-]+\}/.test(value)));
 }
 
-/** Vis must not show the values of headers and variables, nor the words in them. Short secrets do not count, and the
+/** Vis must not show values of headers and variables, or words in these values. Short words do not count, and the
  * longest secret comes first. */
 export function secretsOf(config: ServerConfig): readonly string[] {
   const values = Object.values("url" in config ? config.headers : config.env);
@@ -91,10 +91,8 @@ export function checkVariables(name: string, config: ServerConfig): void {
   }
 }
 
-/** The message names the server. */
 export class ServerError extends Error {
   override readonly name = "ServerError";
-  /** `wants` is the part that the user can still provide. */
   constructor(server: string, readonly why: string, readonly wants: "login" | "secret" | null = null) {
     super(`Cannot use MCP server ${server}: ${why}`);
   }

@@ -13,14 +13,13 @@ type Spawn = NonNullable<EnvironmentView["spawn"]>;
 
 const MAX_LINE = 16 << 20, MAX_UNASKED = 64 << 20;
 const KEPT_STDERR = 4_000, LOGGED_STDERR = 64_000;
-/** Checking each message takes time, so a server may send only this many between two requests. */
+/** The check of a message takes time, so a server may send only this many between two requests. */
 const MOST_UNASKED = 10_000;
 const MOST_GARBAGE = 200, DAY_MS = 24 * 3_600_000;
 
-/** The program runs between calls and ends with the conversation. Each line is one message. */
 export class StdioTransport implements Transport {
-  /** `stderr` and `pid` identify a program to the library, which uses the older protocol if a program does not respond
-   * to the first request. */
+  /** For a transport with these keys, the library falls back to the older protocol if the program does not respond to
+   * the first request. */
   readonly stderr = null;
   readonly pid = null;
   onclose?: () => void;
@@ -105,8 +104,7 @@ export class StdioTransport implements Transport {
     this.#lines.asked();
     this.#messages = 0;
     this.#answers.sent(message);
-    // A server may not read its input, so this does not await the write, and the time limit of the request ends the
-    // wait.
+    // A server may not read its input, so this does not await the write. The time limit of the request ends the wait.
     this.#input.write(new TextEncoder().encode(serializeMessage(message))).catch(() => {});
     await Promise.resolve();
   }

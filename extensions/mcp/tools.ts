@@ -14,12 +14,11 @@ export interface McpTool {
 
 const MAX_DOC = 300;
 
-/** An example is `github.create_issue(args: {title: string}): Promise<unknown>`. */
 function toolSignature(call: string, tool: McpTool): string {
   return `${call}(${argumentText(tool)}): Promise<${resultType(tool)}>`;
 }
 
-/** The call goes through the server's alias if this query has it. */
+/** A query without the alias of the server calls the tool through `mcp.call`. */
 export function toolUsage(
   tool: McpTool,
   { server, bound }: { readonly server: string; readonly bound: boolean },
@@ -29,7 +28,6 @@ export function toolUsage(
   return `mcp.call(${args.join(", ")})`;
 }
 
-/** Examples are `args: {title: string}`, `args?` without required arguments, and "" without arguments to describe. */
 export function argumentText({ inputSchema }: McpTool): string {
   const type = schemaText(inputSchema, { notes: true });
   if (type === "object" || type === "unknown") return hasRequired(inputSchema) ? "args: object" : "";
@@ -95,8 +93,7 @@ export async function listTools(client: Client, options: { readonly timeout: num
 }
 
 const Page = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().nullish() });
-/** Some servers write null for absent fields, or schemas of results that are not objects, so this requires only the
- * fields that Vis uses. */
+/** Some servers write null for absent fields, or schemas of results that are not objects. */
 const Readable = z.object({
   name: z.string().min(1),
   description: orAbsent(z.string()),
@@ -163,8 +160,7 @@ function small(schema: unknown): unknown {
   return schema !== undefined && JSON.stringify(schema).length <= MAX_SCHEMA ? schema : undefined;
 }
 
-/** These names would give an alias another meaning: every object has some of them, `then` makes a promise, and
- * JSON.stringify calls `toJSON`. */
+/** These names would give an alias another meaning: `then` makes a promise, and JSON.stringify calls `toJSON`. */
 const UNUSABLE = ["then", "constructor", "prototype", "__proto__", "toJSON"];
 
 /** Other characters become `_`, and duplicates get a number. */
@@ -187,7 +183,6 @@ function symbolNames(names: readonly string[]): ReadonlyMap<string, string> {
 
 const SHIPPED = ["fs", "shell", "git", "web", "rlm", "history", "mcp", "skills", "memo", "debug"];
 
-/** A name that Vis or the sandbox uses gets a suffix. */
 export function aliasName(server: string): string {
   const name = identifier(server);
   return SHIPPED.includes(name) || !isFree(name) ? `${name}_mcp` : name;
@@ -209,7 +204,6 @@ function identifier(name: string): string {
 
 const MAX_CHARS = 40_000;
 
-/** A tool matches if it has all words of `search`. For tools beyond the limit, the text has only their number. */
 export function toolList(
   server: string,
   { tools, unusable, leftOut, bound, search = "" }: ListedTools & {
@@ -257,8 +251,7 @@ const MOST_SYMBOLS = 300;
 /** Entries of removed servers may stay, because there are few. */
 const GLOBAL = { scope: "global" } as const;
 
-/** An alias needs its functions before the server starts, so the cache has the tools as last seen. The cache contains
- * no secrets. Vis ignores failures of the store. */
+/** An alias needs its functions before the server starts. Failures of the store have no effect. */
 export class ToolCache {
   readonly #env: Pick<EnvironmentView, "store" | "workspace">;
 
@@ -281,8 +274,7 @@ export class ToolCache {
     await this.#env.store?.put(this.#keyOf(name, config), kept, GLOBAL).catch(() => {});
   }
 
-  /** Headers and variables do not change the key. With `cwd`, the key depends on the workspace, which can decide which
-   * program runs. */
+  /** With `cwd`, the workspace can decide which program runs, so the key depends on the workspace. */
   #keyOf(name: string, config: ServerConfig): string {
     const place = "url" in config || config.cwd === undefined ? [] : [this.#env.workspace];
     const facts = "url" in config ? [config.url] : [config.command, ...config.args, ...place];

@@ -5,7 +5,7 @@ const MAX_NOTE_CHARS = 1_000;
 
 const text = z.string().min(1).max(MAX_NOTE_CHARS);
 
-/** Every model call contains the shown notes, so the prompt has only the newest ones. */
+/** Every model call contains the shown notes. */
 const MAX_SHOWN_CHARS = 2_000;
 
 export default defineExtension({
@@ -115,7 +115,7 @@ const PREFIX = "note/";
 
 type NotePlace = Pick<EnvironmentView, "home" | "workspace" | "store">;
 
-/** The order is oldest first. Rejects if a file of an earlier version is unreadable. */
+/** The oldest note is first. Rejects if a file of an earlier version is unreadable. */
 export async function readNotes(place: NotePlace, scope: NoteScope): Promise<readonly Note[]> {
   const { home, store } = place;
   if (!store) return [];
@@ -127,7 +127,7 @@ export async function readNotes(place: NotePlace, scope: NoteScope): Promise<rea
   return notes.sort((a, b) => a.at < b.at ? -1 : a.at > b.at ? 1 : 0);
 }
 
-/** If the scope already has a memo with this text, returns that memo instead. */
+/** If the scope has a note with this text, returns that note. */
 export async function addNote(
   place: NotePlace,
   { text, scope }: { readonly text: string; readonly scope: NoteScope },
@@ -191,12 +191,11 @@ interface Place {
   readonly store: OwnStore;
 }
 
-/** Vis stores this mark after it has copied the notes of an earlier version's file, which stays unchanged. */
+/** The mark means that the database has the notes of an earlier version's file. */
 const TAKEN = "taken over";
 
-/** An earlier version kept notes in files, and each scope of a database imports them once. The import takes the earlier
- * version's lock, so that no other process changes notes meanwhile. Rejects with Error for a file without a valid list
- * of notes. */
+/** An earlier version kept notes in files, and its lock keeps other processes from changing notes during the import.
+ * Rejects with Error for an invalid file. */
 async function takeOver(place: Place, scope: NoteScope): Promise<void> {
   const { store } = place;
   const where = { scope: storedIn(scope) };

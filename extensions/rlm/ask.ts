@@ -14,7 +14,7 @@ export async function askOne(env: EnvironmentView, prompt: string, options: AskA
   return await env.ask(prompt, options);
 }
 
-/** Resolves with the answers in the order of the prompts. Rejects only if the query is cancelled. */
+/** The answers have the order of the prompts. Rejects only if the query is cancelled. */
 export async function askAll(
   env: EnvironmentView,
   prompts: readonly string[],

@@ -16,8 +16,7 @@ export async function mapChunks(
 const SIZE = 100_000;
 const BETWEEN = "\n\n---\n\n";
 
-/** Each round applies the instruction to as many texts as fit into one prompt, at least two, until one text is left.
- * Rejects if one of the texts or of the intermediate answers is no text. */
+/** Rounds combine texts until one text is left. Rejects if one of the texts or answers is no text. */
 export async function reduceChunks(
   env: EnvironmentView,
   texts: readonly unknown[],
@@ -83,8 +82,7 @@ export function chunk(text: string, { size = SIZE, overlap = 0 }: ChunkOptions =
   return pieces;
 }
 
-/** The position is after the last line break in the last quarter, otherwise after the last blank there, otherwise
- * `to`. */
+/** Prefers the end of a line, or else of a word, in the last quarter. */
 function cut(text: string, { from, to }: { readonly from: number; readonly to: number }): number {
   const least = to - Math.floor((to - from) / 4);
   for (const mark of ["\n", " "]) {

@@ -22,8 +22,8 @@ export interface StartOptions extends Omit<CommandOptions, "stdin"> {
 const WAIT_MS = 1_000;
 const TIMEOUT_MS = 3_600_000;
 
-/** The command runs beyond the call, which returns its first output. Rejects like `run`, and with Error if MOST_RUNNING
- * commands are running. */
+/** The command runs beyond the call, which returns its first output. Rejects like `run`, and with Error above
+ * `MOST_RUNNING` running commands. */
 export async function start(
   env: EnvironmentView,
   command: ShellCommand,
@@ -70,7 +70,7 @@ export async function writeJob(
   return await readJob(env, id, { waitMs, ...options });
 }
 
-/** The output is new since the last read. The hint is about a missing program or a refusal of the wall. */
+/** Returns the output since the last read. */
 export async function readJob(
   env: EnvironmentView,
   id: string,
@@ -82,8 +82,6 @@ export async function readJob(
   return { ...report, ...(changes ? { changes } : {}), ...(hint === null ? {} : { hint }) };
 }
 
-/** The changes are in the repository around the workspace if a running command may change it. Returns null without
- * changes. */
 async function changesSoFar({ root, watchFiles }: EnvironmentView): Promise<FileChanges | null> {
   const around = root === undefined ? null : await watchFiles?.({ all: true })?.report();
   return around ?? await watchFiles?.()?.report() ?? null;
@@ -91,8 +89,7 @@ async function changesSoFar({ root, watchFiles }: EnvironmentView): Promise<File
 
 const RUNNING = "running/";
 
-/** A later process of Vis learns that the command ran. The returned function forgets the command once it has ended. A
- * command that ends with its conversation stays stored, unless the end of the request reports it. */
+/** The store tells a later process of Vis that the command ran. The returned function forgets the ended command. */
 async function remember(
   { store, branchId, closed, endsWithQuery = false }: EnvironmentView,
   { id, command }: { readonly id: string; readonly command: string },
@@ -118,8 +115,8 @@ export class Jobs {
   #next = 1;
   #lost: Promise<readonly Job[]> | null = null;
 
-  /** In the first request of this process, returns the commands that ended with an earlier process. In later requests,
-   * Vis forgets these commands. */
+  /** In the first request of this process, returns the commands that ended with an earlier process. Later requests get
+   * an empty list. */
   async lost(env: Pick<EnvironmentView, "store" | "branchId">): Promise<readonly Job[]> {
     if (this.#lost === null) return await (this.#lost = this.#findLost(env));
     for (const { id } of await this.#lost) await env.store?.delete(`${RUNNING}${id}`).catch(() => {});
@@ -141,7 +138,7 @@ export class Jobs {
     return lost;
   }
 
-  /** Throws Error if MOST_RUNNING commands are running. */
+  /** Throws Error if `MOST_RUNNING` commands are running. */
   add(make: (id: string) => Job): Job {
     const running = this.running;
     if (running.length >= MOST_RUNNING) {
@@ -214,7 +211,7 @@ export class JobInput {
     this.stream = new ReadableStream({ start, cancel: () => void (this.#controller = null) }, size);
   }
 
-  /** Returns null if the command gets the text. */
+  /** Returns null if the command gets the text, otherwise the reason. */
   write(text: string): string | null {
     const bytes = new TextEncoder().encode(text);
     if (this.#controller === null) return "its input has ended";
@@ -235,7 +232,6 @@ export class JobInput {
 
 const ALL = new Map<string, Jobs>();
 
-/** The first call makes the list, which stays until the conversation is closed. */
 export function jobsOf({ envId, closed }: Pick<EnvironmentView, "envId" | "closed">): Jobs {
   const found = ALL.get(envId);
   if (found) return found;
@@ -273,7 +269,7 @@ interface JobReport {
   readonly signal: string | null;
   readonly timedOut: boolean;
   readonly output: string;
-  /** The block did not read this number of bytes before `output` in time. */
+  /** Vis dropped this number of bytes before `output`, because the block read too late. */
   readonly missed: number;
   readonly left: number;
   readonly ms: number;
@@ -440,7 +436,6 @@ export class OutputRing {
     this.#total += chunk.length;
   }
 
-  /** With `whole`, the output is complete, so a cut character at its end stays. */
   from(place: number, { maxBytes, whole }: { readonly maxBytes: number; readonly whole: boolean }): OutputPart {
     const size = this.#bytes.length;
     let begin = Math.max(place, this.#total - size, 0);
@@ -467,7 +462,7 @@ export class OutputRing {
       if (this.#isContinuation(lead)) continue;
       const byte = this.#at(lead);
       const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
-      // An incomplete character waits for its rest. If the limit is too small for one character, the read must still
+      // An incomplete character waits for its rest. If the limit is smaller than one character, the read must still
       // advance.
       const isCut = lead + length > end && (lead > begin || end === this.#total);
       return isCut ? lead : end;

@@ -59,7 +59,6 @@ const given = {
   secrets: z.array(z.string()).max(20).optional(),
 };
 const waiting = { waitMs: z.number().int().min(0).max(600_000).optional(), until: text.optional() };
-/** Other tools use these names for parts of a command's result. */
 const CODE = {
   ...{ exitCode: "code", exit_code: "code", exitcode: "code", returncode: "code", returnCode: "code" },
   ...{ success: "code === 0", ok: "code === 0" },
@@ -181,8 +180,6 @@ export default defineExtension({
   ],
 });
 
-/** The memory is for two outputs, as bytes and as text. Ordinary outputs need so little that their calls do not wait
- * for each other. */
 function largeOutput({ maxBytes = 0 }: ShellRunOptions = {}): number {
   return maxBytes > 1 << 20 ? maxBytes * 4 : 0;
 }
@@ -211,7 +208,6 @@ async function prompt(env: EnvironmentView): Promise<string> {
 const ASKED =
   "The user is asked for each: prefer functions and code in the block; one plain command per call; $( ), redirections, assignments, sh -c and git are asked every time; a refusal is final.";
 
-/** The text tells the model which resources commands can reach, and which resources the user can allow. */
 async function wallsText({ programWalls, isRootOpen, onlyReads }: EnvironmentView): Promise<string> {
   if (!programWalls) return "Commands in cwd.";
   const { network, loopback, unix, leftOut, unwalled, whole } = await programWalls();

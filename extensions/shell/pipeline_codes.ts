@@ -10,17 +10,17 @@ interface Part {
 
 /** Such a line may end with 0 although a part of the line failed. */
 const HIDES = /(?<!\|)\|(?!\|)|[;\n]\s*\S/;
-/** The shell reports to this descriptor, because ordinary lines do not use it. */
+/** Ordinary lines do not use this descriptor. */
 const REPORTS = 87;
 const MOST_PARTS = 8, COMMAND_CHARS = 200;
 export const SIGPIPE = 141;
 const BROKEN_PIPE = /broken ?pipe|\bEPIPE\b/i;
-/** These programs report "nothing found" or "different" with code 1, even below `xargs`. */
+/** With code 1, these programs report "nothing found" or "different". */
 const SAYS_NO =
   /^(?:[!({]\s*|time\s+|\w+=\S*\s+)*(?:git\s+|xargs\s+(?:-\S+\s+(?:\d+\s+)?)*)?(?:[efz]?grep|rg|ag|ack|diff|cmp|test|\[\[?|which|command|type|expr|pgrep)(?=\s|$)/;
 
-/** A line such as `npm test | tail` ends with the code of `tail`, so bash reports the exit codes of its parts. A trap
- * of the line for EXIT or ERR replaces the trap that reports to Vis. */
+/** A line such as `npm test | tail` ends with the code of `tail`, so bash reports the codes of the parts. A trap in the
+ * line can replace these reports. */
 export class PartCodes {
   readonly #line: string;
   readonly #token = crypto.randomUUID();
@@ -32,12 +32,11 @@ export class PartCodes {
     return HIDES.test(line) ? new PartCodes(line) : null;
   }
 
-  /** Callers use `of` instead of the constructor. */
   constructor(line: string) {
     this.#line = line;
   }
 
-  /** The traps are in front of the line. A redirection resets the line number, which bash prints in its messages. */
+  /** A redirection resets the line number, which bash prints in its messages. */
   get traced(): string {
     const report = (kind: string, ...values: readonly string[]): string => {
       const format = `${this.#token} ${kind} ${values.map(() => `%.${COMMAND_CHARS}s`).join(":")}\\n`;

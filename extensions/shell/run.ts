@@ -52,12 +52,11 @@ export async function run(
   };
 }
 
-/** The variable has the output of the last failed command, and its older versions have earlier outputs. */
 const KEPT = "failedOutput";
 const LONG = { lines: 8, chars: 1_000 }, MAX_KEPT = 256 * 1024;
 
-/** Users and later steps see only an excerpt of a failed command's output, so a variable keeps the output, up to
- * `MAX_KEPT` characters. Returns the name of the variable, or null if nothing needs it. */
+/** Users and later steps see an excerpt of a failed command's output. Returns the name of the variable with the output,
+ * or null if nothing needs it. */
 async function keptOutput({ bindVar }: EnvironmentView, result: CommandEnd): Promise<string | null> {
   if (commandOutcome(result).ok !== false) return null;
   const text = [result.stdout, result.stderr].filter((one) => one !== "").join("\n");
@@ -97,13 +96,12 @@ export async function watched<Result>(
 /** Models write for bash, so Vis uses bash if the machine has it. */
 export const SHELL = existsSync("/bin/bash") ? "/bin/bash" : "/bin/sh";
 
-/** Package managers would retry unreachable addresses for minutes without these variables. */
+/** Without these variables, package managers would retry unreachable addresses for minutes. */
 const OFFLINE = { npm_config_fetch_retries: "0", PIP_RETRIES: "0", CARGO_NET_RETRY: "0" };
 
 export type ShellCommand = string | readonly string[];
 
-/** Unless settings or earlier approvals allow them, the user must approve `network`, `secrets`, and in `write` the path
- * `.git` and paths outside of the workspace. */
+/** Vis may ask the user about `network`, `secrets` and `write`. */
 export interface CommandOptions extends Pick<SpawnOptions, "timeoutMs" | "cwd" | "env" | "network" | "write"> {
   readonly stdin?: string;
   readonly secrets?: readonly string[];
@@ -111,7 +109,6 @@ export interface CommandOptions extends Pick<SpawnOptions, "timeoutMs" | "cwd" |
 
 const OF_ONE = "network for this command", NETWORKED = "use the network", LONGEST_SCOPE = 300, MOST_SCOPES = 20;
 
-/** A command reads this text in a hidden file. Most formats read it as a comment. */
 const INSTEAD = "# Hidden from commands: shell.run(command, {secrets: [path]}) asks the user for it\n";
 
 type Spawn = NonNullable<EnvironmentView["spawn"]>;
@@ -156,10 +153,10 @@ export async function allowed(
   }
   const run: Allowed["spawn"] = async (options) => {
     const variables = Object.keys(usual).length > 0 ? { env: { ...usual, ...options?.env } } : {};
-    // A user who approves a command must see the original line, so Vis does not trace it.
+    // A user who approves a command must see the original line, so Vis does not trace the line.
     const isTraced = typeof command === "string" && basename(SHELL) === "bash" && unwalled?.mode !== "ask";
     const parts = isTraced ? PartCodes.of(command) : null;
-    // By `loopback`, the commands of a conversation reach each other's servers.
+    // `loopback` lets the commands of a conversation reach each other's servers.
     const ended = await spawn(parts ? [SHELL, "-c", parts.traced] : argv, {
       ...{ ...options, ...more, ...variables, loopback: env.onlyReads ? null : env.conversationId },
       ...parts ? { asides: parts.asides } : {},
@@ -211,7 +208,7 @@ async function refuseInPlan(
   );
 }
 
-/** One question asks for all permissions that the settings do not give. The repository around the workspace has a
+/** One question asks for the permissions that the settings do not give. The repository around the workspace has a
  * question of its own. */
 async function approved(
   env: EnvironmentView,
@@ -272,8 +269,7 @@ async function approved(
     });
   }
   if (needs.length > 0) await ask(env, { needs, shown });
-  // An approval of this question for the conversation or the workspace must not allow the other needs, so it is
-  // separate.
+  // An approval of this question for the conversation or the workspace must not allow the other needs.
   if (asksForAll) {
     const { allowed = false, reason = "no user can answer here" } = await openRoot?.(
       `let a command change files in all of ${root}, the repository around the workspace: ${shown}`,
@@ -307,13 +303,11 @@ async function approved(
 }
 
 interface Need {
-  /** The phrase follows "let a command". */
   readonly does: string;
   readonly scope: string;
   readonly scopes?: readonly string[];
   readonly lasting?: boolean;
   readonly why?: string;
-  /** This command or flag gives the permission without a question. */
   readonly setting?: string;
 }
 
@@ -328,9 +322,8 @@ function listed(parts: readonly string[]): string {
   return parts.length < 2 ? parts.join() : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`;
 }
 
-/** One question covers all needs of a command. An approval for the conversation or the workspace keeps a rule for each
- * need. If a question cannot show all rules, or if a need allows no such approval, the answer counts only for this
- * command. */
+/** An approval for the conversation or the workspace keeps a rule for each need. If a question cannot show these rules,
+ * the answer counts only for this command. */
 async function ask(
   { approve }: EnvironmentView,
   { needs, shown }: { readonly needs: readonly Need[]; readonly shown: string },
@@ -375,9 +368,8 @@ interface CommandRules {
   readonly deny: readonly string[];
 }
 
-/** Returns null if no rule refuses the command. Patterns match the text of the model, and each part of a command line
- * between `;`, `&`, `|` and line breaks must pass separately. These rules are for honest commands; the wall confines
- * dishonest ones. */
+/** Returns null if no rule refuses the command. Each part of a command line must pass. The rules are for honest
+ * commands; the wall confines dishonest commands. */
 export function refusedBy(rules: CommandRules | undefined, command: string | readonly string[]): string | null {
   if (!rules || rules.allow.length + rules.deny.length === 0) return null;
   for (const part of partsOf(command)) {
@@ -399,7 +391,7 @@ function partsOf(command: string | readonly string[]): readonly string[] {
 
 const trimmed = (text: string): string => text.trim().replace(/\s+/g, " ");
 
-/** A blank and a star at the end match even the end of the text. */
+/** A blank and a star at the end of a pattern match the end of the text. */
 function matches(pattern: string, text: string): boolean {
   const plain = trimmed(pattern);
   return matchesWildcard(plain, text) || plain.endsWith(" *") && matchesWildcard(plain.slice(0, -2), text);
@@ -409,15 +401,14 @@ const shown = (text: string): string => JSON.stringify(shorten(text, 200));
 
 export interface CommandEnd {
   readonly code: number | null;
-  /** The codes of the parts exist only if the command's own code hides that a part failed. */
+  /** The key exists if the command's own code hides that a part failed. */
   readonly codes?: readonly number[];
   readonly signal: string | null;
   readonly timedOut: boolean;
   readonly stdout: string;
   readonly stderr: string;
-  /** The hint tells why the wall may have refused a part of the command, and how the user can allow it. */
   readonly hint?: string;
-  /** If the output is long, the variable with this name keeps it, up to `MAX_KEPT` characters. */
+  /** The variable with this name keeps a long output of a failed command, up to `MAX_KEPT` characters. */
   readonly whole?: string;
 }
 
@@ -426,16 +417,15 @@ interface Tests {
   readonly failed: number | null;
 }
 
-/** Totals come last, so for an unknown runner Vis searches only this many characters at the end. */
+/** Totals come last, so Vis searches the end of the output of an unknown runner. */
 const TAIL_CHARS = 4_000;
 
-/** These lines repeat the outcome and would hide why a command failed, such as npm's lines about a failed script. An
- * output may be one line, so the repetitions in the pattern have limits. */
+/** These lines would hide why a command failed. An output may be one line, so the repetitions in the pattern have
+ * limits. */
 const REPEATS =
   /^npm (?:error|ERR!) (?:Lifecycle script .*|code (?:ELIFECYCLE|\d+))\n(?:npm (?:error|ERR!).*(?:\n|$))*|^(?:\d+\.\.\d+|[#ℹ] (?:tests|suites|pass|cancelled|skipped|todo|duration_ms) +[\d.]+|[#ℹ] fail +0)(?:\n|$)|^(?:# {1,40}| {1,40})(?:at )?(?:async )?(?:.{1,200}\()?node:[^\s:]{1,200}:\d+:\d+\)?(?:\n|$)|^ {2,40}(?:---|\.\.\.|duration_ms: [\d.]+|type: '(?:test|suite)'|failureType: '\w+'|exitCode: \d+|signal: ~|code: 'ERR_\w+'|error: 'test failed'|stack: \|-\n(?= +\.\.\.))(?:\n|$)|^# (?:Node\.js v[\d.]+|Subtest: .*)(?:\n|$)/gm;
 
-/** An example is "12 passed, 1 failed · exit code 1". A failed test is a failure even if the exit code belongs to
- * another command, as in `npm test | tail`. */
+/** A failed test is a failure even if the exit code belongs to another command, as in `npm test | tail`. */
 export function commandOutcome(
   { code, codes = [], signal, timedOut, stdout, stderr, hint, whole }: CommandEnd,
 ): CallOutcome {
@@ -469,7 +459,6 @@ function reasonsIn(outputs: readonly string[]): readonly string[] {
   return reasons.some((text) => text.trim() !== "") ? reasons : outputs;
 }
 
-/** The command outlives its call. The text is "" while the command runs. */
 export function jobOutcome(
   { command, running, output, ...ended }: Omit<CommandEnd, "stdout" | "stderr"> & {
     readonly command: string;
@@ -487,12 +476,11 @@ function testsText({ passed, failed }: Tests): string {
   return [`${passed ?? 0} passed`, ...failed ? [`${failed} failed`] : []].join(", ");
 }
 
-/** The totals are from one run of Vitest, Jest, pytest, Deno, Cargo, Mocha, Node.js, or another runner with TAP. */
 const TOTALS =
   /^(?: *Tests:? +.*\d (?:pass|fail)ed\b.*|=+ .*\d (?:pass|fail)ed\b.*=+|(?:ok|FAILED) \| .*|test result: .*| +\d+ (?:pass|fail)ing\b.*|[#ℹ] (?:pass|fail) +\d+)$/gm;
 
-/** A command may test several packages one after the other, so the totals of all runs count. For an unknown runner, the
- * last numbers count. */
+/** A command may test several packages, so the totals of all runs count. For an unknown runner, the last numbers
+ * count. */
 function testsIn(output: string): Tests {
   const lines = output.match(TOTALS);
   const text = lines?.join("\n") ?? output.slice(-TAIL_CHARS);
@@ -507,13 +495,12 @@ function testsIn(output: string): Tests {
 }
 
 const DENIED = /operation not permitted|permission denied|read-only file system|\bE(?:PERM|ACCES|ROFS)\b/i;
-/** Git and other programs report with these words that they cannot change a repository. */
 const REPOSITORY =
   /(?:\.git\b|\.husky|hooks|could not lock config|unable to create .*index\.lock).*read-only|read-only.*(?:\.git\b|\.husky|hooks)|device or resource busy/i;
-/** Vis holds these names where a command could make a repository of the folder itself, so the system refuses them. */
+/** Vis holds these names where a command could make a repository of the folder itself. */
 const HELD = /(?:^|[\s'"‘`/])(HEAD|refs|commondir)['"’`:]*\s.*(?:file exists|read-only|is a directory)/im;
 const ABSENT = /no such file or directory|\bENOENT\b/i;
-/** Commands can see the system's folders, so the pattern excludes them. */
+/** Commands can see the system's folders, so the pattern excludes these folders. */
 const ELSEWHERE = /(?:^|[\s'"`])\/(?!(?:usr|bin|sbin|lib\w*|opt|etc|proc|dev)\/)\w/;
 const UNREACHED = /could not resolve|name resolution|getaddrinfo|network is unreachable/i;
 const NETWORK =

@@ -21,8 +21,8 @@ export interface FoundSkills {
   readonly faults: readonly string[];
 }
 
-/** The skills are sorted by name: of the workspace, of the root of its repository, and the user's own skills with other
- * names. The user's own skills are in Vis's folder, and in the folders of other agents in the home folder. */
+/** If several skills have the same name, the workspace precedes its repository, and the repository the user's
+ * folders. */
 export async function findSkills(
   { workspace, root = workspace, home = null, userHome = homedir(), secrets }: {
     readonly workspace: string;
@@ -52,7 +52,6 @@ async function skillsIn(
   root: string,
   { within, secrets }: { readonly within?: string; readonly secrets: readonly string[] | undefined },
 ): Promise<FoundSkills> {
-  // Usually the folder is missing, and listing a missing folder would make an error.
   if (!existsSync(root)) return NONE;
   const list = await firstEntries(root, { most: MAX_NAMES }).catch(() => null);
   if (list === null) return NONE;
@@ -81,7 +80,7 @@ async function skillsIn(
 
 const UNREADABLE = "its SKILL.md is binary or unreadable, leads out of its folder, or may hold keys";
 
-/** Name and description are between the first two lines `---`. Returns a fault for other texts. */
+/** Returns a fault for a text without name and description between its first two lines `---`. */
 function skillOf(text: string, { name, folder }: { readonly name: string; readonly folder: string }): Skill | string {
   const [, head] = /^---\r?\n([\s\S]*?)\r?\n---/.exec(text) ?? [];
   if (head === undefined) {
@@ -116,8 +115,8 @@ function unquoted(text: string): string {
   }
 }
 
-/** Any person may have written the repository. Returns null if the file is missing, binary or unreadable, or if its
- * links lead outside or to a file that may have keys. */
+/** Another person may have written the repository. Returns null for an unreadable file, and if links lead outside or to
+ * a file that may have keys. */
 export async function readProjectFile(
   root: string,
   { path, maxChars, secrets = [] }: {

@@ -2,7 +2,7 @@ import { dirname, join, relative, resolve } from "node:path";
 import { readProjectFile } from "./find_skills.ts";
 
 const FILES = ["AGENTS.md", "CLAUDE.md"];
-/** Every model call contains the texts, so their length has limits for each file and for all files. */
+/** Every model call contains the texts. */
 const MAX_FILE_CHARS = 6_000, MAX_CHARS = 24_000;
 const MAX_FOLDERS = 20;
 const MAX_IMPORTS = 20;
@@ -33,8 +33,7 @@ export async function folderInstructions(
     .flatMap((one) => one ? [noteOf(one.file, one.name)] : []);
 }
 
-/** A text appears once even if a link or an import repeats it. If all texts together are too long, the texts nearest to
- * the workspace stay. */
+/** If the texts are too long together, the texts nearest to the workspace stay. */
 export async function readInstructions({ workspace, root, home, secrets }: Places): Promise<readonly string[]> {
   const folders: string[] = [];
   for (let at = workspace; folders.unshift(at) < MAX_FOLDERS && at !== root; at = dirname(at));

@@ -23,11 +23,9 @@ interface Found extends FoundSkills {
 /** `activate` and `prompt` of one query receive the same view, so Vis reads the files once. */
 const FOUND = new WeakMap<EnvironmentView, Promise<Found>>();
 
-/** Each conversation knows the instructions of these other folders. */
 const KNOWN = new BoundedMap<string, Map<string, string>>(64);
 const MOST_KNOWN = 20, MOST_KNOWN_CHARS = 24_000;
 
-/** Queries that start during a search share its result. */
 const READING = new Map<string, Promise<Found>>();
 
 export default defineExtension({
@@ -51,7 +49,7 @@ export default defineExtension({
     FOUND.delete(env);
     return [...(found.skills.length > 0 ? [listOf(found)] : []), ...notes, ...knownIn(env)].join("\n");
   },
-  /** The first file that a call reads in a folder shows the instructions of this folder once. Later requests have the
+  /** The first file that a call reads in a folder shows the instructions of this folder. Later requests have the
    * instructions from the beginning. */
   fileRead: tellInstructions,
   doctor: checkSkills,
@@ -141,7 +139,7 @@ async function search(env: EnvironmentView): Promise<Found> {
   return { ...found, notes };
 }
 
-/** For a tenant other than `default`, Vis searches no home folder for skills of other agents. */
+/** Another tenant must not see skills in the home folder of the user. */
 function placesOf(
   { workspace, root, home = null, secrets, tenant }: EnvironmentView,
 ): Parameters<typeof findSkills>[0] {
@@ -191,7 +189,6 @@ async function tellInstructions(env: EnvironmentView, path: string): Promise<voi
   }
 }
 
-/** The user has received these warnings in this process, so Vis does not repeat them. */
 const WARNED = new BoundedMap<string, true>(1_000);
 
 function warnOnce({ warn }: EnvironmentView, text: string): void {

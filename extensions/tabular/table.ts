@@ -1,13 +1,12 @@
 /** The sandbox evaluates this module, so it must be self-contained. */
 
 type Row = Readonly<Record<string, unknown>>;
-/** Models pass the path of a table instead of its text, so such a text is no table. */
+/** Models pass the path of a table by mistake. */
 const PATH = /^[^\s,;"]+\.(?:csv|tsv|txt)$/i;
 
 type Rows = readonly (Row | readonly unknown[])[];
 
-/** RFC 4180 defines CSV. The keys of the objects are the names of the first line; with `header: false`, the records are
- * lists. Values stay text. Without a separator, the parser detects comma, semicolon or tab. */
+/** RFC 4180 defines CSV. Values stay text. Without `separator`, the parser detects comma, semicolon or tab. */
 export function parse(
   text: string,
   { separator, header = true }: { readonly separator?: string; readonly header?: boolean } = {},
@@ -41,7 +40,6 @@ export function parse(
   });
 }
 
-/** For objects, the first line has the names. Lists become lines as they are. */
 export function csv(rows: Rows, { separator = "," }: { readonly separator?: string } = {}): string {
   return listed(rows).map((fields) => {
     const line = fields.map((field) => quoted(textOf(field), separator)).join(separator);
@@ -57,7 +55,7 @@ export function markdown(rows: Rows, columns?: readonly string[]): string {
   return [line(head), `| ${marks.join(" | ")} |`, ...body.map(line)].join("\n");
 }
 
-/** The form is 1,234.50, with this many digits after the point, by default up to 3. */
+/** The form is 1,234.50. By default, the text has up to 3 digits after the point. */
 export function number(value: number | bigint, digits?: number): string {
   const [minimumFractionDigits, maximumFractionDigits] = digits === undefined ? [0, 3] : [digits, digits];
   return new Intl.NumberFormat("en-US", { minimumFractionDigits, maximumFractionDigits }).format(value);

@@ -42,8 +42,7 @@ export function parseUrl(text: string, base?: URL): URL {
   return url;
 }
 
-/** Vis checks and connects each redirect like the first request. Rejects with Error that has the reason, and with the
- * signal's reason. */
+/** Vis checks each redirect like the first request. Rejects with the signal's reason, and with Error. */
 export async function fetchUrl(first: HttpRequest, options: FetchOptions): Promise<Fetched> {
   const timer = new AbortController();
   const signal = options.signal ? AbortSignal.any([options.signal, timer.signal]) : timer.signal;
@@ -115,8 +114,7 @@ function allowedReach(url: URL, { rules, configFile }: FetchOptions): Reach {
   );
 }
 
-/** The user can approve the rule. Returns null for hosts of this machine or its network, which the user names in the
- * settings. */
+/** Returns the host for the question to the user, or null for a host of this machine or its network. */
 export function newHost(url: URL): string | null {
   if (isOwn(plainHost(url))) return null;
   return url.port === "" ? url.hostname : `${url.hostname}:${portOf(url)}`;
@@ -124,11 +122,9 @@ export function newHost(url: URL): string | null {
 
 const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|::1)$/;
 
-/** Names without a dot and local domains usually belong to this machine or its network. */
 const LOCAL_NAME = /^[^.]*$|\.(?:localhost|local|internal|home\.arpa|lan)$/;
 
-/** For other names, their addresses decide. The DNS query would already carry data out, so Vis resolves a name only
- * after the approval. */
+/** A DNS query would carry data out, so Vis resolves a name only after the approval. */
 function isOwn(host: string): boolean {
   return isAddress(host) ? addressClass(host) !== "public" : LOCAL_NAME.test(host);
 }

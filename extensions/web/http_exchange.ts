@@ -21,7 +21,6 @@ const MAX_LINE = 16 << 10, MAX_HEADERS = 200, MAX_HEAD = 64 << 10, MOST_INTERIM 
 const MAX_CHUNK_LINE = 256, PART = 64 << 10;
 const WITHOUT_BODY = [204, 304];
 
-/** The request has a connection of its own (HTTP/1.1, `connection: close`). */
 export async function exchange(connection: Deno.Conn, request: HttpRequest): Promise<HttpAnswer> {
   // A server may respond before it has read the whole request, so Vis does not await the write first.
   const writing = writeAll(connection, request).then(() => null, (error: unknown) => error);
@@ -115,7 +114,7 @@ export interface Body {
   readonly truncated: boolean;
 }
 
-/** The limit applies after decompression, which stops soon after `maxBytes`. */
+/** The limit applies to the decompressed body, so that a small response cannot fill the memory. */
 export async function readResponseBody(
   { headers, body }: HttpAnswer,
   { maxBytes }: { readonly maxBytes: number },

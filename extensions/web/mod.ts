@@ -17,7 +17,6 @@ const Body = z.union([
 ]).describe("body");
 const RETURNS = "{status, url, headers, text? | json? | bytes?, truncated}";
 
-/** Other tools use these names for parts of results. */
 const STATUS = { statusCode: "status", code: "status", ok: "status < 400" };
 const BODY = "text, json or bytes";
 const ANSWERED = { ...STATUS, body: BODY, content: BODY, data: BODY, html: "text" };

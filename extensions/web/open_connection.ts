@@ -3,8 +3,8 @@ import { lookup } from "node:dns/promises";
 
 const MOST_ADDRESSES = 32, TRIED = 3;
 
-/** A DNS response that changes later has no effect, because Vis checks every address and connects to one of them.
- * Rejects with Error, and with the signal's reason. */
+/** A later DNS response has no effect, because Vis checks the addresses and connects to one of them. Rejects with
+ * Error, and with the signal's reason. */
 export async function openConnection(
   url: URL,
   { reach, outside, signal }: { readonly reach: Reach; readonly outside: Outside; readonly signal: AbortSignal },
@@ -95,7 +95,6 @@ async function secured(
   }
 }
 
-/** Closing a connection that is already closed, or that TLS wraps, throws. */
 function closeQuietly(connection: Deno.Conn): void {
   try {
     connection.close();
@@ -109,18 +108,16 @@ function isRefusal(error: unknown): boolean {
   return error instanceof Error && !(error instanceof Deno.errors.InvalidData) && !/certificate/i.test(error.message);
 }
 
-/** URLs have brackets around IPv6, and the name must not. */
+/** A URL has brackets around an IPv6 address, and a DNS name has none. */
 const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, "$1");
 const isAddress = (host: string): boolean => /^[\d.]+$/.test(host) || host.includes(":");
 
-/** The user allows these hosts: `example.org`, `*.example.org`, `example.org:8443`, `*`. */
 export interface WebRules {
   readonly hosts: readonly string[];
   readonly local: readonly string[];
 }
 
-/** With `public`, every address of the host must be on the internet. With `local`, the user named host and port in the
- * settings. */
+/** With `public`, every address of the host must be on the internet. With `local`, the settings name host and port. */
 export type Reach = "public" | "local";
 
 export function reachOf(url: URL, { hosts, local }: WebRules): Reach | null {
@@ -153,12 +150,11 @@ function normal(name: string): string | null {
 
 const bare = (host: string): string => host.replace(/\.$/, "");
 
-/** For `private`, Vis connects only if the user names host and port. For `never`, the user must name the address itself
- * and the port; examples are link-local, multicast and unassigned addresses. */
+/** A `private` address needs a setting with host and port. A `never` address, such as link-local, needs a setting with
+ * the address itself and the port. */
 type AddressClass = "public" | "private" | "never";
 
 const NEVER_4: readonly string[] = ["0.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4", "240.0.0.0/4"];
-/** IANA's special-purpose addresses are not on the internet. */
 const PRIVATE_4: readonly string[] = [
   "10.0.0.0/8",
   "100.64.0.0/10",
@@ -235,7 +231,6 @@ function parse6(text: string): readonly number[] | null {
 /** Tests replace this network access. */
 export interface Outside {
   resolve(host: string): Promise<readonly string[]>;
-  /** Callers pass an address, not a name. */
   connect(address: string, port: number): Promise<Deno.TcpConn>;
   readonly caCerts: readonly string[];
 }

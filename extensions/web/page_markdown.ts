@@ -47,12 +47,12 @@ const MARKERS: Readonly<Record<string, string>> = {
   s: "~~",
 };
 
-/** The page's length bounds the cost, however deeply its tags are nested. */
+/** The length of the page bounds the cost, however deeply its tags are nested. */
 class MarkdownWriter implements PageHandler {
   #base: URL;
   readonly #maxChars: number;
   readonly #stack: Element[] = [];
-  /** The writer counts open elements by name, so that it searches the stack only for names that it contains. */
+  /** The number of open elements by name avoids a search of the stack for a name that it does not contain. */
   readonly #open = new Map<string, number>();
   readonly #blocks: TextBlock[] = [];
   readonly #links = new Map<string, string>();
@@ -250,7 +250,7 @@ class MarkdownWriter implements PageHandler {
     }
   }
 
-  /** The first base address counts, for all links of the page. */
+  /** The first base address counts. */
   #setBase(href: string | undefined): void {
     if (href === undefined || this.#hasBase || !URL.canParse(href, this.#base)) return;
     this.#base = new URL(href, this.#base);
@@ -279,7 +279,7 @@ class MarkdownWriter implements PageHandler {
     if (text !== "") this.#block(`${prefix}${prefix === "" ? text : text.replace(/\n/g, " ")}`);
   }
 
-  /** A paragraph that ends inside emphasis or a link ends these. Returns a link that has no text yet. */
+  /** A paragraph that ends inside emphasis or a link ends these marks. Returns a link that has no text yet. */
   #endMarks(): Element | null {
     let link: Element | null = null;
     for (let at = this.#stack.length - 1; at >= 0; at--) {
@@ -297,7 +297,7 @@ class MarkdownWriter implements PageHandler {
     const first = this.#prefixes.map((one) => one.first).join("");
     for (const one of this.#prefixes) one.first = one.rest;
     const lines: string[] = [];
-    // Many nested quotes make each line much longer, so prefixes count for every line.
+    // Nested quotes make each line much longer, so prefixes count for every line.
     const left = Math.max(0, this.#maxChars - this.#chars);
     for (const line of text.slice(0, left).split("\n")) {
       if (this.#chars > this.#maxChars) break;
@@ -440,7 +440,6 @@ interface Mark {
 
 const LONG_CELL = 400, MAX_ROWS = 2_000, MAX_CELLS = 50, MAX_REPEATED = 100_000;
 
-/** A table that looks like layout becomes paragraphs. */
 class TableText {
   readonly #rows: string[][] = [];
   readonly #cells: string[] = [];
@@ -459,7 +458,7 @@ class TableText {
     this.#fill();
   }
 
-  /** If the cell takes several rows, each of these rows gets the text. */
+  /** A cell that takes several rows has its text in these rows. */
   cell(text: string, attributes: ReadonlyMap<string, string>): void {
     if (this.#rows.length === 0) this.row();
     const row = this.#rows.at(-1);

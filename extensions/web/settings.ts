@@ -1,6 +1,5 @@
 import { z } from "zod";
 
-/** A host is a name or an address in brackets, `*` for all or for its first labels, and a port. */
 const HOST = /^(?:\*|(?:\*\.)?(?:\[[\da-f:.]+\]|[^\s*/:@?#[\]]+))(?::\d{1,5})?$/i;
 const LOCAL = /^(?:\[[\da-f:.]+\]|[^\s*/:@?#[\]]+):\d{1,5}$/i;
 

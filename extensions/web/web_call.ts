@@ -19,8 +19,7 @@ interface WebFacts {
 
 const MAX_BYTES = 2 << 20, TIMEOUT_MS = 30_000;
 
-/** A response is data whatever its status. An error explains why no response arrived, or why Vis cannot parse its
- * JSON. */
+/** A response is data whatever its status. Rejects with Error if no response arrived, or if its JSON is too large. */
 export async function callWeb(
   env: EnvironmentView,
   text: string,
@@ -68,8 +67,8 @@ async function fetchPage(
   }
 }
 
-/** The user may allow the host of this request now, but Vis does not ask about the host of a redirect. Rejects with
- * Error if the user refuses. */
+/** Vis may ask the user about the host of this request, but not about the host of a redirect. Rejects with Error if the
+ * user refuses. */
 async function allowing(
   env: EnvironmentView,
   { url, method, bytes, headers }: {
@@ -121,7 +120,7 @@ function typeOf(body: unknown, headers: WebCallOptions["headers"] = {}): Record<
 
 const MAX_CHARS = 400_000, PAGE_BYTES = 4 << 20;
 
-/** A text ends after MAX_CHARS characters. */
+/** A text ends after `MAX_CHARS` characters. */
 export async function readablePage(
   env: EnvironmentView,
   address: string,
@@ -180,7 +179,7 @@ const LIMITS = { values: 400_000, depth: 500 };
 
 type BodyKind = "text" | "json" | "bytes";
 
-/** The data is the value of a complete JSON body, text decoded from its character set, or bytes. */
+/** An incomplete JSON body is text. */
 function bodyData(
   { bytes, truncated }: Body,
   { type, as }: { readonly type: string; readonly as: BodyKind | undefined },

@@ -38,9 +38,9 @@ export interface OpenRequest extends ConfigFlags {
   /** With the locked profile, Vis requires every wall, and allows no commands, no project settings and only listed
    * extensions. With `writable`, extensions may write into the workspace. */
   readonly locked?: { readonly writable: boolean } | undefined;
-  /** If the user configured a server under the same name, the settings of the user take precedence. */
+  /** The settings of the user precede a server of the same name. */
   readonly mcpServers?: Readonly<Record<string, object>> | undefined;
-  /** If true, programs that the request started end with the request, because the caller closes the session. */
+  /** If true, the caller closes the session after the request, so programs of the request end with the request. */
   readonly oneRequest?: boolean;
   /** If true and the database is PostgreSQL, the session shares its queries with other processes. */
   readonly node?: boolean;
@@ -58,7 +58,7 @@ export interface Session {
   readonly model: string;
   readonly database: string;
   readonly notes?: readonly string[];
-  /** The model serves from the next model call on, even within a running query. Rejects with `ConfigError`. */
+  /** A running query uses the model from its next model call on. Rejects with `ConfigError`. */
   useModel?(model: Pick<Session, "provider" | "model">): Promise<Pick<Session, "provider" | "model">>;
   close(): Promise<void>;
 }
@@ -76,7 +76,7 @@ export interface ServeRequest extends ServiceRequest {
   readonly tokens?: string | undefined;
 }
 
-/** The server has its own session. The caller of `serve` closes the server. */
+/** The caller of `serve` closes the server. */
 export interface RunningServer {
   readonly url: string;
   /** The token is null if the server uses a list of tokens. */
@@ -98,7 +98,6 @@ export interface OpenedBrowser {
 
 export interface TelegramRequest extends ServiceRequest {
   readonly tokenFile?: string | undefined;
-  /** Telegram allows no polling while the bot has a webhook. */
   readonly deleteWebhook?: boolean | undefined;
   readonly onNote: (text: string) => void;
   readonly signal: AbortSignal;
@@ -146,20 +145,18 @@ export interface ProviderAdmin {
   refreshModels(signal: AbortSignal): Promise<RefreshReport>;
   keys(): Promise<readonly KeyReport[]>;
   loginNames(): readonly string[];
-  /** Resolves with the servers on this machine first, and the providers after them. */
+  /** Servers on this machine come first. */
   loginChoices(): Promise<readonly LoginChoice[]>;
-  /** Sends the key to its service, and does not save it. Resolves with null for a key that belongs to no model. Rejects
-   * with `UsageError` for an invalid key. */
+  /** Sends the key to its service. Resolves with null if the provider has no model for the trial. Rejects with
+   * `UsageError` for an invalid key. */
   tryKey(provider: string, key: string, signal: AbortSignal): Promise<KeyTrial | null>;
   loginKind(provider: string): Promise<"key" | "device-login">;
   keyPage(provider: string): string;
-  /** Does not save the server. `addServer` saves a server and resolves with its name. */
   tryServer(server: Pick<NewServer, "baseUrl" | "key">, signal: AbortSignal): Promise<ServerTrial>;
   addServer(server: NewServer): Promise<string>;
   /** Resolves with the path of the file that contains the key. Rejects with `UsageError` for an invalid key. */
   saveKey(provider: string, key: string): Promise<string>;
-  /** Passes a code to `onCode` and waits until the user has entered it. Rejects with `ProviderError` and
-   * `Cancelled`. */
+  /** Resolves after the user has entered the code. Rejects with `ProviderError` and `Cancelled`. */
   deviceLogin(provider: string, options: {
     readonly domain: string;
     readonly signal: AbortSignal;
@@ -168,10 +165,10 @@ export interface ProviderAdmin {
   logout(provider: string): Promise<boolean>;
 }
 
-/** Methods that need all settings reject with `ConfigError` if a file is unusable. For an unknown key or an invalid
- * value, methods reject with `UsageError`. */
+/** Methods reject with `ConfigError` for an unusable file, and with `UsageError` for an unknown key or an invalid
+ * value. */
 export interface ConfigAdmin {
-  /** Returns the file that `set` writes, which may not exist. */
+  /** The file may not exist. */
   path(options: { readonly project: boolean }): string;
   list(options: { readonly all: boolean }): Promise<readonly SettingFacts[]>;
   explain(key: string): Promise<SettingFacts>;
@@ -180,8 +177,7 @@ export interface ConfigAdmin {
   /** Returns the settings key for offers of clients, such as `mcpServers`, or null if no extension accepts such
    * offers. */
   offered(kind: string): string | null;
-  /** Checks settings of the form KEY=VALUE for one run, and writes no file. The words of a list add up; for another
-   * setting, the last word counts. */
+  /** Checks settings of the form KEY=VALUE for one run, and writes no file. */
   layer(given: readonly string[]): Promise<ConfigLayer>;
   /** With `write: false`, checks the change and does not write the file. */
   set(
@@ -189,8 +185,7 @@ export interface ConfigAdmin {
     change: { readonly words: readonly string[]; readonly project: boolean; readonly write?: boolean },
   ): Promise<SettingChange>;
   unset(key: string, options: { readonly project: boolean }): Promise<SettingChange>;
-  /** Resolves with the facts of the project's file, or with null if the project has no such file. Rejects with
-   * `ConfigError` if the file is unusable even when trusted. */
+  /** Resolves with null if the project has no settings file. Rejects with `ConfigError` if the file is unusable. */
   trustable(): Promise<ConfigTrustFacts | null>;
   /** Rejects with `UsageError` if the file has changed since `trustable`. */
   trust(facts: ConfigTrustFacts): Promise<void>;
@@ -201,8 +196,7 @@ export interface Services {
   readonly version: VersionFacts;
   /** Rejects with `ConfigError`, `UsageError` (for an invalid folder) or `StoreError`. */
   open(request: OpenRequest): Promise<Session>;
-  /** Rejects with `UsageError` if the workspace is invalid or Vis cannot copy it, and with `Cancelled` when the signal
-   * aborts. */
+  /** Rejects with `UsageError` if the workspace is invalid or Vis cannot copy the workspace, and with `Cancelled`. */
   replayPlace(request: ReplayRequest): Promise<ReplayPlace>;
   /** Rejects like `open`, and with `ConfigError` if the address or the token is unusable. */
   serve(request: ServeRequest): Promise<RunningServer>;
@@ -210,16 +204,13 @@ export interface Services {
   openBrowser(address: string): Promise<OpenedBrowser>;
   checkServer(request: ServeRequest): Promise<{ readonly url: string; readonly problem: string }>;
   speak(request: SpeakRequest): Promise<Peer>;
-  /** Resolves with the exit code when the user quits. Rejects like `open`, before the screen draws. */
+  /** Resolves with the exit code when the user quits. Rejects like `open`. */
   screen(request: ScreenRequest): Promise<number>;
-  /** Rejects like `open`, with `ConfigError` if the token is missing or if Telegram refuses it, and with `Cancelled`
-   * when the signal aborts. */
+  /** Rejects like `open`, and with `ConfigError` if Telegram refuses the token. */
   telegram(request: TelegramRequest): Promise<RunningBot>;
-  /** Resolves with the text of the prompt of the user, or the request of an extension, that has this name. Resolves with
-   * null if there is none. */
+  /** Resolves with the text of the user's prompt or the extension's request of this name, or with null. */
   prompt(name: string, request: OpenRequest): Promise<string | null>;
-  /** Resolves with false if the repository of the workspace has no such branch, tag or commit. Resolves with true if Vis
-   * cannot know. */
+  /** Resolves with false if the repository of the workspace certainly has no such branch, tag or commit. */
   mayHaveCommit(name: string, request: OpenRequest): Promise<boolean>;
   doctor(request: OpenRequest & { readonly signal?: AbortSignal | undefined }): Promise<readonly CheckResult[]>;
   /** Rejects like `doctor`. The text omits the names, keys and paths that Vis recognizes as the user's. */
@@ -231,11 +222,10 @@ export interface Services {
   /** Reads no settings file until the caller calls a method. Rejects with `UsageError` if the workspace is unusable. */
   configAdmin(request: OpenRequest): Promise<ConfigAdmin>;
   databaseCare(request: OpenRequest): Promise<DatabaseMaintenance>;
-  /** Copies a file to an empty PostgreSQL database, or a PostgreSQL database to a new file, and compares every row.
-   * After an interruption, the same call continues. Rejects with `UsageError`, `StoreError` and `Cancelled`. */
+  /** After an interruption, the same call continues. Rejects with `UsageError`, `StoreError` and `Cancelled`. */
   copyDatabase(request: DatabaseCopyRequest): Promise<DatabaseCopyReport>;
-  /** Resolves with null if `request.check` is set, or if the executable is current and `force` is not set. After a
-   * rejection with `ConfigError`, `UsageError` or `Cancelled`, no file has changed. */
+  /** Resolves with null if Vis installed nothing. After a rejection with `ConfigError`, `UsageError` or `Cancelled`, no
+   * file has changed. */
   update(request: UpdateRequest): Promise<InstalledRelease | null>;
   respawn(args: readonly string[], env: Readonly<Record<string, string>>): Promise<number>;
 }
@@ -252,15 +242,13 @@ export interface Io {
   readonly columns: () => number;
   readonly rows: () => number;
   readStdin(): Promise<string>;
-  /** Prompts for a line on the terminal. Rejects with `UsageError` if no terminal exists, and with `Cancelled` on
-   * Ctrl-C and Ctrl-D. With `typedNow`, ignores lines that the user typed before the prompt. */
+  /** Rejects with `UsageError` without a terminal, and with `Cancelled` on Ctrl-C and Ctrl-D. With `typedNow`, ignores
+   * lines that the user typed before the prompt. */
   askLine(question: string, options?: { readonly typedNow?: boolean }): Promise<string>;
-  /** Prompts for a line that the terminal does not echo. Rejects with `UsageError` if no terminal exists, and with
-   * `Cancelled` on Ctrl-C. */
+  /** Rejects with `UsageError` without a terminal, and with `Cancelled` on Ctrl-C. */
   askSecret(question: string): Promise<string>;
   /** Calls `run` on Ctrl-C, SIGTERM, SIGHUP and when stdout loses its reader, until the caller calls the returned
-   * function. After the first call of this method, a single signal does not end the process, so that Vis can close
-   * running work. A second signal other than SIGHUP ends the process. Throws `ConfigError` if a limit of the process is
+   * function. A second signal other than SIGHUP ends the process. Throws `ConfigError` if a limit of the process is
    * too low. */
   onInterrupt(run: () => void): () => void;
 }

@@ -13,7 +13,7 @@ interface CopilotOptions
   readonly clock?: Clock;
 }
 
-/** Short-lived tokens name the host of the calls, and the model determines the protocol. */
+/** The host of a call comes from the current short-lived token, and the protocol depends on the model. */
 export class CopilotProvider implements Provider {
   readonly name: string;
   readonly defaultModel: string;
@@ -54,7 +54,6 @@ export class CopilotProvider implements Provider {
         return;
       } catch (error) {
         if (emitted || attempt > 1 || !(error instanceof ProviderError) || error.status !== 401) throw error;
-        // The service may have revoked the token early, so Vis tries a new token once.
         this.#tokens.drop(token.token);
       }
     }
@@ -110,7 +109,7 @@ const EARLY_MS = 120_000;
 const SHORTEST_LIFE_MS = 30_000;
 const EXCHANGE_MS = 15_000;
 
-/** All callers share one exchange at a time. */
+/** Concurrent callers share one exchange. */
 export class CopilotTokens {
   readonly #endpoints: Pick<CopilotEndpoints, "exchange" | "api">;
   readonly #githubToken: string;
@@ -127,19 +126,17 @@ export class CopilotTokens {
     this.#clock = options.clock ?? REAL_CLOCK;
   }
 
-  /** A new token replaces the current one shortly before it expires. Rejects with `ProviderError`, and with `Cancelled`
-   * after `signal` aborts. */
+  /** Rejects with `ProviderError` if the exchange fails, and with `Cancelled` after `signal` aborts. */
   async get(signal: AbortSignal): Promise<CopilotToken> {
     if (this.#kept !== null && this.#clock.now() < this.#kept.renewAt) return this.#kept;
     if (signal.aborted) throw new Cancelled("Cancelled");
-    // All waiting callers share the exchange, so the exchange continues when a caller leaves.
+    // Other callers may wait for the same exchange, so a cancelled caller does not stop the exchange.
     this.#running ??= this.#exchange().finally(() => this.#running = null);
     return await abortable(this.#running, signal).catch((error: unknown) => {
       throw signal.aborted ? new Cancelled("Cancelled") : error;
     });
   }
 
-  /** The service has refused the token, perhaps before its expiry. */
   drop(token: string): void {
     if (this.#kept?.token === token) this.#kept = null;
   }
@@ -174,8 +171,8 @@ export class CopilotTokens {
     const { token, expires_at: expiresAt, refresh_in: refreshIn, endpoints } = answer;
     if (typeof token !== "string" || token === "") throw unusable("the answer contains no token");
     const now = this.#clock.now();
-    // `refresh_in` counts from now and takes precedence, because `expires_at` depends on the service's clock, which may
-    // differ from ours.
+    // `expires_at` depends on the clock of the service, which may differ from the clock of this machine, so
+    // `refresh_in` has precedence.
     const life = typeof refreshIn === "number"
       ? refreshIn * 1000
       : typeof expiresAt === "number"
@@ -221,7 +218,6 @@ function unusable(why: string): ProviderError {
   });
 }
 
-/** The exchange accepts only the client id of the editors' Copilot extension. */
 const CLIENT_ID = "Iv1.b507a08c87ecfe98";
 const SCOPE = "read:user";
 const GRANT = "urn:ietf:params:oauth:grant-type:device_code";
@@ -232,8 +228,8 @@ export interface DeviceCode {
   readonly expiresInMs: number;
 }
 
-/** The caller shows the code of GitHub's device flow (RFC 8628) to the user. The token is valid until the user revokes
- * it. Rejects with `ProviderError` of code "auth" if the user declines or the code expires, and with `Cancelled`. */
+/** Resolves with a token that GitHub keeps valid until the user revokes it. Rejects with `ProviderError` of code "auth"
+ * if the user declines or the code expires, and with `Cancelled`. */
 export async function copilotDeviceLogin(
   endpoints: Pick<CopilotEndpoints, "deviceCode" | "accessToken">,
   options: {
@@ -262,7 +258,6 @@ export async function copilotDeviceLogin(
   }
 }
 
-/** Throws for a response that ends the flow. */
 function nextPause(answer: Readonly<Record<string, unknown>>, pauseMs: number): number {
   switch (answer.error) {
     case "authorization_pending":
@@ -308,7 +303,7 @@ function refused(why: string, status: number | null = null): ProviderError {
   return new ProviderError(`Cannot log in to GitHub Copilot: ${why}`, { code: "auth", retryable: false, status });
 }
 
-/** The whole response may contain a token, so a message shows only these fields. */
+/** A response may contain a token, so an error message quotes only the error fields. */
 function said({ error, error_description: text }: Readonly<Record<string, unknown>>): string {
   const words = typeof text === "string" ? text : error;
   return typeof words === "string" ? `: ${words.slice(0, 200)}` : "";
@@ -333,11 +328,11 @@ export interface CopilotEndpoints {
   readonly deviceCode: string;
   readonly accessToken: string;
   readonly exchange: string;
-  /** A token may name another address. */
+  /** This address applies if the token names no address. */
   readonly api: string;
 }
 
-/** The domain is github.com, or belongs to an enterprise. Throws `ConfigError` for an invalid domain. */
+/** Throws `ConfigError` for an invalid domain. */
 export function copilotEndpoints(domain: string): CopilotEndpoints {
   if (!/^[a-z0-9-]+(\.[a-z0-9-]+)+$/i.test(domain)) {
     throw new ConfigError(

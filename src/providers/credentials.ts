@@ -7,12 +7,11 @@ export type Credential =
   | {
     readonly type: "key";
     readonly key: string;
-    /** Only this address may receive the key; by default, it is the address of the provider's preset. */
+    /** Vis sends the key only to this address. Without it, Vis uses the address of the provider's preset. */
     readonly baseUrl?: string;
   }
   | {
     readonly type: "copilot";
-    /** Vis exchanges this token, which is valid until the user revokes it, for short-lived tokens. */
     readonly githubToken: string;
     readonly domain: string;
   };
@@ -21,12 +20,11 @@ type Stored = Readonly<Record<string, Credential>>;
 
 const OTHERS = 0o077;
 
-/** Only its owner can read the file of keys. Vis replaces the whole file and does not modify it in place. */
 export class Credentials {
   readonly #path: string | null;
   #read: Promise<Stored> | null = null;
 
-  /** `path` is null if the machine has no home folder, and Vis cannot store a key. */
+  /** `path` is null if the machine has no home folder. */
   constructor(path: string | null) {
     this.#path = path;
   }
@@ -60,7 +58,7 @@ export class Credentials {
     if (this.#path === null) return {};
     let text: string;
     try {
-      // The name could refer to another file between two calls, so this checks and reads the open file.
+      // A path could name another file between two calls, so Vis checks and reads one open file.
       using file = await Deno.open(this.#path);
       const { mode, isFile } = await file.stat();
       if (!isFile) {

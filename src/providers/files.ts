@@ -13,8 +13,8 @@ import {
 const POLL_MS = 100;
 const PRICE = { input: 0, output: 0, cached: 0 };
 
-/** A person or a program takes the role of the model. Vis writes a model call to a file in `folder`, and reads the
- * reply from another file. Rejects with `ConfigError` if Vis cannot create the folder. */
+/** A person or a program plays the model by writing replies into `folder`. Rejects with `ConfigError` if Vis cannot
+ * create the folder. */
 export async function filesProvider(folder: string): Promise<Provider> {
   try {
     await Deno.mkdir(folder, { recursive: true });
@@ -53,7 +53,7 @@ function requestText(messages: ModelRequest["messages"]): string {
   }).join("\n");
 }
 
-/** Returns the number, which is the first free one above the largest in the folder. */
+/** Returns the number of the request, which is larger than the numbers in the folder. */
 async function writeRequest(folder: string, text: string): Promise<string> {
   const draft = await Deno.makeTempFile({ dir: folder, prefix: ".request-" });
   try {
@@ -61,7 +61,7 @@ async function writeRequest(folder: string, text: string): Promise<string> {
     for (let number = await largestNumber(folder) + 1;; number++) {
       const name = String(number).padStart(3, "0");
       try {
-        // Unlike a rename, a link fails if another call took the number. The file is complete when it gets its name.
+        // A link fails if another call took the number, and a rename would replace the file of that call.
         await Deno.link(draft, join(folder, `${name}.request.txt`));
         return name;
       } catch (error) {
@@ -81,7 +81,7 @@ async function largestNumber(folder: string): Promise<number> {
   return largest;
 }
 
-/** The writer may still write, so the reply counts once the file has the same text at two consecutive looks. */
+/** The writer may still write, so Vis takes the reply after reading the same text twice. */
 async function completeReply(path: string, signal: AbortSignal): Promise<string> {
   for (let before = "";;) {
     const text = await Deno.readTextFile(path).catch((error: unknown) => {

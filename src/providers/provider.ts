@@ -9,7 +9,7 @@ export interface ModelMessage {
   readonly role: "system" | "user";
   readonly text: string;
   readonly cache?: boolean;
-  /** Images come before the text. The router refuses calls with images if no model accepts them. */
+  /** Images come before the text. */
   readonly images?: readonly Image[];
 }
 
@@ -18,13 +18,12 @@ export type ReasoningLevel = "quick" | "balanced" | "deep";
 export interface ModelRequest {
   readonly messages: readonly ModelMessage[];
   readonly model: string;
-  /** Models without native reasoning ignore this level. */
   readonly reasoning: ReasoningLevel;
   readonly signal: AbortSignal;
-  /** Providers call this even for bytes without text, because all bytes show that the service is alive. */
+  /** A provider calls this for bytes without text as well, because the bytes show that the service is alive. */
   readonly onBytes?: () => void;
-  /** Providers report the usage so far, which counts even if the stream fails or the caller cancels. Null means that
-   * the service refused the call, so the call used no tokens. */
+  /** The last reported usage counts even if the stream fails or the caller cancels. Null means that the call used no
+   * tokens. */
   readonly onUsage?: (usage: Usage | null) => void;
 }
 
@@ -35,30 +34,28 @@ export type ModelEvent =
     readonly type: "end";
     readonly usage: Usage;
     readonly model: string;
-    /** The value is "stop", "length" if the model reached its limit, or the service's own word. */
+    /** The value is "stop", "length" if the reply reached its limit, or the service's own word. */
     readonly finish: string;
-    /** The model called a tool, although Vis offered none. The text is its name and the beginning of its arguments. */
     readonly toolCall?: string;
-    /** The log gets these impossible counts from the service; `usage` has estimates instead. */
+    /** `usage` has estimates in place of impossible counts from the service, and these texts name the counts for the
+     * log. */
     readonly oddities?: readonly string[];
   };
 
 export interface Capabilities {
-  /** If true, the model returns its own reasoning, so replies need no `thinking`. */
   readonly nativeReasoning: boolean;
   /** If true, messages must alternate between user and assistant, or the model has no system role. */
   readonly alternatingRoles: boolean;
   readonly images: boolean;
-  /** Null means that Vis does not know the size. */
+  /** Null means that the size is unknown. */
   readonly contextTokens: number | null;
   readonly replyTokens?: number | null;
-  /** Null means that Vis does not know the price. */
+  /** Null means that the price is unknown. */
   readonly price: Price | null;
 }
 
-/** `stream` yields text and reasoning as they arrive, and finally one `end`. `stream` throws `ProviderError` for a
- * failure, and `Cancelled` after `signal` aborts, when it closes the connection. A provider does not wait to retry,
- * but may repeat a refused call at once. */
+/** `stream` yields text and reasoning as they arrive, and one `end` at the end. `stream` throws `ProviderError` for a
+ * failure, and `Cancelled` after `signal` aborts. The router waits and retries. */
 export interface Provider {
   readonly name: string;
   readonly defaultModel: string;
@@ -82,7 +79,6 @@ export function tokensInBytes(bytes: number): number {
   return Math.ceil(bytes / BYTES_PER_TOKEN);
 }
 
-/** Use this if no service counts the tokens of the call. */
 export function estimatedUsage(messages: readonly ModelMessage[], reply: string): Usage {
   const output = tokensInBytes(Buffer.byteLength(reply));
   return { ...NO_USAGE, input: estimateTokens(messages), output, calls: 1, estimated: 1 };

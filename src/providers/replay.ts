@@ -10,11 +10,10 @@ interface PlayedParts {
   readonly name: string;
   readonly model: string;
   readonly images: boolean;
-  /** `reply` may throw `ProviderError`. */
   readonly reply: (texts: readonly string[]) => Omit<Extract<PlayedReply, { readonly kind: "reply" }>, "kind">;
 }
 
-/** The provider streams prepared replies, needs no network and counts no tokens. */
+/** The provider needs no network and counts no tokens. */
 export function playedProvider({ name, model, images, reply }: PlayedParts): Provider {
   return {
     name,
@@ -46,11 +45,10 @@ function* pieces(type: "text" | "reasoning", text: string): Generator<ModelEvent
   for (let at = 0; at < text.length; at += PIECE) yield { type, delta: text.slice(at, at + PIECE) };
 }
 
-/** A call of a query has system, request, reply format and context. A plain call has fewer messages. */
 const MESSAGES_OF_A_QUERY = 4;
 
-/** A call gets the next reply of the recorded query or call with the same text. Throws if the recording has no more
- * replies. */
+/** A call gets the next recorded reply for the same text. The stream throws `ProviderError` if the recording has no
+ * reply left. */
 export function replayProvider(playback: Playback): Provider {
   return playedProvider({
     name: "replay",

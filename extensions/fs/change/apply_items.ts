@@ -11,7 +11,6 @@ function writeReason(error: unknown): string {
   if (error instanceof Deno.errors.IsADirectory) return "it is not a regular file";
   if (error instanceof Deno.errors.NotFound) return "the file or its folder no longer exists";
   if (error instanceof Deno.errors.FilesystemLoop) return "a part of its path has become a link";
-  // The runtime adds the path to its words.
   return reasonOf(error).replace(/, \w+ '.*$/, "");
 }
 
@@ -23,18 +22,18 @@ export interface Move {
 interface Application {
   readonly items: readonly ChangeItem[];
   readonly moves?: readonly Move[];
-  /** Vis first writes a new file under this name. Without a temporary name, Vis writes the file in place. */
+  /** Vis writes the new content of a path under its temporary name, and without a temporary name in place. */
   readonly temporary: ReadonlyMap<string, string>;
   readonly keepFull?: boolean;
 }
 
 type Place = Pick<FsContext, "tree" | "guard">;
 
-/** Vis can remove temporary files in an open folder even if another program moves the folder. At most this many folders
- * stay open during a change. */
+/** Vis can remove a temporary file from an open folder even if another program moves the folder. At most this many
+ * folders stay open. */
 const MOST_HELD = 100;
 
-/** If a rename would lose attributes of a file, the file gets no temporary name. */
+/** A file gets no temporary name if a rename would lose its attributes. */
 export function temporaryNames(context: Place, items: readonly ChangeItem[]): ReadonlyMap<string, string> {
   const staysInPlace = ({ path, before, from = path }: ChangeItem): boolean => {
     if (before?.kind !== "file" && from === path) return false;
@@ -47,7 +46,6 @@ export function temporaryNames(context: Place, items: readonly ChangeItem[]): Re
   return new Map(replaced.map(({ path }) => [path, temporaryOf(newFolderOf(items, path) ?? path)]));
 }
 
-/** The folder replaces a file or link at or above `path`. Returns null if there is no such folder. */
 function newFolderOf(items: readonly ChangeItem[], path: string): string | null {
   return items.find((one) => isNewFolder(one) && (path === one.path || path.startsWith(`${one.path}/`)))?.path ?? null;
 }
@@ -62,9 +60,8 @@ export function isOnlyRenamed({ from, after }: ChangeItem, items: readonly Chang
   return before.bytes.length === after.bytes.length && before.bytes.every((byte, at) => byte === after.bytes[at]);
 }
 
-/** Vis writes the files with temporary names before it renames and removes others. If it cannot write such a file,
- * existing files have not changed. Rejects with Error that names the file; after a later fault, earlier changes
- * remain. */
+/** Vis writes temporary files first, so a failure there leaves existing files as they were. After a later failure,
+ * earlier changes remain. Rejects with Error that names the file. */
 export async function applyItems(context: Place, application: Application): Promise<void> {
   const { items, moves = [], temporary } = application;
   context.guard.note(context.tree);
@@ -189,7 +186,6 @@ function addIn(context: Place, path: string, add: (folder: OpenFolder, name: str
   });
 }
 
-/** Errors name `named` instead of the path, if the caller gives it. */
 function openFolder({ tree, guard }: Place, path: string, named = path): OpenFolder {
   return naming(named, () => {
     guard.checkRoot(tree, path);
@@ -219,12 +215,11 @@ function quietly(run: () => void): void {
   } catch { /* Another process removed the temporary file. */ }
 }
 
-/** Returns true even for a temporary file of another process. */
 export function isTemporary(name: string): boolean {
   return /^\.vis-[\da-f-]{36}\.tmp$/.test(name);
 }
 
-/** A rename must stay within one file system, so the path is in the same folder. */
+/** A rename must stay within one file system, so the temporary file is in the same folder. */
 function temporaryOf(path: string): string {
   const folder = dirname(path);
   return `${folder === "." ? "" : `${folder}/`}.vis-${crypto.randomUUID()}.tmp`;

@@ -14,7 +14,6 @@ import { changedLines } from "./current_file.ts";
 import { Pace, shorten } from "@vis/extension";
 import { dirname } from "node:path";
 
-/** One approval lists at most this many files that git or Vis run or read as settings. */
 const MOST_ASKED = 50;
 
 interface Change {
@@ -26,9 +25,8 @@ interface Change {
   readonly kept?: readonly string[];
 }
 
-/** A change of `fs` is one checkpoint, which Vis makes whole or reverts; after a kill, the next process reverts it. If
- * git or Vis run one of the files or read it as settings, Vis asks the user first. Rejects with `OutsideWorkspace` for
- * files that the user must allow, and otherwise with Error that names the file. */
+/** Reverts the change after a failure; after a kill, the next process reverts the change. Rejects with
+ * `OutsideWorkspace` for files that the user must allow. */
 export async function changeFiles(
   context: FsContext,
   { change, items: given, moves = [], of = [], kept = [] }: Change,
@@ -70,7 +68,6 @@ export async function changeFiles(
 
 const MOST_SHOWN = 3_000, MOST_SHOWN_FILES = 20;
 
-/** Returns the changed lines of these files for a question, within the length that a question shows. */
 async function shownLines(
   context: FsContext,
   { paths, items }: { readonly paths: readonly string[]; readonly items: readonly ChangeItem[] },
@@ -85,8 +82,6 @@ async function shownLines(
   return shorten(text, MOST_SHOWN);
 }
 
-/** A removed file that gets entries below it becomes a folder. If a rename would meet a file that replaces a folder, or
- * the reverse, Vis writes the file again. */
 function withFolders(items: readonly ChangeItem[]): readonly ChangeItem[] {
   const folders = new Set(items.flatMap(({ path, after }) => after === null ? [] : foldersOf(path)));
   const now = items.map((item): ChangeItem =>
@@ -192,11 +187,9 @@ function missingFolders({ tree }: FsContext, items: readonly ChangeItem[]): Chan
   return [...missing].sort().map((path) => ({ path, before: null, after: { kind: "dir", mode: null } }));
 }
 
-/** Vis must be able to undo a change, so it removes or moves at most this many bytes. */
+/** Vis must be able to undo a change, so a change removes or moves at most this many bytes. */
 export const MAX_KEPT = 64 * 1024 * 1024;
 
-/** Rejects with RangeError for a file that has more than `MAX_KEPT` bytes or grows meanwhile, and for an entry of
- * another kind. */
 export async function takeSnapshot(
   context: Pick<FsContext, "tree" | "signal">,
   path: string,
@@ -230,7 +223,7 @@ interface HalfChanged {
   readonly from?: string | undefined;
 }
 
-/** Changes that others made later stay. */
+/** Changes that another program made in the meantime stay. */
 async function putBack(
   context: Pick<FsContext, "tree" | "guard">,
   items: readonly HalfChanged[],
@@ -285,7 +278,6 @@ async function isReverted(
   }
 }
 
-/** A process ended while it wrote such a file in place, so a byte may be from either state. */
 function isMixed(
   now: PathSnapshot,
   { before, made }: { readonly before: PathSnapshot; readonly made: PathSnapshot },
@@ -307,7 +299,6 @@ async function current(context: Pick<FsContext, "tree" | "signal">, path: string
 
 type Place = Pick<FsContext, "tree" | "guard" | "checkpoints">;
 
-/** Returns the number of unfinished changes of ended processes, which this reverts. */
 export async function recover(context: Place): Promise<number> {
   const { checkpoints } = context;
   const abandoned = await checkpoints?.abandoned() ?? [];

@@ -13,9 +13,8 @@ export interface CurrentFile extends FileSnapshot {
   readonly seen: Facts;
 }
 
-/** Returns null if the file is missing. Rejects with RangeError for more than `most` bytes, and with Error if the file
- * differs from the version that this conversation last read. For an `action` other than "write", any content that the
- * conversation knows is right. */
+/** Returns null if the file is missing. Rejects with RangeError for more than `most` bytes, and with Error if the
+ * conversation does not know the content. */
 export async function currentFile(
   context: FsContext,
   place: WorkspacePath,
@@ -56,8 +55,7 @@ export async function currentFile(
 
 const MAX_REPLACED = 10_000;
 
-/** `textWithStrays` keeps bytes that are not UTF-8. Throws Error for a binary file, and for a file whose bytes would
- * change if Vis wrote its text back. */
+/** Throws Error for a binary file, and for a file whose bytes would change if Vis wrote its text back. */
 export function currentText(
   context: FsContext,
   bytes: Uint8Array,
@@ -79,8 +77,7 @@ export function currentText(
   );
 }
 
-/** Throws Error that names the first character that the file's encoding lacks, and RangeError for more than `MAX_WRITE`
- * bytes. */
+/** Throws Error for a character that the encoding lacks, and RangeError for more than `MAX_WRITE` bytes. */
 export function newBytes(
   text: string,
   format: FileFormat,
@@ -146,11 +143,9 @@ export async function diffOf(
     : await unifiedDiff(path, { before: old, after: next });
 }
 
-/** Git writes conflicts in this form, with the own side as the first group. */
 const CONFLICTS =
   /^<{7}(?: .*)?\r?\n((?:(?!<{7}|={7}|\|{7}).*\n)*?)(?:\|{7}.*\n(?:(?!={7}).*\n)*?)?={7}\r?\n(?:(?!>{7}).*\n)*?>{7}(?: .*)?(?:\n|$)/gm;
 
-/** A diff that resolves conflicts of a merge compares with the own side. Conflicts that remain are no change. */
 function withoutConflicts(before: string, after: string): readonly [before: string, after: string] {
   const left = new Set(before.match(CONFLICTS));
   if (left.size === 0) return [before, after];
@@ -166,8 +161,7 @@ function textIn(snapshot: ChangeItem["before"], encoding?: string): string | nul
   return decodeText(snapshot.bytes, encoding)?.text;
 }
 
-/** Returns the changed lines for a question. If the file is secret, removed lines have numbers instead of their
- * text. */
+/** A question must not show removed lines of a secret file, so it shows their line numbers. */
 export async function changedLines(
   item: Pick<ChangeItem, "path" | "before" | "after">,
   { isSecret }: { readonly isSecret: boolean },
@@ -192,8 +186,7 @@ interface Changed extends Pick<ChangeItem, "before" | "after"> {
   readonly encoding?: string | undefined;
 }
 
-/** Only the first `MAX_FILES` files get a note. The parser may not know a file's language, so a fault that the file
- * already had gets none. */
+/** The parser may not know the language of a file, so a fault that the file already had gets no note. */
 export async function noteFaults({ note, sourceFault, signal }: FsContext, items: readonly Changed[]): Promise<void> {
   if (!sourceFault) return;
   for (const { named, before, after, encoding } of items.slice(0, MAX_FILES)) {

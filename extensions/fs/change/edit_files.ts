@@ -38,7 +38,7 @@ interface Draft {
   text: string;
 }
 
-/** The replacements happen in order, all or none. Returns one result for each file. */
+/** The edits apply in order, and a failure of one edit leaves all files as they were. */
 export async function editFiles(
   context: FsContext,
   edits: readonly FileEdit[],
@@ -104,9 +104,8 @@ export interface WriteOptions {
 
 const MARK = "\uFEFF";
 
-/** `writeFile` creates missing folders. By default, the new text keeps the encoding and the byte order mark of the old
- * text, unless Vis cannot decode it. If all old lines end with CRLF and the new text has no CR, the new lines get
- * CRLF. */
+/** By default, the new text keeps the encoding and the byte order mark of the old text. If the old lines end with CRLF,
+ * new text without CR gets CRLF. */
 export async function writeFile(
   context: FsContext,
   { path, text, options = {} }: {

@@ -15,7 +15,7 @@ interface Moved {
   readonly diff: string;
 }
 
-/** `movePath` creates missing folders. Rejects with Error if the new path exists. */
+/** Creates missing folders. Rejects with Error if the new path exists. */
 export async function movePath(
   context: FsContext,
   { from, to }: { readonly from: string; readonly to: string },
@@ -78,8 +78,7 @@ export async function removePath(
 
 const MAX_ITEMS = 2_000;
 
-/** Folders come before their contents. Rejects with RangeError for guarded paths and for more than Vis can undo, and
- * with Error if a file changed after the conversation read it. */
+/** Folders come before their contents. Rejects with RangeError for guarded paths and for more than Vis can undo. */
 export async function treeItems(
   context: FsContext,
   place: WorkspacePath,

@@ -36,8 +36,7 @@ interface Draft {
   readonly isFolder: boolean;
 }
 
-/** The patch is a unified diff or search/replace blocks, and applies to all files or none. Returns one result for each
- * file. */
+/** A failure of one part leaves all files as they were. */
 export async function patchFiles(context: FsContext, patch: string): Promise<Written[]> {
   const parts = parsePatch(patch.toWellFormed(), (path) => isFile(context, path));
   if (parts.length > MAX_FILES) {
@@ -80,7 +79,8 @@ export async function patchFiles(context: FsContext, patch: string): Promise<Wri
   return results;
 }
 
-/** Files replace these folders. Rejects with Error if the patch leaves an entry in such a folder. */
+/** Returns the folders that files of the patch replace. Rejects with Error if the patch leaves an entry in such a
+ * folder. */
 async function emptiedFolders(
   context: FsContext,
   drafts: ReadonlyMap<string, Draft>,
@@ -100,7 +100,7 @@ async function emptiedFolders(
   return folders;
 }
 
-/** A rename keeps attributes and access lists of the file. Returns null if Vis writes the file instead. */
+/** Returns the path to rename, because a rename keeps attributes and access lists, or null if Vis writes the file. */
 function renamedFrom({ item, after, source }: Pick<Draft, "item" | "after" | "source">): string | null {
   const isRenamed = item.before === null && after?.kind === "file" &&
     source !== null && source.after === null && source.item.before?.kind === "file";
@@ -136,7 +136,7 @@ interface Drafting {
 
 async function draftPart(context: FsContext, part: PatchPart, { drafts, isLeft }: Drafting): Promise<void> {
   const { from, to, hunks } = part;
-  // A patch of a file's text writes to the target of a link. All other patches concern the link itself.
+  // A patch of a text writes to the target of a link, and other patches concern the link itself.
   const isEntry = part.isLink || from !== to || hunks.length === 0;
   const source = from === null ? null : await draftOf(context, from, { drafts, isEntry });
   const target = from === to && source ? source : await draftOf(context, to ?? from ?? "", { drafts, isEntry });
@@ -182,7 +182,7 @@ async function changedBy(
     : kept
     ? currentText(context, kept.bytes, { place, action: "patch", encoding: kept.format?.encoding })
     : { ...UTF_8, text: "" };
-  // In a patch that a program made, the first line of the file begins with its byte order mark.
+  // A patch that a program made has the byte order mark of the file in its first line.
   const changed = await applyHunks(`${format.hasMark ? MARK : ""}${text}`, hunks, { path, signal: context.signal });
   if (to === null) {
     if (changed !== "" && changed !== MARK) {
@@ -200,7 +200,6 @@ async function changedBy(
   return { kind: "file", bytes, mode: own, owner: kept?.owner ?? null, format: now };
 }
 
-/** A git patch says only whether a file is executable. Returns null for the defaults of a new file. */
 function modeOf(mode: number | null, old: number | null): number | null {
   if (mode === null) return old;
   const canRun = (mode & 0o111) !== 0;

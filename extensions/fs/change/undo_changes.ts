@@ -24,7 +24,6 @@ export interface UndoOptions extends UndoChoice {
 interface Undone {
   readonly changes: readonly OpenChange[];
   readonly files: readonly Pick<Written, "path" | "diff">[];
-  /** The undo made or removed these folders. */
   readonly folders: readonly string[];
   readonly kept: readonly Kept[];
 }
@@ -37,9 +36,8 @@ interface Kept {
 const BY_OTHERS = "got later changes from someone else", COMMITTED = "went into a git commit since";
 const MAX_NAMED = 5;
 
-/** The undo is one change, which the user can undo. Files that have changed meanwhile stay. If the undo can revert no
- * change, rejects with Error, and with FilesChanged if `force` would help. With `choice.changes`, the result may be
- * empty instead. */
+/** The undo is itself a change that the user can undo. Rejects with `FilesChanged` if only `force` would help, and with
+ * Error if there is nothing to undo. */
 export async function undoChanges(
   context: FsContext,
   { force = false, dryRun = false, ...choice }: UndoOptions,
@@ -101,8 +99,6 @@ function nothing(all: readonly Checkpoint[], choice: UndoChoice): Error {
   return new FilesChanged(`Nothing to undo, except in ${paths}, which an undo kept`);
 }
 
-/** The files already have the state before these changes, which count as undone, so the next undo reverts earlier
- * changes. */
 function nothingLeft(changes: readonly Checkpoint[], { redo }: UndoChoice): Error {
   const paths = [...new Set(changes.flatMap(({ items }) => items.map(({ path }) => path)))];
   return new Error(
@@ -147,7 +143,6 @@ async function withoutCommitted(
   };
 }
 
-/** An undo would keep these files, because a git commit contains them. The newest change must come first. */
 export async function committedFiles(
   context: FsContext,
   changes: readonly Checkpoint[],
@@ -211,7 +206,7 @@ interface Plan {
   readonly kept: readonly Kept[];
 }
 
-/** A rename back keeps the same files with all their attributes. */
+/** A rename back keeps the attributes of the files. */
 function withRenames({ items, kept }: Plan, changes: readonly Checkpoint[]): Plan {
   const names = new Map<string, string>();
   for (const { from, to } of changes.flatMap(({ moves = [] }) => moves)) {
@@ -258,7 +253,6 @@ function linkOf(facts: Facts | null): string | null {
   return facts?.kind === "file" && facts.names > 1 ? facts.id : null;
 }
 
-/** The items lead from the current state to the state before the oldest change. */
 async function itemsOf(
   context: FsContext,
   { changes, checkpoints, force }: Undoing,
@@ -272,7 +266,6 @@ async function itemsOf(
     try {
       const at = foldersOf(path).find((one) => context.tree.look(one)?.kind !== "dir");
       if (at !== undefined && wanted.get(at)?.to?.kind === "dir") {
-        // A link may have replaced the folder of the path.
         items.push({ path, before: null, after: await checkpoints.load(states.to) });
         continue;
       }
@@ -326,8 +319,7 @@ interface Wanted {
   readonly toLink: string | undefined;
 }
 
-/** `broken` has the paths that changed between two of these changes. A write to one name of a file counts for all its
- * names. */
+/** `broken` has the paths that changed between two of these changes. */
 function composed(changes: readonly Checkpoint[]) {
   const paths = new Map<string, Wanted>();
   const broken = new Set<string>();
@@ -361,7 +353,7 @@ function linksOf(changes: readonly Checkpoint[]) {
       const made = after ?? byPath.get(to)?.after ?? before;
       const was = before ?? byPath.get(from)?.before ?? after;
       const later = links.get(link);
-      // One change may name the file twice, and the last entry counts.
+      // One change may contain two names of a file, and the last entry counts.
       const isKnown = befores.has(link) && isSameState(befores.get(link) ?? null, was);
       const isBroken = later !== undefined && (later.isBroken || !isKnown && !isSameState(later.to, made));
       befores.set(link, was);
@@ -376,13 +368,12 @@ function withContent(state: State, content: State | undefined): State {
 }
 
 interface UndoChoice {
-  /** If undefined, the undo covers all changes of the newest `scope`. */
+  /** If undefined, the undo covers the changes of the newest `scope`. */
   readonly steps?: number | undefined;
   readonly scope?: "call" | "step" | "request" | undefined;
   readonly changes?: readonly string[] | undefined;
-  /** The undo covers only the conversation with this id or prefix of an id. */
   readonly conversation?: string | undefined;
-  /** Changes of these queries count only before these times. */
+  /** A change of such a query counts if it is older than this time. */
   readonly cuts?: readonly { readonly queryId: string; readonly at: number }[] | undefined;
   readonly redo?: boolean | undefined;
   readonly force?: boolean | undefined;
@@ -411,11 +402,11 @@ export function chooseChanges(all: readonly Checkpoint[], choice: UndoChoice): r
 
 interface OpenChange extends Checkpoint {
   readonly isRest: boolean;
-  /** The order is newest first. */
+  /** The newest change is first. */
   readonly undone: readonly Checkpoint[];
 }
 
-/** The changes are not undone or only partly undone, oldest first. A redo makes a change open again. */
+/** Returns the changes that are not undone or only partly undone, oldest first. A redo opens a change again. */
 export function openChanges(all: readonly Checkpoint[]): OpenChange[] {
   const left = new Map<string, (readonly string[])[]>();
   const byId = new Map(all.map((one) => [one.id, one]));

@@ -7,12 +7,9 @@ import { GitContents } from "./git_contents.ts";
 import { type Difference, isFolderStamp, isSameStamp, type Stamp, WorkspaceScan } from "./workspace_scan.ts";
 import { type EnvironmentView, type FileChanges, isSecretFile, messageOf, Pace, reasonOf } from "@vis/extension";
 
-/** A report keeps data for its undo within these limits: items, their bytes before and after, and the bytes of one
- * file. */
 const MOST_ITEMS = 2_000, MOST_BYTES = 64 << 20, MOST_OF_FILE = 16 << 20;
-/** Vis keeps contents that git does not have in memory, because a command may change them. */
+/** A command may change the files, so Vis keeps contents that git does not have in memory. */
 const KEPT_FILES = 2_000, KEPT_BYTES = 32 << 20, KEPT_OF_FILE = 1 << 20;
-/** Vis shows changes within these limits of files and bytes, and only the names of other files. */
 const MOST_DIFFS = 200, DIFF_BYTES = 4 << 20;
 const MOST_NAMED = 40;
 const KIND = 0o170000, LINK = 0o120000, MODE = 0o7777;
@@ -28,8 +25,7 @@ interface Changed extends Difference {
   readonly from?: string;
 }
 
-/** Vis keeps the former contents of changed files for `undo`. If several commands run at once, the first report has the
- * changes of all. */
+/** If several commands run at once, the first report has the changes of all. */
 export class CommandChanges {
   readonly #look: WorkspaceScan;
   readonly #git: GitContents;
@@ -40,7 +36,6 @@ export class CommandChanges {
   #untold: Report = emptyReport();
   #isOff = false;
 
-  /** `all` includes the repository around the workspace. */
   constructor(root: string, tree: Tree, { all = false } = {}) {
     this.#look = new WorkspaceScan(root, tree, { all });
     this.#git = new GitContents(root, { all });
@@ -60,7 +55,7 @@ export class CommandChanges {
     this.#running--;
   }
 
-  /** The changes are those since the last report, or since the commands began. Resolves with null without changes. */
+  /** Resolves with the changes since the last report, or null without changes. */
   async report(context: FsContext, spawn: EnvironmentView["spawn"]): Promise<FileChanges | null> {
     if (!this.#isOpen) return null;
     const found = await this.#next(context);
@@ -291,8 +286,6 @@ async function tell({ changedFile, secrets }: FsContext, changed: readonly Chang
   }
 }
 
-/** The conversation's own command changed files that it knows, so it may edit these files without reading them
- * again. */
 async function remember({ ledger, conversationId, root }: FsContext, changed: readonly Changed[]): Promise<void> {
   for (const { path, before, old, now } of changed) {
     const known = ledger.find(conversationId, `${root}/${path}`);

@@ -20,7 +20,7 @@ const TIMEOUT_MS = 30_000;
 
 type Spawn = EnvironmentView["spawn"];
 
-/** Git's index shows which files git's objects contain, so Vis need not keep their contents before a change. */
+/** Vis need not keep a copy of contents that are in git's objects. */
 export class GitContents {
   readonly #workspace: string;
   readonly #all: boolean;
@@ -32,7 +32,6 @@ export class GitContents {
     this.#all = all;
   }
 
-  /** `root` is the root of the repository around the workspace, if one exists. */
   async refresh(root: string = this.#workspace): Promise<void> {
     const place = await repositoryAt(root, this.#workspace);
     const index = place === null ? null : join(place.gitDir, "index");
@@ -83,14 +82,13 @@ export class GitContents {
     const texts = objectsIn(output.bytes);
     return new Map([...wanted].flatMap(([path, hash]) => {
       const bytes = texts.get(hash);
-      // A filter of git, such as the conversion of line ends, gives the file another size, and Vis ignores the object.
+      // A git filter, such as the conversion of line ends, may have changed the size, so Vis ignores the object.
       return bytes && bytes.length === files.get(path)?.[AT.size] ? [[path, bytes] as const] : [];
     }));
   }
 }
 
-/** A path counts if its content is in git's index, and a commit, merge or checkout came after `at`. After such an
- * event, this calls `bytesOf` for paths in the index. */
+/** Returns paths whose content is in git's index, if a commit, merge or checkout came after `at`. */
 export async function committedSince(
   workspace: string,
   files: ReadonlyMap<string, { readonly at: number }>,
@@ -133,7 +131,7 @@ interface Entry {
 interface Repository {
   readonly gitDir: string;
   readonly commonDir: string;
-  /** The prefix is the path of the workspace in the repository: "", or with a slash at the end. */
+  /** Path of the workspace in the repository: "", or with a slash at the end. */
   readonly prefix: string;
 }
 
@@ -145,7 +143,7 @@ async function repositoryAt(top: string, workspace: string): Promise<Repository 
   return { gitDir, commonDir, prefix: below === "" ? "" : `${below}/` };
 }
 
-/** The names are relative to the folder. A file that may have changed while git wrote the index does not count. */
+/** A file that may have changed while git wrote the index does not count. */
 function filesOf(
   index: GitIndex,
   { prefix, all, before }: { readonly prefix: string; readonly all: boolean; readonly before: number },

@@ -5,10 +5,9 @@ import { Kernel } from "../tree/kernel.ts";
 import { AT, nameBytes, STAMP, type Tree } from "../tree/tree.ts";
 import { entriesOf, IgnoreRules, NEVER, plainPath, rulesAbove } from "../walk/walk.ts";
 
-/** A look at a larger workspace would take longer than most commands. */
+/** A scan of a larger workspace would take longer than most commands. */
 const MAX_LOOKED = 100_000;
-/** From this number of entries on, the kernel reports which folders have changed. Looking at fewer entries costs
- * less. */
+/** For fewer entries, a scan costs less than events of the kernel. */
 const EVENTS_FROM = 2_000;
 /** The times of folders are coarse, so a folder that changed this recently may change again without a new time. */
 const FRESH_MS = 100;
@@ -16,12 +15,10 @@ const KIND = 0o170000, FOLDER = 0o040000;
 
 export type Stamp = Float64Array;
 
-/** A state is null if the entry does not exist. */
 export interface Difference {
   readonly path: string;
   readonly before: Stamp | null;
   readonly after: Stamp | null;
-  /** Earlier rules of a `.gitignore` excluded the entry, so Vis does not know whether it is new. */
   readonly wasIgnored?: true;
 }
 
@@ -36,9 +33,6 @@ interface Seen {
 
 const ITSELF = nameBytes(".\0");
 
-/** Entries that `.gitignore` excludes do not count. Vis lists a folder again only if its names may have changed, and
- * compares mode, size, times and inode of each entry. In a large workspace, the kernel reports which folders need a
- * look. */
 export class WorkspaceScan {
   readonly #tree: Tree;
   readonly #top: IgnoreRules;
@@ -57,7 +51,7 @@ export class WorkspaceScan {
     this.#eventsFrom = eventsFrom;
   }
 
-  /** The first look returns all entries. Rejects with RangeError if the workspace is too large. */
+  /** The first call returns all entries. Rejects with RangeError if the workspace is too large. */
   async next(): Promise<readonly Difference[]> {
     using tree = this.#tree.held();
     const before = this.#folders, now = new Map<string, Seen>(), pace = new Pace();
@@ -97,7 +91,7 @@ export class WorkspaceScan {
     const all = known.map((one) => ({ ...one, path: plainPath(tree, one.path) }))
       .flatMap((one) => this.#withoutAccepted(one));
     this.#accepted.clear();
-    // Changed rules may exclude entries that still exist, and Vis does not report these as removed.
+    // After a change of the ignore rules, an existing entry may be missing from the scan, which is no removal.
     return hasRules ? all.filter(({ path, after }) => after !== null || this.stamp(path) === null) : all;
   }
 
@@ -107,8 +101,7 @@ export class WorkspaceScan {
     return into[AT.mode] === 0 ? null : into;
   }
 
-  /** Vis itself has changed the path, so its present state is no difference. Returns undefined before the first
-   * look. */
+  /** The present state of the path is no difference in the next scan. Returns undefined before the first scan. */
   accept(path: string): Stamp | null | undefined {
     if (this.#folders === null) return undefined;
     const now = this.stamp(path);
@@ -123,7 +116,6 @@ export class WorkspaceScan {
   }
 }
 
-/** Returns whether the rules of the previous look excluded an entry that this look has found. */
 function wasIgnored(folders: ReadonlyMap<string, Seen>, { path, before, after }: Difference): boolean {
   if (before !== null || after === null) return false;
   const parts = path.split("/"), folderAt = (length: number): string => parts.slice(0, length).join("/");
@@ -182,7 +174,6 @@ function stampsOf(tree: Tree, place: string, names: readonly string[]): Pick<See
   return { bytes, stamps };
 }
 
-/** Returns true even for a placeholder of another process. */
 function isPlaceholder(tree: Tree, path: string, stamp: Stamp): boolean {
   if (!hasPlaceholderMode(stamp[AT.mode] ?? 0)) return false;
   return isFolderStamp(stamp) ? entriesOf(tree, path).length === 0 : stamp[AT.size] === 0;
@@ -235,12 +226,10 @@ const WATCHED = MODIFY | ATTRIBUTES | CLOSE_WRITE | MOVED_FROM | MOVED_TO | CREA
   NOT_FOLLOWED;
 const READ_BYTES = 64 << 10, HEAD_BYTES = 16;
 
-/** The kernel (inotify) reports changed folders, so a look need not visit the other folders. */
 class FolderEvents {
   static readonly #closing = new FinalizationRegistry<number>((at) => Kernel.shared()?.close(at));
   readonly #root: string;
   readonly #kernel = Kernel.shared();
-  /** The descriptor is null if the system has no list of events, or no free one. */
   #at: number | null = null;
   readonly #folders = new Map<number, string>();
   readonly #watches = new Map<string, number>();

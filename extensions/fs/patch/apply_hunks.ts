@@ -9,9 +9,7 @@ interface Options {
 
 const MAX_SHOWN = 5;
 
-/** Old lines must match at the given line or in one place only, except for line endings and a byte order mark. If they
- * do not match, rejects with Error that names the possible places or shows the nearest one. New lines of a git diff
- * stay unchanged; new lines of a model get the endings of the file. */
+/** Rejects with Error if the old lines of a hunk have no unique place. */
 export async function applyHunks(
   text: string,
   hunks: readonly PatchHunk[],
@@ -32,7 +30,7 @@ export async function applyHunks(
 }
 
 interface Lines {
-  /** The lines have their `\r`. The last line gets a `\r` if it would have one before a line feed. */
+  /** The lines have their `\r`, and a last line without a line feed gets the `\r` of the other lines. */
   readonly lines: string[];
   /** New lines get this text before their line feed: `\r` or "". */
   readonly end: string;
@@ -62,7 +60,7 @@ function replaced(
   const { lines, end } = file;
   const old = lines.slice(at, at + hunk.old.length);
   const isOpen = (by: number): boolean => !file.ended && at + by === lines.length - 1;
-  // In a last line without a line ending, the hunk lacks the `\r` that the line of the file has here.
+  // A last line without a line feed has got a `\r` here, which the hunk lacks.
   const isWhole = hunk.old.every((line, by) => (isOpen(by) ? `${line}${end}` : line) === old[by]);
   const hasEnds = end === "" || old.some((_, by) => !isOpen(by)) || hunk.new.some((line) => line.endsWith("\r"));
   const isLast = at + old.length === lines.length;
@@ -123,7 +121,7 @@ async function placeOf(
   throw new Error(`Cannot apply ${name}: its lines occur at lines ${shown}${more}; add lines around it`);
 }
 
-/** These lines precede a hunk. Returns null if one of them is missing, or if the first occurs in several places. */
+/** Returns null if one of the lines is missing, or if the first line occurs in several places. */
 function startBelow(
   lines: readonly string[],
   { below, from }: { readonly below: readonly string[]; readonly from: number },
@@ -174,7 +172,6 @@ const MAX_PLACES = 50;
 const MAX_LINE = 160;
 const AROUND = 3;
 
-/** An error about a hunk without a match contains this description of the nearest place. */
 async function nearestHunk(
   lines: readonly string[],
   { old, pace }: { readonly old: readonly string[]; readonly pace: Pace },
@@ -191,8 +188,7 @@ async function nearestHunk(
   return `its line ${differs + 1} is ${shown(old[differs] ?? "")}, but ${there}\n${text.join("\n")}`;
 }
 
-/** Each long enough line of the hunk votes for the starts that its places in the file imply. Returns null if no line
- * votes. */
+/** The lines of the hunk vote for the start. Returns null if no line votes. */
 async function bestPlace(
   lines: readonly string[],
   { old, pace, least }: { readonly old: readonly string[]; readonly pace: Pace; readonly least: number },

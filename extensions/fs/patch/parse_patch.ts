@@ -5,13 +5,12 @@ import { nameText } from "../tree/tree.ts";
 export interface PatchHunk {
   /** The line counts from 1 in the old text. Null means that the patch has no line number. */
   readonly line: number | null;
-  /** The lines have no line feeds but keep the carriage returns of the patch. */
   readonly old: readonly string[];
   readonly new: readonly string[];
-  /** The value says whether a line ending follows the last line of the file. Null means unknown. */
+  /** True means that a line ending follows the last line of the file, and null means unknown. */
   readonly ended: boolean | null;
-  /** Only hunks of a Codex patch have this key, with the texts of their `@@` lines. Vis uses these lines if the hunk does
-   * not match in exactly one place. */
+  /** The key has the texts of `@@` lines of a Codex patch. Vis uses these lines if the hunk does not match in exactly
+   * one place. */
   readonly below?: readonly string[];
 }
 
@@ -23,7 +22,7 @@ export interface PatchPart {
   readonly isLink: boolean;
   readonly isCopy: boolean;
   readonly isWhole: boolean;
-  /** All parts of a git diff start from the same tree. Null means that the part belongs to no diff. */
+  /** Parts of a git diff start from the same tree. Null means that the part belongs to no diff. */
   readonly diff: number | null;
 }
 
@@ -189,9 +188,8 @@ class PatchReader {
     this.#isOver = false;
   }
 
-  /** The counts of a hunk's header are exact in a program's patch, but a model only estimates them. The parser
-   * therefore accepts more lines than the counts, and fewer lines of context. A line without a mark has lost its blank
-   * if the counts match; otherwise the parser refuses it. */
+  /** A program writes exact counts into the header of a hunk, but a model estimates the counts. The parser therefore
+   * tolerates wrong counts. */
   #hunkLines(counts: Counts | null) {
     const hunk = { old: [] as string[], new: [] as string[], ended: null as boolean | null, isChange: false };
     const [start, isFull] = [this.#at, () => counts?.old === hunk.old.length && counts.new === hunk.new.length];
@@ -228,7 +226,7 @@ class PatchReader {
     return { ...hunk, isAnchored: first === " " && mark === " " };
   }
 
-  /** `left` has the remaining counts; null means that the header has no counts. */
+  /** `left` has the remaining counts, or null if the header has no counts. */
   #isBoundary(left: Counts | null): boolean {
     const line = this.#line(this.#at);
     if (/^@@|^diff -|^Index: |^={60}/.test(line) || [MAIL, SEARCH, CODEX].some((one) => one.test(line))) return true;
@@ -310,8 +308,7 @@ class PatchReader {
     [this.#path, this.#at] = [path, end + 1];
   }
 
-  /** A block without a path belongs to the file of the previous block. Models write the path even in bold or as a
-   * heading. */
+  /** A block without a path belongs to the file of the previous block. */
   #pathBefore(start: number, { isNew }: { readonly isNew: boolean }): string {
     const lines = this.#lines.slice(this.#since, start).map((line, by) => ({
       line: plain(line),
@@ -358,8 +355,8 @@ function isSignature(line: string): boolean {
   return /^-- ?$/.test(line);
 }
 
-/** The index is negative without such a line, and "several" if several lines are possible. A line as long as the other
- * markers precedes others, because a text may contain shorter or longer ones. */
+/** Returns a negative index without such a line. A line as long as the other markers has precedence, because a text may
+ * contain shorter or longer lines. */
 function middleOf(lines: readonly string[], length: number): number | "several" {
   const all = lines.flatMap((line, at) => /^={5,9}\s*$/.test(line) ? [at] : []);
   const own = all.filter((at) => lines[at]?.trim().length === length);
@@ -374,8 +371,6 @@ const EMPTY = [
   "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391",
   "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813",
 ];
-/** Git writes these prefixes by default, and with diff.mnemonicPrefix for the index, the working tree, a commit and an
- * object. */
 const PREFIXES = new Set([
   "a/ b/",
   "i/ w/",
@@ -413,7 +408,7 @@ class FileHead {
   readonly #values = new Map<Extended, string>();
   #names: { readonly from: string | null; readonly to: string | null } | null = null;
 
-  /** `git` has the line `diff --git` and the number of its diff; it is null in a patch without such lines. */
+  /** `git` is null in a patch without lines `diff --git`. */
   constructor(at: number, git: { readonly line: string; readonly diff: number } | null) {
     this.#at = at;
     this.#diff = git?.diff ?? null;
@@ -565,7 +560,6 @@ function nameIn(text: string, { hasTime = true }: { readonly hasTime?: boolean }
 
 const ESCAPES: Readonly<Record<string, number>> = { a: 7, b: 8, t: 9, n: 10, v: 11, f: 12, r: 13, '"': 34, "\\": 92 };
 
-/** Git writes the bytes of a quoted name as `\303`. */
 function unquoted(text: string): string {
   const [, inner] = /^"((?:[^"\\]|\\.)*)"/.exec(text) ?? [];
   if (inner === undefined) throw new Error(`Cannot apply the patch: the name ${text} has no closing quotation mark`);

@@ -12,8 +12,8 @@ const MAX_LINE = 120;
 /** A character has at least one byte, so a text of 16 MiB has at most this many characters. */
 const MAX_TEXT = 16 << 20;
 
-/** If `old` is missing or, without `all`, not unique, rejects with Error that has advice. U+FFFD in the edit matches a
- * byte that is not UTF-8, because readers of the file see this character. */
+/** Rejects with Error if `old` is missing or, without `all`, not unique. U+FFFD in the edit matches a byte that is not
+ * UTF-8. */
 export async function replaceText(
   whole: string,
   edit: TextReplacement,
@@ -59,8 +59,7 @@ function withEndsOf(text: string, at: number, lines: string): string {
   return end > 0 && text[end - 1] === "\r" ? lines.replaceAll("\n", "\r\n") : lines;
 }
 
-/** Models write line feeds. If a file with CRLF does not contain the old text, Vis therefore converts both texts of the
- * edit to CRLF. */
+/** Models write line feeds, so Vis converts the edit to CRLF if a file with CRLF does not contain the old text. */
 async function placesOf(
   text: string,
   edit: TextReplacement,
@@ -89,7 +88,7 @@ function excerpt(text: string): string {
   return JSON.stringify(shorten(line, MAX_LINE));
 }
 
-/** The worst case of the engine's own search is the product of the two lengths, so longer texts need another search. */
+/** The worst case of the engine's own search is the product of the two lengths. */
 const MAX_PRODUCT = 20_000_000;
 const SLICE = 1 << 15;
 const MAX_PLACES = 1_000_000;
@@ -131,7 +130,6 @@ function tooMany(path: string): RangeError {
   );
 }
 
-/** The table has, for each prefix of the part, how much of the part still matches (Knuth-Morris-Pratt). */
 async function fallbackOf(part: string, pace: Pace): Promise<Int32Array> {
   const table = new Int32Array(part.length);
   for (let at = 1, length = 0; at < part.length; at++) {
@@ -149,7 +147,7 @@ const CHECK_EVERY = 4_096;
 const MAX_COMPARED = 2_000;
 const MAX_HINT = 120;
 
-/** The hint shows the nearest line and its first different character. Returns "" if no line is similar. */
+/** Returns "" if no line is similar. */
 async function nearestPlace(
   text: string,
   old: string,
@@ -171,7 +169,7 @@ async function nearestPlace(
   return `${first}; line ${start + by + 1} ${kind}${difference(own, found, { isWhole: by > 0 })}`;
 }
 
-/** The first and the last line may be a part of a line. */
+/** The old text may begin and end within a line. */
 function isIn(
   found: string | undefined,
   line: string,
@@ -213,8 +211,8 @@ async function nearestStart(
   return best === null ? null : { lines, start: best };
 }
 
-/** The score counts the characters that two lines share at their beginning and end. A line that equals or contains the
- * other scores higher. */
+/** Counts the characters that two lines share at their beginning and end. A line that equals or contains the other line
+ * scores higher. */
 function likeness(line: string, other: string): number {
   if (line === other) return other.length + 2;
   if (line.includes(other)) return other.length + 1;
@@ -296,7 +294,6 @@ function named([char, next]: readonly string[]): string {
   return `${isSeen ? `${char} (${code(char)})` : code(char)}${more}`;
 }
 
-/** Characters that look alike become the same. */
 function squeezed(line: string): string {
   return line.slice(0, MAX_COMPARED).normalize("NFC").toLowerCase().replace(/[\u2018\u2019\u201a\u00b4]/g, "'")
     .replace(/[\u201c\u201d\u201e]/g, '"').replace(/[\u2010-\u2014\u2212]/g, "-").replace(/\u2026/g, "...")

@@ -1,6 +1,6 @@
 const MAX_DIFF = 64 * 1024;
 const CONTEXT = 3;
-/** A list of lines costs many times the bytes of a short line, so the lines of both texts together have a limit. */
+/** A list of lines costs many times the bytes of a short line. */
 const MAX_LINES = 500_000;
 
 interface DiffTexts {
@@ -8,8 +8,8 @@ interface DiffTexts {
   readonly after: string | null;
 }
 
-/** The diff has three lines of context, and is empty if the texts are equal. If the texts differ too much, the diff
- * shows the changed region as a whole. If the diff is too long, its last line counts the omitted lines. */
+/** If the texts differ too much, the diff shows the changed region as a whole. If the diff is too long, its last line
+ * counts the omitted lines. */
 export async function unifiedDiff(path: string, { before, after }: DiffTexts): Promise<string> {
   if (before === after) return "";
   const head = [
@@ -28,7 +28,7 @@ export async function unifiedDiff(path: string, { before, after }: DiffTexts): P
   return bounded(text);
 }
 
-/** A prefix would hide the folder of a path that leaves the workspace, so such a path has none. */
+/** A prefix would hide the folder of a path that leaves the workspace. */
 export function nameInDiff(side: "a" | "b", path: string): string {
   return path.startsWith("../") ? path : `${side}/${path}`;
 }
@@ -75,7 +75,6 @@ interface Lines {
   readonly ended: boolean;
 }
 
-/** A last line without a line feed differs from the same line with a line feed. */
 function linesOf(text: string): Lines {
   const lines = text.split("\n");
   const ended = lines.at(-1) === "";
@@ -118,7 +117,7 @@ function hunkLines(hunk: readonly LineChange[], a: Lines, b: Lines): readonly st
   return [`@@ -${span(from, to)} +${span(newFrom, newTo)} @@`, ...body];
 }
 
-/** An empty span refers to the line before it. */
+/** An empty span has the number of the line before it. */
 function span(from: number, to: number): string {
   if (to - from === 1) return `${from + 1}`;
   return `${to > from ? from + 1 : from},${to - from}`;
@@ -137,7 +136,6 @@ function bounded(text: string): string {
   return `${kept}\n… ${rest.length} characters of the diff left out, with ${counts(added ?? 0, removed ?? 0)}\n`;
 }
 
-/** The ends `to` and `newTo` are exclusive. */
 interface LineChange {
   readonly from: number;
   readonly to: number;
@@ -145,11 +143,10 @@ interface LineChange {
   readonly newTo: number;
 }
 
-/** The time grows with the square of the distance, so texts above this limit count as entirely different. */
+/** The time grows with the square of the distance. */
 const MAX_DISTANCE = 1_000;
 
-/** The changes are minimal and in order. Lists that differ too much count as changed from the first different line to
- * the last. */
+/** If the lists differ too much, the result is one change from the first different line to the last. */
 export async function lineChanges(a: readonly string[], b: readonly string[]): Promise<readonly LineChange[]> {
   const shorter = Math.min(a.length, b.length);
   let head = 0;

@@ -10,8 +10,7 @@ export interface FoundDefinition {
   readonly others?: readonly number[];
 }
 
-/** `sought` is a name, or a line in a function or class. The definition includes the comments and decorators before it.
- * Brackets, indentation and keywords decide, so that one search serves many languages. Rejects with Error if no
+/** Brackets, indentation and keywords decide, so that one search serves many languages. Rejects with Error if no
  * definition fits. */
 export async function findDefinition(
   context: FsContext,
@@ -76,7 +75,6 @@ function kindsOf(name: string): readonly (readonly [kind: Kind, pattern: RegExp]
   return kinds.map(([kind, pattern]) => [kind, new RegExp(pattern, "u")]);
 }
 
-/** "called" means a line that could be a call. */
 type Kind = "named" | "called" | "value" | "made";
 
 const ANY = kindsOf(WORD);
@@ -128,7 +126,6 @@ class SourceLines {
     return found.filter(isOwned).map(({ span }) => span);
   }
 
-  /** If no function or class is around the line, the result is the innermost call with a function around it. */
   around(sought: number): readonly Span[] {
     if (sought > this.#lines.length) return [];
     const within = (line: number): Span | null => {
@@ -181,7 +178,7 @@ class SourceLines {
     return found?.[0] ?? null;
   }
 
-  /** Returns whether the span is a call such as `run(() => {` to `});`, which looks like a method. */
+  /** A call such as `run(() => {` to `});` looks like a method. */
   #isCall({ to }: Span): boolean {
     return /\)\s*[;,]?\s*$/.test(this.#code[to - 1] ?? "");
   }
@@ -253,7 +250,7 @@ class SourceLines {
   }
 }
 
-/** Single quotes enclose texts of any length in these languages. */
+/** In these languages, single quotes enclose texts of any length. */
 const LONG_QUOTES =
   /\.(?:[cm]?[jt]sx?|vue|svelte|php|dart|pyi?|pyx|rb|rake|lua|sh|bash|pl|pm|groovy|gradle|r|jl|nim|sql)$/i;
 const HASH_COMMENTS =

@@ -129,7 +129,7 @@ interface LineRange {
   readonly encoding: string | undefined;
 }
 
-/** The memory holds only the result and one chunk, because the file may be large. */
+/** The file may be large, so the memory holds the result and one chunk. */
 async function readLines(file: OpenFile, range: LineRange): Promise<Uint8Array> {
   const { from, to, place } = range;
   const kept: Uint8Array[] = [];
@@ -155,7 +155,7 @@ async function readLines(file: OpenFile, range: LineRange): Promise<Uint8Array> 
   return withoutLineEnd(Buffer.concat(kept));
 }
 
-/** `line` is the number of the chunk's first line, and in the result the number of the next chunk's first line. */
+/** `line` is the number of the first line of the chunk, and in the result of the next chunk. */
 function cutLines(
   chunk: Uint8Array,
   { line, from, to }: { readonly line: number; readonly from: number; readonly to: number },
@@ -203,7 +203,6 @@ type ReadEntry = { readonly path: string; readonly text: string } | {
 const MAX_FILES = 5_000;
 const MAX_TOTAL = 16 * 1024 * 1024;
 
-/** An entry for an unreadable file has the reason instead of the text. */
 export async function readFiles(
   context: FsContext,
   wanted: string | readonly string[],

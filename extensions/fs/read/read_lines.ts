@@ -21,10 +21,9 @@ const ENOUGH_BYTES = 4 << 20;
 const MAX_LINE_BYTES = 16 << 20;
 const CHUNK = 256 * 1024;
 const LINE_FEED = 10;
-/** This number of bytes is enough to detect the encoding. */
 const HEAD = 64 * 1024;
 
-/** The size of the file does not affect the memory use. */
+/** The memory use does not depend on the size of the file. */
 export async function readLines(
   context: FsContext,
   path: string,

@@ -8,8 +8,8 @@ import { type Facts, fromTop, type OpenFile, sha256Of, sizeText } from "../tree/
 export const MAX_READ_BYTES = 1024 * 1024;
 const CHUNK = 1024 * 1024;
 
-/** The caller closes the file. Rejects with Error for a missing or unreadable file, for another kind of entry, and if
- * the user refuses a secret file. With `isChange`, the question about a secret file waits for its new text. */
+/** The caller closes the file. Rejects with Error for an unreadable entry, and if the user refuses a secret file. With
+ * `isChange`, the question may wait for the new text. */
 export async function openFile(
   context: FsContext,
   { place, action, isChange = false }: {
@@ -43,7 +43,6 @@ export async function openFile(
   }
 }
 
-/** `readWhole` could not read the file, which is too large or grew meanwhile. */
 export function tooLarge(
   cannot: string,
   { size, most, by }: { readonly size: number; readonly most: number; readonly by: string },
@@ -54,7 +53,7 @@ export function tooLarge(
   return new RangeError(`${cannot}: ${reason}`);
 }
 
-/** The file had `size` bytes at first. Returns null if `size` is above `most` or the file has grown. */
+/** `size` is the size at the beginning. Returns null if `size` is above `most` or the file has grown. */
 export async function readWhole(
   file: OpenFile,
   { size, most, signal }: { readonly size: number; readonly most: number; readonly signal: AbortSignal | undefined },
@@ -79,8 +78,8 @@ interface Text {
   readonly size?: number;
 }
 
-/** Without `encoding`, the bytes decide the encoding. A note tells the model about a guess and about invalid bytes.
- * Throws Error for a binary file. */
+/** Without `encoding`, the bytes decide. Notes a guess or invalid bytes for the model. Throws Error for a binary
+ * file. */
 export function textOf(
   context: FsContext,
   bytes: Uint8Array,
@@ -129,8 +128,7 @@ export function rememberFile(
   });
 }
 
-/** Returns whether a file may have keys without an approval for the conversation or the workspace to read it. Returns
- * false for a text that the conversation itself wrote. */
+/** Returns whether Vis would have to ask the user before a read of the file. */
 export async function isHiddenSecret(context: FsContext, place: SecretFile["place"]): Promise<boolean> {
   return await needsQuestion(context, { place, action: "read" });
 }
@@ -159,9 +157,8 @@ export function isOwnText(
   return known !== null && known.isOwn && known.mtime === info.modified && known.size === info.size;
 }
 
-/** Vis asks unless an approval for the conversation or the workspace allows the call. With `isOther`, the call reveals
- * another text than the present one, so Vis asks even if the conversation wrote the file. Rejects with Error if the
- * user refuses or Vis cannot ask. */
+/** With `isOther`, the call reveals another text than the present text. Rejects with Error if the user refuses or Vis
+ * cannot ask. */
 export async function askForSecret(
   context: FsContext,
   file: SecretFile & { readonly isOther?: boolean },
@@ -203,8 +200,7 @@ async function askAbout({ approve }: FsContext, file: SecretFile, shown: string 
   );
 }
 
-/** Vis stores questions and sends them to channels, so a question contains no old line of the file. The user must see a
- * change, so an approval of reads does not allow changes. */
+/** Vis stores questions and sends questions to channels, so a question contains no old line of the file. */
 function questionAbout({ place, action, isChange = false }: SecretFile, shown: string | null = null) {
   const change = shown === null || shown === "" ? "" : `. The change:\n${shown}`;
   return {

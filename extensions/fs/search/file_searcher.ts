@@ -6,7 +6,7 @@ import { decodeText, type Pace } from "@vis/extension";
 import { clearTimeout, setTimeout } from "node:timers";
 
 export interface HitTaker {
-  /** Vis only counts further hits. */
+  /** Vis counts further hits without keeping them. */
   readonly most: number;
   readonly full: boolean;
   /** Returns false when the search needs no more hits. */
@@ -29,7 +29,6 @@ interface Candidate {
 
 const MESSAGE_CHARS = 256 * 1024, AHEAD = 8;
 
-/** If the pattern could block the main loop for too long, a worker searches. */
 export class FileSearcher implements Disposable {
   readonly #options: FileSearchOptions;
   readonly #matcher: LineMatcher;
@@ -40,7 +39,6 @@ export class FileSearcher implements Disposable {
   readonly #tree: Tree & Disposable;
   readonly #buffer = new Uint8Array(PIECE_BYTES + 1);
 
-  /** Throws like `LineMatcher`. */
   constructor(context: FsContext, options: FileSearchOptions) {
     const { pattern, match, around, tally } = options;
     this.#options = options;
@@ -69,7 +67,7 @@ export class FileSearcher implements Disposable {
     });
   }
 
-  /** The link reads files while the worker searches earlier ones, and hits still arrive in order. */
+  /** The link reads files while the worker searches, and hits still arrive in order. */
   async #sent({ path, real }: Candidate, worker: SearchWorkerLink): Promise<ScanOutcome> {
     const { tally, pace } = this.#options;
     let isOpen = false;
@@ -117,21 +115,19 @@ type ScanOutcome = "searched" | "binary" | "unreadable";
 interface ScanOptions {
   readonly buffer: Uint8Array<ArrayBuffer>;
   readonly pace: Pace;
-  /** The text ends at a line ending, unless a line is longer than the buffer, and the last text may be empty. Returns
-   * false when the search needs no more text. */
+  /** The text ends at a line ending, unless a line is longer than the buffer. Returns false when the search needs no
+   * more text. */
   readonly take: (text: string, isLast: boolean) => Promise<boolean>;
 }
 
-/** Up to this size, a file is one piece, so that reading and searching detect the encoding from the same bytes. Vis
- * decodes the pieces of a larger file one by one. */
+/** A file up to this size is one piece, so that reading and searching detect the encoding from the same bytes. */
 const PIECE_BYTES = 1024 * 1024;
 /** This number of bytes shows whether the encoding has two bytes for each character. */
 const HEAD_BYTES = 64 * 1024;
 const READ_BYTES = 256 * 1024;
 const LINE_FEED = 10;
 
-/** A piece has whole lines, unless a line is longer than the buffer. The outcome is "unreadable" for a file that the
- * tree cannot open. */
+/** Returns "unreadable" for a file that the tree cannot open or read. */
 export async function scanFile(tree: Tree, path: string, { buffer, pace, take }: ScanOptions): Promise<ScanOutcome> {
   let file: OpenFile;
   try {
@@ -150,7 +146,7 @@ export async function scanFile(tree: Tree, path: string, { buffer, pace, take }:
       const count = readOr(opened, into);
       if (count === null) return "unreadable";
       used += count;
-      // If a read ends at the size that the file had when it was opened, this read is the last one.
+      // If a read ends at the size that the file had at its opening, this read is the last read.
       isLast = count === 0 || first && count < into.length && used === opened.facts.size;
     }
     const bytes = buffer.subarray(0, used);
@@ -164,7 +160,6 @@ export async function scanFile(tree: Tree, path: string, { buffer, pace, take }:
   }
 }
 
-/** Returns null if the system cannot read the file, as for a damaged file and some files of /proc. */
 function readOr(file: OpenFile, into: Uint8Array<ArrayBuffer>): number | null {
   try {
     return file.read(into);
@@ -178,7 +173,6 @@ function wideEncodingOf(bytes: Uint8Array): string | undefined {
   return encoding.startsWith("utf-16") ? encoding : undefined;
 }
 
-/** Returns the end of the last line. A longer line ends between two characters. */
 function endOfLines(bytes: Uint8Array, wide: string | undefined): number {
   if (wide === undefined) {
     const end = bytes.lastIndexOf(LINE_FEED) + 1;
@@ -201,7 +195,7 @@ interface Waiting {
   readonly reject: (reason: unknown) => void;
 }
 
-/** `dispose` keeps one idle worker for the next search, and ends a worker that is busy or not needed. */
+/** `dispose` keeps one idle worker for the next search, and ends a busy or additional worker. */
 class SearchWorkerLink implements Disposable {
   static #idle: { readonly worker: Worker; readonly timer: ReturnType<typeof setTimeout> } | null = null;
 
@@ -226,8 +220,7 @@ class SearchWorkerLink implements Disposable {
     if (!this.#ended) this.#worker.postMessage(order);
   }
 
-  /** Replies arrive in the order of the messages. When the signal aborts, rejects with the signal's reason and ends the
-   * worker, even a busy one. */
+  /** Replies arrive in the order of the messages. If the signal aborts, rejects with its reason and ends the worker. */
   send(order: SearchOrder & { readonly type: "pieces" }): Promise<SearchReply> {
     const { promise, resolve, reject } = Promise.withResolvers<SearchReply>();
     if (this.#ended) reject(this.#ended.reason);
@@ -272,7 +265,6 @@ class SearchWorkerLink implements Disposable {
   }
 }
 
-/** From source, the worker is a separate module. In the executable, the worker is next to the chunk with this code. */
 function startWorker(): Worker {
   const file = import.meta.url.endsWith(".ts") ? "./search_worker.ts" : "./search_worker.js";
   return new Worker(new URL(file, import.meta.url), { type: "module", deno: { permissions: "none" } });

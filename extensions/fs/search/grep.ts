@@ -23,7 +23,7 @@ const MAX_CONTEXT = 200;
 
 export type CountOptions = Omit<GrepOptions, "context" | "limit">;
 
-/** Without a limit, rejects with RangeError if more than DEFAULT_HITS lines match. */
+/** Without a limit, rejects with RangeError if more than `DEFAULT_HITS` lines match. */
 export async function grep(context: FsContext, pattern: string, options: GrepOptions = {}): Promise<Hit[]> {
   const pace = new Pace(context.signal);
   const tally = new HitTally(options.limit);
@@ -89,7 +89,7 @@ interface Candidate {
   readonly named: boolean;
 }
 
-/** A skipped path is an error only if it is the only path, or if every path failed. */
+/** A skipped path is an error if it is the only path, or if every path failed. */
 class Unsearched {
   readonly #note: FsContext["note"];
   readonly #paths: number;
@@ -233,8 +233,7 @@ class HitTally {
     this.#files.add(path);
   }
 
-  /** A cut list looks like a complete list, so more hits than the default limit throw RangeError if the caller gave no
-   * limit. */
+  /** A cut list looks like a complete list, so more hits than the default limit are an error. */
   hits(): Hit[] {
     if (this.#limit !== undefined || this.#more === 0) return this.#kept;
     const all = this.#kept.length + this.#more;

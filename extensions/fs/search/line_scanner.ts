@@ -131,7 +131,7 @@ export interface MatchOptions {
 }
 
 const MAX_PATTERN = 2_000, SHOWN_PATTERN = 200;
-/** The worst-case time for each character grows with the states of a compiled pattern. */
+/** The worst-case time for a character grows with the states of a compiled pattern. */
 const MAX_PROGRAM = 2_000;
 /** With up to this number of states, 64 KB take at most a few milliseconds. */
 const LIGHT_PROGRAM = 24;
@@ -139,17 +139,16 @@ const LIGHT_TEXT = 64;
 const BEYOND = /\(\?<?[=!]|\\[1-9]|\\k</;
 const PLAIN = /^[\w\s"'`/:;,=<>@#%&!~-]+$/;
 
-/** RE2's algorithm needs no backtracking, so the time is linear in the length of a line. */
+/** RE2 needs no backtracking, so the time is linear in the length of a line. */
 export class LineMatcher {
   readonly #plain: string | null;
   readonly #expression: RE2JS;
   /** The value is false if the pattern depends on the edges of a line. */
   readonly #wholeTextTells: boolean;
-  /** Every match contains one of these texts. The list is empty if the pattern implies no text. */
   readonly #needed: readonly string[];
 
-  /** Throws SyntaxError for unsupported syntax, and RangeError for a pattern that is empty, has line ends or is too
-   * large. */
+  /** Throws SyntaxError for unsupported syntax, and RangeError for a pattern that is empty, too large or has line
+   * ends. */
   constructor(pattern: string, { ignoreCase = false, literal = false }: MatchOptions) {
     if (pattern === "") throw new RangeError('Cannot search for "": the pattern is empty; ".*" matches all lines');
     if (/[\r\n]/.test(pattern)) {
@@ -164,12 +163,11 @@ export class LineMatcher {
     this.#wholeTextTells = literal || !/\$|\\[AzZ]|\(\?[A-Za-z]*-/.test(pattern);
   }
 
-  /** Returns whether the pattern could block the main loop for too long. The time for a piece grows with its states. */
   get isHeavy(): boolean {
     return this.#plain === null ? this.#expression.programSize() > LIGHT_PROGRAM : this.#plain.length > LIGHT_TEXT;
   }
 
-  /** If the result is false, no line of the text matches. If it is true, a line may match. */
+  /** If the result is false, no line of the text matches. If the result is true, a line may match. */
   mayMatchIn(text: string): boolean {
     if (this.#plain !== null) return text.includes(this.#plain);
     if (this.#needed.length > 0 && !this.#needed.some((one) => text.includes(one))) return false;
@@ -216,8 +214,7 @@ function oneShown(pattern: string): string {
   return shorten(pattern, SHOWN_PATTERN);
 }
 
-/** Every match contains one of these texts, one for each alternative of the pattern. Returns [] if an alternative has
- * no such text. */
+/** A match contains at least one of these texts. Returns [] if an alternative of the pattern implies no text. */
 function neededTexts(pattern: string): readonly string[] {
   if (/\(\?(?![:P<])|\\Q/.test(pattern)) return [];
   const found: string[] = [];

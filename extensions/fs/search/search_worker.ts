@@ -1,7 +1,6 @@
-/** The worker has no permissions and sees only the text of files. */
+/** The worker has no permissions and sees only patterns and the text of files. */
 import { type Hit, LineMatcher, LineScanner, type MatchOptions } from "./line_scanner.ts";
 
-/** Pieces of one file arrive in order. */
 export interface SearchPiece {
   readonly path: string;
   readonly text: string;
@@ -37,7 +36,7 @@ class Search {
   #scanner: LineScanner | null = null;
   #found: { hits: FileHits["hits"][number][]; more: number } = { hits: [], more: 0 };
 
-  /** A message waits for earlier messages, and the next message may arrive meanwhile. */
+  /** The order of messages is the order of replies, because a message waits for earlier messages. */
   take(order: SearchOrder): Promise<SearchReply | null> {
     const reply = this.#earlier.then(() => this.#take(order));
     this.#earlier = reply;
@@ -60,7 +59,6 @@ class Search {
     return found;
   }
 
-  /** Returns null if more pieces follow or the file has no hits. */
   async #search({ path, text, last }: SearchPiece): Promise<FileHits | null> {
     const scanner = this.#scanner ??= this.#scannerOf(path);
     await scanner.push(text, NO_PACE);

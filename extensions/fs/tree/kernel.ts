@@ -1,6 +1,6 @@
 import { nameBytes, nameText } from "./tree.ts";
 
-/** Linux system calls go through libc's `syscall`. Calls with the same types of arguments share a declaration. */
+/** Declarations of libc's `syscall` differ by the types of their arguments. */
 const SYMBOLS = {
   openat2: { name: "syscall", parameters: ["i32", "i32", "buffer", "buffer", "i32"], result: "i32" },
   statx: { name: "syscall", parameters: ["i32", "i32", "buffer", "i32", "u32", "buffer"], result: "i32" },
@@ -13,7 +13,7 @@ const SYMBOLS = {
   fsetxattr: { name: "syscall", parameters: ["i32", "i32", "buffer", "buffer", "i32", "i32"], result: "i32" },
   allocate: { name: "syscall", parameters: ["i32", "i32", "i32", "i64", "i64"], result: "i64" },
   numbers: { name: "syscall", parameters: ["i32", "i32", "u32", "u32"], result: "i32" },
-  /** This call waits for the disk, so it runs on another thread. */
+  /** The call waits for the disk, so it runs on another thread. */
   fdatasync: { parameters: ["i32"], result: "i32", nonblocking: true },
   errno: { name: "__errno_location", parameters: [], result: "pointer" },
 } as const;
@@ -80,7 +80,6 @@ const AT_SYMLINK_NOFOLLOW = 0x100;
 const AT_EMPTY_PATH = 0x1000;
 const STATX_BASIC = 0x7ff, STATX_BASIC_AND_BIRTH = 0xfff;
 const STATX_BYTES = 256;
-/** UNLINKED is RESOLVE_NO_MAGICLINKS and RESOLVE_NO_SYMLINKS. BENEATH adds RESOLVE_BENEATH. */
 const UNLINKED = 0x02n | 0x04n, BENEATH = UNLINKED | 0x08n;
 const HOW_BYTES = 24;
 /** The kernel accepts paths below 4,096 bytes, and a UTF-16 unit can take three bytes. */
@@ -114,8 +113,7 @@ const REASONS: Readonly<Record<number, string>> = {
 
 const terminated = (text: string): Bytes => nameBytes(`${text}\0`);
 
-/** `open` and `openBelow` stay below their folder, even if other processes change names meanwhile. Other calls with a
- * folder take a single name. */
+/** `open` and `openBelow` stay below their folder, even if another process renames folders at the same time. */
 export class Kernel {
   static #shared: Kernel | null | undefined;
 
@@ -126,12 +124,11 @@ export class Kernel {
   readonly #stat = new DataView(new ArrayBuffer(STATX_BYTES));
   readonly #statBytes = new Uint8Array(this.#stat.buffer);
 
-  /** Callers use `shared` instead of the constructor. */
   constructor() {
     this.#symbols = Deno.dlopen("libc.so.6", SYMBOLS).symbols;
   }
 
-  /** Returns null on systems without Linux 5.6 (openat2) or without libc.so.6. */
+  /** Returns null on systems without openat2 (Linux 5.6) or without libc.so.6. */
   static shared(): Kernel | null {
     if (Kernel.#shared === undefined) Kernel.#shared = Kernel.#load();
     return Kernel.#shared;
@@ -153,7 +150,6 @@ export class Kernel {
     return this.#open(AT_FDCWD, path, { flags: OPEN.path | OPEN.folder, resolve: UNLINKED });
   }
 
-  /** `root` is the folder's real path. */
   openBelow(root: string, path: string, { flags }: { readonly flags: number }): number {
     const whole = path === "." ? root : `${root}/${path}`;
     // In a path without links, only `..` can lead out of the folder.
@@ -212,7 +208,6 @@ export class Kernel {
     }
   }
 
-  /** The name ends with NUL. For a missing entry, `into` stays unchanged. */
   stamp(folder: number, name: Bytes, into: Float64Array, at: number): void {
     const bytes = this.#statBytes, stat = this.#stat;
     const code = this.#symbols.statx(this.#calls.statx, folder, name, AT_SYMLINK_NOFOLLOW, STATX_BASIC, bytes);
@@ -294,7 +289,6 @@ export class Kernel {
     return this.#symbols.mode(this.#calls.faccessat, folder, terminated("."), W_OK_AND_X_OK) === 0;
   }
 
-  /** Throws Error if the disk lacks the room. */
   reserve(descriptor: number, size: number): void {
     const done = this.#symbols.allocate(this.#calls.fallocate, descriptor, KEEP_SIZE, 0n, BigInt(size));
     const code = done < 0n ? this.#errno() : 0;
@@ -315,7 +309,6 @@ export class Kernel {
     return this.#symbols.numbers(this.#calls.fchown, descriptor, uid, gid) === 0;
   }
 
-  /** Returns whether some process has locked the file. For a link, its target counts. */
   isLocked(path: string): boolean {
     const file = this.#open(AT_FDCWD, path, { flags: 0, resolve: 0n });
     try {
@@ -325,7 +318,7 @@ export class Kernel {
     }
   }
 
-  /** Returns null if the system allows no more lists of events. */
+  /** Returns null if the system allows no further list of events. */
   openEvents(): number | null {
     const at = this.#symbols.numbers(this.#calls.inotify_init1, OPEN.closeOnExec | OPEN.nonBlocking, 0, 0);
     return at < 0 ? null : at;

@@ -20,21 +20,21 @@ const ENTRY_KINDS: Readonly<Record<number, Facts["kind"]>> = { 8: "file", 4: "di
 const RENAME_NOREPLACE = 1;
 const NEW_FILE = 0o666, NEW_FOLDER = 0o777;
 const LIST_BYTES = 64 * 1024;
-/** New contents must not run as another user because the old contents did, so set-id bits are absent. */
+/** New contents must not run with the rights of another user, so set-id bits are absent. */
 const PLAIN_MODE = 0o777;
 const WRITE_BYTES = 1024 * 1024;
 const ENTRY_HEAD = 19;
 const MOUNT_ROOT = 0x2000;
 const IS_ROOT = Deno.build.os !== "windows" && Deno.uid() === 0;
-/** The system sets these attributes on a new file, or a new file must not have them. */
+/** The system sets some of these attributes on a new file, and the others must not pass to new contents. */
 const SET_BY_SYSTEM = new Set(["security.selinux", "security.capability", "security.ima", "security.evm"]);
 
-/** openat2 (RESOLVE_BENEATH, no links) keeps a concurrent rename or link from leading a path outside. */
+/** openat2 keeps a concurrent rename or link from leading a path outside. */
 export class KernelTree implements Tree, Disposable {
   readonly #kernel: Kernel;
   readonly #top: string;
   readonly below: string;
-  /** The descriptor is null if each call opens the root. */
+  /** Null means that each call opens the root. */
   readonly #held: number | null;
 
   constructor(kernel: Kernel, top: string, { below = "", isHeld = false } = {}) {
@@ -243,7 +243,7 @@ class KernelFolder extends KernelEntry implements OpenFolder {
     }
   }
 
-  /** If root creates a file in the folder of another user, as in a container, the file belongs to this user. */
+  /** If root creates a file in the folder of another user, the file must belong to this user. */
   get #ownerOfNew(): NonNullable<NewFile["owner"]> | null {
     const { uid, gid } = this.facts;
     return IS_ROOT && uid !== 0 ? { uid, gid } : null;
@@ -301,7 +301,7 @@ function listOf(kernel: Kernel, { at, path }: { readonly at: number; readonly pa
   return found;
 }
 
-/** Some file systems do not return kinds with names, so this asks the system. */
+/** Some file systems do not return the kind with the name. */
 function kindOf(kernel: Kernel, at: number, name: string): Facts["kind"] {
   return orNull(() => factsOf(kernel.stat(at, name)).kind) ?? "other";
 }

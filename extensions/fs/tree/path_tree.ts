@@ -16,7 +16,7 @@ import { closeSync, readSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 
 /** Systems without openat2 need this tree. A program that replaces a folder with a link after the check can lead a path
- * outside, as docs/extend/functions/fs.md explains. */
+ * outside. */
 export class PathTree implements Tree, Disposable {
   readonly #top: string;
   readonly below: string;
@@ -42,7 +42,7 @@ export class PathTree implements Tree, Disposable {
   }
 
   open(path: string): OpenFile {
-    // Facts that are older than the text make a change fail, if another program replaces the file meanwhile.
+    // Facts that are older than the text make a later change fail if another program replaced the file.
     const real = this.#unlinked(path), info = Deno.lstatSync(real), file = openPlainFile(real);
     if (file === null) {
       throw info.isFile
@@ -102,14 +102,13 @@ export class PathTree implements Tree, Disposable {
     return folder;
   }
 
-  /** Throws if the path itself is a link. */
+  /** Throws `FilesystemLoop` if the path itself or a folder in it is a link. */
   #unlinked(path: string): string {
     const real = this.#real(path);
     if (lookAt(real)?.kind === "link") throw new Deno.errors.FilesystemLoop(`${path} is a link`);
     return real;
   }
 
-  /** Throws `FilesystemLoop` if a folder in the path is a link. */
   #real(path: string): string {
     return this.#realFromTop(fromTop(this, path));
   }

@@ -5,7 +5,6 @@ import { posix } from "node:path";
 export interface Facts {
   readonly kind: "file" | "dir" | "link" | "other";
   readonly size: number;
-  /** The time is in milliseconds since the epoch. */
   readonly modified: number;
   readonly mode: number;
   readonly uid: number;
@@ -38,12 +37,10 @@ export interface OpenFile extends Disposable {
   readonly facts: Facts;
   read(into: Uint8Array<ArrayBuffer>): number;
   seek(to: number): void;
-  /** Returns undefined if the file has no attributes that a new file could get, or if the tree cannot read
-   * attributes. */
+  /** Returns undefined without attributes that a new file could get, or if the tree cannot read attributes. */
   attributes(): Attributes | undefined;
 }
 
-/** The attributes include an access list. Values are in Base64. */
 export type Attributes = Readonly<Record<string, string>>;
 
 export interface NewFile {
@@ -54,7 +51,7 @@ export interface NewFile {
   readonly attributes?: Attributes | undefined;
 }
 
-/** An open folder stays the same if its name changes. Names are single parts of a path. The methods follow no links. */
+/** Renaming an open folder does not affect the object. A name is one part of a path. The methods follow no links. */
 export interface OpenFolder extends Disposable {
   readonly facts: Facts;
   look(name: string): Facts | null;
@@ -63,34 +60,33 @@ export interface OpenFolder extends Disposable {
   /** Returns whether a replacement is impossible, or would lose names, an owner, an access list, extended attributes or
    * a mount. */
   staysInPlace(name: string): boolean;
-  /** After an error or a kill, the file may have a part of both contents. When `overwrite` resolves, the bytes are on
+  /** After an error or a kill, the file may have parts of both contents. When `overwrite` resolves, the bytes are on
    * the disk. */
   overwrite(name: string, file: Pick<NewFile, "bytes" | "mode">): Promise<void>;
   makeLink(name: string, target: string): void;
   makeFolder(name: string, mode?: number): void;
-  /** The rename replaces an existing entry of the new name. With `keep`, it throws `AlreadyExists` instead. */
+  /** The rename replaces an existing entry of the new name. With `keep`, the rename throws `AlreadyExists`. */
   rename(name: string, to: { readonly folder: OpenFolder; readonly name: string; readonly keep?: boolean }): void;
   remove(name: string): void;
-  /** Throws if the folder is not empty. */
   removeFolder(name: string): void;
 }
 
-/** Paths are relative to the workspace, which is ".", and begin with `..` only in the repository around it. For a path
- * that has become a link, methods throw `FilesystemLoop`. Common errors of the system have classes of `Deno.errors`. */
+/** Paths are relative to the workspace, which is ".". A path outside of the workspace begins with `..`. For a path that
+ * has become a link, methods throw `FilesystemLoop`. */
 export interface Tree {
-  /** The path is "" if the workspace is the root or in no repository. */
+  /** Path of the workspace in its repository, or "" if the workspace is the root or in no repository. */
   readonly below: string;
   look(path: string): Facts | null;
-  /** Returns null unless no part of the path is a link and the entry has no other path. Does not throw. */
+  /** Returns null if the entry is missing, a part of the path is a link, or the path may not be the entry's only
+   * path. */
   lookUnlinked(path: string): Facts | null;
   open(path: string): OpenFile;
-  /** The order is arbitrary. Throws `FolderTooLarge` for a folder with more than MAX_NAMES entries. */
+  /** The order is arbitrary. Throws `FolderTooLarge` for a folder with more than `MAX_NAMES` entries. */
   entries(path: string): readonly FolderEntry[];
   readLink(path: string): string;
-  /** Each name ends with NUL. `into` gets `STAMP` numbers for each name, which change with the entry, and zeros for a
-   * missing entry. A comparison of thousands of entries takes a fraction of the time of `look`. */
+  /** Each name ends with NUL. `into` gets `STAMP` numbers for each name, and zeros for a missing entry. */
   stamps(folder: string, names: readonly Uint8Array<ArrayBuffer>[], into: Float64Array): void;
-  /** `visit` gets every folder from the root down to this folder, and may throw. */
+  /** `visit` gets the folders from the root down to this folder, and may throw. */
   folder(path: string, visit: (folder: OpenFolder) => void): OpenFolder;
   /** The root of the returned tree stays open between calls. */
   held(): Tree & Disposable;
@@ -106,8 +102,8 @@ const ESCAPED = /\ufffd([89A-F][0-9A-F])/g;
 const encoder = new TextEncoder(), decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** On Linux, a name may have any bytes. A byte that is not UTF-8 becomes U+FFFD and two hexadecimal digits
- * (`caf\ufffdE9.txt`), and `nameBytes` restores it. */
+/** A byte that is not UTF-8 becomes U+FFFD and two hexadecimal digits (`caf\ufffdE9.txt`), and `nameBytes` restores the
+ * byte. */
 export function nameText(bytes: Uint8Array): string {
   let text: string;
   try {
@@ -116,7 +112,6 @@ export function nameText(bytes: Uint8Array): string {
   } catch {
     text = decoder.decode(bytes);
   }
-  // If the text has no escapes, the name stays as it is.
   if (sameBytes(nameBytes(text), bytes)) return text;
   return escaped(bytes);
 }
@@ -188,7 +183,6 @@ export function sizeText(bytes: number): string {
   return `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
-/** Throws `FilesystemLoop` if the path leads out of the tree. */
 export function fromTop({ below }: Pick<Tree, "below">, path: string): string {
   if (!path.startsWith("..")) return below === "" ? path : path === "." || path === "" ? below : `${below}/${path}`;
   const whole = posix.join(below, path);

@@ -4,20 +4,19 @@ const MAX_PATTERN = 1_000;
 const MAX_PATTERNS = 1_000;
 const MAX_ALTERNATIVES = 256;
 
-/** `*`, `?`, `[a-z]` and `{a,b}` match within a name, `**` across folders, and a leading `!` excludes. Brackets match
- * themselves, because folders have names such as `[id]`. Libraries use backtracking, but this time grows at most with
- * pattern length times path length. */
+/** Brackets match themselves as well, because folders have names such as `[id]`. The time grows at most with pattern
+ * length times path length, while libraries use backtracking. */
 export class GlobMatcher {
   readonly #wanted: readonly (readonly GlobSegment[])[];
   readonly #unwanted: readonly (readonly GlobSegment[])[];
   readonly start: string;
   readonly depth: number;
-  /** If patterns lead out of the workspace, Vis matches them from the root of the repository, and this is the path to
-   * the workspace. */
+  /** If patterns lead out of the workspace, Vis matches paths from the root of the repository. This is the path to the
+   * workspace. */
   readonly #below: string;
 
-  /** Throws RangeError for a pattern that leaves the workspace and the repository around it, and for patterns above the
-   * limits of number and length. */
+  /** Throws RangeError for a pattern that leaves the workspace and the repository around it, and above the limits of
+   * number and length. */
   constructor(patterns: readonly string[], { below }: { readonly below: string } = { below: "" }) {
     if (patterns.length > MAX_PATTERNS) {
       throw new RangeError(
@@ -101,7 +100,6 @@ function innermost(pattern: string): { readonly from: number; readonly to: numbe
   return found ? { from: found.index, to: found.index + found[0].length, parts: (found[1] ?? "").split(",") } : null;
 }
 
-/** The last name is the entry itself, so it does not count. */
 function plainBase(segments: readonly GlobSegment[]): string[] {
   const names: string[] = [];
   for (const segment of segments.slice(0, -1)) {
@@ -164,7 +162,7 @@ export const SEGMENTS: MatchRules<GlobSegment, string> = {
   fits: (segment, name) => segment !== "**" && matchRun(segment, [...name], TOKENS),
 };
 
-/** Trying again only from the newest star is sufficient and prevents exponential time. */
+/** Trying again from the newest star is sufficient and prevents exponential time. */
 export function matchRun<P, I>(pattern: readonly P[], items: readonly I[], rules: MatchRules<P, I>): boolean {
   let p = 0;
   let i = 0;

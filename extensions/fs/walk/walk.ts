@@ -14,7 +14,7 @@ export interface WalkEntry {
 
 interface WalkOptions {
   readonly tree: Tree;
-  /** The folder is below the root, relative, without links; "." is the root. */
+  /** The folder is relative to the root and without links; "." is the root. */
   readonly start: string;
   readonly named?: string;
   readonly all: boolean;
@@ -33,9 +33,8 @@ interface OpenFolder {
   next: number;
 }
 
-/** Entries are sorted by name, folders before their contents. The walk follows no links and skips unreadable folders.
- * The walk is synchronous and yields null after a while without an entry, so that the caller decides when to pause.
- * Throws RangeError above half a million entries, and for a folder that is too large. */
+/** A folder comes before its contents. Yields null after a while without an entry, so that the caller can pause. Throws
+ * RangeError above half a million entries. */
 export function* walk({ tree: from, start, named = start, all, depth }: WalkOptions): Generator<WalkEntry | null> {
   using tree = from.held();
   let count = 0;
@@ -72,14 +71,12 @@ export function* walk({ tree: from, start, named = start, all, depth }: WalkOpti
   }
 }
 
-/** In the workspace `api`, `../api/x` is `x`. */
 export function plainPath({ below }: Pick<Tree, "below">, path: string): string {
   if (!path.startsWith("..")) return path;
   return posix.relative(`/${below}`, posix.join(`/${below}`, path));
 }
 
-/** If the rules ignore the folder itself, the caller named it on purpose, and null means no rules. If the workspace is
- * in an ignored folder, only the rules that apply everywhere and the rules below that folder count. */
+/** Returns null if the rules ignore the start, because the caller named the start on purpose. */
 export function rulesAbove(tree: Tree, start: string): IgnoreRules | null {
   const top = IgnoreRules.of(tree), whole = fromTop(tree, start);
   let rules = top;
@@ -133,7 +130,6 @@ interface RuleSet {
   readonly rules: IgnoreList;
 }
 
-/** The rules are in order, outermost first. The object is immutable, and a deeper folder has another object. */
 export class IgnoreRules {
   readonly #tree: Tree;
   readonly #sets: readonly RuleSet[];
@@ -143,15 +139,12 @@ export class IgnoreRules {
     this.#sets = sets;
   }
 
-  /** These rules apply everywhere: the user's own and the repository's `info/exclude`. `below` adds each
-   * `.gitignore`. */
   static of(tree: Tree, globalLines: readonly string[] = globalIgnoreLines()): IgnoreRules {
     const sets = [{ base: "", rules: new IgnoreList([...ALWAYS, ...globalLines]) }];
     return new IgnoreRules(tree, sets).#with("", `${upTo(tree)}.git/info/exclude`);
   }
 
-  /** The path is relative to the workspace; "" is the workspace. This reads the rules only if `entries` contain a
-   * `.gitignore`. */
+  /** The path is relative to the workspace; "" is the workspace. */
   below(folder: string, entries: readonly FolderEntry[]): IgnoreRules {
     if (!entries.some(({ name, kind }) => name === ".gitignore" && kind === "file")) return this;
     const base = fromTop(this.#tree, folder || ".");
@@ -184,8 +177,7 @@ interface Rule {
 const MAX_RULES = 2_000;
 const MAX_RULE = 500;
 
-/** gitignore(5) defines the lines. The repository supplies the rules, and libraries would use backtracking. The time of
- * this class grows at most with rule length times path length. */
+/** gitignore(5) defines the lines. The repository supplies the rules, so the time must not grow exponentially. */
 export class IgnoreList {
   readonly #rules: readonly Rule[];
 
@@ -235,7 +227,7 @@ function withoutEnd(line: string): string {
   return slashes % 2 === 1 && text.length < line.length ? `${text} ` : text;
 }
 
-/** The file is `core.excludesFile` of the user's git settings, or git's default file. */
+/** Git has a default file if its settings have no `core.excludesFile`. */
 export function globalIgnoreLines(home: string = homedir()): readonly string[] {
   if (home === "") return [];
   const named = ["/.gitconfig", "/.config/git/config"].map((name) => excludesFile(readText(`${home}${name}`), home))

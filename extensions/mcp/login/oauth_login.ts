@@ -47,7 +47,7 @@ export async function loginCommand(
   return 0;
 }
 
-/** The server may be gone from the settings. Resolves with the exit code. */
+/** The settings need not have the server. Resolves with the exit code. */
 export async function logoutCommand(name: string, { print, home }: Place): Promise<number> {
   try {
     const removed = home !== null && await new Logins(home).remove(name);
@@ -72,8 +72,7 @@ const PING = { jsonrpc: "2.0", id: 1, method: "ping" };
 const DONE = "The login was received. Go back to the terminal.";
 const PASTE = "Copy the address of this page into the terminal.";
 
-/** Prints the address of the login, waits until the user has logged in with a browser, and returns the login with its
- * tokens. Rejects with LoginError, or with an error of the library. */
+/** Prints the address, waits until the user has logged in with a browser, and returns the login with its tokens. */
 async function logIn(url: string, { print, ask }: Person): Promise<Login> {
   if (!isSecureUrl(url)) throw new LoginError("Its address does not begin with https, which logins need");
   const fetchFn = loginFetch(url);
@@ -129,7 +128,7 @@ async function discovered(url: string) {
   };
 }
 
-/** Without a method of our own, the library checks the resource, which must be the server or above it. */
+/** Without a method of our own, the library checks that the resource is the server or above the server. */
 const NO_OWN_CHECK = {} as Parameters<typeof selectResourceURL>[1];
 
 function scopeOf({ authorizationServerMetadata, resourceMetadata }: OAuthServerInfo, wanted?: string): string {
@@ -150,7 +149,7 @@ function clientMetadata(redirectUrl: string): OAuthClientMetadata {
   };
 }
 
-/** An address must have the state of this login. PKCE binds a code alone to the login. */
+/** A pasted address must have the state of this login. For a code alone, PKCE binds the code to the login. */
 function pasted(text: string, state: string): URLSearchParams {
   const line = text.trim();
   if (line === "") throw new LoginError("The pasted text is empty; paste the address or the code after the login");
@@ -174,7 +173,6 @@ interface RedirectListener extends AsyncDisposable {
 
 const PAGE_HEADERS = { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" };
 
-/** The listener has a free port of the loopback interface until it is disposed. The browser shows `page`. */
 function redirectListener(state: string, page: string): RedirectListener {
   const { promise: answer, resolve } = Promise.withResolvers<URLSearchParams>();
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, ({ method, url }) => {

@@ -12,8 +12,7 @@ import {
 import { ensureFile, ensureFolder, isSecureUrl, reasonOf, replaceFile } from "@vis/extension";
 import { join } from "node:path";
 
-/** Vis reads the login for each request, so that a login and a logout count at once. If the server refuses the login,
- * Vis renews it. */
+/** Vis reads the stored login for each request, so a running conversation notices a login and a logout. */
 export class ServerLogin implements AuthProvider {
   readonly #name: string;
   readonly #url: string;
@@ -86,7 +85,7 @@ export class ServerLogin implements AuthProvider {
 }
 
 export interface Login {
-  /** The tokens of this server go to no other address. */
+  /** Vis sends the tokens to no other server. */
   readonly url: string;
   readonly authorizationServer: string;
   readonly metadata: AuthorizationServerMetadata;
@@ -99,7 +98,7 @@ type Stored = Readonly<Record<string, Login>>;
 
 const OTHERS = 0o077;
 
-/** The keys are names of servers. Only its owner can read the file. */
+/** Only the owner of the file can read the logins. */
 export class Logins {
   readonly path: string;
   readonly #home: string;
@@ -181,8 +180,7 @@ function parsed(text: string): Stored | null {
 
 const MAX_ANSWER = 1 << 20, LIMIT_MS = 30_000;
 
-/** The requests go only to addresses that `checkAddress` permits, without redirects, and within limits of time and
- * size. */
+/** Rejects addresses that `checkAddress` refuses and redirects. Time and size of a response have limits. */
 export function loginFetch(server: string): FetchLike {
   return async (input, init) => {
     checkAddress(String(input), server);
@@ -202,8 +200,8 @@ export function loginFetch(server: string): FetchLike {
   };
 }
 
-/** A server outside must not send Vis to programs of this machine. An http address is valid only on the loopback
- * interface, if the server is there with http. Throws LoginError for other addresses without https. */
+/** A remote server must not send Vis to programs of this machine. Throws LoginError for an address without https,
+ * unless both addresses are local. */
 export function checkAddress(address: string, server: string): void {
   const { protocol, origin } = new URL(address);
   const isLocal = isSecureUrl(address) && isSecureUrl(server) && new URL(server).protocol === "http:";
@@ -211,7 +209,7 @@ export function checkAddress(address: string, server: string): void {
   throw new LoginError(`${origin} does not begin with https, which logins need`);
 }
 
-/** Texts of authorization servers may repeat codes and tokens, so the reason omits them. */
+/** Texts of authorization servers may repeat codes and tokens, so the reason omits these texts. */
 export function loginFault(error: unknown): string {
   if (error instanceof LoginError) return reasonOf(error);
   if (error instanceof RegistrationRejectedError) {
@@ -227,7 +225,6 @@ export function loginFault(error: unknown): string {
   return `the server or its authorization server gave no usable answer (${kind})`;
 }
 
-/** The message contains no secrets, so callers may show it. */
 export class LoginError extends Error {
   override readonly name = "LoginError";
 }

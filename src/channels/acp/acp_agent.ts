@@ -44,7 +44,6 @@ import { EditorSessions, type OpenSession, UNTITLED } from "./sessions.ts";
 const LISTED = 100;
 const MORE = "more";
 
-/** For a reason that is not listed, the editor receives an error with the answer as its message. */
 const STOPS: Partial<Readonly<Record<QueryReason, StopReason>>> = {
   answered: "end_turn",
   cancelled: "cancelled",
@@ -174,7 +173,6 @@ async function run(
   }
 }
 
-/** A conversation gets its title with the first request, or from a model while that request runs. */
 async function tellTitle(entry: OpenSession, send: Send): Promise<void> {
   const { title } = await entry.session.conversations.byId(entry.branch.conversationId);
   if (title === entry.title) return;
@@ -218,7 +216,6 @@ function userChunk(text: string): SessionUpdate {
   return { sessionUpdate: "user_message_chunk", content: { type: "text", text } };
 }
 
-/** A cursor is the place of the last listed session. */
 async function list(sessions: EditorSessions, { cwd, cursor }: ListSessionsRequest): Promise<ListSessionsResponse> {
   if (cursor && !/^\d{1,15}$/.test(cursor)) {
     throw RequestError.invalidParams(
@@ -250,8 +247,8 @@ interface Prompt {
   readonly variables: Readonly<Record<string, Source>>;
 }
 
-/** Embedded resources become variables that the request names, so that a model call does not repeat a large file.
- * Throws `UsageError` for an unsupported kind of content. */
+/** Embedded resources become variables, so that model calls do not repeat a large file. Throws `UsageError` for an
+ * unsupported kind of content. */
 function promptOf(blocks: readonly ContentBlock[]): Prompt {
   const texts: string[] = [];
   const images: Image[] = [];
@@ -297,7 +294,6 @@ function imageOf(base64: string, mediaType: string): Image {
   }
 }
 
-/** Returns the variable my_file_ts for "file:///a/my-file.ts", or my_file_ts2 if that name is taken. */
 function freeName(uri: string, taken: Readonly<Record<string, Source>>): string {
   const last = uri.replace(/[?#].*$/, "").split("/").findLast((part) => part !== "") ?? "";
   const name = `${last.replace(/%[0-9a-f]{2}|[^\w]/gi, "_").slice(0, 40)}`.replace(/^(?=\d|$)/, "file_");
@@ -314,12 +310,11 @@ const KINDS: Readonly<Record<Decision, PermissionOptionKind>> = {
   no: "reject_once",
 };
 
-/** The returned function rejects if the editor does not support permission requests, and Vis refuses the call. */
+/** The returned function rejects if the editor does not support permission requests. */
 function askPermission(client: AgentContext, sessionId: string): Approve {
   return async (question, signal) => {
     const choices = approvalChoices(question);
     const title = approvalTitle(question);
-    // An editor may show only a part of a long title.
     const texts = [approvalBeginning(question) === "" ? "" : title, approvalWhy(question)];
     const content = texts.filter((text) => text !== "").map((text): ToolCallContent => ({
       type: "content",

@@ -23,9 +23,8 @@ export function serveAcp(
 
 type Id = string | number | null;
 
-/** The input ends only when each received request has its response, or after a failed write. A program that closes its
- * end early therefore gets its responses. After the client has closed its end, the stream refuses the agent's requests
- * with an error. */
+/** The input ends after the responses to its requests, so that a program that closes its end early gets its
+ * responses. */
 function answeredStream({ readable, writable }: Stream): Stream {
   const open = new Set<Id>(), asked = new Set<Id>();
   const answers = Promise.withResolvers<void>();
@@ -70,8 +69,7 @@ function answeredStream({ readable, writable }: Stream): Stream {
   return { readable: readable.pipeThrough(incoming), writable: outgoing };
 }
 
-/** Returns whether the message gets a response under its own id. The agent refuses a malformed request under the id
- * null. */
+/** The agent refuses a malformed request under the id null, so such a request waits for no response. */
 function isRequest(message: AnyMessage): message is Extract<AnyMessage, { readonly method: string }> & { id: Id } {
   return message.jsonrpc === "2.0" && "method" in message && typeof message.method === "string" &&
     "id" in message && (message.id === null || typeof message.id === "string" || typeof message.id === "number");

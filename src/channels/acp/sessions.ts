@@ -5,8 +5,6 @@ import type { OpenRequest, Session } from "../channel.ts";
 
 export const UNTITLED = "New session";
 
-/** When an editor makes a session, Vis deletes older sessions of the folder without a request, unless the editor has
- * them open. */
 const EMPTY_MS = 7 * 86_400_000;
 const SWEPT = 100;
 
@@ -25,8 +23,8 @@ interface SessionRequest {
 
 export type Open = (place: Pick<OpenRequest, "cwd" | "mcpServers">) => Promise<Session>;
 
-/** Sessions with the same folder and servers share one opened folder. `close` leaves sessions without a request in the
- * store, because another connection may load them. */
+/** Sessions with the same folder and servers share one opened folder. `close` leaves the conversations in the store,
+ * because another connection may load them. */
 export class EditorSessions {
   readonly #open: Open;
   readonly #now: () => number;
@@ -103,8 +101,7 @@ export class EditorSessions {
     return entry;
   }
 
-  /** Editors make a session for each window, so many sessions stay without a request. Reads only the `SWEPT` newest
-   * sessions of the folder. */
+  /** Editors make a session for each window, so many sessions stay without a request. */
   async #sweep({ conversations, workspace }: Session): Promise<void> {
     const found = await conversations.list({ channel: "acp", workspace, limit: SWEPT });
     for (const one of found) {
@@ -132,8 +129,7 @@ export class EditorSessions {
 
 type Servers = Readonly<Record<string, object>>;
 
-/** The user configured these programs in the editor, so they get network and workspace access behind the command wall.
- * Throws `UsageError` for a type that Vis does not support. */
+/** The user configured these programs in the editor. Throws `UsageError` for a type that Vis does not support. */
 function offeredServers(offered: readonly McpServer[]): Servers {
   const servers = new Map<string, object>();
   for (const server of offered) servers.set(freeName(server.name, servers), settingsOf(server));

@@ -12,8 +12,6 @@ import { REVIEW } from "./program/review.ts";
 import { SERVE } from "./program/serve.ts";
 import { SET_UP } from "./program/set_up.ts";
 
-/* `buildProgram` combines the commands of `program/`, which declares their flags and their help. `commands/` has the
-   code of the commands; Vis loads the file of a topic only when a command of the topic runs. */
 
 const DEFAULTS: Readonly<Record<string, string>> = {
   conversations: "list",
@@ -127,11 +125,9 @@ const ALIASES: Readonly<Record<string, readonly string[]>> = {
   exec: ["run"],
 };
 
-/** Both words open the latest conversation, or the conversation whose id follows the word. */
 const RESUME: readonly string[] = ["resume", "continue"];
 const OTHER_WORDS: readonly string[] = [...Object.keys(ALIASES), ...RESUME];
 
-/** An error about one of these words names the command of Vis that does the same. */
 export const FAMILIAR_WORDS: Readonly<Record<string, string>> = {
   ...same("vis undo", ["revert", "rollback", "reset", "restore", "checkpoint", "checkpoints"]),
   redo: "vis undo --redo",
@@ -177,8 +173,6 @@ function same(ours: string, words: readonly string[]): Readonly<Record<string, s
   return Object.fromEntries(words.map((word) => [word, ours]));
 }
 
-/** At most this many words, of which the second is in `BELOW`, are a command of another program instead of a
- * request. */
 const MOST_WORDS = 3;
 const BELOW: readonly string[] = [
   "list",
@@ -194,8 +188,7 @@ const BELOW: readonly string[] = [
   "rm",
 ];
 
-/** The pattern matches invalid ids, such as short ones, because the lookup of an invalid id fails without a model
- * call. */
+/** A mistyped id matches as well, because the lookup of an invalid id fails without a model call. */
 const ID = /^(?=.*\d)[0-9a-f-]{4,}$/i;
 const PRINT: readonly string[] = ["-p", "--print"];
 
@@ -214,14 +207,12 @@ export function spelled(args: readonly string[], commands: readonly string[]): r
   return ["run", ...args.filter((arg, at) => at >= end || !PRINT.includes(arg))];
 }
 
-/** Returns false also if Vis cannot read the extensions. */
+/** Returns false if Vis cannot read the extensions. */
 async function hasExtension(name: string, services: Services): Promise<boolean> {
   const listed = await services.extensionAdmin({}).then((admin) => admin.list()).catch(() => []);
   return listed.some(({ alias, state }) => state === "loaded" && alias === name);
 }
 
-/** Returns whether arguments that begin with no command are a request. Vis reports a single word that is
- * no command of interactive mode as an unknown command. */
 function isRequest(args: readonly string[], commands: readonly string[]): boolean {
   const [first = ""] = args;
   if (/\s/.test(first.trim()) || typedCommand(first) !== null) return true;
@@ -253,7 +244,7 @@ export const COMMANDS: readonly string[] = [
 
 const LINES: readonly string[] = ["logs"];
 
-/** With `only`, builds just the part with this command, because building all parts slows the start. */
+/** With `only`, builds the part with this command, because building all parts slows the start. */
 export function buildProgram(context: Context, { only }: { readonly only?: string | undefined } = {}): Command {
   const { services, io } = context;
   const program = new Command("vis")

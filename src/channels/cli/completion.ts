@@ -19,13 +19,12 @@ interface Spot {
   readonly command: Command;
   readonly operands: readonly string[];
   readonly option: Option | null;
-  /** No word after "--" is a flag. */
   readonly plain: boolean;
   readonly flags: { readonly db?: string; readonly cwd?: string };
 }
 
-/** Completes the last of `words`, which may be an empty string. Faults of services give no candidates, because an error
- * would disturb the user's command line. */
+/** Completes the last of `words`, which may be an empty string. Returns no candidates if a service fails, because an
+ * error would disturb the command line of the user. */
 export async function complete(
   words: readonly string[],
   { program, services }: { readonly program: Command; readonly services: Services },
@@ -152,7 +151,7 @@ interface Wanted {
 const NONE: Completions = { items: [], paths: "none" };
 const LISTED = 50;
 
-/** If a provider does not list its models within this time, Vis does not complete them. */
+/** If a provider does not list its models within this time, Vis does not complete the models. */
 const WAIT_MS = 1_500;
 
 const FOLDERS = ["--cwd", "--extension"];
@@ -254,8 +253,8 @@ async function variables(services: Services, flags: Wanted["flags"]): Promise<re
 
 export type Shell = "bash" | "zsh" | "fish";
 
-/** The script calls `vis __complete -- WORD…`, which prints :none, :files or :folders on the first line. Each further
- * line is a candidate: the word, a tab and its description. */
+/** The script calls `vis __complete -- WORD…`, whose first line is :none, :files or :folders. Each further line is a
+ * candidate, a tab and its description. */
 export function completionScript(shell: Shell): string {
   return SCRIPTS[shell];
 }

@@ -63,8 +63,8 @@ function wrapped(text: string): readonly string[] {
   return lines;
 }
 
-/** A dot or an apostrophe at the beginning would start a roff request. Without an escape, roff would print a dash as
- * another character. */
+/** A dot or an apostrophe at the beginning would start a roff request, and roff prints a plain dash as another
+ * character. */
 function escaped(text: string): string {
   const plain = text.replaceAll("\\", "\\e").replaceAll("-", "\\-").replaceAll("…", "...");
   return /^[.']/.test(plain) ? `\\&${plain}` : plain;
@@ -89,7 +89,6 @@ export interface DescribedCommand {
   readonly group: string;
 }
 
-/** Returns the commands in the order of the help. A group without notes has no entry. */
 export function describedCommands(program: Command): readonly DescribedCommand[] {
   return shownBelow(program).flatMap((command) => described(command, command.helpGroup() || "Commands:"));
 }
@@ -127,7 +126,7 @@ function describe(
   };
 }
 
-/** Redirects the command's help output permanently. */
+/** Redirects the help output of the command permanently. */
 function notesOf(command: Command): string {
   let text = "";
   command.configureOutput({ writeOut: (more) => void (text += more) });

@@ -17,7 +17,7 @@ export function printReport(
   return 0;
 }
 
-/** Returns JSON in which invisible characters and terminal controls are escapes. */
+/** Invisible characters and terminal controls become escapes. */
 export function jsonText(value: unknown, { indent = 0 }: { readonly indent?: number } = {}): string {
   return `${visibleText(JSON.stringify(value, null, indent))}\n`;
 }
@@ -28,7 +28,6 @@ export function interrupt(io: Pick<Io, "onInterrupt">): Disposable & { readonly 
   return { signal: controller.signal, [Symbol.dispose]: stop };
 }
 
-/** The manual and the page of the command line show these texts. */
 export const EXIT_CODES: readonly { readonly term: string; readonly about: string }[] = [
   { term: "0", about: "success: there is an answer, or the command did its work" },
   {

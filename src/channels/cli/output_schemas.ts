@@ -21,8 +21,8 @@ import {
 } from "../../domain/admin_reports.ts";
 import { SearchHitSchema } from "../search_hit_schema.ts";
 
-/** The key "run jsonl" has the schema of a line of `--output jsonl`. A release may add fields, but does not remove a
- * field or change its meaning. */
+/** The key "run jsonl" has the schema of one line. A release may add fields, but does not remove a field or change its
+ * meaning. */
 export function outputSchemas(): Readonly<Record<string, object>> {
   const all = { ...queryOutputs, ...storedOutputs, ...setupOutputs };
   return Object.fromEntries(

@@ -95,7 +95,6 @@ async function print(
 
 const MORE_WAY = "vis run --more continues the request";
 const MODELS_WAY = "vis models lists the models";
-/** The commands and options that carry out the advice of a failure. */
 const WAYS: Readonly<Partial<Record<QueryReason, string>>> = {
   max_iterations: MORE_WAY,
   answer_schema: MORE_WAY,
@@ -199,7 +198,6 @@ export class Trace {
   }
 }
 
-/** Matches lines that have a meaning in Markdown and are rare in other answers. */
 const MARKED = /^(?:#{1,6} |```|\||[-*] |\d+\. )/m;
 const MAX_MARKDOWN = 100_000;
 const MIN_WIDTH = 24;
@@ -226,7 +224,7 @@ async function changeDrawing({ stderrColor }: Io): Promise<NonNullable<ProgressO
   return (diff, place) => diffLines(diff, { ...place, paint });
 }
 
-/** Dims the draft of an answer, because Vis may still refuse the answer. */
+/** Vis may still refuse the answer, so the draft is dim. */
 async function draftLines(text: string, io: Io): Promise<readonly string[]> {
   const lines = await answerLines(text, io);
   if (!io.stdoutColor) return lines;
@@ -282,8 +280,7 @@ export class Progress {
   #thought: number | null = null;
   #tasks = "";
   readonly #meanwhile: QueryEvent[] = [];
-  /** `Progress` prints this reason only if the query continues, because the answer of a failed query repeats the
-   * reason. */
+  /** The answer of a failed query repeats the reason, so `Progress` prints the reason only if the query continues. */
   #held: { readonly at: string; readonly reason: string } | null = null;
 
   constructor(io: Io, options: ProgressOptions) {
@@ -362,7 +359,7 @@ export class Progress {
     if (event.type !== "usage") this.#status(at, `${task}${more}`);
   }
 
-  /** Without a terminal, the notice is a line of output, because a long silence would look like the end. */
+  /** Without a terminal, a long silence would look like the end, so the notice is a line of output. */
   #late(at: string, event: Delay): void {
     const text = `${at}${delayLine(event)}`;
     if (this.#io.stderrIsTerminal) return this.#live.show(text, this.#above);
@@ -553,7 +550,6 @@ export class LiveLines {
     const line = oneLine(visibleText(text), this.#width() - 1);
     if (line === this.#text && sameLines(above, this.#above)) return;
     const since = line === this.#text ? this.#since : this.#now();
-    // To avoid flicker, Vis does not draw unchanged lines again.
     const kept = this.#text === "" ? 0 : sharedLines(above, this.#above);
     const from = this.#text === "" ? "" : startOf(this.#above.length - kept);
     this.#stop();
@@ -581,7 +577,6 @@ export class LiveLines {
   }
 }
 
-/** Returns the terminal sequence that erases the current line and this many lines above it. */
 function startOf(lines: number): string {
   return lines === 0 ? "\r\x1b[2K" : `\r\x1b[${lines}A\x1b[J`;
 }

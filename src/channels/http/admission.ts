@@ -45,8 +45,8 @@ const LENGTH_REQUIRED = { kind: "bad-request", status: 411 } as const;
 
 type GuardLimits = Pick<HttpLimits, "chunked" | "headerBytes" | "urlBytes" | "bodyBytes">;
 
-/** Throws `Problem` for an inadmissible request. The check of the Host header prevents DNS rebinding, where a foreign
- * name resolves to this machine. An entry of `hosts` is in lower case; without a port, it matches any port. */
+/** Throws `Problem` for an inadmissible request. The check of the Host header prevents DNS rebinding. An entry of
+ * `hosts` without a port matches any port. */
 export function guard(request: Request, limits: GuardLimits, hosts: ReadonlySet<string>): void {
   checkFraming(request, limits);
   checkSizes(request, limits);
@@ -149,8 +149,7 @@ function isSameOrigin(origin: string, host: string): boolean {
   return url.host === host || `${url.host}${standard}` === host;
 }
 
-/** Addresses of one IPv6 network (/64) count as one address, because a client usually controls the whole network.
- * `proxies` contains addresses and networks such as `10.0.0.0/8`. */
+/** Addresses of one IPv6 network (/64) count as one address, because a client usually controls the whole network. */
 export function addressReader(proxies: readonly string[]): (headers: Headers, remote: string) => string {
   const known = new BlockList();
   for (const proxy of proxies) {
@@ -162,7 +161,7 @@ export function addressReader(proxies: readonly string[]): (headers: Headers, re
   return (headers, remote) => {
     const forwarded = (headers.get("x-forwarded-for") ?? "").split(",").map((one) => plain(one.trim()));
     let address = plain(remote);
-    // The search starts with the nearest address, because clients can forge the addresses before the first unknown one.
+    // Clients can forge the addresses before the first unknown address, so the search starts with the nearest address.
     for (const before of forwarded.toReversed()) {
       if (!isIn(known, address) || !/^[0-9a-f.:]{2,45}$/.test(before)) break;
       address = before;

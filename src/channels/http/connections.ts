@@ -7,14 +7,12 @@ interface ListenerOptions {
   readonly host: string;
   readonly port: number;
   readonly answer: Deno.ServeHandler<Deno.NetAddr>;
-  /** Receives the system's reason when the server cannot accept connections. The listener tries again after this
-   * call. */
+  /** The listener tries again after this call. */
   readonly failed: (why: string) => void;
 }
 
-/** If the process runs out of file descriptors, the listener drops connections without a complete request, serves the
- * others, and listens again. `Deno.serve` alone would end. Deno 2.6 reports this end only after all connections have
- * closed. */
+/** `Deno.serve` ends if the process runs out of file descriptors. The listener then drops connections without a
+ * complete request, and listens again. */
 export class Listener {
   readonly #options: ListenerOptions;
   readonly port: number;
@@ -32,8 +30,7 @@ export class Listener {
     }
   }
 
-  /** Without `late`, ends the connections at once. With `late`, sends unfinished responses until `late` resolves.
-   * Responses on connections from before a failed accept may continue. */
+  /** Without `late`, ends the connections at once. With `late`, sends unfinished responses until `late` resolves. */
   async close(late: Promise<unknown> | null = null): Promise<void> {
     this.#closed = true;
     if (this.#now === null) return;
@@ -84,7 +81,6 @@ function whyNot(error: unknown, port: number): string {
   return messageOf(error);
 }
 
-/** The kernel's table contains these numbers. In `CLOSE_WAIT`, the client has closed its end. */
 const ESTABLISHED = "01", CLOSE_WAIT = "08";
 const LEFT_MS = 500, IDLE_MS = 10_000;
 
@@ -119,9 +115,8 @@ interface Watched {
   readonly gone: () => void;
 }
 
-/** This class reads the system's table of connections, because the runtime does not report every client that left. The
- * client's port identifies a connection. If two machines use the same port, a fact about one machine counts for
- * both. */
+/** The runtime does not report every client that left, so this reads the system's table of connections. The client's
+ * port identifies a connection. */
 export class Connections {
   readonly #port: number;
   readonly #own: OwnConnections | null;

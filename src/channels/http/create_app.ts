@@ -25,7 +25,7 @@ import { Problem, problemOf } from "./problem.ts";
 /** Callers can choose any method, so metrics count other methods under the label `other`. */
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"]);
 
-/** After Vis has noticed the loss of the database, a request waits for the database for this time. */
+/** A request waits this long for a lost database. */
 const PATIENCE_MS = 4_000;
 const CONVERSATION = "/api/v1/conversations/:id";
 
@@ -46,7 +46,6 @@ export function createApp(parts: HttpParts, hosts: ReadonlySet<string>): Hono<En
   }
   const open = app.routes.filter(({ method }) => method !== "ALL").map(({ path }) => path);
   app.use(except(open, authenticated));
-  // Clients can use other servers, so a request waits only briefly for the database.
   app.use((_, next) => withPatience(PATIENCE_MS, next));
   app.route("/", metricsRoute);
   app.route("/api/v1", server);
@@ -125,7 +124,7 @@ const observed: MiddlewareHandler<Env> = async (c, next) => {
   }
   // An open page repeatedly sends GET requests, which would fill the log.
   const isRoutine = (method === "GET" || method === "HEAD") && status < 400;
-  // The log has only the path, because a query string may contain secrets.
+  // A query string may contain secrets, so the log has only the path.
   parts.log[isRoutine ? "debug" : "info"]("request", {
     requestId,
     address,
@@ -154,7 +153,6 @@ function requestIdOf(c: Context): string {
 const NONE = ["'none'"];
 const OWN = ["'self'"];
 
-/** With these headers, the page loads nothing from other origins and runs only its own script files. */
 const SECURE_HEADERS: MiddlewareHandler = secureHeaders({
   contentSecurityPolicy: {
     defaultSrc: NONE,
@@ -181,7 +179,7 @@ const SECURE_HEADERS: MiddlewareHandler = secureHeaders({
 
 const STREAMED = ["/api/v1/conversations/:id/queries/:queryId/events", "/api/v1/conversations/:id/export"];
 
-/** Computes the digest synchronously, because for small bodies Web Crypto takes longer. */
+/** For small bodies, Web Crypto takes longer. */
 const DIGEST = {
   generateDigest: (body: Uint8Array) => new Uint8Array(createHash("sha256").update(body).digest()).buffer,
 };

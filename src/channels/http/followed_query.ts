@@ -9,7 +9,6 @@ import type { HttpParts } from "./http_parts.ts";
 import { Problem } from "./problem.ts";
 import type { LiveRun, Runs } from "./live_runs.ts";
 
-/** Responses name the branch of a query in this header. Clients of OpenAI's APIs may send the header with a request. */
 export const CONVERSATION_HEADER = "x-vis-conversation";
 
 export interface FollowedEvent {
@@ -30,8 +29,7 @@ interface Found {
   readonly leaving: AbortController;
 }
 
-/** Another process may run the query. If no process keeps the events of the run, `events` yields events from the
- * rows. */
+/** Another process may run the query, so events may come from rows. */
 export class FollowedQuery {
   readonly #found: Found;
 
@@ -72,8 +70,7 @@ export class FollowedQuery {
     this.#found.leaving.abort();
   }
 
-  /** Rejects like the run of the query. If another process runs the query, rejects when the client leaves before the
-   * end. */
+  /** Rejects like the run of the query, or with `Cancelled` when the client leaves. */
   async result(): Promise<QueryResult> {
     const { run, shared } = this.#found;
     if (run) return await run.ended;
@@ -92,7 +89,7 @@ export class FollowedQuery {
     let seen = Number(/^r(\d{1,9})$/.exec(lastId)?.[1] ?? 0);
     const live = new StoredLive(queryId);
     for await (const query of this.#states()) {
-      // Vis reads iterations after the query, since an ended query has all its iterations.
+      // An ended query has all its iterations, so Vis reads iterations after the query.
       const iterations = await conversations.iterations(queryId);
       for (const [at, event] of storedEvents(query, { iterations, model }).entries()) {
         if (isEnd(event) && run?.running) break;
@@ -124,7 +121,6 @@ export class FollowedQuery {
 
 type StoredIteration = Awaited<ReturnType<Conversations["iterations"]>>[number];
 
-/** Another process runs the query, so this class makes its live events from rows. */
 class StoredLive {
   readonly #emitter: Emitter;
   #events: QueryEvent[] = [];
@@ -215,7 +211,7 @@ export function eventStream(
   });
 }
 
-/** JSON has no raw line breaks, so no text in one event can begin another. */
+/** JSON has no raw line breaks, so text in an event cannot begin another event. */
 export async function* eventTexts(events: AsyncIterable<FollowedEvent>): AsyncGenerator<string> {
   for await (const { id, event, omitted } of events) {
     if (omitted > 0) yield `: ${omitted} events were omitted\n\n`;
@@ -223,8 +219,8 @@ export async function* eventTexts(events: AsyncIterable<FollowedEvent>): AsyncGe
   }
 }
 
-/** Reads `texts` only as fast as the client reads. While the client waits for the next string, the body sends `alive`
- * every `heartbeatMs` milliseconds. If the client leaves, the body ends `texts` and calls `left`. */
+/** Reads `texts` as fast as the client reads. While the client waits, the body sends `alive` every `heartbeatMs`
+ * milliseconds. If the client leaves, the body ends `texts` and calls `left`. */
 export function textStream(
   texts: AsyncGenerator<string>,
   { heartbeatMs, alive, left }: {

@@ -15,7 +15,7 @@ import type { TokenGrant, TokenSource } from "./tokens.ts";
 /** The caller that provides these parts closes them after the server. */
 export interface HttpParts {
   readonly conversations: Conversations;
-  /** This is the real path. A new conversation that names no workspace uses this workspace. */
+  /** The path is real. A new conversation that names no workspace uses this workspace. */
   readonly workspace: string;
   readonly workspaces?: readonly string[];
   readonly budget?: { readonly iterations: number; readonly costUsd: number | null; readonly wallMs: number | null };
@@ -32,8 +32,7 @@ export interface HttpParts {
       workspace: string,
     ): Promise<readonly { readonly name: string; readonly detail: string; readonly text: string }[]>;
   };
-  /** The function is absent if the server may not change files. `changes` has the ids of changes, separated by
-   * commas. */
+  /** The function is absent if the server may not change files. `changes` has ids, separated by commas. */
   readonly undo?: (
     conversation: Conversation,
     options: {
@@ -49,10 +48,8 @@ export interface HttpParts {
     request: Request,
     work: (routed: (route: string) => void) => Promise<Response>,
   ) => Promise<Response>;
-  /** Resolves with the faults of the requirements other than the database. A working requirement has the fault "". Must
-   * not reject. */
+  /** Resolves with faults of requirements other than the database, and "" for a working requirement. Must not reject. */
   readonly ready?: () => Promise<Readonly<Record<string, string>>>;
-  /** Except on the paths of `hooks`, every request that reaches a conversation must carry one of these tokens. */
   readonly tokens: TokenSource;
   readonly usedToday?: readonly LabelUse[];
   readonly hosts: readonly string[];
@@ -60,8 +57,7 @@ export interface HttpParts {
   readonly proxies: readonly string[];
   readonly limits: HttpLimits;
   readonly ownConnections?: OwnConnections | null;
-  /** Requests to these paths carry their own credentials, so they need no token of Vis. The handler limits the bytes
-   * that it reads. */
+  /** Requests to these paths carry their own credentials. The handler limits the bytes that it reads. */
   readonly hooks?: Readonly<Record<string, (request: Request) => Promise<Response>>>;
 }
 
@@ -70,7 +66,7 @@ export interface HttpLimits {
   readonly idle: IdleLimits;
   readonly bodyMs: number;
   readonly headerBytes: number;
-  /** This is false if the runtime hides a Content-Length after the chunked coding. */
+  /** False means that the runtime hides a Content-Length after the chunked coding. */
   readonly chunked: boolean;
   readonly urlBytes: number;
   readonly shutdownMs: number;

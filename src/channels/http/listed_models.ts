@@ -4,8 +4,7 @@ import type { ProviderAdmin } from "../channel.ts";
 import { Problem } from "./problem.ts";
 
 const LIST_MS = 20_000;
-/** A list of models counts as current for `CURRENT_MS`. For an unknown name, `MOMENT_MS` applies, because a service may
- * have added the model. */
+/** A service may have added an unknown model, so `MOMENT_MS` applies to an unknown name. */
 const CURRENT_MS = 300_000;
 const MOMENT_MS = 10_000;
 
@@ -24,8 +23,7 @@ export class ListedModels {
     this.#now = now;
   }
 
-  /** Rejects with `Problem` (404) if neither the settings nor a service has the model. Asks services only about names
-   * that the settings lack. */
+  /** Rejects with `Problem` (404) if neither the settings nor a service has the model. */
   async check(name: string | undefined, { modelNames }: Pick<Conversations, "modelNames">): Promise<void> {
     if (name === undefined || modelNames.includes(name)) return;
     if ((await this.#within(CURRENT_MS)).has(name)) return;

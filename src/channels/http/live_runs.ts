@@ -20,8 +20,7 @@ export class Runs {
   readonly #onEvent: OnEvent;
   #closing = false;
 
-  /** `shared` is null without a shared database. `elsewhere` reaches the queries of other processes. `onEvent` receives
-   * each event before the followers of the run. */
+  /** `shared` is null without a shared database. `elsewhere` reaches the queries of other processes. */
   constructor(
     quotas: Quotas,
     { shared, elsewhere, onEvent }: Pick<Conversations, "shared" | "elsewhere"> & { readonly onEvent: OnEvent },
@@ -44,8 +43,8 @@ export class Runs {
     return this.#quotas.used(caller);
   }
 
-  /** Charges the run to the caller's quota. Resolves at the first event of the run. Rejects like `Conversations.ask`,
-   * and with `Problem` for a used-up quota (429) or during the shutdown of the server (503). */
+  /** Resolves at the first event of the run. Rejects like `Conversations.ask`, and with `Problem` for a used-up quota
+   * (429) or during the shutdown (503). */
   async begin(
     ask: Ask,
     { caller, leaving = null }: { readonly caller: TokenGrant; readonly leaving?: Leaving | null },
@@ -105,7 +104,7 @@ export class Runs {
     return own.some(({ questions }) => questions.answer(id, given));
   }
 
-  /** Begins no more runs. After `graceMs`, cancels the runs that have not ended. Resolves when all runs have ended. */
+  /** Cancels the runs that have not ended after `graceMs`. Resolves when all runs have ended. */
   async close(graceMs: number): Promise<void> {
     this.#closing = true;
     const timer = setTimeout(() => this.#running.forEach((_, run) => run.cancel()), graceMs);
@@ -129,9 +128,8 @@ export class Runs {
 }
 
 const KEPT_EVENTS = 1000;
-/** A run keeps events up to this many characters. Clients that need older events read rows. */
+/** Clients that need older events read rows. */
 const KEPT_CHARS = 500_000;
-/** A run that has ended keeps events up to this many characters. */
 const KEPT_AFTER_CHARS = 200_000;
 
 type Ask = (
@@ -227,8 +225,7 @@ export class LiveRun {
     const isFirst = this.#newest === 0;
     this.#newest = number;
     const last = this.#kept.at(-1);
-    // The newest output replaces the previous output, so that a long command does not displace events that clients
-    // need.
+    // A long command must not displace events that clients need, so its newest output replaces the previous output.
     if (event.type === "call_output" && last?.event.type === "call_output") this.#kept.pop();
     this.#kept.push({ number, event });
     this.#chars += charsOf(event);
@@ -255,7 +252,6 @@ export class LiveRun {
   }
 }
 
-/** Estimates the size of an event by the texts that a model writes. */
 function charsOf(event: QueryEvent): number {
   if ("delta" in event) return event.delta.length;
   return "code" in event ? event.code.length : 0;

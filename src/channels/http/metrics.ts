@@ -50,7 +50,6 @@ interface ServedRequest {
   readonly ms: number;
 }
 
-/** The metrics contain no user text. */
 class Metrics {
   readonly #all = new Registry();
   readonly #requests = this.#counter("vis_http_requests_total", "HTTP requests by route and status.", [

@@ -24,7 +24,7 @@ const KINDS = {
 
 export type ProblemKind = keyof typeof KINDS;
 
-/** The server turns this error into problem details (RFC 9457). `message` goes to the caller, so it must not contain a
+/** The server turns this error into problem details (RFC 9457). The caller reads `message`, so it must not contain a
  * secret. */
 export class Problem extends Error {
   override readonly name = "Problem";

@@ -10,7 +10,7 @@ const MAX_KEY = 255;
 const KEPT_MS = 24 * 3_600_000;
 const KEPT_KEYS = 10_000;
 
-/** The value is null if a running query received the message. The type has no run, because keys outlive runs. */
+/** Null means that a running query received the message. */
 export type StartedQuery = { readonly queryId: string } | null;
 
 interface Known {
@@ -24,13 +24,12 @@ export interface OnceOptions {
   readonly body: string;
   readonly stored: (key: string) => Promise<{ readonly queryId: string; readonly fingerprint: string } | null>;
   readonly work: (key: RequestKey | undefined) => Promise<StartedQuery>;
-  /** Continues the earlier query of a key, and resolves with the query to which the key refers from now on. The
-   * function is absent if Vis cannot continue queries. */
+  /** Resolves with the query to which the key refers from now on. The function is absent if Vis cannot continue
+   * queries. */
   readonly resume?: ((sent: StartedQuery, key: RequestKey) => Promise<StartedQuery>) | undefined;
 }
 
-/** The database keeps the queries that keys began. Memory keeps simultaneous requests, and unstored queries for a
- * day. */
+/** The database keeps queries that keys began. Memory keeps simultaneous requests, and unstored queries for a day. */
 export class Idempotency {
   readonly #kept = new BoundedMap<string, Known & { readonly at: number }>(KEPT_KEYS);
   readonly #pending = new Map<string, Promise<Known>>();
@@ -41,8 +40,8 @@ export class Idempotency {
     this.#now = now;
   }
 
-  /** If `given` is null, always runs the work. Forgets failures, so that clients can retry. Rejects with `Problem` for
-   * an invalid key, and for the key of a request with another body. */
+  /** Forgets failures, so that clients can retry. Rejects with `Problem` for an invalid key, and for the key of a
+   * request with another body. */
   async once(given: string | null, options: OnceOptions): Promise<StartedQuery> {
     if (given === null) return await options.work(undefined);
     if (given.length > MAX_KEY || !/^[\x20-\x7e]+$/.test(given)) {
@@ -103,8 +102,8 @@ function sameBody(known: Known, { fingerprint }: RequestKey, given: string): Kno
 const ABANDONED_MS = 3_600_000;
 const ABANDONED_CALLS = 1000;
 
-/** OpenAI's clients automatically repeat a call after their timeout. Vis refuses these repetitions, because it would
- * run the cancelled query again for each of them. */
+/** OpenAI's clients automatically repeat a call after their timeout, and each repetition would run the cancelled query
+ * again. */
 export class AbandonedCalls {
   readonly #at = new BoundedMap<string, number>(ABANDONED_CALLS);
 

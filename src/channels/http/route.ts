@@ -108,8 +108,7 @@ export function schemaOf(schema: z.ZodType, io: "input" | "output"): Json {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
     ...{ io, unrepresentable: "any" },
     override: ({ jsonSchema }) => {
-      // Zod adds these bounds to each integer, so they carry no information. Responses may gain fields, so the schema
-      // allows more properties.
+      // Zod adds these bounds to each integer. Responses may gain fields, so the schema allows more properties.
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
       if (io === "output" && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
@@ -154,8 +153,7 @@ export async function findConversation(conversations: Conversations, id = ""): P
   );
 }
 
-/** `queryId` is a complete id. The query may be in any branch of the conversation, even if another run has replaced the
- * query. If the branch shows only a part of the query, returns this part. Rejects with `Problem` (404). */
+/** The query may be in any branch of the conversation. Rejects with `Problem` (404). */
 export async function findQuery(c: Context<Env>, queryId = ""): Promise<StoredQuery> {
   return await existing(`query ${queryId.slice(0, 100)}`, async () => {
     const { conversations } = c.env.parts;
@@ -185,7 +183,7 @@ type Valid<T extends "json" | "query", S extends z.ZodType> = MiddlewareHandler<
   { in: { [K in T]: z.input<S> }; out: { [K in T]: z.output<S> } }
 >;
 
-/** Stops the validation at the first fault, because a list of wrong items would produce a fault for each item. */
+/** A list of wrong items would produce a fault for each item. */
 const FIRST_FAULTS = { abortEarly: true, reportInput: false, error: inputFault };
 const MAX_MESSAGE = 500;
 const JSON_LIMITS: JsonLimits = { values: 100_000, depth: 200 };

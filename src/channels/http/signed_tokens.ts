@@ -10,7 +10,7 @@ import type { Log } from "../../logging/log.ts";
 import { Problem, unauthorized } from "./problem.ts";
 import type { Quota, TokenGrant, TokenScope } from "./tokens.ts";
 
-/** With a shared secret, every verifier could make tokens, so this list has only algorithms with public keys. */
+/** With a shared secret, every verifier could make tokens, so the list has only algorithms with public keys. */
 const ALGORITHMS = [
   ...["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"],
   ...["ES256", "ES384", "ES512", "EdDSA", "Ed25519"],
@@ -21,15 +21,15 @@ const SUBJECT = /^[^\p{Cc}]{1,255}$/u;
 
 export interface SignedTokensOptions extends KeySetOptions {
   readonly audience: string;
-  /** This claim has the scopes `vis:read`, `vis:write` or `vis:admin`, in a list or separated by spaces. */
+  /** The claim has the scopes `vis:read`, `vis:write` or `vis:admin`, in a list or separated by spaces. */
   readonly scopeClaim: string;
   /** A token must have this claim with its tenant. With null, tokens belong to the default tenant. */
   readonly tenantClaim: string | null;
   readonly quota: Quota;
 }
 
-/** Returns a function that checks JSON Web Tokens of one issuer (RFC 7519). The function rejects with `Problem`: 401
- * for an invalid token, 403 for a missing scope or tenant, 503 if the server cannot read the keys. */
+/** The returned function rejects with `Problem`: 401 for an invalid token, 403 for a missing scope or tenant, 503
+ * without readable keys. */
 export function signedTokens(
   { audience, scopeClaim, tenantClaim, quota, ...options }: SignedTokensOptions,
 ): (token: string) => Promise<TokenGrant> {
@@ -114,9 +114,8 @@ interface KeySetOptions {
   readonly log: Log;
 }
 
-/** For an unknown key, the server reads the issuer's key set (RFC 7517) again, at most every ten seconds. A removed key
- * counts for about ten more minutes, or for up to a day if the server cannot read the set. Rejects with `Problem` (503)
- * if the server has no current keys. */
+/** For an unknown key, reads the issuer's key set (RFC 7517) again, at most every ten seconds. Rejects with `Problem`
+ * (503) without current keys. */
 function keySet(options: KeySetOptions): JWTVerifyGetKey {
   const { issuer, now, log } = options;
   let kept: { readonly find: JWTVerifyGetKey | null; readonly at: number } = { find: null, at: 0 };
@@ -134,7 +133,7 @@ function keySet(options: KeySetOptions): JWTVerifyGetKey {
   const readNow = async (): Promise<void> => {
     try {
       const { keys } = Keys.parse(await readJson(options.jwks ?? await discovered(issuer)));
-      // A secret key in this public document is a mistake of the issuer, so the server ignores the key.
+      // A secret key in this public document is a mistake of the issuer.
       const open = keys.filter(({ kty }) => kty !== "oct");
       kept = { find: createLocalJWKSet({ keys: open }), at: now() };
       log.info("token_keys_read", { issuer, keys: open.length });

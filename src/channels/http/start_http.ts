@@ -1,5 +1,3 @@
-/* `start_http.ts` and `tokens.ts` are the entry point of this folder. A request passes `create_app.ts`, `admission.ts` and
-   a route in `api/` or `openai/`. The build makes the scripts of `page/` from `src/page/`. */
 
 import { isLoopback } from "../../domain/kit/addresses.ts";
 import { DEFAULT_TENANT } from "../../domain/kit/ids.ts";
@@ -16,8 +14,8 @@ const LAST_BYTES_MS = 2_000;
 
 interface HttpServer {
   readonly url: string;
-  /** Begins no more queries, gives running queries time to finish, and cancels the rest. Resolves when every response
-   * is sent, or after 2 more seconds. */
+  /** Gives running queries time to finish, and cancels the rest. Resolves when every response is sent, or after 2 more
+   * seconds. */
   close(): Promise<void>;
 }
 

@@ -9,8 +9,7 @@ import { Problem, unauthorized } from "./problem.ts";
 /** `write` includes `read`. `admin` includes `write` and `read`. */
 export type TokenScope = "read" | "write" | "admin";
 
-/** Null means no limit. A day begins at midnight UTC. A running query may exceed the daily cost, but the token cannot
- * begin another query on that day. */
+/** Null means no limit. A day begins at midnight UTC. A running query may exceed the daily cost. */
 export type Quota = Readonly<Config["server"]["quota"]>;
 
 export interface TokenGrant {
@@ -24,13 +23,12 @@ export interface TokenGrant {
 }
 
 export interface TokenSource {
-  /** The server calls this method for each request, so that the list can change while the server runs. Must not
-   * reject. */
+  /** The list can change while the server runs, so the server calls this for each request. Must not reject. */
   grants(): Promise<readonly TokenGrant[]>;
   /** Resolves with "", or with a fault that leaves the tokens valid. Must not reject. */
   fault?(): Promise<string>;
-  /** Rejects with `Problem` for an invalid JSON Web Token. The method is absent if the server does not accept such
-   * tokens. */
+  /** Rejects with `Problem` for an invalid JSON Web Token. The method is absent if the server does not accept JSON Web
+   * Tokens. */
   signed?(token: string): Promise<TokenGrant>;
 }
 
@@ -56,8 +54,8 @@ interface CheckOptions {
   readonly equal?: (a: Uint8Array, b: Uint8Array) => boolean;
 }
 
-/** Compares the digest with each grant in constant time, even after a match, so that the duration of the comparison
- * does not reveal a match. Rejects with `Problem` (401) for a missing, unknown or expired token. */
+/** The duration must not reveal a match, so the comparison takes constant time. Rejects with `Problem` (401) for a
+ * missing, unknown or expired token. */
 export async function checkToken(
   authorization: string | null,
   { tokens, now, equal = timingSafeEqual }: CheckOptions,
@@ -109,8 +107,7 @@ export class Quotas {
     this.learn(before);
   }
 
-  /** If the usage in the database is higher, takes that usage, because other nodes add to the database. Ignores labels
-   * that are not from `callerLabel`. */
+  /** Other nodes add to the database, so a higher usage in the database counts. */
   learn(stored: readonly LabelUse[]): void {
     // A token has one label for each API.
     for (const [name, entries] of Map.groupBy(stored, ({ label }) => /^(?:http|openai):(.+)$/.exec(label)?.[1])) {

@@ -16,8 +16,7 @@ export function serveMcp(
 ): Peer {
   const ended = Promise.withResolvers<void>();
   const input = Readable.fromWeb(readable.pipeThrough(joinLines()));
-  // With a limit, the transport would stop reading after a longer message, and the client would get no responses to
-  // later requests.
+  // With a limit, the transport would stop reading after a longer message, and later requests would get no responses.
   const transport = new StdioServerTransport(input, Writable.fromWeb(writable), { maxBufferSize: Infinity });
   const close = transport.close.bind(transport);
   // When the output breaks, the transport closes before its input has ended.
@@ -48,7 +47,7 @@ export function mcpServer({ version, ...parts }: McpParts & { readonly version: 
 
 const LISTED = 50;
 const MEDIA_TYPE = "text/markdown";
-/** A resource is one message in the memory of Vis and of the client, so this limit bounds its text. */
+/** A resource is one message in the memory of Vis and of the client. */
 const MOST_CHARS = 8_000_000;
 
 const addressOf = (id: string): string => `vis://conversations/${id}`;
@@ -93,7 +92,7 @@ function addConversationResources(server: McpServer, parts: McpParts): void {
 
 const NEWLINE = 10;
 
-/** A piece ends with a line break, because readers would join a long line again for each smaller piece. */
+/** Readers would join a long line again for each smaller piece, so a piece ends with a line break. */
 function joinLines(): TransformStream<Uint8Array, Uint8Array> {
   let begun: Uint8Array[] = [];
   return new TransformStream({

@@ -2,12 +2,10 @@ import { BoundedMap } from "../../domain/kit/bounded_map.ts";
 import type { BotClock } from "./bot_api.ts";
 import type { ChatPlace } from "./read_update.ts";
 
-/** The bot sends equal notices to a person at most once in `againMs`, and at most `perMinute` notices a minute to all
- * persons together. */
 const STRANGERS = { againMs: 600_000, perMinute: 10 }, KNOWN = { againMs: 60_000, perMinute: 30 };
 const KEPT = 1_000;
 
-/** Asks `allowed` for each message, because the list can change while the bot runs. */
+/** The list can change while the bot runs, so the bot asks `allowed` for each message. */
 export class UserAccess {
   readonly #allowed: () => Promise<readonly number[]>;
   readonly #clock: BotClock;
@@ -23,7 +21,7 @@ export class UserAccess {
     return allowed.includes(userId) || place.group && allowed.includes(place.id);
   }
 
-  /** Returns whether the bot may send this notice. Strangers cannot use up the notices of known users. */
+  /** Strangers cannot use up the notices of known users. */
   mayTell(what: string, to: "strangers" | "known" = "strangers"): boolean {
     return this.#told[to].may(what, this.#clock.now());
   }

@@ -23,8 +23,8 @@ interface ReplyOptions {
   readonly save: (change: Pick<PendingMessage, "replies" | "progress">) => Promise<void>;
 }
 
-/** The bot stores the id of each message before it writes the answer into the message. After a restart, the bot writes
- * into the same messages, so that the chat shows no answer twice. */
+/** The bot stores the id of each message before the bot fills the message. After a restart, the chat therefore shows no
+ * answer twice. */
 export class AnswerMessages {
   readonly #options: ReplyOptions;
   #ids: readonly number[];
@@ -56,8 +56,8 @@ export class AnswerMessages {
     if (messageId !== undefined) await messenger.edit(place, { messageId, message: { text, entities: [] } });
   }
 
-  /** With `anew`, writes new messages, because edits notify no device, and removes the progress message. Rejects with
-   * `TelegramError` if the chat accepts no message, and with `Cancelled` if the program ends first. */
+  /** With `anew`, sends new messages, because edits notify no device. Rejects with `TelegramError` if the chat accepts
+   * no message, and with `Cancelled`. */
   async finish(
     whole: RichText,
     { anew = false, buttons = [] }: { readonly anew?: boolean; readonly buttons?: readonly MessageButton[] } = {},
@@ -80,7 +80,7 @@ export class AnswerMessages {
     return this.#progress ?? this.#ids[0];
   }
 
-  /** Decides once whether to send new messages, because an earlier process may have written a part of the answer. */
+  /** An earlier process may have written a part of the answer, so the bot keeps its first choice. */
   async #choose(anew: boolean): Promise<void> {
     if (this.#progress !== undefined) return;
     const [first] = this.#ids;
@@ -118,8 +118,7 @@ function leftOut(count: number): string {
   return `(${counted(count, "more part")} ${count === 1 ? "is" : "are"} not shown; see vis conversations show)`;
 }
 
-/** A notification shows the first text of a message, so the bot sends the beginning of the answer and edits the message
- * afterwards. */
+/** A notification shows the first text of a message, so the bot edits the message after sending its beginning. */
 function teaser({ text }: RichMessage): RichMessage {
   return { text: `${oneLine(text, TEASER_CHARS)} …`, entities: [] };
 }
@@ -187,7 +186,6 @@ function doingOf({ phase, doing, question, step, block }: QueryProgress): string
   if (phase === "delayed" || question !== null) return doing;
   if (!["running", "calling", "child"].includes(phase)) return "";
   const { code = "", calling = "" } = step?.blocks[block] ?? {};
-  // The answer comes next, so no line describes this call.
   if (/^(?:await )?answer\(/.test(code.trimStart())) return "";
   return calling === "" ? firstLine(code) : oneLine(harmlessText(calling), 120);
 }

@@ -1,5 +1,3 @@
-/* `openTelegram` in this file is the entry point of the folder. An update passes `updates.ts`, `inbox.ts` and
-   `chat_worker.ts`, which runs a command or a query. `messenger.ts` writes into chats within the limits of Telegram. */
 
 import { Cancelled, ConfigError } from "../../domain/errors.ts";
 import { BoundedMap } from "../../domain/kit/bounded_map.ts";
@@ -25,7 +23,6 @@ import {
 import { ModelSessions } from "./sessions.ts";
 import { pollUpdates, receiveUpdate, setWebhook, type Webhook, webhookSecret } from "./updates.ts";
 
-/** After this time, the user probably no longer watches the chat. */
 const LATE_MS = 10_000;
 
 export interface OpenTelegramOptions extends Pick<BotParts, "clock" | "log" | "quota" | "models"> {
@@ -34,8 +31,7 @@ export interface OpenTelegramOptions extends Pick<BotParts, "clock" | "log" | "q
   readonly deleteWebhook: boolean;
   /** Telegram sends updates to this URL. With null, the bot polls. */
   readonly webhookUrl: string | null;
-  /** The bot calls this function for each message and button, so that a change of the list applies without a
-   * restart. */
+  /** The bot calls this for each message and button, so that a change of the list applies without a restart. */
   readonly allowed: () => Promise<readonly number[]>;
   readonly open: (model: string | null) => Promise<Session>;
   readonly shutdownMs: number;
@@ -48,8 +44,8 @@ export interface OpenedBot extends RunningBot {
   readonly receive: (request: Request) => Promise<Response>;
 }
 
-/** Rejects like `open`, with `ConfigError` if Telegram refuses a call, and with `Cancelled` when the signal aborts.
- * A failed start leaves no session open. */
+/** Rejects like `open`, with `ConfigError` if Telegram refuses a call, and with `Cancelled`. A failed start leaves no
+ * session open. */
 export async function openTelegram(options: OpenTelegramOptions): Promise<OpenedBot> {
   const { token, apiUrl, clock, log, note, shutdownMs } = options;
   const api = new BotApi({ token, root: apiUrl.replace(/\/+$/, "") });
@@ -175,8 +171,8 @@ class TelegramBot {
     await pollUpdates({ api, clock, log, note, signal, accept, mark: () => inbox.mark() });
   }
 
-  /** Resolves when the database has all messages that need an answer. Before that, the bot begins no work on the
-   * messages. Rejects with `Cancelled` while the bot is shutting down, so that Telegram keeps the updates. */
+  /** Resolves when the database has all messages that need an answer. Rejects with `Cancelled` during the shutdown, so
+   * that Telegram keeps the updates. */
   accept(updates: readonly Update[]): Promise<void> {
     const accepted = this.#accepting.then(() => this.#accept(updates));
     this.#accepting = accepted.catch(() => {});
@@ -198,7 +194,7 @@ class TelegramBot {
     for (const entry of taken.values()) this.#dispatch(entry);
   }
 
-  /** Telegram would send an unreadable update again and again, so the bot skips it. */
+  /** Telegram would send an unreadable update again and again. */
   #read(update: Update, me: Me): ReadUpdate {
     try {
       return readUpdate(update, me);
@@ -234,7 +230,7 @@ class TelegramBot {
     return null;
   }
 
-  /** The bot does not store the answer to an approval, because an interrupted query asks again. */
+  /** An interrupted query asks again, so the bot does not store the answer to an approval. */
   async #press({ place, userId, pressId, data, name, ...press }: Press): Promise<PendingMessage | null> {
     const { access, questions, messenger, closing } = this.#options.parts;
     const allowed = await access.allows(userId, place);

@@ -10,7 +10,6 @@ const DOWNLOAD_MS = 120_000;
 
 interface BotApiOptions {
   readonly token: string;
-  /** This URL of the Bot API server has no "/" at its end. */
   readonly root: string;
 }
 
@@ -21,8 +20,8 @@ interface BotCallOptions {
 
 type WireSignal = Parameters<BotMethods["getMe"]>[0];
 
-/** The token is part of every URL, so Vis does not pass on network errors unchanged. Calls reject with `TelegramError`,
- * or with `Cancelled` if the caller's signal has aborted. */
+/** The token is part of every URL, so errors of the network need new messages. Calls reject with `TelegramError`, or
+ * with `Cancelled`. */
 export class BotApi {
   readonly #wire: BotMethods;
   readonly #token: string;
@@ -53,8 +52,7 @@ export class BotApi {
     }
   }
 
-  /** A Bot API server in local mode returns a path on its own disk, below a folder with the token as its name. If the
-   * server is on this machine and the file exists, Vis reads the file directly. */
+  /** A Bot API server in local mode returns a path on its own disk, below a folder with the token as its name. */
   async download(
     path: string,
     { name, signal, maxBytes, tooLarge }: {
@@ -122,14 +120,14 @@ export class BotApi {
     if (code === 429) {
       return new TelegramError(message, { code: "flood", retryAfterMs: 1000 * (parameters?.retry_after ?? 1) });
     }
-    // A response without a code comes from an intermediary, not from Telegram.
+    // A response without a code comes from an intermediary.
     if (!Number.isInteger(code) || code >= 500) return new TelegramError(message, { code: "network" });
     return new TelegramError(message, { code: "refused", description: said });
   }
 }
 
-/** `conflict` means that another program polls for the bot, or that a webhook is set. `flood` means that Vis must wait.
- * After `refused`, Telegram would refuse the call again; `network` covers temporary failures. */
+/** `conflict` means that another program polls for the bot, or that a webhook is set. After `refused`, a repeated call
+ * would fail again. */
 type TelegramErrorCode = "token" | "conflict" | "flood" | "refused" | "network";
 
 /** Telegram distinguishes these cases only by its message. `gone` means that the message no longer exists, or that the
@@ -178,8 +176,8 @@ export interface Waiting {
   readonly signal: AbortSignal;
 }
 
-/** Repeats a call through connection losses and flood limits until Telegram responds. Rejects with `TelegramError` if
- * waiting cannot help, and with `Cancelled` when the signal aborts. */
+/** Repeats a call through connection losses and flood limits. Rejects with `TelegramError` if waiting cannot help, and
+ * with `Cancelled`. */
 export async function untilReached<T>(call: () => Promise<T>, { clock, log, note, signal }: Waiting): Promise<T> {
   for (let failures = 1;; failures++) {
     try {

@@ -19,7 +19,7 @@ export interface BotParts {
   /** Aborts when running queries must end. The messages of these queries stay in the inbox. */
   readonly closing: AbortSignal;
   readonly quota: { readonly queriesPerDay: number | null; readonly costUsdPerDay: number | null };
-  /** If an answer took longer, the bot sends it as a new message, since Telegram sends no notification of edits. */
+  /** If an answer took longer, the bot sends a new message, because Telegram sends no notification of edits. */
   readonly lateMs: number;
   readonly models: (() => Promise<readonly string[]>) | null;
 }

@@ -39,8 +39,8 @@ const COMMANDS: Readonly<Record<string, (given: Given) => Promise<Told> | Told>>
   usage,
 };
 
-/** Resolves with null without a command, or if a group's command may be for another bot. Rejects with `UsageError`,
- * `ConfigError` and `StoreError`. */
+/** Resolves with null if the message has no command, or if another bot of the group may handle the command. Rejects
+ * with `UsageError`, `ConfigError` and `StoreError`. */
 export async function chatCommand(
   message: Incoming,
   rest: Omit<Given, "message">,
@@ -151,7 +151,7 @@ async function chooseModel(
   return new RichText().add(`From the next message on: ${told}`);
 }
 
-/** Returns null for the configured model. If the providers list no names, returns the given name. */
+/** Returns null for the configured model. */
 function chosen(asked: string, names: readonly string[]): string | null {
   if (names.includes(asked)) return asked;
   if (asked.toLowerCase() === DEFAULT) return null;
@@ -174,7 +174,7 @@ function chosen(asked: string, names: readonly string[]): string | null {
   );
 }
 
-/** A tap on code copies it, so the names of the models are code. */
+/** A tap on code copies the code, so the names of the models are code. */
 async function listed(model: string | null, { sessions, models }: BotParts): Promise<RichText> {
   const present = await sessions.use(model, (session) => Promise.resolve(session)).catch((error: unknown) => {
     if (error instanceof ConfigError) return error; // The user can still choose another model.
@@ -199,8 +199,7 @@ function named({ model, provider }: Pick<Session, "model" | "provider">): string
 
 type Parts = Pick<BotParts, "api" | "inbox" | "sessions">;
 
-/** If the chat has no chosen conversation, or the conversation no longer exists, resolves with the chat's first
- * conversation, which Vis creates if necessary. */
+/** Without an existing chosen conversation, resolves with the chat's first conversation. */
 export async function chatConversation(place: ChatPlace, parts: Parts): Promise<Conversation> {
   const { conversations } = await parts.sessions.main();
   const { branchId } = await parts.inbox.chat(chatKey(place));
@@ -209,7 +208,6 @@ export async function chatConversation(place: ChatPlace, parts: Parts): Promise<
     return await conversations.byId(branchId);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    // The conversation no longer exists, so the chat gets its first conversation.
     return await choose(place, { parts, suffix: "" });
   }
 }

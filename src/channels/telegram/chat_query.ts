@@ -18,13 +18,12 @@ import type { Incoming, IncomingFile } from "./read_update.ts";
 import { RichText } from "./rich_text.ts";
 
 const PRIVATE_MS = 1_500, GROUP_MS = 4_000, TYPING_MS = 4_500;
-/** After this many interrupted attempts, the bot does not run the query again, because the query may be the cause. */
+/** The query may be the cause of the interruptions, so the bot does not run it again after this many attempts. */
 const MAX_ATTEMPTS = 3;
 const LOOK_AGAIN_MS = 2_000;
 const SUSPENDED = "⏸ The bot is restarting. This request continues when it is back";
 
-/** `kept` means that the program ends before the bot has written the answer, and that the message stays in the
- * inbox. */
+/** `kept` means that the program ends before the answer, and that the message stays in the inbox. */
 export type ChatQueryEnd = "answered" | "kept";
 
 export class ChatQuery {
@@ -126,8 +125,7 @@ export class ChatQuery {
     return resultText(result, { model: session.model });
   }
 
-  /** Begins the query, unless an earlier process has begun it. The bot runs an interrupted query again, with its key.
-   * Rejects like `ask`, and with `Cancelled` when the query's signal aborts. */
+  /** A query that an earlier process began continues with its key. Rejects like `ask`, and with `Cancelled`. */
   async #result(
     conversations: Conversations,
     branch: Conversation,
@@ -177,7 +175,6 @@ export class ChatQuery {
     return {
       signal: this.#signal,
       label: userLabel(from.id),
-      // Vis computes the cost of a user's requests only if the user has a quota for it.
       limits: { costUsd: null, wallMs: null, priced: quota.costUsdPerDay !== null },
       requestKey: { branchId, key: keyOf(this.#entry), fingerprint: "telegram" },
       approve: (question, signal) =>
@@ -244,7 +241,7 @@ function keyOf({ message, attempts = 1 }: PendingMessage): string {
   return `telegram/${message.chat.id}/${message.updateId}/${attempts}`;
 }
 
-/** In a group, begins the text with the name of the speaker, because the model must know who is speaking. */
+/** In a group, the model must know who is speaking. */
 function requestOf({ message: { text, files, from, chat } }: PendingMessage): string {
   const names = files.map(({ name }) => name).join(", ");
   const words = text.trim() === "" ? `Here is ${names}, sent without a message.` : text;

@@ -12,7 +12,7 @@ const ALBUM_MS = 700;
 const MAX_WAITING = 50;
 const EDITED = "I have already answered this message and do not read edits of it: send it as a new message";
 
-/** Commands except /more run at once, and a text during a query goes into this query. Other messages run one after the
+/** Commands except /more run at once, and a text during a query steers this query. Other messages run one after the
  * other. */
 export class ChatWorker {
   readonly #parts: BotParts;
@@ -78,8 +78,7 @@ export class ChatWorker {
     this.#enqueue(placed);
   }
 
-  /** An edit changes a waiting message and steers the query of a running message. An edit does not change an answered
-   * message. */
+  /** An edit changes a waiting message or steers the running query, and has no effect on an answered message. */
   async #edited(entry: PendingMessage): Promise<void> {
     const { message } = entry;
     const { inbox, access } = this.#parts;
@@ -109,7 +108,7 @@ export class ChatWorker {
     void messenger.react(chat, { messageId, emoji, signal: closing });
   }
 
-  /** Stores the conversation and the model of the message, so that a later command does not change them. */
+  /** A later command must not change the conversation and the model of this message. */
   async #placed(entry: PendingMessage): Promise<PendingMessage> {
     if (entry.branchId !== undefined) return entry;
     const { branchId } = await chatConversation(entry.message.chat, this.#parts);

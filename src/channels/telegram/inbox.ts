@@ -13,18 +13,16 @@ export interface PendingMessage {
   readonly steered?: string;
   /** If true, the end of the program interrupted the query, and the user did not cancel it. */
   readonly suspended?: boolean;
-  /** The bot fills existing messages of the answer in this order, so that it does not send them twice. */
+  /** The bot fills these messages again instead of sending new messages. */
   readonly replies?: readonly number[];
-  /** The value is null if the answer replaces the progress message. The bot chooses once, before it writes the
-   * answer. */
+  /** Null means that the answer replaces the progress message. */
   readonly progress?: number | null;
   readonly startedAt?: number;
-  /** If true, the bot does not send its short reply again, even if the arrival of the reply is unknown. */
+  /** If true, the bot does not repeat its short reply, which may have failed to arrive. */
   readonly replied?: boolean;
 }
 
-/** Telegram keeps updates for a day, and may restart their numbers after a week without updates. An older mark
- * therefore has no meaning. */
+/** Telegram keeps updates for a day, and may restart their numbers after a week without updates. */
 const MARK_MS = 3 * 86_400_000;
 const MAX_ENTRIES = 5_000;
 const RECENT = 300;
@@ -37,7 +35,7 @@ interface ChatSettings {
 interface Mark {
   readonly updateId: number;
   readonly at: number;
-  /** A webhook may deliver updates in any order and repeatedly, so the mark keeps recently accepted updates. */
+  /** A webhook may deliver updates in any order and repeatedly. */
   readonly recent: readonly number[];
   /** `accept` copies each message of the last batch to its own row. */
   readonly entries: readonly PendingMessage[];
@@ -48,7 +46,7 @@ export class Inbox {
   readonly #place: StatePlace;
   readonly #now: () => number;
 
-  /** Extensions cannot use this namespace, because their namespaces contain no slash. */
+  /** Namespaces of extensions contain no slash, so extensions cannot use this namespace. */
   constructor(
     states: StateStore,
     { botId, now }: { readonly botId: string; readonly now: () => number },
@@ -90,7 +88,7 @@ export class Inbox {
     await this.#states.delete(this.#place, keyOf(entry));
   }
 
-  /** Resolves with the oldest entry first, including messages that a kill left between the two steps of `accept`. */
+  /** The oldest entry is first. Includes messages that a kill left between the two steps of `accept`. */
   async entries(): Promise<readonly PendingMessage[]> {
     const mark = await this.#get<Mark>("mark");
     if (mark !== null) await this.#spread(mark);

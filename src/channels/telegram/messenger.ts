@@ -150,7 +150,7 @@ function isRefused(error: unknown): error is TelegramError {
   return error instanceof TelegramError && error.code === "refused";
 }
 
-/** Telegram's sustained limits are one call a second per chat, and twenty a minute per group. */
+/** Telegram allows one call a second per chat and twenty a minute per group over a longer time. */
 const PRIVATE_MS = 1_000, GROUP_MS = 3_000;
 const KEPT_CHATS = 1_000;
 
@@ -164,7 +164,6 @@ interface Lane {
   floodUntil: number;
 }
 
-/** Makes the calls of a chat in order and within Telegram's limits. */
 export class Outbox {
   readonly #clock: BotClock;
   readonly #signal: AbortSignal;
@@ -176,14 +175,13 @@ export class Outbox {
     this.#signal = signal;
   }
 
-  /** Retries a call until the call succeeds. Rejects with `TelegramError` if waiting cannot help. */
+  /** Retries the call. Rejects with `TelegramError` if waiting cannot help. */
   must<T>(chat: number, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const lane = this.#lane(chat);
     return this.#queued(lane, () => this.#persist(lane, { chat, call }));
   }
 
-  /** Calls once, or not at all if other calls wait or the limits of the chat do not allow a call now. Ignores
-   * errors. */
+  /** Makes no call if other calls wait or the limits of the chat do not allow a call now. Ignores errors. */
   async try(chat: number, call: (signal: AbortSignal) => Promise<unknown>): Promise<void> {
     const lane = this.#lane(chat);
     const now = this.#clock.now();

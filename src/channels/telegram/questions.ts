@@ -27,8 +27,7 @@ interface Waiting {
   readonly messages: number[];
 }
 
-/** An answer counts only in the chat of the approval. Telegram identifies the sender; the caller checks whether the
- * sender may use the bot. */
+/** An answer counts only in the chat of the approval. The caller checks whether the sender may use the bot. */
 export class ChatQuestions {
   readonly #messenger: Messenger;
   readonly #log: Log;

@@ -15,7 +15,7 @@ export interface IncomingFile {
 }
 
 export interface Incoming {
-  /** An album has several updates; this number belongs to the update with its first message. */
+  /** For an album, the number of the update with its first message. */
   readonly updateId: number;
   readonly chat: ChatPlace;
   readonly messageId: number;
@@ -209,7 +209,7 @@ const NAME_CHARS = 60;
 
 type Origin = NonNullable<Message["forward_origin"]>;
 
-/** Adds context that the conversation lacks. Returns "" if there is neither text nor a quoted message. */
+/** Returns "" if there is neither text nor a quoted message. */
 function quotedText(text: string, { message, me }: { readonly message: Message; readonly me: Me }): string {
   const parts = [text, passedOn(message), quoted(message, me)];
   return text.trim() === "" && parts[2] === "" ? "" : parts.filter((part) => part.trim() !== "").join("\n\n");

@@ -29,7 +29,6 @@ export interface RichMessage {
 /** Telegram ignores entities beyond this number. */
 const MAX_ENTITIES = 100;
 
-/** Styles are separate from the text, so the text needs no escapes. */
 export class RichText {
   readonly #runs: StyledText[] = [];
 
@@ -41,7 +40,7 @@ export class RichText {
     return this.#runs.reduce((sum, { text }) => sum + text.length, 0);
   }
 
-  /** Telegram combines code with no style except a quote, so this method drops other styles of code. */
+  /** Telegram combines code with no style except a quote. */
   add(text: string, spans: readonly TextStyle[] = []): this {
     if (text === "") return this;
     const code = spans.find(({ type }) => type === "code" || type === "pre");
@@ -50,7 +49,7 @@ export class RichText {
     return this;
   }
 
-  /** Returns a message whose offsets count UTF-16 units, as Telegram requires. */
+  /** The offsets count UTF-16 units, as Telegram requires. */
   message(): RichMessage {
     const open = new Map<TextStyle, number>();
     const found: { readonly span: TextStyle; readonly offset: number; readonly length: number }[] = [];
@@ -76,7 +75,7 @@ export class RichText {
   }
 }
 
-/** Wider tables become one row per line, since a phone would break their columns. */
+/** A phone would break the columns of a wider table. */
 const TABLE_CHARS = 60;
 const STYLES = { emphasis: "italic", strong: "bold", strikethrough: "strikethrough" } as const;
 
@@ -102,7 +101,7 @@ function addBlocks(blocks: readonly MarkdownBlock[], place: Place): void {
   }
 }
 
-/** Returns whether two blocks need no blank line between them. Telegram itself sets code and quotes apart. */
+/** Telegram itself sets code and quotes apart. */
 function isApart(one: MarkdownBlock, other: MarkdownBlock): boolean {
   const isSet = ({ kind }: MarkdownBlock): boolean => kind === "code" || kind === "quote";
   return isSet(one) || isSet(other) || (one.kind === "list" && other.kind === "list");
@@ -203,7 +202,7 @@ function addInlines(
 }
 
 function addTable({ sides, head, rows }: MarkdownTable, { into, spans }: Place): void {
-  // Cells lose their styles, because the widths of columns count characters.
+  // The widths of columns count characters, so cells lose their styles.
   const lines = [head, ...rows].map((row) => row.map((cell) => inlineText(cell).replaceAll("\n", " ")));
   const widths = head.map((_, column) => lines.reduce((most, row) => Math.max(most, row[column]?.length ?? 0), 0));
   const isNarrow = widths.reduce((sum, width) => sum + width + 2, 0) <= TABLE_CHARS;
@@ -243,8 +242,8 @@ interface Block {
   readonly end: number;
 }
 
-/** Returns parts of at most `limit` UTF-16 units. Cuts a code block that fits into a part only if the part would be
- * nearly empty without the cut. Drops only blanks and line ends at a cut, and cuts no surrogate pair. */
+/** Cuts a code block that fits into a part only if the part would be nearly empty otherwise. Drops only blanks and line
+ * ends at a cut. */
 export function splitRichText(whole: RichText, limit: number): readonly RichText[] {
   const text = whole.runs.map((run) => run.text).join("");
   const blocks = blocksOf(whole.runs);

@@ -2,8 +2,7 @@ import type { Conversation } from "../../conversation/conversations.ts";
 import type { Log } from "../../logging/log.ts";
 import type { Session } from "../channel.ts";
 
-/** Each session has its own database connection and child processes, so Vis keeps only this many open besides the main
- * session. */
+/** Each session has its own database connection and child processes. */
 const KEPT = 4;
 
 interface Slot {
@@ -16,8 +15,7 @@ interface SessionsOptions {
   readonly log: Log;
 }
 
-/** If more than `KEPT` sessions besides the main session are open, closes unused sessions, the least recently used
- * first. `run` keeps a branch open in only one session at a time. */
+/** `run` keeps a branch open in only one session at a time. */
 export class ModelSessions {
   readonly #options: SessionsOptions;
   readonly #slots = new Map<string | null, Slot>();
@@ -39,7 +37,7 @@ export class ModelSessions {
     return await this.#held(model, { slot, work: async (opened) => await work(await opened) });
   }
 
-  /** Runs `work` after the session that used the branch before has closed its part of the branch. */
+  /** Runs `work` after the session that last used the branch has closed its part of the branch. */
   async run<T>(
     { branchId }: Conversation,
     { model, work }: { readonly model: string | null; readonly work: (session: Session) => Promise<T> },

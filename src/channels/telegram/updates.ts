@@ -11,8 +11,8 @@ const POLL_SECONDS = 50;
 /** A batch of this many of the longest messages fits one row of the inbox. */
 const BATCH = 50;
 
-/** `mark` resolves with the highest accepted update, or null if it is unknown. Vis confirms updates to Telegram only
- * after `accept` resolves. Rejects with `TelegramError` if polling again is useless, and like `accept`. */
+/** `mark` resolves with the highest accepted update, or null. Telegram forgets updates only after `accept` resolves.
+ * Rejects with `TelegramError`, and like `accept`. */
 export async function pollUpdates(
   { api, mark, accept, ...waiting }: Waiting & {
     readonly api: BotApi;
@@ -55,8 +55,8 @@ export interface Webhook {
   readonly secret: string;
 }
 
-/** Rejects with `TelegramError` if Telegram refuses the address. When the bot ends, Vis does not remove the webhook, so
- * that Telegram keeps updates until the next start. */
+/** Rejects with `TelegramError` if Telegram refuses the address. The webhook stays after the end of the bot, so that
+ * Telegram keeps updates. */
 export async function setWebhook(
   { url, secret }: Webhook,
   { api, ...waiting }: Waiting & { readonly api: BotApi },
@@ -112,13 +112,12 @@ async function updateOf(request: Request): Promise<Update | null> {
   return isUpdate(value) ? value : null;
 }
 
-/** Derives the secret from the token, so that Vis need not store the secret. Telegram must send the secret with each
- * update. */
+/** Vis need not store a secret that it can derive from the token. */
 export function webhookSecret(token: string): string {
   return createHmac("sha256", token).update("vis webhook").digest("hex");
 }
 
-/** Checks only the field that every update has; readers of other fields check them. */
+/** Readers of other fields check these fields. */
 function isUpdate(value: unknown): value is Update {
   return typeof value === "object" && value !== null && "update_id" in value && Number.isSafeInteger(value.update_id);
 }

@@ -21,14 +21,13 @@ import { flat } from "./text/one_line.ts";
 import type { TakenOutputs } from "./user_commands.ts";
 
 const CHANNEL = "tui";
-/** Vis rings no bell for shorter requests, since the user is still watching. */
+/** During shorter requests, the user is still watching. */
 const RUNG_MS = 10_000;
 const FOLDED = 40;
 
-/** Vis adds a waiting message to the next model call of the query, or makes it the next request. */
 interface Waiting {
   readonly outgoing: Outgoing;
-  /** Aborting withdraws the message from the running query. The value is null if the message waits for the end of this
+  /** An abort withdraws the message from the running query. Null means that the message waits for the end of the
    * query. */
   steering: AbortController | null;
 }
@@ -78,22 +77,21 @@ export interface SessionSpend {
 
 const NEW_SESSION: SessionSpend = { ...NOTHING_SPENT, steps: 0, walls: null, sentBytes: null };
 
-/** Runs one query at a time. Text that the user types during a query steers this query or waits for its end. The
- * transcript shows errors. */
+/** Text that the user types during a query steers this query or waits for its end. The transcript shows errors. */
 export class ChatController {
   readonly #parts: ChatParts;
   #branch: Branch | null = null;
   #spent: SessionSpend = NEW_SESSION;
   #running: { readonly turn: RunningTurn; readonly controller: AbortController; readonly since: number } | null = null;
   #waiting: Waiting[] = [];
-  /** These messages of all windows wait for the next step of the running query. */
   #steering: readonly string[] = [];
   #lastAnswer = "";
   #ended: Promise<void> = Promise.resolve();
   #last: RunningTurn | null = null;
   #plan: readonly PlanItem[] = [];
   #asked: TranscriptEntry | null = null;
-  /** Another process runs this query in the branch on the screen. The user can answer, steer and cancel it here. */
+  /** Another process runs this query in the branch on the screen. The user can answer, steer and cancel the query
+   * here. */
   #elsewhere: Elsewhere | null = null;
   #known: ReadonlyMap<string, string> = new Map();
   budget: RequestBudget = { steps: null, costUsd: null, reasoning: null };
@@ -150,8 +148,7 @@ export class ChatController {
     return this.#plan;
   }
 
-  /** Resolves with the changes of the running request. If it has none, resolves with the changes of the newest request
-   * that changed files. */
+  /** Resolves with the changes of the running request, or of the newest request that changed files. */
   async changes(): Promise<{ readonly title: string; readonly diffs: readonly string[] }> {
     const running = this.#running?.turn.changes ?? [];
     if (running.length > 0) return { title: "Changes of the running request", diffs: running };
@@ -276,7 +273,7 @@ export class ChatController {
     this.#parts.changed();
   }
 
-  /** Leaves a query of another process, which continues. */
+  /** A query of another process continues. */
   leave(): void {
     this.#elsewhere?.asking.abort(ENDED);
     this.#elsewhere = null;
@@ -420,7 +417,6 @@ export class ChatController {
       this.#finished(
         await begin({ ...budget, signal, emit, approve, onBranch, refuseWhenBusy: true, showsOutput: true }),
       );
-      // The branch may have a new title.
       if (this.#branch !== null) this.#branch = await session().conversations.byId(this.#branch.branchId);
     } catch (error) {
       transcript.add(new LineEntry([messageOf(error), shown().theme.bad]));

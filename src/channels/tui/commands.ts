@@ -285,7 +285,7 @@ function helpTexts(commands: readonly PaletteCommand[]): readonly TextPart[] {
   return [{ head: "Keys", text: rows(KEYS) }, { head: "Commands", text: rows(named) }];
 }
 
-/** Returns true if the typed command is unknown, or if a file of the user defines it. */
+/** Returns true for an unknown command, because a file of the user may define the command. */
 export function isOfFile(text: string, commands: readonly PaletteCommand[]): boolean {
   const typed = typedCommand(text);
   return typed !== null && (commandNamed(typed.name, commands)?.ofFile ?? true);
@@ -295,8 +295,7 @@ function commandNamed(name: string, commands: readonly PaletteCommand[]): Palett
   return commands.find((one) => one.name === name || one.aliases?.includes(name));
 }
 
-/** Runs a typed command, and sends other texts. Without `giveBack`, also sends a text that begins like an unknown
- * command, such as `/tmp is full`. */
+/** Without `giveBack`, sends a text that begins like an unknown command, such as `/tmp is full`. */
 export function submitted(
   outgoing: Outgoing,
   { commands, send, giveBack, tell }: {

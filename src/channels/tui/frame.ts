@@ -183,7 +183,6 @@ function leftOf(
   if (told !== "") return theme.warn(cut(told));
   if (phase === "") return title === "" ? "" : theme.dim(cut(`Conversation: ${title}`));
   const end = ` · ${runningText(ms)} · ${asks ? "Ctrl-C" : "Esc"} cancels`;
-  // The phase may contain a long command, so the line leaves room for its end.
   const text = `${cut(phase, Math.max(LEAST_PHASE, room - 2 - end.length))}${end}`;
   return `${theme.accent(spinner(ms))} ${theme.dim(cut(text, room - 2))}`;
 }
@@ -269,8 +268,7 @@ function border(
   return `${theme.accent(`${left}─`)}${theme.bold(told)}${theme.accent(`${rest}${right}`)}`;
 }
 
-/** Frames of streaming content are at least `FRAME_MS` apart. After a slow frame, the painter waits for at least
- * `SPARE` times its cost. */
+/** After a slow frame, the painter waits for at least `SPARE` times its cost. */
 const FRAME_MS = 33;
 const SPARE = 4;
 const TICK_MS = 250;

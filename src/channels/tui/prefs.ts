@@ -13,7 +13,6 @@ export interface Prefs {
   readonly mouse: boolean;
   /** The file may write this setting as `"keys": "vim"`. */
   readonly vim: boolean;
-  /** If true, Vis rings the bell and notifies the desktop when a long request ends or an approval waits. */
   readonly bell: boolean;
   /** The screen has no command for keys, so the user edits the file, for example with `{"retry": "ctrl+r"}`. */
   readonly keys: Readonly<Record<string, string>>;
@@ -46,8 +45,7 @@ const CHOICES: Readonly<Record<Exclude<keyof Prefs, "keys">, readonly unknown[]>
 
 type Kept = Readonly<Record<string, unknown>>;
 
-/** Writes a file that only its owner can read. A write keeps unknown keys of a valid file, such as keys of a newer
- * version. */
+/** A write keeps unknown keys of a valid file, such as keys of a newer version. */
 export class PrefsFile implements PrefsKeeper {
   readonly #path: string;
   #prefs: Prefs;
@@ -59,8 +57,7 @@ export class PrefsFile implements PrefsKeeper {
     this.#prefs = prefs;
   }
 
-  /** Does not reject. For an unusable file, resolves with the defaults and a note for the user; for a usable file, the
-   * note is "". */
+  /** Does not reject. For an unusable file, resolves with the defaults and a note for the user. */
   static async open(path: string): Promise<{ readonly prefs: PrefsFile; readonly note: string }> {
     try {
       return { prefs: new PrefsFile(path, prefsOf(await read(path))), note: "" };
@@ -82,7 +79,7 @@ export class PrefsFile implements PrefsKeeper {
     return written;
   }
 
-  /** Another process may have written changes, so this method merges its changes with the file. */
+  /** Another process may have changed the file. */
   async #write(): Promise<void> {
     const change = this.#unkept;
     const before = await read(this.#path).catch((): Kept => ({ ...this.#prefs }));

@@ -18,8 +18,8 @@ interface PromptFiles {
   readonly notes: readonly string[];
 }
 
-/** The first file of a name counts, and files of the workspace come before files of the user. Vis follows no links,
- * because a repository must not send a file from elsewhere. */
+/** The first file of a name counts, and the workspace comes before the user. Links could lead out of a repository, so
+ * Vis follows none. */
 export async function promptFiles(
   { workspace, home, userHome = null }: {
     readonly workspace: string;

@@ -67,7 +67,7 @@ function hasModel({ model }: Session): boolean {
   return model !== "";
 }
 
-/** The package keeps the focus of the terminal private, so this function reads the input before the package does. */
+/** The package keeps the focus of the terminal private, so this reads the input before the package does. */
 function watched(terminal: Terminal, onFocus: (isIn: boolean) => void): Terminal {
   const start = terminal.start.bind(terminal);
   terminal.start = (onInput, onResize) =>
@@ -98,7 +98,6 @@ export class Screen implements PanelActions {
   readonly #userCommands: UserCommands;
   readonly #frame: ScreenFrame;
   #prompts: readonly PromptFile[] = [];
-  /** Extensions offer these requests, such as skills. */
   #offered: readonly PromptFile[] = [];
   #added: readonly ExtensionCommandFacts[] = [];
   #commands: readonly PaletteCommand[] = [];
@@ -221,9 +220,8 @@ export class Screen implements PanelActions {
     else this.#input.giveBack(outgoing);
   }
 
-  /** Types the early keys into the input. Enter sends each line in order, and the line after a command waits for the
-   * command's end. While a panel or an approval is open, Enter only begins a new line, because the user may not have
-   * seen the panel. */
+  /** Enter sends each line in order. While a panel or an approval is open, Enter begins a new line, because the user
+   * may not have seen the panel. */
   async #takeEarly(): Promise<void> {
     for (let data = this.#early?.shift(); data !== undefined; data = this.#early?.shift()) {
       const isShown = this.#panel !== null || this.#questions.panel !== null;
@@ -262,7 +260,6 @@ export class Screen implements PanelActions {
     this.#painter.soon();
   }
 
-  /** The screen shows the time of running work, so it redraws while work runs. */
   #tick(): void {
     const runs = this.chat.status.phase !== "" || this.#userCommands.running !== null || this.#programs.length > 0;
     this.#painter.tick(runs);
@@ -421,7 +418,6 @@ export class Screen implements PanelActions {
       const path = resolve(workspace, file);
       const format = path.endsWith(".html") ? "html" : "md";
       await using made = await conversations.exports.make(branch, { conversations, format });
-      // Only the owner may read the file.
       const stream = ReadableStream.from(made.pieces());
       await Deno.writeFile(path, stream, { createNew: true, mode: 0o600 }).catch((error: unknown) => {
         throw new UsageError(`Cannot write ${file}: ${fileFault(error)}; name another file`);
@@ -588,8 +584,7 @@ export class Screen implements PanelActions {
     this.#submitCommand(outgoing);
   }
 
-  /** `isFirst` is the request of the command line. Such a request runs no command of the user (`!`), and may begin like
-   * an unknown command. */
+  /** `isFirst` is the request of the command line. Such a request runs no command of the user (`!`). */
   #submitCommand(outgoing: Outgoing, { isFirst = false }: { readonly isFirst?: boolean } = {}): void {
     const { text } = outgoing;
     const submit = (): void => {
@@ -617,7 +612,7 @@ export class Screen implements PanelActions {
     return runs ? "Add to the running request" : "Ask anything";
   }
 
-  /** Vis has to load some extensions to find their commands, so the screen adds them after its start. */
+  /** Vis has to load some extensions to find their commands, so the screen adds the commands after its start. */
   async #addCommands(): Promise<void> {
     try {
       const admin = await this.#parts.extensions();
@@ -629,7 +624,6 @@ export class Screen implements PanelActions {
     } catch { /* `vis doctor` reports why Vis cannot read extensions. */ }
   }
 
-  /** Reads the prompts again, since the user may have changed the files. */
   async #freshCommands(): Promise<readonly PaletteCommand[]> {
     const [{ home }, { workspace }] = [this.#parts, this.#session];
     const { prompts } = await promptFiles({ workspace, home, userHome: homedir() });

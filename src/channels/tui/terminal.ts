@@ -52,9 +52,8 @@ export class OwnTerminal extends ProcessTerminal {
   }
 }
 
-/** Before the program takes the terminal, the system turns Enter into a line feed, which means Ctrl-J later. The first
- * chunk of `stdin` has all keys that the user typed before. While `onInput` handles the keys of this chunk, `chunks` is
- * 1. */
+/** The first chunk of `stdin` has the keys that the user typed before the program took the terminal. In this chunk,
+ * Enter is a line feed. */
 export function typedAhead(
   stdin: { prependOnceListener(event: "data", listener: () => void): unknown },
   onInput: (data: string) => void,
@@ -69,8 +68,8 @@ export function typedAhead(
 
 const SIGNALS: readonly (readonly [Deno.Signal, number])[] = [["SIGINT", 130], ["SIGTERM", 143], ["SIGHUP", 129]];
 
-/** Watches signals and defects until the caller calls the returned function. Calls `last` if the process exits during
- * the watch. A second signal other than SIGHUP ends the process immediately. */
+/** Watches until the caller calls the returned function. Calls `last` if the process exits during the watch. A second
+ * signal other than SIGHUP ends the process. */
 export function watchEnd({ signal, defect, last }: {
   readonly signal: (code: number) => void;
   readonly defect: (error: unknown) => void;
@@ -111,8 +110,7 @@ export function suspend({ giveUp, take }: { readonly giveUp: () => void; readonl
   Deno.kill(Deno.pid, "SIGSTOP");
 }
 
-/** Terminals support one of two forms of a notification, so the result has both. `text` is one line without control
- * characters. */
+/** Terminals support one of two forms of a notification. `text` is one line without control characters. */
 export function notification(text: string): string {
   const plain = text.replaceAll(";", ",");
   return `\x1b]9;Vis: ${plain}\x07\x1b]777;notify;Vis;${plain}\x07`;

@@ -6,13 +6,10 @@ import type { DisplayOptions } from "./entries/entry.ts";
 import type { Transcript } from "./entries/transcript.ts";
 import type { Session } from "../channel.ts";
 
-/** Vis keeps this many characters at the end of a command's output. */
 const MAX_CHARS = 1_000_000;
-/** Vis shows no time for shorter commands. */
 const SHORT_MS = 1_000;
 
-/** Runs a command with the rights of the user. Resolves with a description of a failure, or with "" on success. An
- * abort of the signal ends the command. */
+/** Runs a command with the rights of the user. Resolves with a description of a failure, or with "". */
 export type RunCommand = (
   command: string,
   options: { readonly cwd: string; readonly signal: AbortSignal; readonly onOutput: (text: string) => void },
@@ -47,7 +44,6 @@ export function isCommand(text: string): boolean {
   return /^!\s*\S/.test(text);
 }
 
-/** The next request of the conversation gets the output of these commands as variables. */
 export class UserCommands {
   readonly #parts: UserCommandsParts;
   #running: RunningCommand | null = null;

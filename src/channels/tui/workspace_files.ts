@@ -12,8 +12,7 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
   ...["node_modules", "target", "dist", "build", "out", "coverage", "vendor", "venv", "__pycache__"],
 ]);
 
-/** Omits hidden folders, folders of tools, and links. Files nearest to the root come first. Stops at a limit, and keeps
- * the names for a few seconds. */
+/** Files nearest to the root come first. Stops at a limit, and keeps the names for a few seconds. */
 export class WorkspaceFiles {
   readonly #workspace: string;
   #read: { readonly at: number; readonly files: Promise<readonly string[]> } | null = null;
@@ -22,9 +21,7 @@ export class WorkspaceFiles {
     this.#workspace = workspace;
   }
 
-  /** Returns paths that contain the letters of `query` in their order; names that begin with `query` come first. The
-   * paths are relative to the workspace, and folders end with a slash. Omits names with line breaks or control
-   * characters. */
+  /** Paths that begin with `query` come first. Paths are relative to the workspace, and folders end with a slash. */
   async like(query: string): Promise<readonly string[]> {
     const letters = query.toLowerCase();
     const ranks: readonly [string[], string[], string[], string[]] = [[], [], [], []];
@@ -65,8 +62,7 @@ function rankOf(path: string, letters: string): 0 | 1 | 2 | 3 {
   return name.includes(letters) ? 1 : path.includes(letters) ? 2 : 3;
 }
 
-/** Returns the entries in the order of their names. For a large folder, returns only the first entries that the system
- * lists. Returns [] for an unreadable folder. */
+/** For a large folder, returns the first entries that the system lists. Returns [] for an unreadable folder. */
 async function entriesOf(path: string): Promise<readonly Deno.DirEntry[]> {
   const { entries } = await firstEntries(path, { most: MOST_FILES }).catch(() => ({ entries: [] }));
   return [...entries].sort((one, other) => one.name < other.name ? -1 : 1);

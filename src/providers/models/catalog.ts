@@ -1,4 +1,4 @@
-/** https://models.dev/api.json has this format. */
+/** The format is the format of https://models.dev/api.json. */
 import { z } from "zod";
 import { inputFault } from "../../domain/input_fault.ts";
 import { readForeignJson } from "../../domain/kit/json.ts";
@@ -9,7 +9,6 @@ const SUBSCRIPTIONS: readonly ModelDataSet[] = ["github-copilot", "alibaba"];
 const LIMITS = { values: 2_000_000, depth: 20 };
 
 const tokens = z.number().int().min(0).max(1e9);
-/** Prices are US dollars per million tokens. */
 const dollars = z.number().min(0).max(10_000);
 const Cost = z.object({
   input: dollars,
@@ -27,8 +26,7 @@ const Model = z.object({
 const Service = z.object({ models: z.record(z.string(), z.unknown()) });
 const LONG = 200_000;
 
-/** The result covers services that both Vis and the catalogue know. If a part is unreadable, throws Error that names
- * the part, so that Vis uses no part of the catalogue. */
+/** Returns the services that Vis and the catalogue both know. Throws an error that names the first unreadable part. */
 export function readCatalog(text: string, source: string): ReadonlyMap<ModelDataSet, DataFile> {
   const services = z.record(z.string(), z.unknown()).safeParse(readForeignJson(text, LIMITS));
   if (!services.success) throw new Error("It is not an object of services");
@@ -44,7 +42,7 @@ export function readCatalog(text: string, source: string): ReadonlyMap<ModelData
   return found;
 }
 
-/** Returns no row for a model that does not return text, or whose context has the size 0. */
+/** Returns an empty list for a model that cannot return text, or whose context has the size 0. */
 function rowOf({ set, name, raw }: { readonly set: ModelDataSet; readonly name: string; readonly raw: unknown }) {
   const model = Model.safeParse(raw, { error: inputFault });
   if (!model.success) {

@@ -4,7 +4,6 @@ import { asRecord, readForeignJson } from "../../domain/kit/json.ts";
 import type { WireProtocol } from "../wire/wire.ts";
 import type { ModelDataSet } from "./model_data.ts";
 
-/** The settings need not repeat these facts of a service. */
 export interface Preset {
   readonly title: string;
   readonly protocol: WireProtocol;
@@ -13,20 +12,18 @@ export interface Preset {
   /** The service's own clients read another address from these variables. The first variable that is set applies. */
   readonly baseUrlNames?: readonly string[];
   readonly versionPath?: string;
-  /** These variables usually have the key. The first variable that is set applies. */
   readonly keyNames: readonly string[];
   readonly bearerName?: string;
   readonly key: "required" | "optional" | "device-login";
   readonly byKey: boolean;
   /** The user must choose a model if this is null. */
   readonly defaultModel: string | null;
-  /** Set if servers of other services speak the same API with their own models. The default model then applies only at
-   * the address of the preset. */
+  /** Set if servers of other services use this API with their own models. The default model applies only at the address
+   * of the preset. */
   readonly isCopied?: true;
   readonly slashes?: true;
   readonly data: ModelDataSet | null;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Services that list their models without a key have this path, which needs a valid key. */
   readonly keyPath?: string;
   readonly keyPage?: string;
   readonly start?: string;
@@ -46,7 +43,7 @@ const OPENAI = {
   data: "openai",
 } as const;
 
-/** Vis looks for keys in this order. The addresses come from the documentation of the services (2026). */
+/** Vis looks for keys in this order. */
 export const PRESETS: Readonly<Record<string, Preset> & { "openai": Preset }> = {
   "openai": {
     ...OPENAI,
@@ -132,7 +129,6 @@ export const PRESETS: Readonly<Record<string, Preset> & { "openai": Preset }> = 
     title: "GitHub Models",
     baseUrl: "https://models.github.ai/inference",
     keyPage: "https://github.com/settings/tokens",
-    // Users often have these variables for other purposes, so they apply only if the user names the provider.
     keyNames: ["GITHUB_MODELS_TOKEN", "GITHUB_TOKEN"],
     byKey: false,
     defaultModel: "openai/gpt-4.1",
@@ -188,7 +184,7 @@ export function isChatModel(model: string): boolean {
   return !OTHER_PURPOSE.test(model);
 }
 
-/** Prefers the default model of the preset. Any other model must be in the data of Vis, so that its price is known. */
+/** Returns null if no offered model is the preset's default or a model with a known price. */
 export function generalModel(
   offered: readonly string[],
   { preset, knows }: { readonly preset: Preset | null; readonly knows: (model: string) => boolean },
@@ -198,8 +194,6 @@ export function generalModel(
   return offered.find((model) => knows(model) && isChatModel(model) && !SPECIAL.test(model)) ?? null;
 }
 
-/** The address includes the version path. Returns null if no variable is set, and throws `ConfigError` for an unusable
- * address. */
 export function environmentAddress(
   { baseUrlNames = [], versionPath = "" }: Preset,
   variable: (name: string) => string | null,
@@ -220,7 +214,6 @@ export function environmentAddress(
   return { baseUrl: url.href.replace(/\/$/, ""), from };
 }
 
-/** A server that listens on every address is reachable at these hosts. */
 const REACHED: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", "[::]": "[::1]" };
 
 /** `OLLAMA_HOST` may lack its scheme, its host or its port. */
@@ -247,14 +240,12 @@ export interface LocalServer {
 
 export interface LocalAddress {
   readonly preset: string;
-  /** The address includes the version path. */
   readonly baseUrl: string;
 }
 
 const PROBE_MS = 150;
 const MAX_BYTES = 1 << 20;
 
-/** The order is Ollama, LM Studio, vLLM. An address from the environment replaces the usual one. */
 export function usualAddresses(variable: (name: string) => string | null): readonly LocalAddress[] {
   return Object.entries(PRESETS).flatMap(([name, preset]) =>
     preset.localPort === undefined
@@ -263,8 +254,6 @@ export function usualAddresses(variable: (name: string) => string | null): reado
   );
 }
 
-/** The result omits addresses that do not respond like a model server within `probeMs`, and has the order of the
- * addresses. */
 export async function discoverLocal(
   addresses: readonly LocalAddress[],
   { probeMs = PROBE_MS }: { readonly probeMs?: number | undefined } = {},
@@ -278,7 +267,7 @@ async function probe({ preset, baseUrl }: LocalAddress, probeMs: number): Promis
   const timer = setTimeout(() => abort.abort(), probeMs);
   try {
     const response = await fetch(`${baseUrl}/models`, { signal: abort.signal, redirect: "error" });
-    // Another program may listen on the port, so Vis reads at most MAX_BYTES.
+    // A program that is no model server may listen on the port, so Vis reads at most `MAX_BYTES`.
     const bytes = await readBounded(response.body ?? new Blob().stream(), { maxBytes: MAX_BYTES, tooLarge });
     const { data } = response.ok ? asRecord(readForeignJson(new TextDecoder().decode(bytes))) : { data: null };
     // Ollama returns null if it has no models, and other servers return an empty list.

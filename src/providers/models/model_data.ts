@@ -14,12 +14,12 @@ export interface ModelData {
   readonly source: string;
   readonly date: string;
   readonly models: readonly ModelFacts[];
-  /** A date at the end of the name may be missing in the data. Returns null for an unknown model. */
+  /** Accepts a name with a date that the data does not have. Returns null for an unknown model. */
   find(name: string): ModelFacts | null;
 }
 
-/** A row is [context, longest reply, input, output, cached, written, flags, and for long calls: above, input, output,
- * cached, written]. */
+/** The values of a row are context, longest reply, input, output, cached, written and flags. Long calls append above,
+ * input, output, cached and written. */
 export type Row = readonly (number | string | null)[];
 
 export interface DataFile {
@@ -27,8 +27,7 @@ export interface DataFile {
   readonly models: Readonly<Record<string, Row>>;
 }
 
-/** A start loads only the data of the services that it needs. With `home`, Vis's own folder, newer data takes
- * precedence over older data, model by model. */
+/** If the home folder has refreshed data, the newer data of a model has precedence over the older data. */
 export async function loadModelData(set: ModelDataSet, home: string | null = null): Promise<ModelData> {
   const builtIn: DataFile = (await FILES[set]()).default;
   const refreshed = home === null ? null : await refreshedData(set, home);
@@ -56,7 +55,7 @@ export function refreshedPath(set: ModelDataSet, home: string): string {
   return `${home}/models/${set}.json`;
 }
 
-/** Returns null if the data is missing or unusable. */
+/** Returns null if the data is missing or invalid. */
 async function refreshedData(set: ModelDataSet, home: string): Promise<DataFile | null> {
   try {
     const { source, models }: DataFile = JSON.parse(await plainTextFile(refreshedPath(set, home)));
@@ -73,7 +72,6 @@ function dateOf({ source }: DataFile): string {
   return DATE.exec(source)?.[0] ?? "";
 }
 
-/** Refreshed data does not say whether a model needs the Responses API, so the built-in data decides. */
 function usesResponses({ models }: DataFile, name: string): boolean {
   return Object.hasOwn(models, name) && String(models[name]?.[6] ?? "").includes("s");
 }

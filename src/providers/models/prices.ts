@@ -9,17 +9,15 @@ interface Rates {
   readonly input: number;
   readonly output: number;
   readonly cached: number;
-  /** Input that the service writes to the cache has this price; by default, the price of input. */
+  /** Without this price, input that the service writes to its cache has the price of input. */
   readonly cacheWrite?: number;
 }
 
-/** Long calls may cost more for each token. */
 export function ratesFor(price: Price, inputTokens: number): Rates {
   return price.above && inputTokens > price.above.tokens ? price.above : price;
 }
 
-/** Returns US dollars, or null if the price is unknown. Input that the service reads from its cache or writes to it has
- * its own price. */
+/** Returns US dollars, or null if the price is unknown. */
 export function costOf(usage: Usage, price: Price | null): number | null {
   if (price === null) return null;
   const rates = ratesFor(price, usage.input);

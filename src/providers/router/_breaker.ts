@@ -6,7 +6,7 @@ export class ProviderGuard {
   readonly #name: string;
   readonly #breaker: Breaker;
   readonly #window: RateWindow;
-  /** Before the first response, the address of the service may be wrong, so waiting would be useless. */
+  /** Before the first response, the configured address may be wrong, so a retry would be useless. */
   reached = false;
 
   constructor(
@@ -18,7 +18,6 @@ export class ProviderGuard {
     this.#window = new RateWindow(options.clock, options.limit);
   }
 
-  /** Returns false while the breaker sends no calls to the provider after failures. */
   get open(): boolean {
     return this.#breaker.allows;
   }
@@ -40,8 +39,8 @@ export class ProviderGuard {
     return this.#window.take(tokens);
   }
 
-  /** The outcome is null if the caller cancelled or hit a defect. `heard` is true if Vis has received a part of the
-   * reply. */
+  /** The outcome is null if the caller cancelled or met a defect. `heard` says whether a part of the reply had
+   * arrived. */
   leave(
     ticket: Ticket,
     outcome: { readonly usage: Usage } | ProviderError | null,
@@ -52,7 +51,7 @@ export class ProviderGuard {
     if (outcome === null) return this.#breaker.left();
     if (outcome instanceof ProviderError) {
       ticket.tokens = 0;
-      // If a reply breaks off, its service worked until that moment.
+      // A broken reply shows that the service worked until the break.
       if (heard) this.#breaker.left();
       else if (isFailure(outcome)) this.#breaker.failed();
       else this.#breaker.succeeded();
@@ -62,7 +61,6 @@ export class ProviderGuard {
     this.#breaker.succeeded();
   }
 
-  /** `ends`: Vis gives up the request instead of waiting. `alone`: no other model is configured. */
   refusal({ ends, alone }: { readonly ends: boolean; readonly alone: boolean }): ProviderError {
     const seconds = Math.max(1, Math.ceil(this.#breaker.waitMs / 1000));
     const others = alone ? ", and no other model is configured" : "";
@@ -82,7 +80,7 @@ export class ProviderGuard {
   }
 }
 
-/** A service that refuses a key or a request works, so such an error is no failure of the service. */
+/** A service that refuses a key or a request works. */
 function isFailure({ code, retryable }: ProviderError): boolean {
   return retryable && (code === "network" || code === "server" || code === "stall" || code === "rate");
 }
@@ -93,8 +91,8 @@ interface BreakerLimits {
   readonly openMs: number;
 }
 
-/** After several consecutive failures, the breaker opens. An open breaker later lets one call pass, and closes if this
- * call succeeds. The caller ends each `enter` with `succeeded`, `failed` or `left`. */
+/** The breaker opens after several consecutive failures, and closes if a probe succeeds. The caller ends each `enter`
+ * with `succeeded`, `failed` or `left`. */
 export class Breaker {
   readonly #clock: Clock;
   readonly #limits: BreakerLimits;
@@ -112,7 +110,7 @@ export class Breaker {
     return !this.#probing && this.#clock.now() >= this.#openUntil;
   }
 
-  /** The result is 0 if the breaker is closed, or if the next call may probe. */
+  /** Returns 0 if the breaker is closed or the next call may probe. */
   get waitMs(): number {
     return this.#openUntil === null ? 0 : Math.max(0, this.#openUntil - this.#clock.now());
   }
@@ -128,7 +126,7 @@ export class Breaker {
   }
 
   failed(): void {
-    // If other calls opened the breaker while this call ran, the call does not extend the time.
+    // If another call opened the breaker while this call ran, this failure does not extend the time.
     if (this.#openUntil !== null && !this.#probing) return;
     this.#failures++;
     if (this.#probing || this.#failures >= this.#limits.failures) {
@@ -137,7 +135,6 @@ export class Breaker {
     this.#probing = false;
   }
 
-  /** The call ended without information about the service. */
   left(): void {
     this.#probing = false;
   }
@@ -145,7 +142,7 @@ export class Breaker {
 
 export interface RateLimit {
   readonly requests?: number | undefined;
-  /** The limit covers input and output together. */
+  /** The limit covers the sum of input and output. */
   readonly tokens?: number | undefined;
   readonly perMs: number;
 }
@@ -165,8 +162,7 @@ export class RateWindow {
     this.#limit = limit;
   }
 
-  /** Returns 0 if a call with this many tokens fits now. A call that is larger than the whole window fits when the
-   * window is empty. */
+  /** Returns 0 if the call fits now. A call that is larger than the whole window fits while the window is empty. */
   waitMs(tokens: number): number {
     if (this.#limit === null) return 0;
     const { requests = Infinity, tokens: most = Infinity, perMs } = this.#limit;

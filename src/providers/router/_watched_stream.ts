@@ -4,11 +4,10 @@ import type { ModelEvent, ModelRequest, Provider } from "../provider.ts";
 
 export interface Patience {
   readonly clock: Clock;
-  /** This is the longest time without a byte before the first text or reasoning. */
+  /** Longest time without a byte before the first text or reasoning. */
   readonly firstTokenMs: number;
-  /** This is the longest time without a byte after the first text or reasoning. */
+  /** Longest time without a byte after the first text or reasoning. */
   readonly silenceMs: number;
-  /** The whole reply may take at most this time, even if it arrives steadily. */
   readonly replyMs: number;
   readonly onWait?:
     | ((wait: { readonly model: string; readonly waitedMs: number; readonly limitMs: number }) => void)
@@ -16,11 +15,11 @@ export interface Patience {
 }
 
 const FIRST_NOTICE_MS = 15_000;
-/** A person in the role of the model may take days, so Vis sends no notices with a limit of this size or more. */
+/** A person who plays the model may take days, so a limit of this size turns the notices off. */
 const UNLIMITED_MS = 86_400_000;
 
 /** The stream ends in time even if the provider ignores its signal. Throws `Cancelled` when the caller cancels, and
- * `ProviderError` if the service is silent for too long (stall) or the reply does not end (reply). */
+ * `ProviderError` of code "stall" or "reply" at a limit. */
 export async function* watchedStream(
   provider: Provider,
   request: ModelRequest,
@@ -38,7 +37,7 @@ export async function* watchedStream(
     }
   } finally {
     watch.stop();
-    // A provider that hangs would block its caller, so this does not await `return`.
+    // `return` waits for a hanging provider, so this call does not await it.
     events.return?.().catch(() => {});
   }
 }
@@ -74,14 +73,13 @@ class Watch {
   }
 
   race<T>(work: Promise<T>): Promise<T> {
-    // A provider may react to its signal first and report Cancelled for a stall.
+    // A provider may react to the abort of a stall with `Cancelled`, but the caller needs the stall.
     const own = work.catch((error) => {
       throw error instanceof Cancelled && this.signal.aborted ? this.signal.reason : error;
     });
     return abortable(own, this.signal);
   }
 
-  /** A pause of the model is no silence of its service, so any data counts. */
   alive(): void {
     this.#since = this.#patience.clock.now();
   }
@@ -98,8 +96,7 @@ class Watch {
 
   #cancel = () => this.#end(new Cancelled("Cancelled"));
 
-  /** One timer suffices for any number of events. The timer sleeps at most `silenceMs`, because this limit applies from
-   * the first text on. */
+  /** The timer sleeps at most `silenceMs`, because this limit applies from the first text on. */
   async #guard(): Promise<void> {
     const { clock, replyMs, silenceMs } = this.#patience;
     while (!this.signal.aborted) {
@@ -136,7 +133,7 @@ class Watch {
       ? `it sent nothing for ${seconds} s; try again, choose another model, or raise silenceMs of its entry ` +
         "in providers (config.jsonc)"
       : `its first word did not come within ${seconds} s; raise firstTokenMs of its entry in providers (config.jsonc)`;
-    // If a slow server has not begun to reply, a retry would make it begin the same work again.
+    // A slow server that has not begun to reply would begin the same work again.
     return new ProviderError(`Cannot get a reply from ${this.#provider}: ${advice}`, {
       code: "stall",
       retryable: this.#started,

@@ -16,25 +16,19 @@ import { type Patience, watchedStream } from "./_watched_stream.ts";
 import { fittingRoutes, type ModelPreference, type ModelRoute, namedRoutes } from "./routes.ts";
 
 export interface RouterOptions {
-  /** The first route has the root model. Another route serves if the root model fails or if a call names another
-   * model. */
   readonly routes: readonly ModelRoute[];
   readonly limits?: Readonly<Record<string, RateLimit>>;
   readonly notes?: readonly string[];
   readonly clock?: Clock;
   readonly log?: Pick<Log, "warn">;
   readonly random?: () => number;
-  /** The router calls a route this many times before it tries the next one (default 3). */
+  /** The router calls a route this many times before it tries the next route (default 3). */
   readonly attempts?: number;
-  /** After all routes failed with temporary errors, the router retries for at most this time (default 5 min). */
+  /** After a round in which routes failed with temporary errors, the router retries for at most this time (default 5
+   * min). */
   readonly patienceMs?: number;
-  /** This is the longest time without a byte before the first text or reasoning (default 120 s). A route may have its
-   * own limit. */
   readonly firstTokenMs?: number;
-  /** This is the longest time without a byte after the first text or reasoning (default 60 s). A route may have its own
-   * limit. */
   readonly silenceMs?: number;
-  /** A whole reply may take at most this time (default 60 min). */
   readonly replyMs?: number;
 }
 
@@ -42,21 +36,20 @@ export interface RouterRequest {
   readonly messages: readonly ModelMessage[];
   readonly reasoning: ReasoningLevel;
   readonly prefer?: ModelPreference | null;
-  /** The name has the form "model" or "provider/model". The model need not have a route. */
+  /** The name has the form "model" or "provider/model", and the model need not have a route. */
   readonly model?: string | null;
   readonly priced?: boolean;
 }
 
 export interface RouterCallOptions {
   readonly signal: AbortSignal;
-  /** Returns true if a user has seen a part. If the reply breaks off afterwards, the router does not ask again, because
-   * nobody can retract shown text. */
+  /** Returns whether a user has seen a part. The router does not repeat a call whose reply a user has seen in part. */
   readonly onEvent?: (event: Exclude<ModelEvent, { type: "end" }>) => boolean;
   readonly onAttempt?: (trace: ModelTrace) => void;
-  /** If this returns false, the last error ends the call without another attempt. */
+  /** If this returns false, the last error ends the call. */
   readonly mayRetry?: () => boolean;
   readonly onPause?: (pause: Pause) => void;
-  /** The router calls this while the first text of a reply is late: after 15 s, and each time the wait has doubled. */
+  /** The router calls this after 15 s without text of the reply, and again when the wait has doubled. */
   readonly onWait?: (wait: Wait) => void;
 }
 
@@ -65,7 +58,6 @@ type Wait = Readonly<{ model: string; waitedMs: number; limitMs: number }>;
 export interface Pause {
   readonly reason: string;
   readonly waitMs: number;
-  /** Attempts count from 1. */
   readonly attempt: number;
 }
 
@@ -78,7 +70,7 @@ export interface RouterReply {
   readonly provider: string;
   readonly finish: string;
   readonly toolCall: string | null;
-  /** The order is oldest first, and the last attempt succeeded. */
+  /** The oldest attempt is first. */
   readonly attempts: readonly ModelTrace[];
 }
 
@@ -109,7 +101,6 @@ const LONGEST_RATE_WAIT_MS = 120_000;
 
 const BREAKER = { failures: 5, openMs: 60_000 };
 
-/** The router calls the routes in order until one replies. A provider has its own breaker and rate window. */
 export class Router {
   #routes: readonly [ModelRoute, ...ModelRoute[]];
   readonly #gates = new Map<string, ProviderGuard>();
@@ -137,7 +128,7 @@ export class Router {
     }
   }
 
-  /** From the next call on, even within a running query, this router serves like the other one. */
+  /** A running query uses the new routes and limits from its next model call on. */
   become(other: Router): void {
     this.#routes = other.#routes;
     this.#patience = other.#patience;
@@ -150,7 +141,6 @@ export class Router {
     return this.#routes;
   }
 
-  /** The notes tell the user about the choice of the routes. */
   get notes(): readonly string[] {
     return this.#notes;
   }
@@ -160,9 +150,7 @@ export class Router {
     return { provider, model, capabilities: provider.capabilities(model) };
   }
 
-  /** If a call fails before a user has seen a part of the reply, the router tries the same route again, and other
-   * routes later. After all routes have failed, it retries routes with temporary errors as long as patience lasts.
-   * Rejects with the last `ProviderError`, or with `Cancelled`. */
+  /** Rejects with the last `ProviderError` after the retries, or with `Cancelled`. */
   async ask(request: RouterRequest, options: RouterCallOptions): Promise<RouterReply> {
     const attempts: ModelTrace[] = [];
     const onAttempt = (trace: ModelTrace): void => {
@@ -178,7 +166,6 @@ export class Router {
       const round = await this.#round(routes, { asking, tries });
       if ("reply" in round) return { ...round.reply, ...spentOn(attempts), attempts };
       const passing = mayRetry(options) ? round.passing : [];
-      // The error of the last call says more than the fact that the router could make no call.
       known = round.asked ? round.error : known ?? round.error;
       const waitMs = retries.patientMs(passing.map(({ error }) => error));
       if (waitMs === null) throw known === round.error && !round.asked ? this.#ending(known, routes) : known;
@@ -218,7 +205,6 @@ export class Router {
     return this.#routes.length === 1;
   }
 
-  /** The error of a request that ends because the breakers of all routes refuse. */
   #ending(error: ProviderError, [first]: readonly ModelRoute[]): ProviderError {
     const gate = first && error.retryable ? this.#gate(first) : null;
     return gate && !gate.open ? gate.refusal({ ends: true, alone: this.#alone }) : error;
@@ -245,9 +231,8 @@ export class Router {
     return gate;
   }
 
-  /** Resolves with an error if the breakers of all routes refuse, or if the wait for a rate window exceeds
-   * `LONGEST_RATE_WAIT_MS`. Many callers look for places at once, so nothing awaits between finding a place and taking
-   * it. */
+  /** Resolves with an error if all breakers refuse, or if the rate windows need more than `LONGEST_RATE_WAIT_MS`.
+   * Concurrent calls compete for places, so no `await` may come between `waitMs` and `enter`. */
   async #enter(left: readonly ModelRoute[], asking: Asking): Promise<Way | ProviderError> {
     const { tokens } = asking;
     for (;;) {
@@ -373,12 +358,9 @@ class ModelCall {
 }
 
 const QUICK = { firstMs: 500, mostMs: 30_000 };
-/** If a service asks for a longer wait, the router tries the next route first. */
 const LONGEST_QUICK_MS = 60_000;
 const PATIENT = { firstMs: 2_000, mostMs: 30_000 };
 
-/** The pauses are short between attempts at one route, and longer after temporary errors of all routes. Patience limits
- * the total time. */
 class Retries {
   readonly #clock: Clock;
   readonly #random: () => number;
@@ -392,13 +374,13 @@ class Retries {
     this.#patienceMs = facts.patienceMs;
   }
 
-  /** Returns null if the router should call another route. */
+  /** Returns null if the router should try the next route. */
   quickMs(error: ProviderError, attempt: number): number | null {
     if (!error.retryable || (error.retryAfterMs ?? 0) > LONGEST_QUICK_MS) return null;
     return waitMs(error, backoffMs(attempt, { ...QUICK, random: this.#random }));
   }
 
-  /** Returns null without errors, or if patience has run out. */
+  /** Returns null if `failures` is empty or the patience has ended. */
   patientMs(failures: readonly ProviderError[]): number | null {
     if (failures.length === 0) return null;
     const now = this.#clock.now();
@@ -409,8 +391,6 @@ class Retries {
   }
 }
 
-/** The wait that the service asks for precedes our own. Many clients receive the same wait, so the result has
- * additional random jitter. */
 function waitMs({ retryAfterMs }: ProviderError, own: number): number {
   return retryAfterMs ? retryAfterMs + own * 0.2 : own;
 }

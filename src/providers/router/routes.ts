@@ -6,17 +6,15 @@ export type ModelPreference = "cost" | "speed" | "intelligence";
 export interface ModelRoute {
   readonly provider: Provider;
   readonly model: string;
-  /** A higher rank is better. Without ranks, Vis compares prices and reasoning. */
+  /** A higher rank is better. */
   readonly speed?: number | undefined;
   readonly intelligence?: number | undefined;
-  /** This is the longest time without a byte before the first text or reasoning; by default, the router has a limit. */
   readonly firstTokenMs?: number | undefined;
-  /** This is the longest time without a byte after the first text or reasoning; by default, the router has a limit. */
   readonly silenceMs?: number | undefined;
 }
 
-/** The name has the form "model" or "provider/model". If the model has no route, the result is a route with the
- * provider in the name, or with the first provider. */
+/** The name has the form "model" or "provider/model". If the model has no route, the result is a new route at the named
+ * provider or at the first provider. */
 export function namedRoutes(routes: readonly [ModelRoute, ...ModelRoute[]], name: string): readonly ModelRoute[] {
   const named = routes.filter(({ provider, model }) => name === model || name === `${provider.name}/${model}`);
   if (named.length > 0) return named;
@@ -25,8 +23,7 @@ export function namedRoutes(routes: readonly [ModelRoute, ...ModelRoute[]], name
   return [{ provider, model: owner ? name.slice(provider.name.length + 1) : name, firstTokenMs, silenceMs }];
 }
 
-/** Returns the model that would serve first if its price is unknown, otherwise null. A preference skips such models,
- * and the result is null if a model has a known price. */
+/** Returns the first route if its price is unknown and no preference can choose a priced route, otherwise null. */
 export function unpriced(
   routes: readonly ModelRoute[],
   { prefer }: { readonly prefer: ModelPreference | null },
@@ -39,7 +36,6 @@ function isPriced(route: ModelRoute | null): boolean {
   return route !== null && route.provider.capabilities(route.model).price !== null;
 }
 
-/** The text is the cause and the advice of an error. */
 export function unpricedText({ provider, model }: ModelRoute): string {
   return `its price is unknown, so Vis cannot limit its cost; set the price of ${model} in providers[].models ` +
     `of config.jsonc (provider ${provider.name}), or choose a model with a known price (vis models)`;
@@ -47,8 +43,8 @@ export function unpricedText({ provider, model }: ModelRoute): string {
 
 const REPLY_TOKENS = 4_096;
 
-/** Returns the routes in the given order or in the order of a preference. Throws `ProviderError` if no model accepts
- * the request's images, or if the request needs a known price and the serving model has none. */
+/** Throws `ProviderError` if no model accepts the images, or if the request needs a known price and the serving model
+ * has none. */
 export function fittingRoutes(
   routes: readonly ModelRoute[],
   request: {
@@ -75,7 +71,7 @@ export function fittingRoutes(
     const { contextTokens } = capabilitiesOf(route);
     return contextTokens === null || request.tokens + REPLY_TOKENS <= contextTokens;
   });
-  // The count is an estimate, so the service decides if no context is large enough.
+  // The number of tokens is an estimate, so the service decides if no context seems large enough.
   const fitting = large.length > 0 ? large : seeing;
   const ordered = request.prefer === null ? fitting : fitting.toSorted(ORDER[request.prefer]);
   if (!request.priced) return ordered;
@@ -89,7 +85,7 @@ export function fittingRoutes(
 
 type Order = (a: ModelRoute, b: ModelRoute) => number;
 
-/** The sort is stable. Routes with unknown values come last. */
+/** Routes with unknown values come last. */
 const ORDER: Readonly<Record<ModelPreference, Order>> = {
   cost: (a, b) => rising(priceOf(a), priceOf(b)),
   speed: (a, b) => falling(a.speed, b.speed) || reasoningOf(a) - reasoningOf(b) || rising(priceOf(a), priceOf(b)),

@@ -20,7 +20,7 @@ export class Endpoint {
   readonly #query: Readonly<Record<string, string>>;
   readonly #hideSecrets: (text: string) => string;
 
-  /** Throws `ConfigError` if the address or the key is unusable in HTTP requests. */
+  /** Throws `ConfigError` if HTTP requests cannot use the address or the key. */
   constructor(options: EndpointOptions) {
     const url = parse(options.baseUrl, options.advice);
     const login = url.username === "" ? "" : basicCredentials(url);
@@ -41,7 +41,6 @@ export class Endpoint {
     ]);
   }
 
-  /** The result includes the base's own query. */
   url(path: string, query: Readonly<Record<string, string>> = {}): string {
     const all = new URLSearchParams({ ...this.#query, ...query }).toString();
     return `${this.base}${path}${all === "" ? "" : `?${all}`}`;
@@ -52,8 +51,8 @@ export class Endpoint {
     return /\/v\d+\w*(\/|$)/.test(this.base);
   }
 
-  /** The result is one line of at most 500 characters and an ellipsis, without control characters. Secrets of at least
-   * `SHORTEST_SECRET` characters are replaced. */
+  /** Returns one line of at most 500 characters and an ellipsis, with secrets of at least `SHORTEST_SECRET` characters
+   * hidden. */
   clean(text: string): string {
     // deno-lint-ignore no-control-regex
     const shown = this.#hideSecrets(text.slice(0, 20_000)).replace(/[\s\u0000-\u001f\u007f-\u009f]+/g, " ").trim();
@@ -73,7 +72,6 @@ function parse(baseUrl: string, advice: Advice): URL {
   );
 }
 
-/** RFC 7617 defines the encoding, here in UTF-8. */
 function basicCredentials({ username, password }: URL): string {
   return new TextEncoder().encode(`${percentDecoded(username)}:${percentDecoded(password)}`).toBase64();
 }
@@ -101,7 +99,6 @@ function lowerCased(headers: Readonly<Record<string, string>>): Record<string, s
 /** Replacing shorter secrets would garble ordinary words. */
 const SHORTEST_SECRET = 6;
 
-/** The function replaces plain and URL-encoded secrets. */
 function secretsHider(secrets: readonly string[]): (text: string) => string {
   const patterns = secrets
     .flatMap((secret) => [secret, encodeURIComponent(secret)])

@@ -18,7 +18,7 @@ const GZIP = 0x1f;
 const JSON_TYPE = /\bapplication\/(\w+\+)?json\b/i;
 
 export interface Quirks {
-  /** If true, the service claims a compression for uncompressed bodies, which the runtime cannot read. */
+  /** If true, the service declares a compression for uncompressed bodies, which the runtime cannot read. */
   namesCompression: boolean;
 }
 
@@ -35,7 +35,6 @@ interface HttpCall {
   readonly call: Pick<WireCall, "path" | "query" | "headers"> & { readonly body?: JsonFields };
 }
 
-/** Failures of HTTP become `ProviderError`. */
 export class HttpExchange {
   refusal: ServiceError | null = null;
   bytes = 0;
@@ -50,8 +49,8 @@ export class HttpExchange {
     this.#asked = asked;
   }
 
-  /** Resolves when the headers of a reply have arrived. The generator yields groups of events, as JSON or parsed. The
-   * generator throws `RangeError` like `sse`. */
+  /** Resolves when the headers of a reply have arrived. The generator throws `RangeError` for an event that is too
+   * long. */
   async open(wire: ProviderApi): Promise<AsyncGenerator<readonly unknown[]>> {
     return this.#events(wire, await this.#send());
   }
@@ -72,7 +71,7 @@ export class HttpExchange {
       method: isPost ? "POST" : "GET",
       headers: {
         ...(isPost ? { "content-type": "application/json" } : {}),
-        // Compression delays the events of a stream, and some gateways claim a compression that they have undone.
+        // Compression delays the events of a stream, and some gateways declare a compression that they have undone.
         "accept-encoding": "identity",
         ...headers,
         ...this.#facts.endpoint.headers,
@@ -93,8 +92,8 @@ export class HttpExchange {
     return response;
   }
 
-  /** Another service would receive the key, which the runtime removes only from `authorization`, so this follows
-   * redirects only within the service. */
+  /** At a redirect, the runtime removes only `authorization`, so another origin could receive a key from another
+   * header. */
   async #fetch(url: string, init: RequestInit): Promise<Response> {
     let at = url;
     for (let hops = 0;; hops++) {
@@ -133,7 +132,7 @@ export class HttpExchange {
     }
   }
 
-  /** After an abort, the result is the part that had arrived. The text may slightly exceed `maxBytes`. */
+  /** After an abort, resolves with the text that had arrived. The text may exceed `maxBytes` by one chunk. */
   async #start(bytes: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string> {
     const decoder = new TextDecoder();
     let text = "";
@@ -144,8 +143,7 @@ export class HttpExchange {
     return text + decoder.decode();
   }
 
-  /** Proxies and small servers may send a stream as JSON, or JSON as another type, so the first character of a reply
-   * decides its form. */
+  /** Servers may declare a wrong content type, so the first character of a reply helps to decide its form. */
   async *#events(wire: ProviderApi, response: Response): AsyncGenerator<readonly unknown[]> {
     const chunks = this.#read(response);
     const begin: Uint8Array[] = [];
@@ -186,7 +184,7 @@ export class HttpExchange {
     const { body } = response;
     if (body === null) return;
     let reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>> = body.getReader();
-    // When the runtime frees the Response, the body does not end, so the abort ends the body here.
+    // The runtime does not end the body when it frees the Response, so the abort ends the body here.
     const stop = () => void reader.cancel().catch(() => {});
     this.#facts.signal.addEventListener("abort", stop, { once: true });
     try {
@@ -216,9 +214,8 @@ export class HttpExchange {
     }
   }
 
-  /** The runtime of the executable undoes any compression that a service claims, and fails on uncompressed bodies.
-   * For a server on this machine, this repeats the HTTP request for the raw bytes. Otherwise rejects with
-   * `ProviderError`. */
+  /** The runtime of the executable fails on an uncompressed body that declares a compression. If the server is on this
+   * machine, Vis repeats the HTTP request with another client. */
   async #begunAgain(error: unknown): Promise<ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>>> {
     const { signal, failures, quirks } = this.#facts;
     const isUnpacking = /gzip|brotli|zlib|deflate|zstd/i.test(String(error));
@@ -231,7 +228,7 @@ export class HttpExchange {
     return body.getReader();
   }
 
-  /** The HTTP request uses no proxy, so it works only on this machine. Its bytes stay unchanged. */
+  /** `node:http` leaves the bytes of the body as they are. */
   async #asSent(): Promise<Response> {
     const { url, init } = this.#sent;
     const { request } = await import("node:http");
@@ -255,7 +252,6 @@ function moreThan(bytes: number): string {
   return `it is larger than ${bytes / 1024 / 1024} MiB`;
 }
 
-/** Vis asked for uncompressed bodies, but a service may send gzip, even without declaring it. */
 function unpacked(
   begin: Uint8Array<ArrayBuffer>,
   reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>>,
@@ -279,12 +275,10 @@ async function* joined(begin: readonly Uint8Array[], rest: AsyncGenerator<Uint8A
 /** The largest event repeats a whole reply, with its characters escaped. */
 const MAX_EVENT = 8_000_000;
 
-/** These names begin a line of an event; "" begins a comment. */
 const FIELDS = new Set(["", "data", "event", "id", "retry", "error"]);
 
-/** WHATWG HTML, 9.2.6, defines this format of server-sent events. Yields `data` as text, or an object with `error` for
- * an error event. The reader tolerates missing empty lines between events and JSON on its own lines. Throws
- * `RangeError` for an event or a line above MAX_EVENT. */
+/** WHATWG HTML, 9.2.6, defines the format. The reader tolerates missing empty lines and bare JSON lines. Throws
+ * `RangeError` for an event or a line above `MAX_EVENT`. */
 export async function* sse(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<readonly unknown[]> {
   const decoder = new TextDecoder();
   const lines = new Lines();
@@ -303,7 +297,6 @@ class OpenEvent {
   #data: string[] = [];
   #name = "";
   #length = 0;
-  /** A server did not escape a line end, so the JSON so far ends inside a string. */
   #isInString = false;
 
   add(line: string): readonly unknown[] {
@@ -321,7 +314,7 @@ class OpenEvent {
     return ended;
   }
 
-  /** Complete JSON can have no more lines, so the event is whole without its empty line. */
+  /** Complete JSON has no further lines, so the event can end without its empty line. */
   get #isWhole(): boolean {
     const [text = ""] = this.#data;
     if (this.#data.length !== 1) return false;
@@ -351,7 +344,7 @@ class OpenEvent {
   }
 }
 
-/** Returns undefined, which JSON cannot express, if the text is not JSON. */
+/** Returns undefined if the text is not JSON. */
 export function eventJson(text: string): unknown {
   try {
     return readLaxJson(text);

@@ -33,7 +33,7 @@ export class Failures {
     this.#facts = facts;
   }
 
-  /** The status of an error object within a stream comes from its code, and is otherwise 500. */
+  /** An error object within a stream has the status of its code, or 500. */
   refused(refusal: ServiceError, asked: { readonly model: string | null; readonly path: string }): ProviderError {
     const { status, code, text } = refusal;
     const at = this.#facts.endpoint.base;
@@ -72,7 +72,6 @@ export class Failures {
     return this.#unserved(refusal);
   }
 
-  /** Neither the key nor the model causes this failure. The error says whether to try again later. */
   #unserved(refusal: ServiceError): ProviderError {
     const { status, text } = refusal;
     const wait = waitMs(refusal, this.#facts.now());
@@ -121,7 +120,6 @@ export class Failures {
     );
   }
 
-  /** `why` names the limit that the reply exceeded. */
   tooLong(why: string): ProviderError {
     const message =
       `Cannot use the reply of ${this.#facts.endpoint.base}: ${why}, the limit, so Vis ended it; ask for a shorter ` +
@@ -241,7 +239,7 @@ interface Said {
   readonly text: string;
   readonly code: string;
   readonly fields: readonly string[];
-  /** The service refused the model's text as a tool call that Vis did not offer. */
+  /** The service refused text of the model because it took the text for a tool call. */
   readonly toolCall: string | null;
   readonly status: number;
   readonly waits: readonly string[];
@@ -250,7 +248,7 @@ interface Said {
 const REPLY = ["choices", "candidates", "promptFeedback", "content", "output", "delta", "response", "item", "part"];
 const FINE = new Set(["", "0", "200", "ok", "success"]);
 
-/** Most services wrap the error. Other services name the error in `object`, `detail`, `errors` or `message`. */
+/** Most services use `error`; other services use `object`, `detail`, `errors` or `message`. */
 export function isError(body: unknown): boolean {
   const value = asRecord(body);
   const { error, object, detail, errors, message, msg, code, type, success } = value;
@@ -266,7 +264,6 @@ export function isError(body: unknown): boolean {
   return isBad || type === "error" || success === false || Object.keys(value).length === 1;
 }
 
-/** The body is JSON text, a parsed value, or any other text. */
 export function said(body: unknown): Said {
   if (typeof body === "string") {
     try {
@@ -282,7 +279,7 @@ export function said(body: unknown): Said {
   const details = Array.isArray(inner.details) ? inner.details.map(asRecord) : [];
   const first = asRecord(Array.isArray(value.errors) ? value.errors[0] : undefined);
   const base = asRecord(value.base_resp);
-  // Gateways copy the response of the service behind them into `metadata`.
+  // Gateways copy the error of the service behind them into `metadata`.
   const raw = asRecord(inner.metadata).raw;
   const all = [inner.message, detail, value.message, value.msg, first.message, base.status_msg];
   const texts = all.filter((text) => typeof text === "string");
@@ -345,8 +342,7 @@ function statusIn(code: string): number {
   return STATUS.find(([words]) => words.test(code))?.[1] ?? 500;
 }
 
-/** Returns the longest wait in milliseconds that the response asks for, and 0 for a time in the past. For a 429 without
- * a wait, the reset of the limit counts. Returns null if no wait is readable. */
+/** Returns milliseconds: the longest stated wait, for status 429 without a stated wait the reset of a limit, or null. */
 function waitMs({ headers, waits, text, status }: ServiceError, now: number): number | null {
   const stated = [headerMs(headers, now), ...waits.map((one) => momentIn(one, now)), textMs(text, now)];
   const found = stated.filter((ms) => ms !== null).map((ms) => Math.max(0, ms));
@@ -354,8 +350,7 @@ function waitMs({ headers, waits, text, status }: ServiceError, now: number): nu
   return status === 429 ? resetMs(headers, now) : null;
 }
 
-/** `retry-after-ms` precedes `retry-after`, which is seconds or a date (RFC 9110, 10.2.3). Returns null if neither is
- * readable. */
+/** `retry-after` is seconds or a date (RFC 9110, 10.2.3), and `retry-after-ms` has precedence. */
 function headerMs(headers: Headers, now: number): number | null {
   const exact = numberIn(headers.get("retry-after-ms"));
   if (exact !== null) return Math.ceil(exact);
@@ -375,12 +370,10 @@ const DURATION = String.raw`${PART}(?:[\s,]*(?:and\s+)?${PART})*`.replace(/\((?!
 const ASKS = String
   .raw`(?:\b(?:re-?try(?:ing)?|again|resets?|renew(?:s|ed)?|refresh(?:es|ed)?|available|restored)\b[^.;:\d]{0,24}?\b(?:in|after|within)|` +
   String.raw`\bwait(?:\s+for)?|\b(?:retry|reset|wait)[ _-]?(?:after|time|delay)?\s*[:=])`;
-/** Examples are "try again in 3h" and "your quota will reset after 12h30m". */
 const WAIT_TEXT = new RegExp(
   String.raw`${ASKS}[:\s]*(?:about|around|approximately|at least|another|~)?\s*(${DURATION})`,
   "i",
 );
-/** Such a text asks to wait until a date with a time zone. */
 const DATE_TEXT =
   /\b(?:resets?|again|re-?try|until|available|renews?)\b[^.;]{0,40}?(\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?\s*(?:Z|UTC|GMT|[+-]\d\d:?\d\d))/i;
 
@@ -390,8 +383,7 @@ function textMs(text: string, now: number): number | null {
   return said === undefined ? null : momentIn(said, now);
 }
 
-/** A limit counts if it is used up or does not report its remaining amount. Returns null if no header has such a
- * wait. */
+/** A header counts if its limit is used up or reports no remaining amount. */
 function resetMs(headers: Headers, now: number): number | null {
   const waits: number[] = [];
   for (const [name, value] of headers) {
@@ -403,8 +395,8 @@ function resetMs(headers: Headers, now: number): number | null {
   return waits.length === 0 ? null : Math.max(...waits);
 }
 
-/** Parses "6m0s", "250ms" and "1 day, 2 hours", seconds or milliseconds since 1970 (GitHub, OpenRouter), seconds from
- * now, or a date (Anthropic). Returns milliseconds from now. */
+/** Parses durations, seconds or milliseconds since 1970 (GitHub, OpenRouter), seconds from now, and dates (Anthropic).
+ * Returns milliseconds from now, or null. */
 function momentIn(text: string, now: number): number | null {
   const number = numberIn(text);
   if (number !== null) {

@@ -5,7 +5,7 @@ import type { ReplyBuilder } from "./reply_builder.ts";
 import { type CallFacts, EFFORT, type JsonFields, type ProviderApi, type WireCall } from "./wire.ts";
 
 const BUDGET: Readonly<Record<ReasoningLevel, number>> = { quick: 1024, balanced: 8192, deep: 24_000 };
-/** The service requires a limit, and this one is ample for replies in Vis's own format. */
+/** The service requires a limit, and this limit is ample for replies in Vis's format. */
 const REPLY_TOKENS = 32_000;
 const OLD_REPLY_TOKENS = 4096;
 
@@ -58,8 +58,7 @@ function replyTokens(model: string, capabilities: Capabilities): number {
   return Math.min(known, REPLY_TOKENS);
 }
 
-/** From version 4.6 on, models accept an effort, and earlier models a budget. If a model refuses one form, Vis sends
- * the other. */
+/** Models from version 4.6 on accept an effort, and older models from 3.7 on a budget. */
 function thinking(
   model: string,
   facts: { readonly reasoning: ReasoningLevel; readonly without: ReadonlySet<string> },
@@ -122,12 +121,12 @@ function readStop(delta: JsonFields, reply: ReplyBuilder): void {
   else if (typeof reason === "string") reply.finish = reason;
 }
 
-/** Counts are cumulative. Input counts exclude tokens that the service read from its cache or wrote to it. */
+/** Counts are cumulative, and the input count excludes tokens that the service read from its cache or wrote to it. */
 function readUsage(usage: unknown, reply: ReplyBuilder): void {
   const counts = asRecord(usage);
   const { input_tokens: plain, cache_read_input_tokens: read, cache_creation_input_tokens: written } = counts;
   reply.count({
-    // The event at the end may have only the output count.
+    // The last event may have only the output count.
     input: plain === undefined || plain === null ? undefined : [plain, read, written],
     output: counts.output_tokens,
     cached: read,

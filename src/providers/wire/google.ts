@@ -50,13 +50,12 @@ function requestOf({ model, messages, reasoning }: ModelRequest, { capabilities,
   };
 }
 
-/** Names may include their collection, as in tunedModels/x. */
 function pathOf(model: string): string {
   const name = model.includes("/") ? model : `models/${model}`;
   return name.split("/").map(encodeURIComponent).join("/");
 }
 
-/** Models up to 2.5 accept a budget, and later models a level. The service refuses a budget together with a level. */
+/** The service refuses a call with a budget and a level. */
 function thinking(
   model: string,
   facts: { readonly reasoning: ReasoningLevel; readonly without: ReadonlySet<string> },
@@ -109,7 +108,7 @@ function readFinish({ finishReason: reason, finishMessage: said }: JsonFields, r
   reply.finish = reason === "MAX_TOKENS" ? "length" : reason.toLowerCase();
 }
 
-/** Counts are cumulative. The candidates' tokens exclude thoughts. */
+/** Counts are cumulative, and the tokens of candidates exclude thoughts. */
 function readUsage(usage: unknown, reply: ReplyBuilder): void {
   const counts = asRecord(usage);
   const { candidatesTokenCount: candidates, thoughtsTokenCount: thoughts } = counts;
@@ -121,7 +120,7 @@ function readUsage(usage: unknown, reply: ReplyBuilder): void {
   });
 }
 
-/** A proxy may remove `alt=sse`, and the stream is a list of its events. */
+/** If a proxy removes `alt=sse`, the service sends a list of the events. */
 function unstreamed(body: unknown): readonly JsonFields[] | null {
   if (Array.isArray(body)) return body.map(asRecord);
   const event = asRecord(body);

@@ -4,7 +4,7 @@ import type { ModelMessage, ModelRequest, ReasoningLevel } from "../provider.ts"
 import type { ReplyBuilder } from "./reply_builder.ts";
 import { type CallFacts, EFFORT, type JsonFields, type ProviderApi, type WireCall } from "./wire.ts";
 
-/** OpenAI and many other services have this API (https://platform.openai.com/docs/api-reference/chat). */
+/** The API is https://platform.openai.com/docs/api-reference/chat. */
 export function openAiChat(baseUrl: string): ProviderApi {
   const dialect = chatDialect(baseUrl);
   return {
@@ -53,12 +53,12 @@ function messagesOf(messages: readonly ModelMessage[], facts: MessageFacts): rea
     }));
   }
   const images = messages.flatMap(({ images = [] }) => images);
-  // Some templates expect a single user message, so this joins all texts.
+  // Some templates accept a single user message, so this joins the texts.
   const text = messages.map((message) => message.text).join("\n\n");
   return [{ role: "user", content: contentOf(text, { images, isBreakpoint: false }) }];
 }
 
-/** Old servers support only a plain string. */
+/** Old servers accept only a plain string. */
 function contentOf(
   text: string,
   { images, isBreakpoint }: { readonly images: readonly Image[]; readonly isBreakpoint: boolean },
@@ -92,7 +92,6 @@ function readChoice(choice: JsonFields, model: unknown, reply: ReplyBuilder): vo
   if (typeof finish === "string" && !NO_FINISH.has(finish.toLowerCase())) readFinish(finish, reply);
 }
 
-/** Servers write these values while they have no finish reason. */
 const NO_FINISH = new Set(["", "null", "none", "undefined"]);
 
 function readCalls({ tool_calls: calls, function_call: call }: JsonFields, reply: ReplyBuilder): void {
@@ -118,7 +117,7 @@ function readContent(
 }
 
 const LENGTH = new Set(["length", "max_tokens", "model_length", "model_context_window_exceeded"]);
-/** With these finish reasons, the service ends the reply before the model does. */
+/** With these finish reasons, the service ended the reply before the model did. */
 const BROKEN = new Set(["error", "network_error", "insufficient_system_resource", "abort"]);
 
 function readFinish(finish: string, reply: ReplyBuilder): void {
@@ -151,7 +150,7 @@ function unstreamed(body: unknown): readonly JsonFields[] | null {
   return [{ model, usage, choices: [{ delta: choice.message, finish_reason: choice.finish_reason ?? "stop" }] }];
 }
 
-/** Old servers do not support `stream_options`, some models have no effort, and some templates no system role. */
+/** Old servers do not support `stream_options`, some models have no effort, and some templates have no system role. */
 function refused(text: string): string | null {
   if (/stream_options|include_usage/i.test(text)) return "stream_options";
   if (/cache_control/i.test(text)) return "cache";
@@ -174,26 +173,25 @@ const OPENAI: ChatDialect = {
   hasBreakpoints: () => false,
 };
 
-/** Users may choose any name for the service, so its address selects the dialect. */
+/** Users may choose the name of the service, so its address selects the dialect. */
 const DIALECTS: readonly (readonly [RegExp, Partial<ChatDialect>])[] = [
-  // The documentation is at https://openrouter.ai/docs/use-cases/reasoning-tokens and
-  // https://openrouter.ai/docs/features/prompt-caching.
+  // https://openrouter.ai/docs/use-cases/reasoning-tokens, https://openrouter.ai/docs/features/prompt-caching
   [/^https:\/\/openrouter\.ai\//, {
     reasoning: (level) => ({ reasoning: { effort: EFFORT[level] } }),
     hasBreakpoints: (model) => model.startsWith("anthropic/"),
   }],
-  // The documentation is at https://docs.z.ai/guides/capabilities/thinking-mode.
+  // https://docs.z.ai/guides/capabilities/thinking-mode
   [/\/api(\/coding)?\/paas\/v\d/, {
     reasoning: (level) => ({ thinking: { type: level === "quick" ? "disabled" : "enabled" } }),
   }],
-  // The documentation is at https://help.aliyun.com/en/model-studio/deep-thinking.
+  // https://help.aliyun.com/en/model-studio/deep-thinking
   [/\/compatible-mode\/v\d/, { reasoning: (level) => ({ enable_thinking: level !== "quick" }) }],
   // Copilot reads images only with this header.
   [/^https:\/\/api\.([\w-]+\.)?githubcopilot\.com/, {
     headers: ({ messages }) =>
       messages.some(({ images }) => images?.length) ? { "copilot-vision-request": "true" } : {},
   }],
-  // The list of models is next to the inference path, not below it (https://docs.github.com/en/rest/models/catalog).
+  // The list of models is beside the inference path (https://docs.github.com/en/rest/models/catalog).
   [/^https:\/\/models\.github\.ai\/inference/, { modelsPath: "/../catalog/models" }],
 ];
 
@@ -202,13 +200,11 @@ export function chatDialect(baseUrl: string): ChatDialect {
   return { ...OPENAI, ...found?.[1] };
 }
 
-/** A service can read the image from its own address or from a data URL. */
 export function imageUrl(image: Image): string {
   return image.kind === "url" ? image.url : `data:${image.mediaType};base64,${image.bytes.toBase64()}`;
 }
 
-/** Services use several shapes for the list. Returns null if the body has no list. `next` is null, because such lists
- * have one page. */
+/** Returns null if the body has no list. */
 export function namesIn(body: unknown): { readonly ids: readonly string[]; readonly next: null } | null {
   const { data, models } = asRecord(body);
   const list = [body, data, models].find(Array.isArray);

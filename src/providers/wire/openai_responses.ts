@@ -4,7 +4,7 @@ import { chatDialect, imageUrl, namesIn } from "./openai_chat.ts";
 import type { ReplyBuilder } from "./reply_builder.ts";
 import { type CallFacts, EFFORT, type JsonFields, type ProviderApi } from "./wire.ts";
 
-/** OpenAI and Copilot have this API (https://platform.openai.com/docs/api-reference/responses-streaming). */
+/** The API is https://platform.openai.com/docs/api-reference/responses-streaming. */
 export function openAiResponses(baseUrl: string): ProviderApi {
   const { headers } = chatDialect(baseUrl);
   return {
@@ -95,7 +95,7 @@ function readOutput(output: unknown, reply: ReplyBuilder): void {
   }
 }
 
-/** The last event of a stream repeats the earlier ones, so it can stand for the whole body. */
+/** The last event of a stream contains the whole reply, so a body without a stream has the form of that event. */
 function unstreamed(body: unknown): readonly JsonFields[] | null {
   const response = asRecord(body);
   if (!Array.isArray(response.output)) return null;

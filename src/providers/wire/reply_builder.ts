@@ -7,11 +7,9 @@ import { type ModelEvent, tokensInBytes } from "../provider.ts";
 const MAX_TOKENS = 100_000_000;
 const MAX_WHOLE = 2_000_000;
 const MAX_CALL = 300;
-/** If the reply so far is shorter than this, a piece may begin with the same text by chance. */
+/** A shorter reply may be the beginning of the next piece by chance. */
 const SURELY_REPEATED = 16;
 
-/** The events do not depend on the service's format. A `ProviderApi` adds to the reply, and the provider takes the
- * events. */
 export class ReplyBuilder {
   model: string;
   finish: string | null = null;
@@ -25,7 +23,7 @@ export class ReplyBuilder {
   #hasReasoning = false;
   #whole: { readonly kind: "text" | "reasoning"; readonly text: string }[] = [];
   #call: { readonly name: string; input: string; isOver: boolean } | null = null;
-  /** Some services send the finish reason too early, and text follows it. */
+  /** Some services send the finish reason too early, and text follows the finish reason. */
   #wentOn = false;
   readonly #size = new ReplySize();
   readonly #sentTokens: number;
@@ -33,19 +31,16 @@ export class ReplyBuilder {
   #bytes = 0;
   #countedBytes = 0;
   readonly #oddities = new Map<string, string>();
-  /** The second half of the character follows in the next piece. */
   readonly #half = { text: "", reasoning: "" };
   /** Some services repeat the whole text so far in each piece. */
   readonly #said = { text: "", reasoning: "" };
 
-  /** `sentTokens` is an estimate of the tokens of the request. */
   constructor(model: string, sentTokens: number) {
     this.model = model;
     this.#sentTokens = sentTokens;
   }
 
-  /** Estimates replace missing counts of the service. If more output arrived after a count, the total is at least the
-   * estimate of all output. */
+  /** Estimates replace missing counts, and raise an output count that came before the end of the output. */
   get usage(): Usage {
     const { input = 0, output = 0, cached = 0, reasoning = 0, cacheWrite } = this.#counts;
     const heard = tokensInBytes(this.#bytes);
@@ -61,13 +56,12 @@ export class ReplyBuilder {
     };
   }
 
-  /** Text must precede the finish reason, because some services begin with a finish reason. Only counts may still
-   * arrive. */
+  /** Some services begin with a finish reason, so the reply is over only after text. */
   get isOver(): boolean {
     return this.finish !== null && this.#hasText && !this.#wentOn;
   }
 
-  /** A reply that is one whole JSON object is complete even without a signalled end. */
+  /** A reply that is one JSON object is complete even if the service signals no end. */
   get isWholeJson(): boolean {
     const { text } = this.#said;
     return /^\s*\{/.test(text) && jsonOrUndefined(text) !== undefined;
@@ -79,7 +73,6 @@ export class ReplyBuilder {
     return (input === "" ? name : `${name}(${input})`).slice(0, MAX_CALL).toWellFormed();
   }
 
-  /** If not null, the reason must stop the reading. */
   get tooLong(): string | null {
     return this.#size.fault;
   }
@@ -118,13 +111,12 @@ export class ReplyBuilder {
     this.#pending.push({ type: "reasoning", delta: whole });
   }
 
-  /** The part arrived whole, after its pieces or instead of them. `takeWhole` uses it if no text arrived in pieces. */
   whole(kind: "text" | "reasoning", text: unknown): void {
     if (typeof text !== "string" || text === "" || this.#hasText) return;
     const last = this.#whole.at(-1);
-    // The new part has the same beginning as the last part, so it replaces that part.
+    // The new part repeats the last part and continues it.
     if (last?.kind === kind && text.startsWith(last.text)) this.#whole.pop();
-    // `takeWhole` notices a part that is too long.
+    // `takeWhole` reports a text that is too long.
     if (this.#whole.reduce((sum, part) => sum + part.text.length, 0) < MAX_WHOLE) this.#whole.push({ kind, text });
   }
 
@@ -168,8 +160,8 @@ export class ReplyBuilder {
     this.finish ??= "content-filter";
   }
 
-  /** The sum of a list counts, and an impossible count has no effect. The caller calls `count` last in an event,
-   * because the count covers the output up to there. */
+  /** The value of a list is its sum, and an impossible value has no effect. Call this last for an event, because an
+   * output count covers the output up to the call. */
   count(counts: { readonly [K in Count]?: unknown }): void {
     const read = Object.entries(counts).map(([name, value]) => [name, this.#tokens(name, value)] as const);
     const known = Object.fromEntries(read.filter(([, count]) => count !== null));
@@ -177,7 +169,7 @@ export class ReplyBuilder {
     if ("output" in known) this.#countedBytes = this.#bytes;
   }
 
-  /** Returns null if the service reported no count, or an impossible one. */
+  /** Returns null if the service reported no count, or an impossible count. */
   #tokens(name: string, value: unknown): number | null {
     const said = (Array.isArray(value) ? value : [value]).filter((count) => count !== undefined && count !== null);
     if (said.length === 0) return null;
@@ -209,16 +201,15 @@ export class ReplyBuilder {
 
 type Count = Exclude<keyof Usage, "calls" | "estimated">;
 
-/** The count may be a string or a fraction. Returns null for other texts, and for negative or absurd numbers, which
- * would make limits and costs wrong. */
+/** Returns null for a text that is no number, and for negative or absurd numbers. */
 function countIn(value: unknown): number | null {
   const count = typeof value === "string" && /^\s*\d+(\.\d+)?\s*$/.test(value) ? Number(value) : value;
   return typeof count === "number" && count >= 0 && count <= MAX_TOKENS ? Math.ceil(count) : null;
 }
 
-/** The limit counts the characters of text and reasoning in one reply. */
+/** Characters of text and reasoning in one reply. */
 const MOST = 1_000_000;
-/** The limit counts the characters of all simultaneous replies. */
+/** Characters of all simultaneous replies. */
 const MOST_OF_ALL = 8_000_000;
 
 const ALL = { replies: 0, chars: 0 };
@@ -235,8 +226,8 @@ export class ReplySize {
     ALL.chars += chars;
   }
 
-  /** Returns null if the reply is not too large. If all replies together are too large, replies above their share have
-   * a fault. */
+  /** Returns null if the reply is not too large. If the simultaneous replies together are too large, a reply above its
+   * share has a fault. */
   get fault(): string | null {
     if (this.#chars > MOST) return "it has more than 1 million characters";
     const share = MOST_OF_ALL / ALL.replies;
@@ -244,7 +235,7 @@ export class ReplySize {
     return `it has more than ${Math.floor(share)} characters while ${ALL.replies - 1} other replies arrive`;
   }
 
-  /** The caller calls this once, when the reply has arrived or broken off. */
+  /** Call this once, when the reply has arrived or broken off. */
   close(): void {
     ALL.replies--;
     ALL.chars -= this.#chars;

@@ -18,19 +18,16 @@ export interface CallFacts {
   readonly without: ReadonlySet<string>;
 }
 
-/** The format has no state; the state of a reply is in the `ReplyBuilder`. */
 export interface ProviderApi {
   readonly api: string;
   authorize(token: string): Readonly<Record<string, string>>;
   request(request: ModelRequest, facts: CallFacts): WireCall;
-  /** Returns false if the event does not belong to this API. The caller handles events with an `error` itself. */
+  /** Returns false if the event does not belong to this API. */
   read(event: JsonFields, reply: ReplyBuilder): boolean;
-  /** The body arrived whole although Vis asked for a stream. Returns null if the body is no reply. */
+  /** Returns the events of a body that is no stream, or null if the body is no reply. */
   unstreamed(body: unknown): readonly JsonFields[] | null;
-  /** Returns the name of the field to omit after the service refused a call with this text, or null. The provider
-   * itself detects "stream". */
+  /** Returns the name of the field to omit after this error text, or null. */
   refused(text: string): string | null;
-  /** `page` is the `next` that `modelsIn` returned. */
   modelsAt(page: string | null): Pick<WireCall, "path" | "query">;
   /** Returns null if the body is not a list of models. */
   modelsIn(body: unknown): { readonly ids: readonly string[]; readonly next: string | null } | null;
@@ -40,23 +37,21 @@ export type WireProtocol = "openai-chat" | "openai-responses" | "anthropic" | "g
 
 export interface ProviderOptions {
   readonly name: string;
-  /** An example is https://api.openai.com/v1, with the version path. */
+  /** The URL includes the version path, as in https://api.openai.com/v1. */
   readonly baseUrl: string;
-  /** The key is "" if the service needs none. Vis calls a function before each HTTP request, so that it can renew
-   * short-lived tokens. The function resolves with null if the service needs no key, and may reject with
+  /** "" and null mean no key. Vis calls a function before each HTTP request. The function may reject with
    * `ProviderError` of code "auth". */
   readonly token: string | ((signal: AbortSignal) => Promise<string | null>);
   readonly headers?: Readonly<Record<string, string>>;
   readonly defaultModel: string;
   readonly capabilities?: (model: string) => Capabilities;
   readonly advice?: Advice;
-  /** After the end of the reply, a connection stays open for late counts, for at most this time (default 5 s). */
+  /** After a complete reply, Vis waits at most this time for late counts (default 5 s). */
   readonly graceMs?: number;
-  /** Dates in `retry-after` need a clock; by default, it is the real time. */
+  /** Dates in `retry-after` need a clock, by default the real time. */
   readonly now?: () => number;
 }
 
-/** These parts of a sentence name the thing to check or set: a variable, or words like "the key of x". */
 export interface Advice {
   readonly key: string;
   readonly baseUrl: string;

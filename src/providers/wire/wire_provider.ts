@@ -15,8 +15,7 @@ import { Failures, isError } from "./_failures.ts";
 import { ReplyBuilder } from "./reply_builder.ts";
 import type { Advice, ProviderApi, ProviderOptions, WireCall, WireProtocol } from "./wire.ts";
 
-/** Each wire format is a module, and this loads only the format of `protocol`. Rejects with `ConfigError` for an
- * unusable address or headers. Sends no HTTP request. */
+/** Rejects with `ConfigError` for an unusable address, key or header. Sends no HTTP request. */
 export async function createProvider(protocol: WireProtocol, options: ProviderOptions): Promise<Provider> {
   return new WireProvider(await WIRES[protocol](options.baseUrl), options);
 }
@@ -31,12 +30,12 @@ const WIRES: Readonly<Record<WireProtocol, (baseUrl: string) => Promise<Provider
 /** If the bytes end within this time after the last event, the connection can serve the next call. */
 const LAST_BYTES_MS = 50;
 const GRACE_MS = 5_000;
-/** Services with these errors do not accept the field `stream`, or not its value. */
+/** These errors mean that the service refuses the field `stream` or its value. */
 const NO_STREAMING =
   /\bstream(ing)?\b['"`]?.{0,60}\b(not |un|dis)(supported|allowed|enabled|available|implemented|abled)|\b(not |un)support\w*\b.{0,40}\bstream(ing)?\b|\bstream['"`]? (does not|must be|should be).{0,20}(true|false)|\bstream(ing)? (is|was) (off|disabled)/i;
 const MAX_PAGES = 20, MAX_MODELS = 10_000;
 
-/** Throws `ConfigError` for an unusable address, key or headers. */
+/** Throws `ConfigError` for an unusable address, key or header. */
 export class WireProvider implements Provider {
   readonly name: string;
   readonly defaultModel: string;
@@ -45,7 +44,6 @@ export class WireProvider implements Provider {
   readonly #advice: Advice;
   readonly #without = new Map<string, Set<string>>();
   readonly #quirks: Quirks = { namesCompression: false };
-  /** A new endpoint has to build patterns for secrets, so Vis keeps the last one. */
   #last: { readonly token: string | null; readonly endpoint: Endpoint } | null = null;
 
   constructor(wire: ProviderApi, options: ProviderOptions) {
@@ -117,7 +115,7 @@ export class WireProvider implements Provider {
     }
   }
 
-  /** A service may reject a field by an error status or in its stream, and this repeats the call without the field. */
+  /** After the service refuses a field in its status or in the stream, Vis repeats the call without the field. */
   async *#reply(request: ModelRequest, facts: ExchangeFacts): AsyncGenerator<ModelEvent> {
     const { model, onUsage = () => {} } = request;
     const sentTokens = estimateTokens(request.messages);
@@ -146,13 +144,13 @@ export class WireProvider implements Provider {
             toolCall: reply.toolCall ?? "",
           };
         }
-        // If the caller cancelled, the service may have begun to work, so the tokens count.
+        // After a cancellation, the service may have begun to work, so the tokens count.
         if (reply.understood === 0 && !facts.signal.aborted) onUsage(null);
         const refused = hasBegun ? null : this.#refusedField(exchange, error);
         if (refused === null) throw error;
         without.add(refused);
         const next = this.#request(request, without);
-        // Another call may have noted the same field meanwhile, so this tests whether the new call differs.
+        // Another call may have noted the same field in the meantime.
         if (JSON.stringify(next) === JSON.stringify(call)) throw error;
         call = next;
       } finally {
@@ -188,14 +186,13 @@ export class WireProvider implements Provider {
             if (reply.isWhole) break;
           }
         } finally {
-          // The caller gets the usage before a failure.
           onUsage(reply.usage);
           yield* reply.take();
         }
       }
       if (reply.isWhole) await settledWithin(drained(events), LAST_BYTES_MS);
     } finally {
-      // `return` would wait for bytes that may never come, so this does not await it.
+      // `return` waits for bytes that may not come, so this call does not await it.
       events.return(undefined).catch(() => {});
     }
     this.#checkEnd(reply, { exchange, failures, heard });
@@ -230,7 +227,7 @@ export class WireProvider implements Provider {
     if (typeof value !== "object") throw failures.unreadable(String(raw));
     const event = asRecord(Array.isArray(value) ? value[0] : value);
     if (isError(event)) throw exchange.refused(event);
-    // Gateways send their own pings and notes between the events, so Vis skips unknown events.
+    // Gateways send pings and notes of their own between the events, so Vis skips unknown events.
     if (this.#wire.read(event, reply)) reply.understood++;
     if (reply.failure !== null) throw exchange.refused(reply.failure);
     if (reply.tooLong !== null) throw failures.tooLong(reply.tooLong);

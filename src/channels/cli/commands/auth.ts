@@ -18,7 +18,7 @@ const TRIES = 3;
 
 type Place = Pick<CommandInput<unknown>, "services" | "io">;
 
-/** Reads the key from a prompt or stdin, because other processes could read an argument of the command line. */
+/** Other processes could read an argument of the command line, so the key comes from a prompt or stdin. */
 export async function authLogin(
   provider: string | undefined,
   { services, io, flags: { keyStdin, check, domain } }: CommandInput<{
@@ -103,7 +103,6 @@ async function choose({ admin, services, io }: Login): Promise<string | null> {
 }
 
 interface Named {
-  /** The model for the next command if the service lacks the default model. */
   readonly model?: string | undefined;
 }
 
@@ -226,8 +225,7 @@ function line({ provider, shown, from, address = "", need, fix }: KeyReport): st
 
 const ANOTHER: LoginChoice = { name: "other", title: "another OpenAI-compatible server", need: "optional" };
 
-/** Prompts for a number or a name; a unique prefix is enough. Rejects with `Cancelled` like `Io.askLine`, and with
- * `UsageError` after three invalid answers. */
+/** A unique prefix of a name is enough. Rejects with `Cancelled`, and with `UsageError` after three invalid answers. */
 export async function chooseLogin(choices: readonly LoginChoice[], io: Io): Promise<LoginChoice> {
   const width = Math.max(...choices.map(({ name }) => name.length));
   const lines = choices.map(({ name, title, need, start }, at) => {

@@ -99,7 +99,7 @@ function changed(change: SettingChange, line: string, { io, flags }: Pick<Input,
   return 0;
 }
 
-/** Unlike `printReport`, this function writes a line into a pipe unchanged, so that programs get the exact value. */
+/** Programs need the exact value, so a pipe gets the line unchanged. */
 function show(value: unknown, lines: readonly string[], { io, flags }: Pick<Input, "io" | "flags">): number {
   if (flags.json) io.stdout(jsonText(value, { indent: 2 }));
   else for (const line of lines) io.stdout(`${io.stdoutIsTerminal ? visibleText(line) : line}\n`);

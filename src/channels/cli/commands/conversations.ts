@@ -144,7 +144,6 @@ export async function deleteConversation(
       `(${counted(queries, "request")}, ${counted(branches.length, "branch")})`;
     if (!flags.yes) throw new UsageError(`Cannot delete ${what}: you cannot undo the deletion; confirm it with --yes`);
     await conversations.delete(branch);
-    // A PostgreSQL server frees the space itself.
     io.stderr(`Deleted ${what}${isPostgres(database) ? "" : "; vis db vacuum returns its space to the disk"}\n`);
     return 0;
   });
@@ -197,7 +196,6 @@ export function branchLines(
   branches: readonly BranchOfConversation[],
   { shown, lastUsed, numbers }: {
     readonly shown?: string;
-    /** The id of the conversation means this branch. */
     readonly lastUsed: string;
     readonly numbers: ReadonlyMap<string, number>;
   },
@@ -230,7 +228,7 @@ export function branchLines(
   return lines;
 }
 
-/** A retried request has no number, because the branch shows its newest run instead. */
+/** A retry hides the earlier runs of a request, so an earlier run has no number. */
 function placeOf({ fork }: BranchOfConversation, numbers: ReadonlyMap<string, number>): string {
   if (fork === null) return "first branch";
   const query = `request ${numbers.get(fork.queryId) ?? fork.queryId}`;
@@ -239,7 +237,7 @@ function placeOf({ fork }: BranchOfConversation, numbers: ReadonlyMap<string, nu
 
 const SHOWN_CHARS = 4_000;
 
-/** `first` is the number of the first query. The caller escapes the text for a terminal. */
+/** The caller escapes the text for a terminal. */
 export function conversationText(
   recording: Recording,
   { first, branches = [] }: { readonly first: number; readonly branches?: readonly string[] },

@@ -119,7 +119,6 @@ function day(ms: number): string {
 
 const CLEAR_LINE = "\r\x1b[K";
 
-/** After Ctrl-C, the same command continues the copy. */
 export async function copyDatabaseCommand(
   from: string,
   to: string,

@@ -55,7 +55,6 @@ const FILES: Readonly<Record<string, string>> = {
 interface DemoContext {
   readonly services: Services;
   readonly io: Io;
-  /** Null means the first part of the demo. */
   readonly resume: string | null;
 }
 

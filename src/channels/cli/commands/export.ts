@@ -13,8 +13,7 @@ import { branchLines, forkNumbers } from "./conversations.ts";
 const MAX_NAMES = 20;
 const READ_BYTES = 64 * 1024;
 
-/** JSON contains a whole conversation. Other formats contain the branch of the id. Only the owner can read a written
- * file. */
+/** JSON contains the whole conversation, and other formats contain one branch. */
 export async function exportCommand(
   id: string | undefined,
   { services, io, flags }: StoredCommand<{ readonly format: ExportFormat; readonly output?: string | undefined }>,
@@ -41,8 +40,7 @@ async function printPieces(pieces: AsyncIterable<Uint8Array>, { stdout }: Io): P
   for await (const piece of pieces) stdout(decoder.decode(piece, { stream: true }));
 }
 
-/** Renames a temporary file, so that `path` gets no incomplete export. If `path` is a link, replaces its target. Writes
- * the pieces directly into a pipe or a device. */
+/** A failed export leaves an existing file as it was. If `path` is a link, replaces its target. */
 async function writeWhole(path: string, pieces: AsyncIterable<Uint8Array>): Promise<void> {
   try {
     const goal = await realpath(path).catch(() => path);

@@ -18,7 +18,7 @@ export async function showExtension(name: string, input: Input): Promise<number>
   return printReport({ ...facts, text }, [factLine(facts), "", text], input);
 }
 
-/** Resolves with 1 if the first check failed. With `watch`, checks again after each change until the process ends. */
+/** Resolves with 1 if the first check failed. With `watch`, checks again after each change. */
 export async function extensionsCheck(
   path: string | undefined,
   input: Input<{ readonly watch: boolean }>,

@@ -20,7 +20,6 @@ export interface NewMcpServer extends McpServersFlags {
   readonly check: boolean;
 }
 
-/** The states "login" and "secret" mean that the user can still provide the missing part. */
 interface Answered {
   readonly name: string;
   readonly state: "ok" | "login" | "secret" | "failed";
@@ -34,7 +33,7 @@ const PROGRAM_ONLY = ["env", "read", "write", "network"] as const;
 const NAME = /^[A-Za-z][\w-]{0,39}$/;
 const DOWNLOADS = /(?:^|\/)(?:npx|bunx|uvx|pipx|pnpx)$/;
 
-/** Checks the server first, unless a flag prevents this. If the check fails, rejects and writes no settings. */
+/** If the check fails, rejects and writes no settings. */
 export async function addMcpServer(
   { name, command, args }: { readonly name: string; readonly command: string; readonly args: readonly string[] },
   { services, io, flags }: Input<NewMcpServer>,
@@ -206,7 +205,7 @@ function pairs(
   return Object.fromEntries(given.map((one) => {
     const at = one.indexOf(by);
     if (at > 0) return [one.slice(0, at).trim(), one.slice(at + 1).trim()];
-    // The value may be a secret, so the error omits it.
+    // The value may be a secret, so the error omits the value.
     throw new UsageError(`Cannot use a value of ${flag}: it does not have the form NAME${by}VALUE, such as ${like}`);
   }));
 }

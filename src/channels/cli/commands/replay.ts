@@ -121,7 +121,7 @@ async function play(
       emit: () => {},
       images,
       only,
-      // An older record has no budget, so its number of iterations serves as the budget.
+      // An old recording has no budget.
       maxIterations: iterations[0]?.budget ?? Math.max(1, iterations.length),
       extendsTo: Math.max(1, ...iterations.map(({ budget }) => budget ?? iterations.length)),
       ...(answerSchema === null ? {} : { responseSchema: answerSchema }),

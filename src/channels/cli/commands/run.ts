@@ -197,8 +197,7 @@ export async function retryCommand(
   });
 }
 
-/** Opens the file only when Vis reads the value. Rejects with `UsageError` if the path is missing or a folder. The
- * signal ends the wait for a pipe without a writer. */
+/** Opens the file when Vis reads the value. Rejects with `UsageError` if the path is missing or a folder. */
 export async function readContextArgument(
   path: string,
 ): Promise<(signal: AbortSignal | undefined) => NonNullable<AskOptions["context"]>> {
@@ -263,8 +262,8 @@ export async function readImageArgument(given: string): Promise<Image> {
 
 const PIECE = 1 << 20;
 
-/** Opening a pipe without a writer would block, and no signal could end this wait. Vis therefore keeps the pipe open
- * for writing until its first bytes arrive. */
+/** The open of a pipe without a writer blocks beyond a cancellation, so Vis holds the pipe open for writing until the
+ * first bytes arrive. */
 async function* piecesOfInput(path: string): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const { isFifo } = await Deno.lstat(path);
   let writer = isFifo ? await Deno.open(path, { read: true, write: true }) : null;
@@ -281,7 +280,7 @@ async function* piecesOfInput(path: string): AsyncGenerator<Uint8Array<ArrayBuff
   }
 }
 
-/** An inherited stdin may stay open, so Vis tells the user after this time that it waits for stdin. */
+/** An inherited stdin may stay open, so Vis reports after this time that it waits for stdin. */
 const PATIENCE_MS = 1_000;
 
 /** The text on stdin must end within `timeout` milliseconds. */
@@ -342,8 +341,8 @@ async function readPiped(
   }
 }
 
-/** Reads `/plan`, `/review` and the name of a prompt as interactive mode reads them. Rejects with `UsageError` for the
- * other commands of interactive mode. Another text with a slash, such as a path, is a request. */
+/** Rejects with `UsageError` for a command that only interactive mode has. Another text with a slash, such as a path,
+ * is a request. */
 export async function requestOfWords(
   text: string,
   { services, flags }: Pick<CommandInput<OpenRequest>, "services" | "flags">,
@@ -462,7 +461,7 @@ function print(messages: readonly SentMessage[], { io, json }: { readonly io: Io
   io.stdout(`=== ${sized.length} messages: ${total.bytes} bytes, about ${total.tokens} tokens\n`);
 }
 
-/** No tokenizer fits all models, so this function estimates four characters per token. */
+/** No tokenizer fits all models, so this estimates four characters per token. */
 function sizeOf(text: string): { readonly bytes: number; readonly tokens: number } {
   return { bytes: new TextEncoder().encode(text).length, tokens: Math.ceil(text.length / 4) };
 }

@@ -18,8 +18,7 @@ const SCREEN_FLAGS = [
   FLAGS.cwd,
 ] as const;
 
-/** Without a terminal, passes words to `vis run`, prints an overview if there are no arguments, and rejects with
- * `UsageError` for options alone. */
+/** Without a terminal, words become a request of `vis run`. Rejects with `UsageError` for options alone. */
 export async function screenCommand(
   { services, io, args, help, run }: {
     readonly services: Services;

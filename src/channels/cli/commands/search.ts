@@ -68,7 +68,6 @@ function lines({ hit, more }: ShownHit): string {
 
 const ID_CHARS = 13;
 
-/** Words with this many equal first letters count as forms of one word. */
 const STEM = 3;
 
 function foundLines(
@@ -115,7 +114,6 @@ const AT_ONCE = 500;
 const PAUSE_MS = 500;
 const DATA_CHARS = 1_000;
 
-/** Prints entries oldest first, and with `--follow` continues until Ctrl-C. */
 export async function logsCommand(
   { services, io, flags, pause = (signal) => REAL_CLOCK.sleep(PAUSE_MS, signal).catch(() => {}) }:
     & CommandInput<LogsFlags>

@@ -60,8 +60,7 @@ export async function undoCommand(
   return report.error === undefined && (report.kept ?? []).length === 0 ? 0 : 1;
 }
 
-/** Accepts an unknown id, because all databases share one record of changes and the id may belong to another
- * database. */
+/** Databases share one record of changes, so an unknown id may belong to another database. */
 async function ofBranch(
   id: string,
   { services, flags }: Pick<StoredCommand<UndoFlags>, "services" | "flags">,

@@ -30,7 +30,6 @@ interface Shown {
   readonly at: BranchPoint | undefined;
 }
 
-/** This command needs no sandbox, because Vis decodes the values and runs no code in them. */
 export async function varsCommand(
   names: readonly string[],
   { services, io, flags }: CommandInput<VarsFlags>,

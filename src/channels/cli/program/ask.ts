@@ -78,7 +78,6 @@ function addRun(program: Command, { services, io, finish }: Context): void {
       if (flags.more) return finish(await runCommand("", { services, io, flags }));
       const typed = await readPrompt(words, io, flags);
       const { text, only } = await requestOfWords(typed, { services, flags });
-      // A request in the form of a command only reads, also without --plan.
       const plan = only === undefined ? flags.plan : only === "plan";
       finish(await runCommand(text, { services, io, flags: { ...flags, plan, only } }));
     });
@@ -163,7 +162,7 @@ function addLimits(run: Command): void {
     );
 }
 
-/** Commander would treat the flag as the negation of --extension, so this function sets `negate` to false. */
+/** Commander would treat the flag as the negation of --extension. */
 function withoutExtension(): Option {
   const option = new Option(
     "--no-extension <name>",

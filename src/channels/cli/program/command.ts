@@ -91,8 +91,8 @@ export function collected(value: string, before: readonly string[] = []): readon
   return [...before, value];
 }
 
-/** In a command such as `--conversation "$ID"`, a missing variable makes the value empty. Without the error, the
- * command would use another conversation or database. */
+/** A missing variable makes the value of `--conversation "$ID"` empty, and the command would use another
+ * conversation. */
 export function refuseEmpty(command: Command): void {
   const given = command.opts();
   const empty = command.options.find((option) => [given[option.attributeName()]].flat().includes(""));
@@ -155,7 +155,6 @@ const FAMILIAR: Readonly<Record<string, string>> = {
   "--cd": "--cwd DIR",
 };
 
-/** After this call, the error about a flag of a similar program names the flag of Vis. */
 export function namesFamiliar(command: Command): void {
   // Commander has the method, but not its type.
   const own = command as Command & { unknownOption(flag: string): void };
@@ -167,7 +166,7 @@ export function namesFamiliar(command: Command): void {
   };
 }
 
-/** Commander would pass an unknown word to the action of a command with subcommands, so this hook reports the word. */
+/** Commander would pass an unknown word to the action of a command with subcommands. */
 export function refuseWords(command: Command): Command {
   return command.helpCommand(true).allowExcessArguments().hook("preAction", (_, acting) => {
     const [word] = command.args;

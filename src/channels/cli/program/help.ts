@@ -107,8 +107,7 @@ async function inHandbook(asked: string): Promise<string> {
   return `${best.place}\n\n${best.doc}\n${more}`;
 }
 
-/** Omits a command of an extension that a command of Vis runs: `vis mcp login` runs `mcp-login`. If Vis cannot read the
- * extensions, the help omits their commands. */
+/** A command of Vis such as `vis mcp login` runs the extension's `mcp-login`, so the help omits the latter. */
 async function addFromExtensions(program: Command, services: Context["services"]): Promise<void> {
   const found = await services.extensionAdmin({}).then((admin) => admin.commands()).catch(() => []);
   const own = program.commands;
@@ -117,7 +116,7 @@ async function addFromExtensions(program: Command, services: Context["services"]
   for (const { name, doc } of found) if (!known.has(name)) program.command(name).description(visibleText(doc));
 }
 
-/** Throws CommanderError for an unknown word. Words after a command without subcommands are its arguments. */
+/** Throws CommanderError for an unknown word. */
 function named(words: readonly string[], program: Command): readonly Command[] {
   const path: Command[] = [];
   for (const word of words) {

@@ -22,14 +22,13 @@ const BASE = "/api/v1/conversations";
 const MATCH = { "If-Match": "ETag of the conversation as it was read; 412 if it has changed since" };
 const MAX_TREES = 100, TITLE_CHARS = 100;
 const EXPORTED = { json: "application/json", md: "text/markdown", html: "text/html" };
-/** After this time, one of the running exports has probably ended. */
 const RETRY_SECONDS = "10";
 const NONE = "Cannot undo changes: this server records no file changes";
 const CHANGES = new Semaphore();
 const describe = describeIn("conversations");
 
-/** Rejects with `Problem` (412) if If-Match does not match the current state. The server makes such changes one at a
- * time, so that another such change cannot happen between the check and the change. */
+/** Rejects with `Problem` (412) if If-Match does not match. Such changes run one at a time, so that the state cannot
+ * change between the check and the change. */
 const ifMatch = createMiddleware<Env>((c, next) =>
   CHANGES.run(() =>
     inConversation(c, async () => {

@@ -93,7 +93,7 @@ messages.post(
   },
 );
 
-/** Rejects with `Problem` if the query is not the last one of the branch, because only the last query can continue. */
+/** Only the last query of a branch can continue. Rejects with `Problem` for another query. */
 async function checkLast(c: Context<Env>, queryId: string): Promise<void> {
   const last = (await c.env.parts.conversations.queries(c.var.conversation)).at(-1);
   if (last?.queryId === queryId) return;
@@ -177,7 +177,7 @@ messages.post(
 function onceFor(c: Context<Env>, what: string): Omit<OnceOptions, "work"> {
   const { conversation, bodyText: body } = c.var;
   const stored = (key: string) => c.env.parts.conversations.stored.keyedQuery(conversation.branchId, key);
-  // `what` has the id in the address, not the id of the current branch, because a retry may have made a newer branch.
+  // A retry may have made a newer branch, so `what` has the id in the address.
   return { conversation, what: `${what} ${c.req.param("id")}`, body, stored };
 }
 
@@ -189,7 +189,7 @@ async function resume(
   const query = sent && await conversations.records.query(sent.queryId);
   if (query?.status !== "interrupted") return sent;
   const conversation = await conversations.byId(query.branchId);
-  // After the first iteration, the database has the context, so the retry needs none from the client.
+  // After the first iteration, the database has the context.
   const { context, ...rest } = body;
   return await begin(c, {
     body: query.iterations > 0 ? rest : { ...rest, context },
@@ -225,8 +225,7 @@ async function begin(
   );
 }
 
-/** Resolves with true if a running query received the message. Rejects with `Problem` if a query is running and the
- * message has more than a text, because the query could not receive the rest. */
+/** Rejects with `Problem` if a query is running and the message has fields that the query cannot receive. */
 async function steered(
   c: Context<Env>,
   { body, conversation }: { readonly body: Message; readonly conversation: Conversation },
@@ -249,8 +248,7 @@ const OF_A_QUERY = [
   ...Object.keys(schema.ChoicesSchema.shape) as (keyof typeof schema.ChoicesSchema.shape)[],
 ] as const;
 
-/** If a client waits for the result without a key, Vis cancels the query when the client leaves. A client with a stream
- * can resume at the last event. */
+/** A client that waits without a key cannot get the result later, so Vis cancels the query when the client leaves. */
 function leavingOf(c: Context<Env>): Leaving | null {
   return c.req.header("idempotency-key") !== undefined || wantsEvents(c) ? null : c.env.leaving;
 }
@@ -278,7 +276,7 @@ function chosen(
   return { reasoning, maxIterations, model, limits } satisfies Partial<AskOptions>;
 }
 
-/** A header names the branch of the query, because a retry may have made another branch. */
+/** A retry may have made another branch, so a header names the branch of the query. */
 async function answer(
   c: Context<Env>,
   { queryId, cancelOnDisconnect = false }: { readonly queryId: string; readonly cancelOnDisconnect?: boolean },
@@ -303,7 +301,7 @@ async function answer(
   return c.json(await query.result(), 200, headers);
 }
 
-/** The server sends the headers with the first text, so this function yields white space at once. */
+/** The server sends the headers with the first text, so this yields white space at once. */
 async function* resultText(ended: Promise<QueryResult>): AsyncGenerator<string> {
   yield " ";
   yield JSON.stringify(await ended);

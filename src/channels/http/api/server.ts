@@ -156,7 +156,7 @@ server.get(
   },
 );
 
-/** The route needs a token, since the numbers reveal activity. */
+/** The numbers reveal activity, so the route needs a token. */
 export const metricsRoute = new Hono<Env>().get(
   "/metrics",
   describe("metrics", "Get the metrics of the server in the Prometheus text format", { 200: "text/plain" }),
@@ -173,7 +173,6 @@ const ReadySchema = StatusSchema.extend({
 });
 
 const describeOperation = describeIn("operations");
-/** The server is ready only if the database responds within this time. */
 const READ_MS = 5_000;
 
 export const operations = new Hono<Env>();

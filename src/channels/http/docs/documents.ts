@@ -106,7 +106,6 @@ const Document = z.object({
 type Markup = ReturnType<typeof html>;
 type Place = z.infer<typeof Operation> & { readonly path: string; readonly method: string };
 
-/** The page has no scripts, and loads only files of the server. */
 export function referencePage(document: unknown): string {
   const { info, paths } = Document.parse(document);
   const places = Object.entries(paths).flatMap(([path, methods]) =>

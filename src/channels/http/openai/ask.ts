@@ -81,7 +81,6 @@ export async function openAiAsk(c: Context<Env>, asked: OpenAiAsked): Promise<Re
   return c.json(await asked.whole(result, begun), 200, headers);
 }
 
-/** If the client leaves, Vis cancels the query, unless a key lets the client get the answer later. */
 async function begin(
   c: Context<Env>,
   { target, request, given }: Asking,
@@ -195,9 +194,8 @@ interface OpenAiRequest {
 
 type OpenAiInput = Pick<AskOptions, "images" | "responseSchema" | "variables" | "instructions" | "askedAs">;
 
-/** The last user message is the request, or the last message if none is from a user. Other messages except instructions
- * become the variable `messages` of a new conversation; an existing conversation already has them. Throws `Problem` if
- * the request is empty. */
+/** The last user message is the request. An existing conversation has the earlier messages. Throws `Problem` if the
+ * request is empty. */
 function openAiInput(
   { messages, field, format }: OpenAiRequest,
   isNew: boolean,
@@ -344,8 +342,8 @@ const PASSING: Partial<Record<QueryReason, ProblemKind>> = {
 
 type Ended = Pick<QueryResult, "reason" | "answer" | "notes" | "noAnswer" | "temporary">;
 
-/** Returns null for a stored answer. After 5xx, clients automatically repeat a request and its whole query. If the end
- * would occur again, the status is therefore 400. `closing` means that the server shuts down. */
+/** Returns null for a stored answer. After 5xx, clients repeat a whole query, so an end that would occur again has
+ * status 400. */
 export function openAiFailure(result: Ended, { closing = false }: { readonly closing?: boolean } = {}): Problem | null {
   const { reason, temporary = false } = result;
   if (hasAnswer(result) && reason !== "unstored") return null;
@@ -364,8 +362,7 @@ export function openAiErrorBody(
   return { error: { message, type: TYPES[kind] ?? "invalid_request_error", param, code } };
 }
 
-/** The headers keep clients from automatically repeating a request that may have begun here, or that the quota
- * refuses. */
+/** Clients must not automatically repeat a request that may have begun here, or that the quota refuses. */
 export function openAiHeaders({ kind, status }: Problem): Readonly<Record<string, string>> {
   return status >= 500 || status === 409 || kind === "quota" ? { "x-should-retry": "false" } : {};
 }

@@ -22,12 +22,10 @@ function pageFile(name: string): Response {
       kind: "not-found",
     });
   }
-  // Clients check each time whether the file has changed.
   return new Response(text, { headers: { "content-type": getMimeType(name) ?? "", "cache-control": "no-cache" } });
 }
 
-/** An executable has the scripts next to this file. A program from source has them in `build/page/`, and a bundle has
- * them in a folder beside its own. */
+/** An executable, a program from source and a bundle have the scripts in different folders. */
 const FOLDERS = ["./page/", "../../../../build/page/", "../page/"];
 
 function builtScripts(): Readonly<Record<string, string>> {

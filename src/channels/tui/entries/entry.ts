@@ -4,13 +4,13 @@ import type { Theme } from "../text/theme.ts";
 import { wrapped } from "../text/wrapped.ts";
 
 export interface TranscriptEntry {
-  /** Returns lines of at most `width` columns, and the same array if no line changed. Without `fresh`, may return the
-   * lines before the last change, so that a key appears at once while text arrives. */
+  /** Returns lines of at most `width` columns, and the same array if no line changed. Without `fresh`, may return lines
+   * from before the last change. */
   lines(width: number, fresh?: boolean): readonly string[];
   invalidate(): void;
   readonly pending?: boolean;
-  /** The transcript calls this method when the entry is visible or close to the visible rows. With `above`, the entries
-   * before it are visible. */
+  /** The transcript calls this when the entry is visible or close to the visible rows. With `above`, the entries before
+   * it are visible. */
   seen?(from: "above" | "below"): void;
 }
 
@@ -20,8 +20,7 @@ export interface DisplayOptions {
   readonly whole: boolean;
 }
 
-/** If drawing fails, the entry shows a notice, so that one faulty text does not prevent its conversation from
- * opening. */
+/** If drawing fails, the entry shows a notice, so that one faulty text does not block its conversation. */
 export abstract class DrawnEntry implements TranscriptEntry {
   #width = 0;
   #lines: readonly string[] | null = null;

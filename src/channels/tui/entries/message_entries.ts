@@ -51,7 +51,7 @@ function padded(line: string, width: number): string {
   return line + " ".repeat(Math.max(0, width - visibleWidth(line)));
 }
 
-/** Dims a draft, because Vis may still refuse the answer. */
+/** Vis may still refuse the answer, so a draft is dim. */
 export class AnswerEntry extends DrawnEntry {
   readonly #shown: () => DisplayOptions;
   #markdown: MarkdownText | null = null;

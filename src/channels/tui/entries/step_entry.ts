@@ -25,8 +25,6 @@ import { brokenLine, cutWide, moreLines, wrapped } from "../text/wrapped.ts";
 import { type DisplayOptions, DrawnEntry, type TranscriptEntry } from "./entry.ts";
 import { requestLines } from "./message_entries.ts";
 
-/** `chars` limits one line of thinking, and the other values limit lines. If the user shows all of a step, `WHOLE`
- * limits its thinking and its code instead. */
 const MOST = { thinking: 8, chars: 500, code: 16, failure: 4 } as const;
 const WHOLE = 2_000;
 const CODE_CHARS = 200_000;
@@ -157,7 +155,6 @@ function foldedBlock(
   ];
 }
 
-/** Lines about calls describe the work of a running block better than its code does. */
 function workLines({ code, calling, tally }: StepBlock, width: number): readonly string[] {
   const line = (text: string): string => truncateToWidth(visibleText(text), width, "…");
   if (calling === "" && tally.text === "") return beginsWithPlan(code) ? ["▸ planning the tasks …"] : [];
@@ -309,7 +306,7 @@ export function storedStep(iteration: StoredIteration): Step {
   };
 }
 
-/** A long question begins with the action and ends with the answer, so this function keeps both ends. */
+/** A long question begins with the action and ends with the answer, so this keeps both ends. */
 function shortened(text: string, limit: number): string {
   const half = Math.floor(limit / 2) - 1;
   return text.length <= limit ? text : `${text.slice(0, half)}…${text.slice(-half)}`.toWellFormed();

@@ -84,7 +84,7 @@ export class Transcript {
     return [...lines, ...Array<string>(Math.max(0, rows - lines.length)).fill("")];
   }
 
-  /** Entries may have shrunk or disappeared, so this method corrects the position. */
+  /** Entries may have shrunk or disappeared. */
   #settled({ index, line }: Place): Place | null {
     if (this.#entries.length === 0) return this.#top = null;
     const at = Math.min(index, this.#entries.length - 1);

@@ -9,8 +9,7 @@ import type { PaletteCommand } from "../panels/palette.ts";
 const AT = /(^|[\s(])@(?=[^\s@]*$|"[^"]*$)/;
 const SEARCHED = /(?:^|[\s(])(@"?([^\s@"]*))$/;
 
-/** Skips files whose names contain line breaks or control characters. `fresh` resolves with the current commands, since
- * files of the user define some of them. */
+/** Skips files whose names contain line breaks or control characters. */
 export function completions(
   commands: readonly PaletteCommand[],
   workspace: string,

@@ -5,7 +5,6 @@ import { readImage } from "../../../domain/images.ts";
 import type { Session } from "../../channel.ts";
 import type { AttachedImage } from "./outgoing.ts";
 
-/** Reads only files that the user names. */
 export class ImageReader {
   readonly #session: () => Session;
   readonly #userHome: string;
@@ -23,8 +22,7 @@ export class ImageReader {
     return null;
   }
 
-  /** Rejects with `UsageError` if a file is not an image or is too large, if no model accepts images, or for too many
-   * images. */
+  /** Rejects with `UsageError` for an unusable file, for too many images, and if no model accepts images. */
   async read(
     paths: readonly string[],
     { with: others }: { readonly with: readonly AttachedImage[] },
@@ -76,7 +74,7 @@ export interface AtWord {
 
 const AT = /(?<![^\s(])@/g;
 const SENTENCE = /[.,;:!?)\]]+$/;
-/** The search stops after this many unclosed words, because Vis reads each of them up to the length limit. */
+/** Vis reads each unclosed word up to the length limit, so the search stops after this many. */
 const MOST_OPEN = 100;
 
 export function atWords(text: string): readonly AtWord[] {
@@ -99,8 +97,8 @@ const MOST_CHARS = 8_000;
 // deno-lint-ignore no-control-regex
 const COMMANDS = /[\u0000-\u001f\u007f]/;
 
-/** Terminals paste the paths of dropped files: quoted, with escaped blanks, as `file:` URLs, or plain. Returns one list
- * for each way to read the text, the likeliest first. A name without a folder is an ordinary word. */
+/** Terminals paste the paths of dropped files in several forms. Returns one list for each way to read the text, the
+ * likeliest first. */
 export function pastedPaths(text: string): readonly (readonly string[])[] {
   const trimmed = text.trim();
   if (trimmed === "" || trimmed.length > MOST_CHARS) return [];
@@ -124,10 +122,10 @@ function words(text: string): readonly string[] {
 }
 
 const BLANK = /[ \t\n]/;
-/** A backslash escapes only these characters. Before other characters, the backslash is a part of the path. */
+/** Before other characters, a backslash is a part of the path. */
 const GUARDED = /[^\p{L}\p{N}_]/u;
 
-/** The search for the end of a quote stops here, because Linux accepts no longer paths. */
+/** Linux accepts no longer paths. */
 const MOST_WORD_CHARS = 4_096;
 
 /** Returns null if a quote is unclosed or the word is too long. */
@@ -148,5 +146,4 @@ function pathWord(text: string, from: number): { readonly word: string; readonly
   return quote === "" && at - from < MOST_WORD_CHARS ? { word, end: at } : null;
 }
 
-/** Vis does not read other files as images. */
 const IMAGE_NAME = /\.(?:png|jpe?g|gif|webp)$/i;

@@ -157,7 +157,7 @@ export class InputBox {
     }
   }
 
-  /** In a very narrow terminal, returns lines that are too wide, since the editor cannot break a wide character. */
+  /** The editor cannot break a wide character, so lines for a very narrow terminal are too wide. */
   lines(width: number): readonly string[] {
     const lines = this.#editor.render(Math.max(width, NARROWEST));
     if (this.empty && this.#editor.focused && lines.length === 3) {
@@ -184,7 +184,7 @@ export class InputBox {
         refused: (why) => {
           for (const { path } of words) this.#left.add(path);
           this.giveBack({ ...this.#pastes.outgoing(text), images: {} });
-          // The reason comes last, because the screen may cut the end of the note.
+          // The screen may cut the end of the note, so the reason comes last.
           this.#parts.tell(`Enter sends it as text. ${why}`);
         },
       })
@@ -294,8 +294,6 @@ export class InputBox {
     return text !== "";
   }
 
-  /** A text above `REQUEST_CHARS` becomes a variable. A text that the editor replaces with its own label stays
-   * unchanged behind the label. */
   #paste(pasted: string): void {
     const text = pasted.replace(/\r\n?/g, "\n");
     const label = this.#pastes.keep(text);
@@ -306,8 +304,7 @@ export class InputBox {
   }
 }
 
-/** The editor would replace tabs with blanks, which breaks a Makefile, so this function puts the exact text behind the
- * label. */
+/** The editor would replace tabs with blanks, which breaks a Makefile. */
 function keepExact(editor: Editor, text: string): void {
   const pastes: unknown = Reflect.get(editor, "pastes");
   if (!(pastes instanceof Map)) return;
@@ -340,7 +337,7 @@ class Pastes {
     this.#count = Math.max(this.#count, number);
   }
 
-  /** The count continues, because a waiting message with a lower number may come back. */
+  /** A waiting message with a lower number may come back, so the count continues. */
   forget(): void {
     this.#texts.clear();
   }
@@ -359,7 +356,6 @@ function sizeOf(chars: number): string {
   return chars < 1_000_000 ? `${Math.round(chars / 1_000)} kB` : `${(chars / 1_000_000).toFixed(1)} MB`;
 }
 
-/** Vis sends each image whose chip is intact. */
 class ImageChips {
   readonly #images = new Map<string, AttachedImage>();
 

@@ -2,11 +2,10 @@ import { dirname } from "node:path";
 import { replaceFile } from "../../../domain/kit/files.ts";
 
 const KEPT = 300;
-/** Vis does not store a longer text, which the user probably pasted. */
+/** The user probably pasted a longer text. */
 const MOST_CHARS = 10_000;
 
-/** The file has one line of JSON per entry; several processes append to it, and only its owner can read it. The methods
- * do not throw, and an unreadable file counts as empty. */
+/** Several processes append to the file. The methods do not throw, and an unreadable file counts as empty. */
 export class InputHistory {
   readonly #path: string;
   #writing: Promise<void> = Promise.resolve();

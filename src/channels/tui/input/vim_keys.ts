@@ -4,7 +4,6 @@ const LEFT = "\x1b[D", RIGHT = "\x1b[C", UP = "\x1b[A", DOWN = "\x1b[B", DELETE 
 const START = "\x01", END = "\x05", WORD = "\x1bf", WORD_BACK = "\x1bb", CUT_WORD = "\x1bd", CUT_END = "\x0b";
 const LINE = "\n", UNDO = "\x1f", YANK = "\x19";
 
-/** The editor gets these keys for a command of the normal mode. With `inserts`, the insert mode follows. */
 interface Command {
   readonly keys: readonly string[];
   readonly inserts?: boolean;

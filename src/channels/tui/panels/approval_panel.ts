@@ -26,8 +26,8 @@ interface QuestionsParts {
   readonly ring: (why: string) => void;
 }
 
-/** At an empty input, a letter can answer the approval. The letter counts only if the approval was visible before, and
- * if no other key follows within PAUSE_MS, because the letter may begin a text. */
+/** A letter may begin a text. It answers the approval only if the approval was visible before, and if no other key
+ * follows within `PAUSE_MS`. */
 export class Questions {
   readonly #parts: QuestionsParts;
   #panel: ApprovalPanel | null = null;
@@ -113,7 +113,6 @@ export class Questions {
 }
 
 const CHOICE_LEFT = 5;
-/** The panel shows these shorter choices if a scope is too long for a line. */
 const SHORT: Readonly<Record<string, string>> = {
   c: "yes, and every such call in this conversation",
   a: "yes, and every such call in this workspace from now on",

@@ -184,7 +184,6 @@ type ListedConversation = Awaited<ReturnType<Conversations["list"]>>[number];
 
 type FoundItem = ListedConversation | BranchItem | FoundConversation;
 
-/** The hit is the best match of the conversation, and `matches` counts its matches. */
 type FoundConversation = SearchHit & { readonly workspace: string; readonly matches: number };
 
 /** All branches of a conversation have the same title, so an item shows the last request of its branch. */
@@ -240,8 +239,8 @@ class ConversationSearch {
     this.#branches.delete(conversationId);
   }
 
-  /** Until the search for these words has ended, returns the matches of the previous search. Returns [] if neither
-   * search text extends the other. */
+  /** Until the search for these words has ended, returns matches of the previous search if one search text extends the
+   * other. */
   hits(words: string, everywhere: boolean): readonly FoundItem[] {
     const { words: answered = "", items = [] } = this.#hits ?? {};
     if (answered === "" || !words.startsWith(answered) && !answered.startsWith(words)) return [];

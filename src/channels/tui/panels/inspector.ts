@@ -77,7 +77,6 @@ export class Inspector extends TurnsPanel {
         return iteration === undefined ? null : sentParts(iteration, messages ?? []);
       },
       then: (parts) => {
-        // The query has no iteration at this position.
         if (parts === null) return;
         const part = this.#open === null ? 0 : this.#reader.text.part;
         this.#open = { query, position, parts };

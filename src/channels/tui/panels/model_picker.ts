@@ -26,7 +26,6 @@ const DEADLINE_MS = 8_000;
 
 interface Listed {
   readonly name: string;
-  /** The model that the provider uses if the user names none. */
   readonly model: string | null;
   readonly fix: string;
 }
@@ -169,7 +168,7 @@ export class ModelPicker extends BasePanel {
     if (this.#untouched && typed === "") this.#list.select(this.#proposed);
   }
 
-  /** The key of the model in use, or of the first model that is ready, so that Enter asks for no second key. */
+  /** If a model is ready, Enter must not ask for another key. */
   get #proposed(): string {
     const models = this.#list.items.filter((item) => item.kind === "model");
     const keys = new Set(models.map(keyOf));

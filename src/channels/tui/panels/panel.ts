@@ -17,13 +17,13 @@ export interface Panel extends Component {
   readonly title: string;
   readonly hint: string;
   readonly rows: number;
-  /** Sets the number of rows without borders. The screen calls `fit` before every `render`, and `render` returns at
-   * most this many lines. */
+  /** The screen calls `fit` with the number of rows without borders before every `render`, and `render` returns at most
+   * this many lines. */
   fit(rows: number): void;
   left(): void;
   handleInput(data: string): void;
-  /** Handles a press or click of the mouse on the row this far above the last row. Returns false if the user can select
-   * this row as text. */
+  /** Handles a press or click on the row this far above the last row. Returns false if the user can select this row as
+   * text. */
   press?(fromLast: number, clicked: boolean): boolean;
 }
 
@@ -36,8 +36,7 @@ export interface PanelActions {
   fork(at: BranchPoint): Promise<void>;
   /** The request of `what.to` returns to the input. */
   rewind(what: Rewinding): Promise<void>;
-  /** Selects the model from the next call on, even in a running request, and saves the choice in the user's
-   * settings. */
+  /** A running request uses the model from its next model call on. Saves the choice in the user's settings. */
   useModel(model: { readonly provider: string; readonly name: string }): Promise<void>;
   copy(text: string): void;
   undo(options?: { readonly redo: boolean }): Promise<void>;

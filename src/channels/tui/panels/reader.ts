@@ -45,8 +45,7 @@ export class Reader {
   render(width: number, height: number): string[] {
     const rows = Math.max(1, height - 1);
     const shown = this.text.render(width, rows);
-    // A short text makes a short panel. For other texts, the height is constant, so that the panel does not change
-    // while the user scrolls.
+    // The panel of a long text keeps its height while the user scrolls.
     while (shown.length < (this.text.fits ? Math.min(rows, LEAST_ROWS) : rows)) shown.push("");
     return [...shown, ...this.#asking?.render(width) ?? [paint.dim(this.#line())]];
   }
@@ -82,8 +81,8 @@ export class Reader {
 export interface TextPart {
   readonly head?: string;
   readonly text: string;
-  /** With "table", a line begins with a name in eleven columns. With "change", a line of a file follows its number and
-   * sign. With "drawn", a line is safe and already has its colours. */
+  /** With "table", a line begins with a name in eleven columns. With "change", a line follows its number and sign. With
+   * "drawn", a line already has its colours. */
   readonly look?: Look;
 }
 

@@ -16,7 +16,6 @@ export class RewindPicker extends TurnsPanel {
   readonly hint = "Enter goes back to before a request, or after a step · → expands · Esc";
   protected readonly empty = "  nothing to rewind yet: send a request first";
 
-  /** No file has changed after the last step, so the selection begins at a request. */
   protected override get begins(): "request" {
     return "request";
   }

@@ -9,8 +9,6 @@ import { LineInput, List, movement, row } from "./widgets.ts";
 
 type Head = Awaited<ReturnType<StoredView["variables"]>>[number];
 
-/** A screen with at least this many columns shows the comment of each variable. A narrower screen shows only the
- * comment of the selected variable, below the list. */
 const DOC_COLUMNS = 90;
 
 export class VariableBrowser extends BasePanel {

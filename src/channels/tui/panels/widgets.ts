@@ -132,8 +132,7 @@ export class List<T> {
 
 const GAP = "  ";
 
-/** The right side shows as many of the first facts as fit. The caller passes texts without styles and control
- * characters. */
+/** The caller passes texts without styles and control characters. */
 export function row(
   name: string,
   { facts = [], detail = "", width, selected }: {
@@ -159,7 +158,7 @@ export function row(
 
 const MOST = 2_000;
 
-/** Escapes control characters in the value, so that a paste inserts no control sequences. */
+/** A paste must not insert control sequences, so the value has them escaped. */
 export class LineInput {
   readonly #input: Input;
   readonly #prompt: string;
@@ -175,8 +174,7 @@ export class LineInput {
     this.#hidden = hidden;
     this.#input = new Input({ prompt, placeholder, placeholderStyle: paint.dim });
     this.#input.focused = true;
-    // The package's input has no method that sets the value and puts the cursor at its end, so `LineInput` pastes the
-    // value.
+    // The package's input cannot set the value and put the cursor at its end, so `LineInput` pastes the value.
     if (value !== "") this.#input.handleInput(`\x1b[200~${value}\x1b[201~`);
   }
 

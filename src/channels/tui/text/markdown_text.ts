@@ -10,8 +10,8 @@ type Part = (width: number) => readonly string[];
 
 const LONG_LIST = 2_000;
 
-/** Draws the text before the last paragraph, or before the last item of a long list, only once, so that appending stays
- * cheap. `whole` is for a complete text, and splits no list, because the items may depend on each other. */
+/** Draws the text before the last paragraph only once, so that appending stays cheap. `whole` is for a complete text,
+ * and splits no list. */
 export class MarkdownText {
   readonly #theme: Theme;
   readonly #options: { readonly whole: boolean; readonly look: (line: string) => string };
@@ -65,8 +65,7 @@ export class MarkdownText {
 const FENCE = /^ {0,3}(`{3,}|~{3,})/;
 const ITEM = /^(?:[-*+]|\d+[.)])(?:\s|$)/;
 
-/** `paragraph` follows the first empty line outside of fences, lists and indented text, where a split does not change
- * the meaning. `item` is the last item of a list without empty lines. A place is 0 if the text has none. */
+/** A split at a returned place does not change the meaning. A place is 0 if the text has none. */
 function boundaries(text: string): { readonly paragraph: number; readonly item: number } {
   let fence = "";
   let at = 0;

@@ -39,7 +39,7 @@ export const amounts = {
 
 const MOST = 500;
 
-/** Escapes control characters, since a text may come from a model, a user or the database. */
+/** A text may come from a model, a user or the database, so this escapes control characters. */
 export function flat(text: string, limit = MOST): string {
   return visibleText(oneLine(text.slice(0, limit * 4 + 1), limit).toWellFormed());
 }
@@ -53,7 +53,6 @@ export function fitted(
 
 const sgr = (on: number, off: number) => (text: string): string => text === "" ? "" : `\x1b[${on}m${text}\x1b[${off}m`;
 
-/** Weights need no colours, so they fit any background. */
 export const paint = {
   bold: sgr(1, 22),
   dim: sgr(2, 22),

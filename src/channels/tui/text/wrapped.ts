@@ -30,7 +30,6 @@ function broken(part: string, width: number): readonly string[] {
   return part.trim() === "" ? lines : lines.filter((line) => line !== "");
 }
 
-/** Colours and links continue on each line. */
 export function brokenLine(text: string, width: number): readonly string[] {
   return cutWide(wrapTextWithAnsi(text, width), width);
 }
@@ -52,9 +51,7 @@ const GRAPHEMES = new Intl.Segmenter();
 /** This code point turns the preceding sign into an emoji of two columns. */
 const WIDENS = "\ufe0f";
 
-/** Cuts lines that are too wide. A character with more columns than a line, such as a letter with many combining marks,
- * continues on the next line. A single code point of two columns stays whole. Returns the same array if every line
- * fits. */
+/** A character with more columns than a line continues on the next line. Returns the same array if every line fits. */
 export function cutWide(lines: readonly string[], width: number): readonly string[] {
   const fits = (line: string): boolean => NARROW.test(line) || visibleWidth(line) <= width;
   return lines.every(fits) ? lines : lines.flatMap((line) => fits(line) ? [line] : cut(line, width));
