@@ -1,5 +1,5 @@
-/** Only this file reads the environment. The services import their code on demand, because `vis --version` must start
- * without a database, a provider or a sandbox. */
+/** The services import their code on demand, because `vis --version` must start without a database, a provider or a
+ * sandbox. */
 import { fileURLToPath } from "node:url";
 import type { SessionParts } from "./app/session/open_session.ts";
 import { PROCESS_LIMITS } from "./app/session/process_limits.ts";
@@ -232,7 +232,7 @@ async function written(code: number, io: DenoIo): Promise<number> {
   }
 }
 
-/** The main process quotes the standard error of this process, so this function writes an error without its stack. */
+/** The main process quotes the standard error of this process, so an error has no stack here. */
 async function sandboxChild(): Promise<void> {
   const { childMain } = await import("./sandbox/child/main.ts");
   try {
@@ -253,10 +253,8 @@ function defect(
   return 1;
 }
 
-/** Returns new values for proxy variables, because the runtime's `fetch` reads these variables differently from other
- * programs. The runtime compares hosts with NO_PROXY in lower case, ignores ports, `*.` and brackets there, and lets
- * `*` match names but no addresses. The runtime uses `http_proxy` for https addresses unless HTTP_PROXY is set, and
- * ignores a proxy whose login has no password. */
+/** The runtime's `fetch` reads proxy variables differently from other programs, so this returns new values. The runtime
+ * compares NO_PROXY in lower case and ignores ports. For https addresses, the runtime falls back to `http_proxy`. */
 export function proxyVariables(env: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> {
   const isSet = (name: string): boolean => (env[name] ?? env[name.toLowerCase()] ?? "") !== "";
   if (!PROXIES.some(isSet)) return {};

@@ -7,11 +7,10 @@ import { type ConfigFile, type ConfigLayer, type ProjectFile, SettingsSections, 
 import { type Config, ConfigSchema } from "./schema.ts";
 import { keysAt } from "./setting_list.ts";
 
-/** A file with one of these settings of earlier versions still loads. */
+/** A file with a setting of an earlier version still loads. */
 const RETIRED = ["title", "autoForget"];
 
-/** Rejects with `SettingError`, which names the file and the key, for an invalid value and for a key that a project
- * must not set. */
+/** Rejects with `SettingError` for an invalid value and for a key that a project must not set. */
 export async function fileLayer(
   layer: "user" | "project",
   file: ConfigFile | ProjectFile,
@@ -36,7 +35,7 @@ export async function fileLayer(
 }
 
 /** Throws `SettingError` for settings that even a trusted workspace must not set: exceptions from the secrets, and
- * settings in `ownKeys`. */
+ * `ownKeys`. */
 export function refuseAlways(values: unknown, source: string, sections: SettingsSections): void {
   const exception = Object(values).secrets?.find((pattern: string) => pattern.startsWith("!"));
   const key = exception === undefined
@@ -106,7 +105,6 @@ export function checkConfig(
   throw refused(issue?.path.join(".") || "the file", issue?.message ?? "is invalid");
 }
 
-/** `$schema` tells an editor the type of the file and is not a setting. */
 function withoutSchema(values: unknown): unknown {
   if (typeof values !== "object" || values === null || Array.isArray(values)) return values;
   const { $schema: _forEditors, ...rest } = { $schema: undefined, ...values };

@@ -13,7 +13,7 @@ export function parseJsonc(file: { readonly path: string; readonly text: string 
   }
 }
 
-/** Replaces comments and trailing commas with blanks, so that positions in errors stay correct. */
+/** Blanks replace comments and trailing commas, so that positions in errors stay correct. */
 function stripComments(text: string): string {
   const blank = (found: string): string => found.replace(/[^\n]/g, " ");
   return text
@@ -27,8 +27,8 @@ interface Place {
   readonly indent: string;
 }
 
-/** Comments, order and commas stay. The text must be blank or acceptable to `parseJsonc`. Throws `RangeError` if the
- * path leads into a value that is neither an object nor a list, or to a wrong index of a list. */
+/** Comments and order stay. Throws `RangeError` if the path leads into a value that is neither an object nor a list, or
+ * to a wrong index. */
 export function setInJsonc(
   text: string,
   { path, value }: { readonly path: readonly string[]; readonly value: unknown },

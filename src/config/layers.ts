@@ -9,12 +9,11 @@ export interface ConfigFile {
   readonly text: string;
 }
 
-/** A repository can bring this settings file of a workspace. */
+/** A repository can bring this file. */
 export interface ProjectFile extends ConfigFile {
-  /** Resolves with true if the user trusted this exact text. Vis calls the function only if the text sets a key that
-   * needs trust. */
+  /** Resolves with true if the user trusted this exact text. Vis calls this if the text sets a key that needs trust. */
   readonly trusted: () => Promise<boolean>;
-  /** Refused keys belong in this file of the user. The value is null if the machine has no home folder. */
+  /** Refused keys belong in this file of the user. Null means that the machine has no home folder. */
   readonly userPath: string | null;
 }
 
@@ -23,22 +22,21 @@ type LayerName = "default" | "user" | "project" | "environment" | "run" | "flags
 
 export interface ConfigLayer {
   readonly layer: LayerName;
-  /** The values have the shape of `Config`, and include only the keys that the layer sets. */
+  /** The values include only the keys that the layer sets. */
   readonly values: Readonly<Record<string, unknown>>;
   readonly where: (key: string) => string;
   /** Each sentence names a key of an earlier version that has no effect. */
   readonly ignored?: readonly string[];
 }
 
-/** Merges objects, and replaces other values. For the lists in `united`, each layer only adds entries, so that a layer
- * cannot undo denials of another layer. */
+/** A layer must not undo denials of another layer, so a layer only adds entries to the lists in `united`. */
 function mergeLayers(
   layers: readonly ConfigLayer[],
   united: readonly string[] = [],
 ): Readonly<Record<string, unknown>> {
   const lists = ["extensions.deny", ...united];
   return layers.reduce<Readonly<Record<string, unknown>>>(
-    // The user's own list of secrets replaces the default list. Vis adds a project's list to the user's list.
+    // The user's own list of secrets replaces the default list, and a project's list adds to the user's list.
     (merged, { layer, values }) =>
       joined(merged, values, { path: "", lists: layer === "project" ? [...lists, "secrets"] : lists }),
     {},
@@ -93,7 +91,7 @@ export class SettingsSections {
     return [...PROJECT_KEYS, ...own];
   }
 
-  /** Even a trusted file of a workspace must not set these keys of extensions, whatever their spelling. */
+  /** Even a trusted file of a workspace must not set these keys. */
   get ownKeys(): readonly string[] {
     return this.all.flatMap(({ namespace, own }) =>
       own.flatMap((key) => this.spellings(`${PLACE}.${namespace}.${key}`))

@@ -3,8 +3,6 @@ import { DEFAULT_CONFIG, VARIABLES } from "./defaults.ts";
 import { type ConfigFile, type ConfigLayer, type ProjectFile, SettingsSections } from "./layers.ts";
 import type { Config } from "./schema.ts";
 
-/** Flags override settings of one run (`--set`), which override the environment. The environment overrides the
- * project's file, and the project's file overrides the user's file. */
 export interface ConfigSources {
   readonly file: ConfigFile | null;
   readonly project?: ProjectFile | null;
@@ -19,13 +17,11 @@ export interface ConfigFlags {
   readonly maxIterations?: number | undefined;
   readonly maxCostUsd?: number | undefined;
   readonly timeoutMs?: number | undefined;
-  /** Vis excludes these extensions in addition to `extensions.deny`. */
   readonly noExtension?: readonly string[] | undefined;
-  /** The user gave these settings for one run. */
   readonly set?: ConfigLayer | undefined;
 }
 
-/** The API key is separate from the settings, because Vis may print the settings. */
+/** Vis may print the settings, so the API key is separate. */
 export interface LoadedConfig {
   readonly config: Config;
   readonly layers: readonly ConfigLayer[];

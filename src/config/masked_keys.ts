@@ -6,12 +6,10 @@ const CLOUD_KEY = /^(?:AKIA[0-9A-Z]{16}|AIza[\w-]{30,})$/;
 const LOGIN = /^(?:(?:Bearer|Basic)\s+\S{8,}|eyJ[\w-]+\.[\w-]+\.[\w-]*)$/i;
 const SECRET_NAME = /(?:(?<!public)key|token|secret|password|passwd|authorization|cookie|credentials?)$/i;
 
-/** Matches a reference such as `${auth:github}`, which names a value in another place. In headers, a word such as
- * `Bearer` may precede the reference. */
+/** Matches a reference such as `${auth:github}`. In headers, a word such as `Bearer` may precede the reference. */
 const REFERENCE = /(?:\b(?:Bearer|Basic|token)\s+)?\$\{[^{}]+\}/gi;
 
-/** Returns whether a setting has a secret, which must not be in a settings file. A reference to a secret is no
- * secret. */
+/** Returns whether a setting has a secret. A reference to a secret is no secret. */
 export function isSecret(name: string, value: unknown): boolean {
   if (typeof value === "string") {
     const literal = value.replace(REFERENCE, "").trim();

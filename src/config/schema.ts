@@ -70,7 +70,6 @@ const network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]);
 const commands = z.array(z.string().min(1)).default([]);
 const name = z.string().trim().min(1);
 
-/** These limits bound the texts that a model sees. */
 const ShownLimits = z.strictObject({
   journalChars: positive.default(24_000).describe(
     "Maximum length of the journal in characters. At the limit, Vis shortens the longest code, results and output. If a step has more than 100 blocks, Vis omits the middle ones",
@@ -113,8 +112,8 @@ const ShownLimits = z.strictObject({
   ),
 }).prefault({}).meta({ project: true });
 
-/** The file of a workspace may set a setting with `project`. A repository can bring this file, so such a setting must
- * not name a command, a host, a key or a grant. `env` names the variable of a setting. */
+/** A workspace may set settings with `project`, and a repository can bring its file. Such a setting must not name a
+ * command, a host, a key or a grant. */
 export const ConfigSchema = z.strictObject({
   model: name.nullable().default(null).describe("Default model, as model or provider/model")
     .meta({ project: true, env: "VIS_MODEL" }),

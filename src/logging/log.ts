@@ -1,14 +1,14 @@
 import { unrefTimer } from "../domain/kit/concurrency.ts";
 import { LOG_LEVELS, type LogEntry } from "../domain/records/history.ts";
 
-/** Each record has an event name that machines can match, and data. Records must not contain keys or texts of the user.
- * Vis drops records before the first call of `startLogging` or `startLogTable`. */
+/** Records must not contain keys or texts of the user. Vis drops records before the first call of `startLogging` or
+ * `startLogTable`. */
 export interface Log {
   debug(event: string, data?: Record<string, unknown>): void;
   info(event: string, data?: Record<string, unknown>): void;
   warn(event: string, data?: Record<string, unknown>): void;
   error(event: string, data?: Record<string, unknown>): void;
-  /** Counts a call in the log table only, because a block may make hundreds of calls. */
+  /** A block may make hundreds of calls, so the log table counts the calls. */
   call?(call: FinishedCall): void;
 }
 
@@ -31,7 +31,6 @@ export function createLog(name: string): Log {
   };
 }
 
-/** Sends records at or above `level` to `write`, one JSON line each. */
 export function startLogging(
   { level, write }: { readonly level: LogEntry["level"]; readonly write: (line: string) => void },
 ): void {
@@ -66,8 +65,7 @@ interface LogTable {
   close(): Promise<void>;
 }
 
-/** Sends records at or above `info` to `write`, in batches, in addition to the lines of `startLogging`. A record's
- * `conversationId`, `queryId`, `iterationId` and `block` become its scope. */
+/** A record's `conversationId`, `queryId`, `iterationId` and `block` become its scope. */
 export function startLogTable(options: LogQueueOptions): LogTable {
   const queue = new LogQueue(options);
   const sink: LogSink = {
@@ -112,8 +110,7 @@ interface Calls {
 
 const BATCH = 256;
 
-/** `add` returns immediately and does not throw; the queue stores a batch later. Calls of one function in one iteration
- * form one entry of a batch, with their count and time. */
+/** `add` returns immediately and does not throw. Calls of one function in one iteration form one entry of a batch. */
 export class LogQueue {
   readonly #options: Required<LogQueueOptions>;
   readonly #waiting: LogEntry[] = [];
@@ -151,7 +148,7 @@ export class LogQueue {
     this.add({ level: "info", event: "extension.call", data, ...scope });
   }
 
-  /** Resolves when the queue has stored or dropped every entry that it had. Never rejects. */
+  /** Resolves when the queue has stored or dropped its entries. Never rejects. */
   async flush(): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
@@ -166,7 +163,7 @@ export class LogQueue {
   #schedule(): void {
     if (this.#timer !== null || this.#writing !== null) return;
     this.#timer = setTimeout(() => void this.flush(), this.#options.delayMs);
-    // The timer does not keep the program running. An orderly exit closes the queue.
+    // The timer does not keep the program running, because an orderly exit closes the queue.
     unrefTimer(this.#timer);
   }
 

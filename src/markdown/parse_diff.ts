@@ -76,7 +76,6 @@ class FileReader {
     return true;
   }
 
-  /** Returns whether this header line begins another file. */
   isNamed(line: string): boolean {
     const isNamed = this.#before !== "" || this.#after !== "" || this.#lines.length > 0;
     return line.startsWith("--- ") ? isNamed && !(this.#git && this.#before === "") : isNamed || this.#git;
@@ -110,7 +109,7 @@ class FileReader {
     };
   }
 
-  /** Ends the change, because a cut diff ends in a note. */
+  /** A cut diff ends in a note, so a note ends the change. */
   #note(text: string): void {
     this.#left = { before: 0, after: 0 };
     const [, path] = /^Binary file (.*) (?:removed|replaced)$/.exec(text) ?? [];
@@ -165,7 +164,7 @@ function textOf({ spans }: ChangedLine): string {
 
 const WORDS = /[\p{L}\p{N}_$]+|\s+|[^]/gu;
 const MOST_WORDS = 300;
-/** If two versions of a line share less than this part of the shorter one, no word gets a mark. */
+/** If two versions of a line share less than this part of the shorter version, no word gets a mark. */
 const LEAST_SHARED = 0.4;
 
 /** Returns null if the lines have too many words or too little in common. */
@@ -219,7 +218,6 @@ export function diffCounts({ added, removed }: Pick<DiffFile, "added" | "removed
   return [added > 0 ? `+${added}` : "", removed > 0 ? `−${removed}` : ""].filter((part) => part !== "").join(" ");
 }
 
-/** Describes a file of a diff in words, without the counts: "src/a.ts", "a.ts → b.ts", "a.ts (new)". */
 export function diffTitle({ path, movedFrom, state }: Pick<DiffFile, "path" | "movedFrom" | "state">): string {
   const name = movedFrom === null ? path : `${movedFrom} → ${path}`;
   return state === "changed" ? name : `${name} (${state})`;

@@ -8,7 +8,7 @@ import {
 } from "./tree.ts";
 import MarkdownIt, { type Token } from "markdown-it";
 
-/** Vis does not parse a longer text to its end, and shows the rest as written. */
+/** Vis shows the rest of a longer text as written. */
 const MAX_CHARS = 200_000;
 
 interface Reading {
@@ -17,9 +17,8 @@ interface Reading {
   at: number;
 }
 
-/** HTML stays text, and only http, https and mailto addresses become links. Parts below the limit of depth or after the
- * limit of length stay text. The parser passes each text of the tree through `clean`, which removes or escapes
- * characters that the target must not show. */
+/** HTML stays text, and only http, https and mailto addresses become links. Each text passes through `clean`, which
+ * removes characters that the target must not show. */
 export function parseMarkdown(
   text: string,
   { clean }: { readonly clean: (text: string) => string },
@@ -210,13 +209,13 @@ function isLink(target: string): boolean {
   return LINK.test(target) && URL.canParse(target);
 }
 
-/** No channel can open such a target, for example a file or an anchor, so the text shows the target after the label. */
+/** No channel can open such a target, for example an anchor, so the text shows the target after the label. */
 function shownTarget(target: string, label: string): readonly MarkdownInline[] {
   if (target === "" || target === label) return [];
   return [{ kind: "text", text: label === "" ? target : ` (${target})` }];
 }
 
-/** Returns the host of a link if its label looks like another address, so that the label does not hide the target. */
+/** A label that looks like another address must not hide the target of the link. */
 function otherHost(href: string, label: string): readonly MarkdownInline[] {
   const { host } = new URL(href);
   return /\w\.\w/.test(label) && !label.includes(host) ? [{ kind: "text", text: ` (${host})` }] : [];
@@ -236,7 +235,6 @@ parser.linkify.add("ftp:", null).add("//", null).add("www.", {
   },
 });
 
-/** Returns the length of the address after "www.". */
 function hostAndPath(text: string, at: number, self: typeof parser.linkify): number {
   // The package matches only addresses with a scheme.
   const rest = text.slice(at, at + 2_000);

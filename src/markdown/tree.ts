@@ -63,7 +63,6 @@ export function inlineText(inlines: readonly MarkdownInline[]): string {
 
 const MARKED = /^(#{1,6} |```|[-*] |\d+\. |\|)/m;
 
-/** Returns whether lines of a text begin with a heading, code, a list or a table of Markdown. */
 export function hasMarkdown(text: string): boolean {
   return MARKED.test(text);
 }

@@ -26,8 +26,8 @@ import { readSettings, type Settings } from "../settings/settings.ts";
 import { runtimeSince } from "../version.ts";
 import { diagnoseCommands, diagnoseSandbox } from "./walls.ts";
 
-/** Rejects with `UsageError` for an invalid workspace, and with `Cancelled` after the signal aborts. For unusable
- * settings, resolves with this fault and the checks that need no settings. */
+/** Rejects with `UsageError` for an invalid workspace, and with `Cancelled`. For unusable settings, resolves with this
+ * fault and the checks that need no settings. */
 export async function doctor(
   { signal, ...request }: OpenRequest & { readonly signal?: AbortSignal | undefined },
   parts: SessionParts,
@@ -62,7 +62,7 @@ export function checkRuntime(
   { deno, v8 }: Pick<typeof Deno.version, "deno" | "v8"> = Deno.version,
 ): CheckResult {
   const found = `deno ${deno}, v8 ${v8}${Deno.build.standalone ? ", compiled" : ""}`;
-  // Runtimes before 2.8.1 have known permission bypasses. The kernel wall confines a process that uses such a bypass.
+  // Runtimes before 2.8.1 have known permission bypasses, and the kernel wall confines a process that uses a bypass.
   if (runtimeSince("2.8.1", deno) || walls.some(({ name, state }) => name === "wall: kernel" && state === "ok")) {
     return { name: "runtime", state: "ok", found, fix: "" };
   }
@@ -129,7 +129,7 @@ async function diagnoseHome(home: string): Promise<CheckResult> {
   }
   const probe = join(home, `.doctor-${crypto.randomUUID()}`);
   try {
-    // The file has content, because a full disk still accepts empty files.
+    // A full disk still accepts empty files, so the file has content.
     await Deno.writeTextFile(probe, " ".repeat(8192), { createNew: true });
     return { name, state: "ok", found: home, fix: "" };
   } catch (error) {
@@ -165,7 +165,7 @@ const FIXES: Readonly<Record<StoreErrorCode, string>> = {
 
 const ROLE = "Connect as an ordinary role that owns the database: CREATE ROLE vis LOGIN, CREATE DATABASE vis OWNER vis";
 
-/** A missing database file is not a fault, because Vis creates the file when a command needs it. */
+/** Vis creates a missing database file when a command needs it. */
 async function diagnoseDatabase(
   { database, databasePassword }: Pick<Settings, "database" | "databasePassword">,
 ): Promise<CheckResult> {
@@ -196,14 +196,13 @@ async function exists(path: string): Promise<boolean> {
 }
 
 const REACH_MS = 5_000;
-/** A check warns about older prices, because services change their prices a few times a year. */
 const OLD_DAYS = 180;
 const NO_PROVIDER =
   "Log in with vis auth login, or set VIS_BASE_URL and VIS_MODEL for an OpenAI-compatible server; vis " +
   "demo needs no model";
 
 async function diagnoseProviders(settings: Settings): Promise<readonly CheckResult[]> {
-  // An unusable key file affects all providers, so only the check of the root provider reports it.
+  // An unusable key file affects all providers, so only the check of the root provider reports the file.
   const others = othersOf(settings).catch((error: unknown) => {
     if (error instanceof ConfigError) return [];
     throw error;
@@ -255,7 +254,7 @@ async function rootOf(settings: Settings): Promise<CheckResult> {
     }
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    // Vis can show and replay stored conversations without a provider, so a missing provider is a warning.
+    // Vis can show and replay stored conversations without a provider.
     if (error.code === "no_provider") return { name, state: "warn", found: error.problem, fix: NO_PROVIDER };
     const fix = error.advice || "Run vis providers for the state of each provider";
     return { name, state: "fail", found: error.problem, fix };

@@ -9,15 +9,14 @@ import { ownVersion } from "../version.ts";
 import { settingsFault } from "./doctor.ts";
 import { diagnoseCommands, diagnoseSandbox } from "./walls.ts";
 
-/** The report keeps paths below these folders, because such paths do not identify a user. */
+/** Paths below these folders do not identify a user. */
 const SYSTEM = ["bin", "dev", "etc", "lib", "lib64", "nix", "opt", "proc", "run", "sbin", "sys", "usr", "System"];
 const SECRET_NAME = /(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIALS?)$/i;
-/** The report keeps shorter values, because they occur in ordinary words. */
+/** Shorter values occur in ordinary words, so the report keeps them. */
 const LEAST_SECRET = 6, LEAST_NAME = 3;
-/** The report keeps these account names, because many machines have the same names. */
 const COMMON_NAMES = ["root", "vis", "user", "admin"];
 
-/** A path may contain spaces, so a space belongs to the path if a separator follows. */
+/** A space belongs to a path if a separator follows. */
 const BELOW = /<path>[\\/](?:[^\s"'`,;:()<>]|[^\S\n](?=[^\n"'`,;:()<>]*[\\/]))*/g;
 
 interface ReportFacts {
@@ -25,7 +24,7 @@ interface ReportFacts {
   readonly seatbelt: Pick<SeatbeltWalls, "reason" | "probe"> | null;
 }
 
-/** Rejects with `UsageError` for an invalid workspace, and with `Cancelled` after the signal aborts. */
+/** Rejects with `UsageError` for an invalid workspace, and with `Cancelled`. */
 export async function doctorReport(
   { signal, ...request }: OpenRequest & { readonly signal?: AbortSignal | undefined },
   parts: SessionParts,

@@ -21,7 +21,7 @@ import {
   type ShippedParts,
 } from "../settings/settings.ts";
 
-/** After the signal aborts, this function ends its processes early, so the caller discards the results. */
+/** After the signal aborts, the processes end early, so the caller discards the results. */
 export async function diagnoseSandbox(
   { config }: Pick<Settings, "config">,
   { signal }: { readonly signal?: AbortSignal | undefined } = {},
@@ -268,7 +268,6 @@ export function wholeWallFix(
   return "Run vis logs: the entry namespaces_given_up names what the kernel refused";
 }
 
-/** The profile allows user namespaces for this executable, so that the system can deny them to other programs. */
 export function apparmorProfile(executable: string): string {
   return `abi <abi/4.0>,
 include <tunables/global>

@@ -160,7 +160,6 @@ function undefinedTypes(text: string): readonly string[] {
   return [...found].filter((name) => !declared.has(name));
 }
 
-/** Returns whether the list in `<>` around a token belongs to a function type such as `<T>(x: T) => T`. */
 function declaresTypes(tokens: readonly string[], at: number): boolean {
   let depth = 1;
   while (depth > 0 && at < tokens.length) depth += { "<": 1, ">": -1 }[tokens[++at] ?? ""] ?? 0;

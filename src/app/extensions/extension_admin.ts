@@ -62,10 +62,9 @@ export class AppExtensionAdmin implements ExtensionAdmin {
     ];
   }
 
-  /** Accepts any key in the section of an extension that Vis cannot load. */
   async settings(): Promise<readonly SettingsSection[]> {
     const { config } = this.#settings;
-    // An invalid section would exclude its extension, so this call loads the extensions without their sections.
+    // An invalid section would exclude its extension, so this loads the extensions without their sections.
     const settings = { ...this.#settings, config: { ...config, extensions: { ...config.extensions, config: {} } } };
     const { loaded, skipped, folders } = await buildRegistry(settings, this.#parts, {
       folders: await discoverFolders(settings),
@@ -404,7 +403,7 @@ const MAX_BYTES = 32 * 1024 * 1024;
 const TIMEOUT_MS = 60_000;
 const Version = z.object({ dist: z.object({ tarball: z.url(), integrity: z.string().regex(/\bsha512-/) }) });
 
-/** Verifies the package with the registry's SHA-512 checksum. Fetches no dependency and runs no code of the package. */
+/** Verifies the registry's SHA-512 checksum. Fetches no dependency and runs no code of the package. */
 export async function fetchPackage(ref: string, env: EnvironmentVariables): Promise<ReadonlyMap<string, Uint8Array>> {
   const [, name, version = "latest"] = /^npm:((?:@[\w.-]+\/)?[\w.-]+)(?:@([\w.+-]+))?$/.exec(ref) ?? [];
   if (!name) {
@@ -482,7 +481,8 @@ interface Options {
   readonly parts: Pick<ShippedParts, "shipped"> & { readonly env: EnvironmentVariables };
 }
 
-/** Resolves with null if no extension has the command. If several extensions have it, the first one runs it. */
+/** Resolves with null if no extension has the command. If several extensions have the command, the first extension runs
+ * it. */
 async function runExtensionCommand(
   [name, ...words]: readonly string[],
   options: Options,
@@ -518,8 +518,7 @@ async function runExtensionCommand(
   return null;
 }
 
-/** Assigns positional words to the required keys in the order of the schema. A boolean flag takes a value only after
- * `=`. */
+/** Positional words fill the required keys in the order of the schema. A boolean flag takes a value only after `=`. */
 function readArguments(command: CliCommand, words: readonly string[]): unknown {
   const shape = command.args?.shape ?? {};
   const { required } = commandShape(command);
@@ -593,7 +592,6 @@ function commandShape({ args }: CliCommand): CommandShape {
   };
 }
 
-/** Returns the kind of a type below its wrappers, such as "string". */
 function schemaKind(type: unknown): string {
   let inner = type;
   for (let depth = 0; depth < 10; depth++) {

@@ -16,8 +16,7 @@ type Wanted = Pick<Settings, "config" | "home" | "workspace"> & Partial<Pick<Set
   readonly offered?: SettingSources["offered"];
 };
 
-/** Rejects with `ConfigError` if Vis cannot load an extension of `paths`. Reports other faulty extensions in
- * `notes`. */
+/** Rejects with `ConfigError` if Vis cannot load an extension of `paths`. `notes` reports other faulty extensions. */
 export async function extensionSource(
   settings: Wanted,
   parts: ShippedParts,
@@ -172,8 +171,7 @@ export async function checkLeftOut(
   if (unknown !== undefined) throw new UsageError(`Cannot leave out extension ${unknown}`);
 }
 
-/** If Vis cannot read the extensions of a folder, returns no hints, because an unknown name could belong to that
- * folder. */
+/** An unknown name could belong to an unreadable folder, so this returns no hints for such a folder. */
 export async function unknownExtensions(
   names: readonly string[],
   { settings, parts }: {

@@ -75,8 +75,7 @@ export function otelSettings(
   };
 }
 
-/** By OTLP's specification, the variable for traces contains the whole URL, and the general variable contains a
- * base. */
+/** By OTLP's specification, the variable for traces contains the whole URL, and the general variable contains a base. */
 function urlOf(env: EnvironmentVariables): string | null {
   const own = env["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"];
   const general = env["OTEL_EXPORTER_OTLP_ENDPOINT"];
@@ -253,7 +252,6 @@ interface ExporterParts {
   readonly version: string;
   readonly log: Pick<Log, "warn">;
   readonly now: () => number;
-  /** This pause follows the first failure; each further failure doubles it. */
   readonly pauseMs?: number;
 }
 

@@ -5,7 +5,6 @@ import type { QueryEvent, QueryResult, Usage } from "../../domain/query/query_sc
 import type { ModelEvent, ModelRequest, Provider } from "../../providers/provider.ts";
 import type { Attribute, Span, SpanContext, SpanParent, Tracer } from "./telemetry.ts";
 
-/** The span of the root query counts the blocks and calls above this limit. */
 const MAX_TOOL_SPANS = 1_000;
 
 type Around = NonNullable<ConversationParts["around"]>;
@@ -144,7 +143,6 @@ function resultAttributes({ usage, costUsd, iterations, reason, confidence }: Qu
   };
 }
 
-/** The spans of model calls contain no message text. */
 export function tracedProvider(provider: Provider, tracer: Tracer): Provider {
   return {
     name: provider.name,

@@ -94,8 +94,7 @@ function routeOf(
   return { provider, model, speed: own?.speed, intelligence: own?.intelligence, firstTokenMs, silenceMs };
 }
 
-/** A remote service may charge for a model that Vis does not know, so the user must name such a model. The error
- * suggests models that the service offers. */
+/** A remote service may charge for a model that Vis does not know, so the user must name such a model. */
 async function firstServed(resolved: ResolvedProvider): Promise<string> {
   const { provider, knows } = await makeProvider(resolved, "");
   if (!resolved.local) {
@@ -136,7 +135,7 @@ function noModel(
 }
 
 /** Returns null if the price of the root model is known or no setting limits the cost. With `serves`, the daily quota
- * counts as such a limit. */
+ * counts as a limit. */
 export function unpricedRoot(
   { routes: [root] }: Pick<Router, "routes">,
   { config: { budget, server } }: Pick<Settings, "config">,

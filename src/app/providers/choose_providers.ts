@@ -29,7 +29,7 @@ interface ChooseParts extends ResolveParts {
   readonly probeMs?: number | undefined;
 }
 
-/** If no provider here serves the model of the workspace's settings, Vis uses the user's own model, with a note. */
+/** If no provider serves the model of the workspace's settings, Vis uses the user's own model and adds a note. */
 export async function chooseProviders(parts: ChooseParts): Promise<ChosenProviders> {
   const preferred = preferredModel(parts.settings);
   if (preferred === null) return await choose(parts);
@@ -140,13 +140,13 @@ function plainProvider({ settings: { config, apiKey, variable, home = null } }: 
   };
 }
 
-/** Vis sends the key of OPENAI_API_KEY only to the address in `usual` and to this machine. */
+/** The key of OPENAI_API_KEY must reach only its own service and servers on this machine. */
 function takesUsualKey(baseUrl: string, usual: string): boolean {
   const [url, own] = [URL.parse(baseUrl), URL.parse(usual)];
   return url !== null && (isLoopback(url.hostname) || url.origin === own?.origin);
 }
 
-/** Rejects with `ConfigError` if the root provider lacks a key. Skips other providers without a key, with a note. */
+/** Rejects with `ConfigError` if the root provider lacks a key. Other providers without a key become notes. */
 async function ordered(
   names: readonly string[],
   { parts, model }: { readonly parts: ChooseParts; readonly model: string | null },
@@ -163,8 +163,8 @@ async function ordered(
   return { providers: [root, ...others], model, notes };
 }
 
-/** Resellers and servers on this machine use names of the form "provider/model". Without a key for the provider, such a
- * service may serve the model under its full name. */
+/** Resellers use names of the form "provider/model". Without a key for the provider, such a service may serve the model
+ * under its full name. */
 async function byPrefix(
   prefix: string,
   { parts, model }: { readonly parts: ChooseParts; readonly model: string },
@@ -296,7 +296,6 @@ function ownName(model: string | null, { name, slashes }: ResolvedProvider): str
   return model !== null && !slashes && model.startsWith(`${name}/`) ? model.slice(name.length + 1) : model;
 }
 
-/** Vis uses these providers only if the settings name them. */
 const WITHOUT_SERVICE: readonly string[] = ["demo", "files"];
 
 type ProviderEntry = Settings["config"]["providers"][number];
@@ -327,7 +326,6 @@ export interface ResolvedProvider {
   readonly firstTokenMs: number | null;
   /** Null means the default limit. */
   readonly silenceMs: number | null;
-  /** By default, models of a provider on this machine cost nothing. */
   readonly local: boolean;
   readonly plain: boolean;
 }
@@ -338,7 +336,7 @@ interface ResolveParts {
 }
 
 /** With `sole`, VIS_API_KEY and VIS_BASE_URL apply to this provider. `typed` replaces other keys. Rejects with
- * `ConfigError` for an unknown provider or a provider without a usable address, but not for a missing key. */
+ * `ConfigError` for an unknown provider or address, but not for a missing key. */
 export async function resolveProvider(
   name: string,
   { settings, credentials, sole, typed }: ResolveParts & { readonly sole: boolean; readonly typed?: string },
@@ -430,8 +428,8 @@ function presetOf(
   });
 }
 
-/** A saved key goes to the address that the user saved with it, even if a variable names another address. Returns null
- * without a preset. */
+/** A saved key goes to the address that the user saved with the key, even if a variable names another address. Returns
+ * null without a preset. */
 function addressFor(
   keyFrom: string,
   { preset, credential, variable }: {

@@ -39,7 +39,6 @@ import {
 } from "./choose_providers.ts";
 
 const TRY_MS = 8_000;
-/** Vis masks shorter keys completely. */
 const SHOWN_FROM = 16;
 
 interface WithoutService {
@@ -175,7 +174,6 @@ export class AppProviderAdmin implements ProviderAdmin {
     return need === "device-login" ? "device-login" : "key";
   }
 
-  /** Returns whether the name belongs to a secret of the settings, such as a token for an MCP server. */
   #isToken(name: string): boolean {
     const { config } = this.#settings;
     return name === BOT_LOGIN || (!isProvider(name, config) && authReferences(config.extensions).has(name));
@@ -335,8 +333,8 @@ function describeModel(
   return { name, contextTokens, price, reasoning, images, known, root: name === root };
 }
 
-/** Rejects with `ProviderError` if the service refuses the key, because some services list their models without a
- * key. */
+/** Some services list their models without a key, so another path checks the key. Rejects with `ProviderError` if the
+ * service refuses the key. */
 async function checkedAlone(
   { name, baseUrl, preset }: ResolvedProvider,
   { key, signal }: { readonly key: string; readonly signal: AbortSignal },
@@ -372,7 +370,7 @@ async function serviceReach(resolved: ResolvedProvider, signal: AbortSignal): Pr
   }
 }
 
-/** Returns a model to name, or null if the service offers the default model or no known model. */
+/** Returns null if the service offers the default model or no known model. */
 async function instead(offered: readonly string[], resolved: ResolvedProvider): Promise<string | null> {
   const { defaultModel, preset } = resolved;
   if (defaultModel === null || offered.includes(defaultModel)) return null;
@@ -399,7 +397,6 @@ async function served(
   }
 }
 
-/** A person waits for this probe, so it may take longer than the probe at the start of a session. */
 const PROBE_MS = 400;
 
 export async function loginChoices(

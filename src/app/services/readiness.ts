@@ -20,8 +20,7 @@ interface ReadinessParts {
 
 type Readiness = () => Promise<Readonly<Record<"sandbox" | "disk" | "file", string>>>;
 
-/** Tests a working sandbox at most once in five minutes, and a failing sandbox at most once in five seconds. Concurrent
- * callers share one test. */
+/** A result for the sandbox stays valid for `GOOD_MS` or `BAD_MS`. Concurrent callers share one test. */
 export function readiness(
   { database, trySandbox, now, fileFault, freeBytes = freeAt, tryWrite = tryWriting }: ReadinessParts,
 ): Readiness {
@@ -63,7 +62,7 @@ function codeOf(error: unknown): string {
 
 async function tryWriting(path: string): Promise<void> {
   await access(path, constants.W_OK);
-  // This check must not open the database file, because closing the file would drop the locks of the database.
+  // Closing the database file would drop the locks of the database, so this check does not open the file.
   const fault = folderFault(dirname(path));
   if (fault !== "") throw new Error(fault);
 }
@@ -73,14 +72,13 @@ async function freeAt(path: string): Promise<number> {
   return bavail * bsize;
 }
 
-/** Returns the reason why Vis cannot write in the folder, or "". If the folder does not exist, checks the nearest
- * existing folder above it. */
+/** Returns the reason why Vis cannot write in the folder or the nearest existing folder above it, or "". */
 export function folderFault(path: string): string {
   try {
     const folder = nearest(path);
     if (!Deno.statSync(folder).isDirectory) return `${folder} is not a folder`;
-    // This function makes and removes a folder, because permissions do not apply to root and do not show a read-only
-    // disk. Both calls are synchronous, so an exit cannot come between them.
+    // Permissions do not apply to root and do not show a read-only disk, so this makes a folder. Both calls are
+    // synchronous, so an exit cannot come between them.
     Deno.removeSync(Deno.makeTempDirSync({ dir: folder, prefix: ".vis-doctor-" }));
     return "";
   } catch (error) {

@@ -96,8 +96,8 @@ export async function serve(
   }
 }
 
-/** Rejects with `ConfigError` for a token file in a served folder, because requests could read the tokens of other
- * clients. In Vis's own folder, `secretsIn` protects files with `token` in their names. */
+/** Requests could read the tokens of other clients, so this rejects with `ConfigError` for a token file in a served
+ * folder. */
 async function refuseExposed(
   path: string,
   { folders, home }: { readonly folders: readonly string[]; readonly home: string | null },
@@ -176,11 +176,10 @@ function limitsOf({ requestsPerMinute: perMinute, burst, bodyMiB, shutdownMs }: 
   return { ...LIMITS, chunked, perToken: rate, perAddress: rate, bodyBytes: bodyMiB * 1024 * 1024, shutdownMs };
 }
 
-/** The kernel lists connections in these files. */
 const TABLES = ["/proc/net/tcp", "/proc/net/tcp6"];
 
-/** Returns null on systems other than Linux. Since 2.8, Deno does not abort the signal of a request whose body
- * arrived after its headers (`wait_raw_response_ready` of its `ext/http`). */
+/** Returns null on systems other than Linux. Since 2.8, Deno does not abort the signal of a request whose body arrived
+ * after its headers (`wait_raw_response_ready` of its `ext/http`). */
 export function ownConnections(
   { os, version }: { readonly os: string; readonly version: string } = {
     os: Deno.build.os,

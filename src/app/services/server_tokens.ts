@@ -69,7 +69,7 @@ interface ServerToken {
 }
 
 /** If the token file is missing, Vis writes a new token into a file that only the owner can read. Rejects with
- * `UsageError` for an invalid `--token`, and with `ConfigError` for other faults. */
+ * `UsageError` for an invalid `--token`, and otherwise with `ConfigError`. */
 export async function serverToken(
   { token, tokenFile }: Pick<ServeRequest, "token" | "tokenFile">,
   { env, settings }: { readonly env: EnvironmentVariables; readonly settings: Pick<Settings, "home" | "config"> },

@@ -51,7 +51,7 @@ function inTheClear(apiUrl: string): readonly string[] {
   return [`telegram.apiUrl is not https: Vis sends the token to ${hostname} unencrypted`];
 }
 
-/** The start waits at most this long, because Telegram may be unreachable. */
+/** Telegram may be unreachable, so the start waits at most this long. */
 const FIRST_MS = 3_000;
 
 export interface TelegramHook {
@@ -60,8 +60,8 @@ export interface TelegramHook {
   close(): Promise<void>;
 }
 
-/** Resolves with null if `telegram.webhookUrl` is not set. The caller owns `session` and closes it. Rejects with
- * `ConfigError` if the token or the path is missing, or if Telegram refuses the token within `FIRST_MS`. */
+/** Resolves with null if `telegram.webhookUrl` is not set. The caller closes `session`. Rejects with `ConfigError` if
+ * the token or the path is unusable. */
 export async function telegramHook(
   request: OpenRequest,
   { settings, parts, session }: {
@@ -152,7 +152,6 @@ async function ofFile(path: string): Promise<string> {
   }
 }
 
-/** Vis reads the list of allowed users again if its copy is older. */
 const ALLOWED_MS = 1_000;
 
 interface BotParts {

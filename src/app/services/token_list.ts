@@ -106,7 +106,7 @@ export class TokenList implements TokenSource {
 interface TokenFault {
   readonly isUnread: boolean;
   readonly why: string;
-  /** This text contains no path, because `fault` returns it. */
+  /** `fault` returns this text, so it contains no path. */
   readonly shown: string;
 }
 
@@ -130,7 +130,7 @@ async function stampOf(path: string): Promise<string> {
   return `${mtime?.getTime()} ${size} ${ino} ${mode}`;
 }
 
-/** Errors name the position of a fault instead of its value, which could be a token. */
+/** A value could be a token, so errors name the position of a fault. */
 function grantsOf(
   file: string,
   { value, quota }: { readonly value: unknown; readonly quota: Quota },

@@ -28,7 +28,7 @@ export class AppApprovalAdmin implements ApprovalAdmin {
 
 const Shape = KeptRuleSchema.omit({ id: true }).extend({ tenant: z.string().default(DEFAULT_TENANT) });
 
-/** Keeps each approval in a file of its own, so that concurrent processes lose no approval. */
+/** Concurrent processes must lose no approval, so each approval has a file of its own. */
 export class ApprovalFolder implements ApprovalRules {
   readonly #folder: string;
 
@@ -84,7 +84,7 @@ export class ApprovalFolder implements ApprovalRules {
   }
 }
 
-/** A key of the default tenant omits the tenant, because older versions of Vis wrote such keys. */
+/** Older versions of Vis wrote keys without a tenant, so a key of the default tenant omits the tenant. */
 function keyOf({ tenant, workspace, conversationId, extension, scope }: ApprovalRule): string {
   const key = [workspace, conversationId, extension, scope];
   return JSON.stringify(tenant === DEFAULT_TENANT ? key : [...key, tenant]);

@@ -10,8 +10,8 @@ const LEAST = [
 class ProcessLimits {
   #held: { readonly ignoresHangup: boolean } | null = null;
 
-  /** Throws `ConfigError` if a limit of the process is too low. The caller calls `hold` before it listens for signals.
-   * After the call, a write beyond the limit of file sizes fails instead of ending the process. */
+  /** Throws `ConfigError` if a limit of the process is too low. The caller calls `hold` before it listens for
+   * signals. */
   hold(): { readonly ignoresHangup: boolean } {
     if (this.#held) return this.#held;
     const limits = ofSelf("limits");

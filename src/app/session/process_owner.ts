@@ -14,7 +14,6 @@ interface ProcessFacts {
 
 const UNKNOWN = { state: "", started: "" };
 
-/** The start times from /proc are in clock ticks since the boot. */
 const LINUX: ProcessFacts = {
   space: () => `${PROC.read("/proc/sys/kernel/random/boot_id").trim()} ${PROC.link("/proc/self/ns/pid")}`,
   statusOf: (pid) => {

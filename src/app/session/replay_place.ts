@@ -22,11 +22,10 @@ export interface ReplayPlaceParts {
 
 const LIMITS: CopyLimits = { bytes: 2 ** 30, entries: 200_000 };
 const FREE_BYTES = 64 * 2 ** 20;
-/** A replay does not need these folders, which contain code and the data for `vis undo`. */
 const UNUSED = ["extensions", "checkpoints", join("cache", "extensions")];
 
-/** Rejects with `UsageError` if Vis cannot copy the workspace, and with `Cancelled` after an abort. A rejection leaves
- * no copy behind. */
+/** Rejects with `UsageError` if Vis cannot copy the workspace, and with `Cancelled`. A rejection leaves no copy
+ * behind. */
 export async function replayPlace(request: ReplayRequest, parts: ReplayPlaceParts): Promise<ReplayPlace> {
   const { cwd, recorded, inPlace, signal } = request;
   const workspace = await realFolder(cwd ?? Deno.cwd());
@@ -160,8 +159,7 @@ interface TreeEntry {
   readonly info: Deno.FileInfo;
 }
 
-/** Lists a folder before its contents, and omits an unwanted folder with its contents. `leftOut` counts sockets,
- * devices and unreadable entries. */
+/** Lists a folder before its contents. `leftOut` counts sockets, devices and unreadable entries. */
 async function listTree(
   folder: string,
   wanted: (entry: TreeEntry) => boolean,
@@ -189,8 +187,7 @@ async function listTree(
 
 const AT_ONCE = 16;
 
-/** A link into the original becomes a link into the copy. Other links keep their target. Resolves with the number of
- * unreadable files. */
+/** A link into the original becomes a link into the copy. Resolves with the number of unreadable files. */
 async function copyTree(
   entries: readonly TreeEntry[],
   { from, to, signal }: { readonly from: string; readonly to: string; readonly signal: AbortSignal },
@@ -211,7 +208,7 @@ async function copyTree(
       }
     }
   };
-  // The caller removes the folder after an error, so this function waits for the end of all copies.
+  // The caller removes the folder after an error, so this waits for the end of all copies.
   const ends = await Promise.allSettled(Array.from({ length: AT_ONCE }, worker));
   for (const end of ends) if (end.status === "rejected") throw end.reason;
   for (const { path, info } of folders.toReversed()) {

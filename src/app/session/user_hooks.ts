@@ -117,7 +117,7 @@ class QueryHooks {
   }
 }
 
-/** Programs report errors at the end of their output, so this function keeps the end. */
+/** Programs report errors at the end of their output. */
 function tail(text: string, limit: number): string {
   return text.length <= limit ? text : `… ${text.slice(-limit).toWellFormed()}`;
 }

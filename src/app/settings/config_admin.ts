@@ -293,7 +293,7 @@ export class AppConfigAdmin implements ConfigAdmin {
     const canonical = at.join(".");
     const places = sections.spellings(canonical).map((one) => one === canonical ? at : sections.path(one));
     const show = (value: unknown): unknown => maskSecrets(at.at(-1) ?? "", value);
-    // The list of all sections omits defaults, because every extension would add its default values.
+    // Every extension would add its default values to the list of all sections, so this list omits defaults.
     const asked = key === "extensions" || key === SECTIONS ? layers.slice(1) : layers;
     const said = asked.flatMap(({ layer, values, where }) =>
       places.flatMap((place) => {
@@ -346,7 +346,7 @@ export class AppConfigAdmin implements ConfigAdmin {
       : wrong.every((one, index) => at[index] === one)
       ? problem.code === "untrusted" ? "it " : `${problem.key} `
       : null;
-    // Changing the project's file ends the user's trust in it.
+    // Changing the project's file ends the user's trust in the file.
     const advice = project && problem.code === "untrusted"
       ? "leave out --project to set it in your own file"
       : problem.advice;
@@ -387,12 +387,12 @@ function quotedPath(key: string, action: string): readonly string[] {
   return path;
 }
 
-/** The user could not see an empty key or a blank in a sentence, so this function quotes such a key. */
+/** The user could not see an empty key or a blank in a sentence. */
 function shownKey(key: string): string {
   return /^[!-~]+$/.test(key) ? key : JSON.stringify(key);
 }
 
-/** Returns the possible values of the words in order of preference, because a single word may be JSON or text. */
+/** A single word may be JSON or text, so this returns values in order of preference. */
 function readings({ isList }: ConfigSetting, words: readonly string[]): readonly unknown[] {
   const [word = ""] = words;
   const read = words.length > 1 ? undefined : jsonOrUndefined(word);

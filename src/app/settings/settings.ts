@@ -19,7 +19,7 @@ import { lstatSync, realpathSync } from "node:fs";
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
 export interface Settings extends LoadedConfig, ChosenDatabase {
-  /** If the machine has no home folder, `home` is null, and the user must name the database. */
+  /** Null means that the machine has no home folder, so the user must name the database. */
   readonly home: string | null;
   readonly workspace: string;
   readonly tenant?: string;
@@ -27,7 +27,7 @@ export interface Settings extends LoadedConfig, ChosenDatabase {
 }
 
 interface ChosenDatabase {
-  /** This is a file, ":memory:", or the URL of a PostgreSQL database without its password. */
+  /** A file, ":memory:", or the URL of a PostgreSQL database without its password. */
   readonly database: string;
   readonly databasePassword?: string;
 }
@@ -55,8 +55,7 @@ export async function readSettings(
   return request.locked ? await lockSettings(settings, parts) : settings;
 }
 
-/** If Vis's own folder is in the workspace, the patterns include Vis's keys, tokens and databases. For a database in
- * another folder, the patterns include its name. */
+/** If Vis's own folder is in the workspace, the patterns include Vis's keys, tokens and databases. */
 export function secretsIn(
   { config, home, database }: Pick<Settings, "config" | "home" | "database">,
   workspace: string,
@@ -82,8 +81,8 @@ function realPathOf(path: string): string {
   }
 }
 
-/** Windows copies its roaming folder over the network, even a database in use. Vis therefore uses this folder only if
- * Vis's data is already there, or if the local folder is unknown. */
+/** Windows copies its roaming folder over the network, even a database in use. Vis uses this folder only if it has
+ * Vis's data, or if the local folder is unknown. */
 export function visHome(
   env: EnvironmentVariables,
   os: typeof Deno.build.os = Deno.build.os,
@@ -149,7 +148,7 @@ async function passwordIn(path: string | undefined): Promise<string> {
 /** This quota applies to tokens of the locked profile without a quota of their own. */
 const QUOTA = { queriesPerDay: 1_000, costUsdPerDay: 20, concurrent: 4 } as const;
 
-/** Excludes even a listed extension if it has the setting `enabled`. */
+/** Excludes a listed extension if it has the setting `enabled`. */
 export async function lockSettings<S extends Pick<Settings, "config">>(
   settings: S,
   parts: Pick<ShippedParts, "shipped">,
@@ -186,8 +185,7 @@ export interface ShippedParts {
   readonly realm?: RealmIndex;
 }
 
-/** Includes extensions that the settings exclude. Skips an extension that does not load, because `buildRegistry`
- * reports it. */
+/** Skips an extension that does not load, because `buildRegistry` reports the extension. */
 export async function shippedExtensions(
   { shipped }: Pick<ShippedParts, "shipped">,
 ): Promise<ReadonlyMap<string, Extension>> {
@@ -241,7 +239,6 @@ export function programSettings(
   return { read, network: said("network").includes(true), unwalled };
 }
 
-/** `mode` overrides the mode of the settings. */
 export function programsOf(
   settings: Pick<Settings, "config" | "sections" | "home" | "database">,
   { env, shipped, mode }: Pick<ShippedParts, "shipped"> & {
@@ -295,9 +292,8 @@ export function authReferences(settings: unknown): ReadonlySet<string> {
 
 const BY_ANYONE = 0o002;
 
-/** Returns null if the folder, which must be a real path, is in no repository. The user did not choose the parents of
- * the folder, and a `.git` in a parent would open this parent to the model. The search therefore ends at another file
- * system, another user's folder, a folder that everybody may write, and a parent of a closed folder. */
+/** `folder` must be real. A `.git` in a parent would open this parent to the model, so the search ends at other file
+ * systems, other owners and closed folders. Returns null without a repository. */
 export function repositoryRoot(
   folder: string,
   { closed, user = Deno.build.os === "windows" ? null : Deno.uid() }: {

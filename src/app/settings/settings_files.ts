@@ -35,8 +35,8 @@ export async function findProjectConfig(
   };
 }
 
-/** Keeps the permissions of an existing file. Only the owner can read a new file. If `path` is a link, `follow` decides
- * whether to write to its target or to replace the link. Rejects with `ConfigError`. */
+/** Keeps the permissions of an existing file. If `path` is a link, `follow` decides whether to write to its target or
+ * to replace the link. Rejects with `ConfigError`. */
 export async function writeConfigFile(
   path: string,
   { text, follow }: { readonly text: string; readonly follow: boolean },
@@ -51,7 +51,7 @@ export async function writeConfigFile(
   }
 }
 
-/** The list has the hash of each file's text, so a change of a file ends the user's trust in it. */
+/** The list has the hash of each file's text, so a change of a file ends the user's trust in the file. */
 export class ConfigTrust {
   readonly #path: string | null;
   #opened: Promise<TrustList> | null = null;
@@ -60,7 +60,7 @@ export class ConfigTrust {
     this.#path = home === null ? null : join(home, "trusted-configs.json");
   }
 
-  /** Most starts do not need the list, so this method loads its code on demand. */
+  /** Most starts do not need the list, so its code loads on demand. */
   #list(): Promise<TrustList> | null {
     const path = this.#path;
     if (path === null) return null;

@@ -22,8 +22,8 @@ export function dumbTerminal({ TERM = "" }: Readonly<Record<string, string | und
   return TERM === "" && Deno.build.os !== "windows" ? "TERM is not set" : null;
 }
 
-/** If the reader of stdout leaves, Vis interrupts running work as Ctrl-C does. Vis writes to files and pipes in the
- * background, so `drained` must resolve before the process ends. */
+/** If the reader of stdout leaves, Vis interrupts running work. Vis writes to files and pipes in the background, so
+ * `drained` must resolve before the process ends. */
 export class DenoIo implements Io {
   readonly args: readonly string[];
   readonly stdinIsTerminal = Deno.stdin.isTerminal();
@@ -56,8 +56,7 @@ export class DenoIo implements Io {
   readonly columns = (): number => consoleSize().columns;
   readonly rows = (): number => consoleSize().rows;
 
-  /** Prints a note on stderr about a guessed encoding and about replaced characters. Rejects with `UsageError` above
-   * `MAX_STDIN_BYTES`. */
+  /** Rejects with `UsageError` above `MAX_STDIN_BYTES`. */
   async readStdin(): Promise<string> {
     const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
     const { Utf8Pieces } = await import("../../domain/kit/bytes.ts");
@@ -113,8 +112,7 @@ export class DenoIo implements Io {
   }
 
   /** Resolves when Vis has written all text or the reader has left. Rejects with `OutputError` if Vis could not write
-   * text to stdout. After a signal that interrupted no work, ends the process if a reader stalls for
-   * `LAST_WORDS_MS`. */
+   * text to stdout. */
   async drained(): Promise<void> {
     const { stdout, stderr } = this.#queues;
     this.#draining = true;

@@ -22,8 +22,7 @@ export async function gitState({ root, spawn }: Repository): Promise<string> {
 /** With `--quiet`, git ends with this code if the name means no commit, and with another code after other faults. */
 const MISSING = 1;
 
-/** Resolves with false if the repository has no commit of this name. A name such as `a..b` has two commits. Resolves
- * with true if Vis cannot know, as outside of a repository or without a complete wall. */
+/** Resolves with true if Vis cannot know, as outside of a repository or without a complete wall. */
 export async function mayHaveCommit(name: string, { root, spawn }: Repository): Promise<boolean> {
   if (root === null) return true;
   for (const one of name.split(/\.{2,3}/).filter((part) => part !== "")) {
@@ -34,7 +33,7 @@ export async function mayHaveCommit(name: string, { root, spawn }: Repository): 
   return true;
 }
 
-/** Git runs behind a complete wall, because the repository may be hostile. */
+/** The repository may be hostile, so git runs behind a complete wall. */
 async function git(
   { root, spawn }: Repository & { readonly root: string },
   args: readonly string[],

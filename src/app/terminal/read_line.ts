@@ -87,8 +87,7 @@ async function typedLine(stdin: SecretTerminal["stdin"]): Promise<string> {
 }
 
 function textOf(bytes: readonly number[]): string {
-  // Terminals with bracketed paste send these codes around pasted text. The loop above has removed the escape
-  // character.
+  // Terminals with bracketed paste send these codes around pasted text, and `lineOf` has removed the escape character.
   return new TextDecoder().decode(Uint8Array.from(bytes)).replace(/^\[200~|\[201~$/g, "").trim();
 }
 
@@ -105,8 +104,7 @@ interface Console {
   readonly FlushConsoleInputBuffer: (handle: Deno.PointerValue) => number;
 }
 
-/** Drops lines that the user typed and Vis has not read. Returns false if this terminal cannot drop lines, so that the
- * next line may be old. An unfinished line stays visible in the terminal. */
+/** Drops lines that the user typed and Vis has not read. Returns false if this terminal cannot drop lines. */
 export function dropTyped(
   { os = Deno.build.os, device = "/dev/tty", console = windowsConsole }: Options = {},
 ): boolean {

@@ -36,8 +36,7 @@ interface UpdateParts {
   readonly release?: ReleaseSource;
 }
 
-/** Verifies the signatures and the checksum of the release before it replaces the program. Resolves with null if it
- * installs nothing. */
+/** Verifies the signatures and the checksum of the release first. Resolves with null if Vis installs nothing. */
 export async function update(request: UpdateRequest, parts: UpdateParts): Promise<InstalledRelease | null> {
   const { version, program } = parts;
   const { place, key } = sourceOf(request, parts);
@@ -166,7 +165,7 @@ function installedBy(
 
 const IS_WINDOWS = Deno.build.os === "windows";
 
-/** The old executable stays beside the new one, with `.old` at the end of its name. Rejects with `UsageError`. */
+/** The old executable stays beside the new executable, with `.old` at the end of its name. Rejects with `UsageError`. */
 async function replaceProgram(
   link: string,
   bytes: Uint8Array,
@@ -210,7 +209,7 @@ async function tryOut(path: string, version: string): Promise<void> {
   }
 }
 
-/** Windows cannot replace a running program, so this function first renames the program on Windows. */
+/** Windows cannot replace a running program, but can rename the program. */
 async function swap(
   { path, fresh, kept }: { readonly path: string; readonly fresh: string; readonly kept: string },
 ): Promise<void> {
@@ -258,8 +257,7 @@ class ReleasePlace {
     this.#signal = signal;
   }
 
-  /** Rejects with `UsageError` if the file is missing, larger than `maxBytes`, or does not arrive. Rejects with
-   * `Cancelled` after the signal aborts. */
+  /** Rejects with `UsageError` if the file is missing, too large or does not arrive, and with `Cancelled`. */
   async read(name: string, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
     const at = this.#remote ? new URL(name, this.#from).href : join(this.#from, name);
     const [tooLarge, signal] = [() => new Error(`It is larger than ${maxBytes} bytes, the limit`), this.#signal];
@@ -278,7 +276,7 @@ class ReleasePlace {
 /** These bytes precede the 32 bytes of a public Ed25519 key in DER (RFC 8410). */
 const SPKI = Buffer.from("302a300506032b6570032100", "hex");
 
-/** Reads minisign's format (https://jedisct1.github.io/minisign/). The constructor throws `ConfigError` if the text is
+/** The format is minisign's (https://jedisct1.github.io/minisign/). The constructor throws `ConfigError` if the text is
  * not a public key. */
 class VerifyingKey {
   readonly #id: string;
@@ -314,7 +312,7 @@ class VerifyingKey {
   }
 }
 
-/** The file contains the id in little-endian order, and minisign prints it in big-endian order. */
+/** The file contains the id in little-endian order, and minisign prints the id in big-endian order. */
 function idOf(bytes: Buffer): string {
   return Buffer.from(bytes.subarray(2, 10)).reverse().toString("hex").toUpperCase();
 }

@@ -12,7 +12,6 @@ import { REVIEW } from "./program/review.ts";
 import { SERVE } from "./program/serve.ts";
 import { SET_UP } from "./program/set_up.ts";
 
-
 const DEFAULTS: Readonly<Record<string, string>> = {
   conversations: "list",
   extensions: "list",

@@ -1,4 +1,3 @@
-
 import { isLoopback } from "../../domain/kit/addresses.ts";
 import { DEFAULT_TENANT } from "../../domain/kit/ids.ts";
 import { Connections, Listener } from "./connections.ts";

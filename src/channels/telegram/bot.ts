@@ -1,4 +1,3 @@
-
 import { Cancelled, ConfigError } from "../../domain/errors.ts";
 import { BoundedMap } from "../../domain/kit/bounded_map.ts";
 import { MORE_TEXT } from "../../domain/query/outcomes.ts";

@@ -1,4 +1,3 @@
-
 import { type Conversation as Branch, nothingToContinue } from "../../conversation/conversations.ts";
 import type { Io, ScreenRequest, Session } from "../channel.ts";
 import { Screen, type ScreenParts } from "./screen.ts";

@@ -10,7 +10,6 @@ import {
 import type { TerminalPaint } from "./paint.ts";
 import { cutRuns, type Run, textColumns, type Wrapping, wrapRuns } from "./wrap.ts";
 
-/** Longer code has no colours. */
 const COLOURED_CHARS = 20_000;
 /** If an indent would leave less than this width, lists and quotes have no indent. */
 const LEAST_WIDTH = 10;

@@ -12,7 +12,7 @@ export interface TerminalPaint {
   readonly mark: Paint;
   readonly spans: Readonly<Record<CodeSpan["kind"], Paint>>;
   readonly changed: Readonly<Record<"added" | "removed", Paint>>;
-  /** The value is null for terminals without links, where the text shows the address. */
+  /** Null means that the terminal has no links, so the text shows the address. */
   readonly open: ((text: string, href: string) => string) | null;
 }
 
@@ -20,8 +20,7 @@ export function faded(line: string): string {
   return line === "" ? "" : `\x1b[2m${line.replaceAll("\x1b[22m", "\x1b[22;2m")}\x1b[22m`;
 }
 
-/** Foregrounds are the terminal's own sixteen colours, which fit its background. Without colours, the text has only
- * weights. */
+/** Foregrounds are the terminal's own sixteen colours, which fit its background. */
 export function terminalPaint(
   { color, weights = true, dims = true, links = false }: {
     readonly color: boolean;

@@ -37,7 +37,6 @@ export function Viewer(): JSX.Element {
     if (!busy && body.current) body.current.scrollTop = 0;
   }, [count, busy]);
   const close = (): void => elements.viewer.current?.close();
-  // The arrow keys press the buttons of content with steps.
   const onKey = ({ key }: KeyboardEvent): void => {
     const [before, after] = body.current?.querySelectorAll<HTMLElement>("[data-steps] > button") ?? [];
     if (key === "ArrowLeft") before?.click();
@@ -62,8 +61,8 @@ export function Viewer(): JSX.Element {
   );
 }
 
-/** Resolves with the text, with "" for a confirmation, or with null if the user cancels. A null `value` asks for a
- * confirmation without a text. `isFinal` marks an action that nothing reverts. */
+/** Resolves with the text, "" for a confirmation, or null if the user cancels. A null `value` asks for a confirmation
+ * without a text. */
 export async function ask(
   question: string,
   { value = null, verb, isFinal = false }: {

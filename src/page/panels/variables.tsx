@@ -61,7 +61,6 @@ function List({ conversation, items, edges }: {
   );
 }
 
-/** `sources` are the variables from which a block computed the value. */
 function Row({ conversation, variable, sources }: {
   readonly conversation: string;
   readonly variable: Variable;
@@ -136,8 +135,7 @@ function Version(
   );
 }
 
-/** JSON would hide the line breaks of texts, such as the output of a command, so the page shows the keys with their
- * texts. */
+/** JSON would hide the line breaks of texts, such as the output of a command. */
 function Value({ text }: { readonly text: string }): JSX.Element {
   const facts = useMemo(() => objectIn(text), [text]);
   const isLong = (value: unknown): value is string => typeof value === "string" && value.includes("\n");

@@ -6,7 +6,7 @@ import { type DiffFile, type DiffLine, diffTitle, parseDiff } from "../../markdo
 import type { MarkdownBlock, MarkdownInline, MarkdownItem, MarkdownList, MarkdownTable } from "../../markdown/tree.ts";
 import { Copyable } from "./controls.tsx";
 
-/** Replaces invisible characters, and characters that move or hide other text, with visible signs. */
+/** Visible signs replace invisible characters, and characters that move or hide other text. */
 export function clean(text: string): string {
   return text.replaceAll("\r\n", "\n").replace(HIDDEN_CHARACTERS, (char) => {
     const code = char.codePointAt(0) ?? 0;
@@ -15,7 +15,7 @@ export function clean(text: string): string {
   });
 }
 
-/** After this call, the texts of elements pass `clean` before Preact draws them. */
+/** After this call, the texts of elements pass `clean` before Preact draws the texts. */
 export function cleanElements(): void {
   const { vnode: before } = options;
   options.vnode = (vnode) => {
@@ -38,10 +38,8 @@ export function plural(count: number, word: string): string {
 
 const SHOWN_CHARS = 20_000;
 
-/** Longer code has no colours. */
 const COLOURED_CHARS = 20_000;
 
-/** A text may be very long, so the page shows its beginning and a button for more. */
 export function LongText(
   { text, show = unchanged }: {
     readonly text: string;
@@ -78,7 +76,6 @@ export function Pre({ label, text, show, ...given }: {
   );
 }
 
-/** The page shows only the end of a growing text until the text is complete. */
 export function endOfText(text: string): string {
   return text.length > 2 * SHOWN_CHARS ? `… ${text.slice(-SHOWN_CHARS)}` : text;
 }
@@ -166,7 +163,6 @@ export function coloured(code: string, language = "ts"): ComponentChildren {
   );
 }
 
-/** Draws the parts between backticks as code. */
 export function codeInText(text: string): ComponentChildren {
   return text.split(/`([^`\n]+)`/).map((part, at) => at % 2 === 1 ? <code>{part}</code> : part);
 }
@@ -237,7 +233,6 @@ function Item({ item: { done, blocks }, loose }: {
 const SIDES = { left: "", center: "middle", right: "right" };
 
 function Table({ table: { sides, head, rows } }: { readonly table: MarkdownTable }): JSX.Element {
-  // A cell with one short word, such as a date or a number, gets a class that keeps the word on one line.
   const classOf = (cell: readonly MarkdownInline[], at: number): string | undefined => {
     const [only] = cell;
     const isShort = cell.length === 1 && only?.kind === "text" && /^\S{1,16}$/.test(only.text);

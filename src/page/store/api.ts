@@ -28,8 +28,7 @@ export class Refused extends Error {
     this.name = "Refused";
   }
 
-  /** Returns whether the same request may succeed later. While the server restarts, a proxy responds with such a
-   * status. */
+  /** While the server restarts, a proxy responds with such a status. */
   get isPassing(): boolean {
     return this.status >= 500 || this.status === 429;
   }
@@ -39,7 +38,7 @@ export function isMissing(error: unknown): boolean {
   return error instanceof Refused && error.status === 404;
 }
 
-/** Takes the token from the fragment, which browsers send to no server, and keeps the token in this tab. */
+/** Browsers send the fragment to no server, so a link has the token in its fragment. */
 export function takeToken(): string | null {
   const given = new URLSearchParams(location.hash.slice(1));
   const found = given.get("token");
@@ -130,8 +129,8 @@ interface Seen {
   over: boolean;
 }
 
-/** Reconnects after a lost connection, however long that takes, until the signal aborts. Throws if the server refuses
- * for a lasting reason, or if the connection ended before the first event. */
+/** Reconnects after a lost connection until the signal aborts. Throws if the server refuses for a lasting reason, or if
+ * the connection ended before the first event. */
 export async function* queryEvents(followed: Followed): AsyncGenerator<readonly QueryEvent[]> {
   const { signal, lost } = followed;
   const seen: Seen = { queryId: followed.queryId ?? null, id: "", over: false };
@@ -253,7 +252,7 @@ export interface TurnEnd extends Readonly<Pick<QueryRow, Ending>> {
 export interface StepMetadata {
   readonly diffs?: readonly BlockDiff[];
   readonly outcome?: string;
-  /** This field has the code of blocks that have not ended. */
+  /** The code of blocks that have not ended. */
   readonly pendingBlocks?: readonly string[];
   readonly walls?: {
     readonly realm: boolean;

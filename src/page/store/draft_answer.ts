@@ -16,7 +16,7 @@ const NOTHING: Drawn = { finished: [], rest: [] };
 
 export class DraftAnswer {
   readonly text = signal("");
-  /** The value is null while the page draws the text without Markdown. */
+  /** Null means that the page draws the text without Markdown. */
   readonly drawn = signal<Drawn | null>(null);
   readonly #parse: (texts: readonly string[]) => Promise<readonly Tree[]>;
   readonly #pause: () => Promise<void>;
@@ -24,7 +24,6 @@ export class DraftAnswer {
   #finished = 0;
   #follows = false;
 
-  /** `pause` runs between two calls of `parse`. */
   constructor(parse: (texts: readonly string[]) => Promise<readonly Tree[]>, pause = pauseBetween) {
     this.#parse = parse;
     this.#pause = pause;
@@ -76,8 +75,7 @@ async function pauseBetween(): Promise<void> {
 const FENCE = /^\s*(?:[-*+]\s+|\d+[.)]\s+)?(`{3,}|~{3,})/;
 const ITEM = /^ {0,3}(?:[-*+]|\d{1,9}[.)])\s/;
 
-/** Returns the number of characters before the first block that further text can change. A block is final when an empty
- * line follows it, outside of fences and lists. `from` is the end of an earlier result. */
+/** Returns the number of characters before the first block that further text can change. `from` is an earlier result. */
 export function finishedLength(text: string, from: number): number {
   let [end, at, fence, isBlank, isList] = [from, from, "", false, false];
   for (const line of text.slice(from).split("\n").slice(0, -1)) {

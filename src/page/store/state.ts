@@ -46,7 +46,7 @@ async function load(): Promise<void> {
   about.value = await json<ApiServer>("/api/v1");
 }
 
-/** Providers may take a while to list their models, and may fail, so this function is separate from `load`. */
+/** Providers may list their models slowly or fail, so `load` does not wait for the models. */
 async function loadModels(): Promise<void> {
   const { items } = await json<ApiModelList>("/api/v1/models");
   models.value = items.flatMap(({ provider, models }) => models.map(({ name }) => `${provider}/${name}`));

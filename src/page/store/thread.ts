@@ -43,7 +43,7 @@ class Thread {
   readonly earlier = signal(0);
   readonly running = signal(false);
   scroller: { readonly node: HTMLElement; toEnd(): void; keepEnd(): void } | null = null;
-  /** The thread calls this function when the user turns to another conversation or a new one. */
+  /** The thread calls this when the user turns to another conversation or a new one. */
   turned: (from: string | null, to: string | null) => void = () => {};
   #shown = new AbortController();
   #newest: string | null = null;
@@ -174,8 +174,8 @@ class Thread {
     if (id !== null) await request(inApi("conversations", id, "cancel"), { method: "POST" });
   }
 
-  /** Deletes the conversation with all its branches. Ends the reads of the conversation first, so that none of them
-   * finds it missing. Resolves with false if the user has turned to something else meanwhile. */
+  /** The reads of the conversation end first, because a read of a deleted conversation fails. Resolves with false if
+   * the page shows something else by the end. */
   async delete(): Promise<boolean> {
     const id = this.id.value ?? "";
     const shown = this.#forget("loading");
@@ -313,7 +313,7 @@ class Thread {
     await this.#changedElsewhere(); // The conversation may have a title now. A message that came too late is a request.
   }
 
-  /** Loads the conversation again, since another tab or another program may have added a request. */
+  /** Another tab or another program may have added a request. */
   async #changedElsewhere(): Promise<void> {
     this.#changed();
     if (this.id.value === null || this.running.value || this.shows.value === "loading") return;
@@ -382,7 +382,7 @@ class Thread {
     this.scroller?.keepEnd();
   }
 
-  /** If the server offers no undo of the newest changes, for example after a commit, the page reads the changes from
+  /** The server may offer no undo of the newest changes, for example after a commit, so the page reads the changes from
    * the steps. */
   async #showChanges(conversation: string): Promise<void> {
     if (await this.#whileShown((signal) => changes.look(conversation, signal)) === null) return;
@@ -390,7 +390,7 @@ class Thread {
     if (turn?.end.value?.work?.files && changes.of(turn) === null) await turn.loadDiffs().catch(() => {});
   }
 
-  /** Resolves with null if the page shows something else meanwhile, which also ends the reads. */
+  /** Resolves with null if the page shows something else by the end. */
   async #whileShown<T>(read: (signal: AbortSignal) => Promise<T>): Promise<T | null> {
     const shown = this.#shown;
     try {
@@ -443,12 +443,12 @@ async function load(conversation: string, options: { readonly signal?: AbortSign
   return latest.value = await json<UndoPreview>(inApi("conversations", conversation, "undo"), options);
 }
 
-/** If the fetch fails, for example on a server that changes no files, the page shows no changes. */
+/** The fetch fails on a server that changes no files, and the page shows no changes. */
 async function look(conversation: string, signal: AbortSignal): Promise<UndoPreview | null> {
   return await load(conversation, { signal }).catch(() => latest.value = null);
 }
 
-/** Returns null unless the latest changes belong to this turn and the user can undo them. */
+/** Returns null unless the latest changes belong to this turn and the user can undo the changes. */
 function of({ queryId }: Turn): UndoPreview | null {
   const { value } = latest;
   if (value === null || value.fault !== null || value.files.length + value.folders.length === 0) return null;
@@ -473,8 +473,7 @@ async function change(conversation: string, body: unknown): Promise<Undone> {
 
 export const changes = { latest, load, look, of, undo, redo };
 
-/** Resolves when signals have made the condition true. The caller checks the condition again, because another signal
- * may have made the condition false. */
+/** The caller checks the condition again, because another signal may have made the condition false. */
 async function becomes(holds: () => boolean): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const stop = effect(() => {

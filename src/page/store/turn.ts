@@ -18,7 +18,6 @@ import { type ApiMarkdown, type ApiQuery, inApi, type Iteration, json, request, 
 import { DraftAnswer } from "./draft_answer.ts";
 
 const STEP_PX = 180;
-/** The page fetches the file changes of this many steps at once. */
 const DIFF_STEPS = 100;
 
 const made = { count: 0 };
@@ -39,7 +38,7 @@ export class Turn {
   /** The value is 0 if the provider has not counted the tokens. */
   readonly tokens = signal(0);
   readonly doing = signal("");
-  /** The page updates these milliseconds since the beginning of the query once a second. */
+  /** Milliseconds since the beginning of the query, which the page updates once a second. */
   readonly elapsed = signal(0);
   readonly steered = signal<readonly SentMeanwhile[]>([]);
   readonly question = signal<ApprovalQuestion | null>(null);
@@ -47,12 +46,12 @@ export class Turn {
   readonly draft = new DraftAnswer(async (texts) => {
     return (await json<ApiMarkdown>(inApi("markdown"), { method: "POST", body: { texts } })).trees;
   });
-  /** The value is false while the model writes the answer, because Vis may still refuse the answer. */
+  /** While the model writes the answer, Vis may still refuse the answer. */
   readonly isAccepted = signal(false);
   readonly end = signal<TurnEnd | null>(null);
   readonly boxes = signal<readonly StepBox[]>([]);
   readonly live = signal<readonly LiveStep[]>([]);
-  /** The value is null until the page has fetched the file changes of an ended query. */
+  /** Null means that the page has not fetched the file changes. */
   readonly diffs = signal<readonly string[] | null>(null);
   readonly key = made.count++;
   node: HTMLElement | null = null;
@@ -114,7 +113,7 @@ export class Turn {
     return isRead;
   }
 
-  /** `started` clears the turn, because rows may repeat events after a lost connection. */
+  /** Rows may repeat events after a lost connection, so `started` clears the turn. */
   take(event: QueryEvent): void {
     if (event.type === "started" && !isChild(event)) this.#restart(event.queryId);
     this.#progress.take(event);
@@ -166,14 +165,14 @@ export class Turn {
     this.boxes.value = [...this.boxes.value, this.#box(from, height)];
   }
 
-  /** Another tab may have sent the message, so this method adds a missing message. */
+  /** Another tab may have sent the message, so this adds a missing message. */
   #read(text: string, step: number | null): void {
     const all = this.steered.value;
     const at = all.findIndex((one) => one.step === null && one.text === text);
     this.steered.value = at < 0 ? [...all, { text, step }] : all.with(at, { text, step });
   }
 
-  /** Replaces the unread messages, because other windows may have sent or withdrawn some. */
+  /** Other windows may have sent or withdrawn unread messages. */
   #wait(texts: readonly string[]): void {
     const read = this.steered.value.filter(({ step }) => step !== null);
     this.steered.value = [...read, ...texts.map((text) => ({ text, step: null }))];
@@ -282,10 +281,9 @@ const ENDS: Readonly<Record<string, string>> = {
   refused: "answer refused",
   empty: "empty reply",
 };
-/** A step without a block to draw shows its end with these words. */
 const BARE_ENDS: Readonly<Record<string, string>> = { final: "answered", failed: "no usable reply" };
 
-/** Returns "" if the blocks show the end. A step is no failure if only calls failed that the user refused. */
+/** Returns "" if the blocks show the end. */
 function endOf(outcome: string, blocks: readonly Parameters<typeof blockLine>[0][]): string {
   if (blocks.every(onlyAnswers)) return BARE_ENDS[outcome] ?? ENDS[outcome] ?? "";
   const isRefused = outcome === "failed" && blocks.some(({ tally }) => tally.refused) &&

@@ -69,7 +69,6 @@ export function Composer({ children }: { readonly children: ComponentChildren })
   );
 }
 
-/** A phone has neither the room for a long hint nor the keys that the hint names. */
 const HAS_KEYS = matchMedia("(hover: hover)").matches;
 
 function placeholder(): string {
@@ -112,7 +111,7 @@ interface RequestDraft {
   readonly images: readonly AttachedImage[];
 }
 
-/** The map has the unsent requests of conversations that are not open. The key null stands for a new conversation. */
+/** The key null means the draft of a new conversation. */
 const drafts = new Map<string | null, RequestDraft>();
 
 const opened = { turns: 0 };
@@ -276,7 +275,7 @@ async function attach(files: readonly File[]): Promise<boolean> {
   return images.length > 0;
 }
 
-/** Adds to the current list, because the user may have attached other images while the page read this one. */
+/** The user may have attached other images while the page read this image. */
 function add(image: AttachedImage): void {
   if (attached.value.length >= MOST) {
     say(`Cannot attach ${image.name}: a request can have at most ${MOST} images; remove one first`, { bad: true });

@@ -113,7 +113,6 @@ function EntryView({ enter }: { readonly enter: (token: string) => void }): JSX.
 
 const FORMATS = { md: "Export as Markdown", html: "Export as HTML", json: "Export as archive" };
 
-/** `fresh` runs after a deletion. */
 function ActionsMenu({ fresh }: { readonly fresh: () => void }): JSX.Element {
   const does = (run: () => Promise<void>) => () => void guarded(run);
   return (

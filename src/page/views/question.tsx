@@ -63,8 +63,8 @@ export function Question({ question, answer }: {
   );
 }
 
-/** A letter counts only if the question was visible before, and if no other key follows within PAUSE_MS, because the
- * letter may begin a text. If the question is out of sight, the page scrolls to the question instead. */
+/** A letter may begin a text, so it counts only if the question was visible before, and if no other key follows within
+ * `PAUSE_MS`. */
 function listenTo(letters: ReadonlyMap<string, Decision>, { signal, choose, node }: {
   readonly signal: AbortSignal;
   readonly choose: (decision: Decision) => void;

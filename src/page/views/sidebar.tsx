@@ -186,7 +186,6 @@ const KEYS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "Step details": { "← →": "previous or next step" },
 };
 
-/** On a Mac, ⌘ works like Ctrl. */
 export async function showKeys(): Promise<void> {
   await view("Keyboard shortcuts", () => Object.entries(KEYS).map(([place, keys]) => group(place, keys)));
 }

@@ -74,7 +74,6 @@ export async function revealStep(turn: Turn, number: number): Promise<void> {
   node?.querySelector("button")?.focus({ preventScroll: true });
 }
 
-/** A step follows the messages of the user that it has read. */
 function StepPart({ step, turn }: { readonly step: ShownStep; readonly turn: Turn }): JSX.Element {
   return (
     <div>
@@ -182,7 +181,7 @@ interface EndedProps extends Pick<ShownStep["blocks"][number], "code" | "tally" 
   readonly shownCode: JSX.Element;
 }
 
-/** After the end of the request, the page draws all its changes in one place, and folds the changes of the block. */
+/** After the end of the request, the page draws all its changes in one place, so the changes of the block are folded. */
 function Ended({ code, tally, diffs, result, turn, shownCode }: EndedProps): JSX.Element {
   const { text, isCode, ok, refused } = blockLine(
     { code, tally, result },
@@ -235,7 +234,6 @@ function Diffs({ diffs }: Pick<ShownStep["blocks"][number], "diffs">): JSX.Eleme
 
 const MOST_NAMES = 8;
 
-/** These variables have the complete values and outputs of the block. */
 function Names({ names, turn: { conversation } }: {
   readonly names: readonly string[];
   readonly turn: Turn;
@@ -260,14 +258,12 @@ function Names({ names, turn: { conversation } }: {
 
 const DIFF = /(?:"""\n)?--- .*\n\+\+\+ .*\n(?:@@ .*(?:\n[ +\\-].*)*\n?)+(?:"""|)/g;
 
-/** Matches a text of several lines, which Vis quotes for the model. */
 const QUOTED = /^"""\n([^]*)\n"""$/;
-/** Matches the result of an edit whose change the page draws. The other keys of the result repeat the change. */
+/** Matches the result of an edit whose change the page draws. */
 const ONLY_CHANGE = /^(?:[\s[\]{},]|path: "[^"\n]*"|bytes: [\d_]+|(?:diff: )?\(see the change\))*$/;
 /** The model reads the whole object of a command's result, but the page shows only its output. */
 const OF_COMMAND = /^\{\s+code: (?:\d+|null),\s+signal: /;
 const OUTPUTS = /(?<=[\s{])std(?:out|err): (?:"""\n([^]*?)\n"""|("(?:[^"\\\n]|\\.)*"))/g;
-/** The page shows such a value in the line of its block. */
 const SHORT_VALUE = /^[^[{\n].{0,99}$/;
 
 /** With `drawn`, the page draws the changes, so the text only refers to them. */

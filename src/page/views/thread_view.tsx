@@ -104,7 +104,6 @@ function Hello(): JSX.Element {
 
 const NEAR = 80;
 
-/** Keeps the end of a scrolling element in view while the user is there. */
 class End {
   readonly away = signal(false);
   readonly node: HTMLElement;
@@ -119,8 +118,8 @@ class End {
     this.#runs = runs;
     node.addEventListener("scroll", () => this.#measure(), { passive: true });
     node.addEventListener("click", ({ target }) => this.#clicked(target as Element), true);
-    // The observer moves the end in the frame of a change. Later, a scroll event of the browser could look like an
-    // event of the user.
+    // Later, a scroll event of the browser could look like an event of the user, so the observer moves the end in the
+    // frame of a change.
     const sizes = new ResizeObserver(() => {
       if (this.#isAt && !node.querySelector(".hello")) this.toEnd();
       this.#measure();
@@ -151,9 +150,8 @@ class End {
     return scrollHeight - scrollTop - clientHeight;
   }
 
-  /** The user leaves the end only by scrolling up, because content may grow below before a scroll event arrives. The
-   * browser may change the top but not the distance to the end, because it keeps a text in place while the height above
-   * changes. */
+  /** Content may grow below before a scroll event arrives, so the user leaves the end only by scrolling up. The browser
+   * may change the top but not the distance to the end. */
   #measure(): void {
     const top = this.node.scrollTop;
     const below = this.#below;

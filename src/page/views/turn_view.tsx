@@ -50,8 +50,8 @@ function messagesOutside({ open, end, count, steered }: Turn): Turn["steered"]["
 
 function Work({ turn }: { readonly turn: Turn }): JSX.Element {
   const end = turn.end.value;
-  // The steps must be there before the browser reports an earlier scroll. Without them, the page would take the fold
-  // for the end of the conversation.
+  // Without the steps, the page would take the fold for the end of the conversation, so the steps must be there before
+  // the browser reports a scroll.
   const toggle = (event: Event): void => {
     event.preventDefault();
     turn.showSteps(!turn.open.value);
@@ -178,7 +178,6 @@ function isGood({ status, reason, noAnswer }: TurnEnd): boolean {
 }
 
 const MOST_NAMED = 8, REQUEST_CHARS = 60;
-/** The page folds a change with more lines. */
 const SHORT_LINES = 12;
 
 /** The page offers an undo only for the latest changes. */
@@ -271,7 +270,6 @@ async function redo(conversation: string): Promise<void> {
   say([`Reapplied the changes of ${places}`, keptText(redone)].filter(Boolean).join(". "));
 }
 
-/** Above this number of steps, the page has a field that finds a step by its number. */
 const MANY_STEPS = 40;
 
 /** An answer does not explain these ends, so the page shows a reason. */
