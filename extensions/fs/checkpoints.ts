@@ -13,7 +13,6 @@ interface StoredItem {
 export interface Checkpoint {
   readonly id: string;
   readonly at: number;
-  /** The value is the name of the function that made the change, or "command". */
   readonly change: string;
   readonly of: readonly string[];
   readonly kept?: readonly string[];
@@ -39,8 +38,7 @@ const PRUNE_MS = 3_600_000;
 const STAMP = ".pruned";
 const DAY_MS = 86_400_000;
 
-/** Vis stores a change as unfinished before making the change. The lock of an unfinished change ends with its
- * process. */
+/** Vis stores a change as unfinished before making the change. */
 export class Checkpoints {
   readonly #folder: string;
   readonly #all: string;
@@ -71,7 +69,6 @@ export class Checkpoints {
     return state;
   }
 
-  /** Rejects with Error if the stored bytes are missing or differ from their hash. */
   async load(state: State): Promise<PathSnapshot> {
     if (state?.kind !== "file") return state;
     const bytes = await Deno.readFile(this.#object(state.hash)).catch(() => null);
@@ -140,7 +137,6 @@ export class Checkpoints {
     await Deno.writeTextFile(join(this.#folder, STAMP), "").catch(() => {});
   }
 
-  /** Pruning reads all changes, which takes longer than one change. */
   async #pruneSometimes(): Promise<void> {
     if (this.#added++ % PRUNE_EVERY !== 0) return;
     const { mtime } = await Deno.stat(join(this.#folder, STAMP)).catch(() => ({ mtime: null }));
@@ -247,7 +243,6 @@ export interface ChangeItem {
   readonly path: string;
   readonly before: PathSnapshot;
   readonly after: PathSnapshot;
-  /** If the entry differs from these facts, Vis refuses the change. */
   readonly seen?: Facts | null;
   readonly from?: string | undefined;
 }

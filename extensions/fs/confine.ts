@@ -2,7 +2,6 @@ import { type Facts, nameBytes, nameText, type OpenFolder, type Tree } from "./t
 import { isWithin, shorten, someOf } from "@vis/extension";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 
-/** Vis opens and checks each folder of a path for each entry of a change, so the number of names has a limit. */
 export const MAX_DEPTH = 200;
 const SHOWN_CHARS = 100;
 
@@ -10,7 +9,6 @@ export interface WorkspacePath {
   /** The path is relative to the workspace, with `/` and without links. Outside of the workspace, the path begins with
    * `..`. */
   readonly real: string;
-  /** The path has the caller's spelling, relative to the workspace with `/`. */
   readonly path: string;
   readonly info: Facts | null;
 }
@@ -23,11 +21,9 @@ export interface Workspace {
 
 const MAX_NAMED = 20;
 
-/** The change is inside the repository around the workspace, so the user may allow the change. */
 export class OutsideWorkspace extends RangeError {
   override readonly name = "OutsideWorkspace";
 
-  /** `shown` has the lines of the change for a question. */
   constructor(readonly paths: readonly string[], readonly shown = "") {
     super(
       `Cannot change ${someOf(paths, MAX_NAMED)}: ${paths.length === 1 ? "it is" : "they are"} outside the workspace`,
@@ -35,8 +31,6 @@ export class OutsideWorkspace extends RangeError {
   }
 }
 
-/** Throws TypeError for an invalid path, and RangeError for a path that leaves the workspace and the repository around
- * it. */
 export function confine(workspace: Workspace, path: string): WorkspacePath {
   const named = namedIn(workspace, path);
   const inside = slashed(named), info = workspace.tree.lookUnlinked(inside);
@@ -186,7 +180,6 @@ const OF_REPOSITORY: ReadonlySet<string> = new Set(
   "head commondir objects refs config config.worktree hooks info modules worktrees packed-refs index".split(" "),
 );
 
-/** Names may change between a check and a write, so identity and contents decide. */
 export class FolderGuard {
   readonly #known = new Set<string>();
 
@@ -201,7 +194,6 @@ export class FolderGuard {
     }
   }
 
-  /** Throws RangeError for a guarded folder under another name. */
   check(folder: OpenFolder): void {
     if (!isRepository((name) => folder.look(name) !== null) && !this.#known.has(folder.facts.id)) return;
     throw new RangeError("Files below .git/ and .vis/ are protected under any name");

@@ -29,7 +29,6 @@ export interface FsContext {
 export interface SecretFile {
   readonly place: { readonly path: string; readonly real: string };
   readonly action: string;
-  /** A change of a secret file needs an approval of its own. */
   readonly isChange?: boolean;
 }
 
@@ -37,14 +36,12 @@ interface Seen {
   readonly mtime: number;
   readonly size: number;
   readonly hash: Promise<string> | null;
-  /** If true, some bytes became other characters, so writing the text back would lose data. */
   readonly lossy: boolean;
   readonly encoding: string | null;
   readonly isOwn: boolean;
 }
 
 interface Known extends Seen {
-  /** The conversation knows these other states by their SHA-256, newest first. */
   readonly others: readonly Promise<string>[];
 }
 

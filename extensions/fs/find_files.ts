@@ -7,7 +7,6 @@ import { editDistance, Pace, someOf } from "@vis/extension";
 import { dirname } from "node:path";
 
 export interface FindOptions {
-  /** Without `limit`, more paths than the default limit are an error. */
   readonly limit?: number | undefined;
   readonly all?: boolean | undefined;
 }
@@ -62,7 +61,6 @@ export function withFolders(workspace: Workspace, patterns: readonly string[]): 
       if (place.info?.kind !== "dir" || /[{}]/.test(place.path)) return one;
       return `${not}${place.path === "." ? "" : `${place.path.replace(/[\\*?[\]{}!]/g, "\\$&")}/`}**`;
     } catch {
-      // The matcher judges a pattern that is no path, or that leads out of the workspace.
       return one;
     }
   });

@@ -15,7 +15,6 @@ interface Known {
   readonly tree: Tree;
   readonly checkpoints: Checkpoints | null;
   readonly queue: Semaphore;
-  /** Calls wait until Vis has reverted unfinished changes of ended processes. */
   readonly ready: Promise<unknown>;
   watch: CommandChanges | null;
   wide: CommandChanges | null;
@@ -76,8 +75,7 @@ export class FsPlaces {
     return { ...kept, root, conversationId, source, signal, ...asked };
   }
 
-  /** Changes run one at a time per workspace. Vis asks about changes outside of the workspace when it knows that the
-   * change is possible. */
+  /** Vis asks about changes outside of the workspace after it knows that the change is possible. */
   async change<Result>(env: View, make: (context: FsContext) => Promise<Result>): Promise<Result> {
     const context = await this.of(env), { queue } = this.#place(env);
     try {
@@ -91,7 +89,6 @@ export class FsPlaces {
 
   watch(env: View & Pick<EnvironmentView, "spawn">, { all = false }: { readonly all?: boolean } = {}): FileWatcher {
     const place = this.#place(env), { queue, tree } = place, kind = all ? "wide" : "watch";
-    // The report includes the changes of a command whose call has ended early.
     const context = (): Promise<FsContext> => this.#context(env, undefined);
     return {
       begin: async () => {

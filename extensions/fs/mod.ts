@@ -41,7 +41,6 @@ const Lines = z.strictObject({ at: z.number().int().min(0).optional(), count: li
 const Change = z.strictObject({ old: z.string(), new: z.string(), all: flag });
 const Changes = z.array(z.strictObject({ path: z.string(), ...Change.shape })).min(1);
 
-/** Models know these names from other tools. */
 const PATH = { file: "path", filename: "path", fileName: "path", filePath: "path", file_path: "path", name: "path" };
 const TEXT = { content: "text", contents: "text", data: "text" };
 const TYPE = {
@@ -397,7 +396,6 @@ function editArguments(args: readonly unknown[]): unknown[] {
   return args.length < 2 ? args.map(renamed) : [renamed(where), edits, ...args.slice(2)];
 }
 
-/** If two keys would become equal, the keys stay. */
 function renamed<Value>(value: Value): Value;
 function renamed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map((one: unknown) => renamed(one));
@@ -426,7 +424,6 @@ async function undo(at: FsContext, options: UndoOptions = {}) {
   return [...files, ...kept.map(({ path, reason }) => ({ path, kept: reason }))];
 }
 
-/** The linear-time engine is large, so the first search loads it. */
 async function search(env: EnvironmentView, pattern: string, options?: GrepOptions): Promise<unknown> {
   const { grep } = await import("./search/grep.ts");
   return await grep(await places.of(env), pattern, options);
@@ -437,7 +434,6 @@ async function count(env: EnvironmentView, pattern: string, options?: CountOptio
   return await count(await places.of(env), pattern, options);
 }
 
-/** Models write `fs.grep(/todo/i, "src", {glob: "*.ts"})`, and patterns as paths: `fs.grep("todo", "*.ts")`. */
 function grepArguments(args: readonly unknown[]): unknown[] {
   const [pattern, where, more, ...rest] = args;
   const flags = pattern instanceof RegExp && pattern.ignoreCase ? { ignoreCase: true } : {};

@@ -58,7 +58,6 @@ export function withStraysOf(old: string, text: string, cannot: string): string 
   );
 }
 
-/** Throws RangeError for a character that the encoding lacks. */
 export function encodeText(
   text: string,
   { encoding, hasMark, strays }: Omit<FileFormat, "isGuess">,
@@ -93,7 +92,6 @@ export function isExact(bytes: Uint8Array, decoded: DecodedText): boolean {
   }
 }
 
-/** Throws RangeError for an unknown label. */
 export function encodingNamed(label: string, cannot: string): string {
   try {
     return new TextDecoder(label).encoding;
@@ -124,7 +122,6 @@ function wideBytes(text: string, isLittle: boolean): Uint8Array<ArrayBuffer> {
 const TABLES = new Map<string, ReadonlyMap<string, number>>();
 const PAIRS = ["shift_jis", "euc-jp", "gbk", "gb18030", "big5", "euc-kr"];
 
-/** If several byte sequences mean the same character, the table has the first sequence. */
 function tableOf(encoding: string): ReadonlyMap<string, number> {
   const known = TABLES.get(encoding);
   if (known) return known;
@@ -148,7 +145,6 @@ function tableOf(encoding: string): ReadonlyMap<string, number> {
 
 function leadsOf(encoding: string): readonly number[] {
   const all = Array.from({ length: 0xfe - 0x81 + 1 }, (_, at) => 0x81 + at);
-  // These rows repeat characters of other rows.
   if (encoding === "shift_jis") return all.filter((lead) => lead !== 0xed && lead !== 0xee);
   return encoding === "big5" ? [...all.filter((lead) => lead >= 0xa1), ...all.filter((lead) => lead < 0xa1)] : all;
 }

@@ -100,7 +100,6 @@ async function listed(
 
 function factsOf({ id, at, change, conversationId, queryId, iterationId, items }: Checkpoint) {
   const files = items.filter(({ before, after }) => (after ?? before)?.kind !== "dir").map(({ path }) => path);
-  // A change without files has folders.
   const paths = files.length > 0 ? files : items.map(({ path }) => `${path}/`);
   return { id, at, change, conversationId, queryId, iterationId, paths };
 }

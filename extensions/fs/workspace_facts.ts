@@ -11,7 +11,6 @@ const UNTOLD = new Set(["node_modules", "__pycache__"]);
 
 type Read = (name: string) => Promise<string>;
 
-/** The command is "" if the files do not show it. */
 const PROJECTS:
   readonly (readonly [file: string, kind: string, test: (read: Read, has: Has) => Promise<string> | string])[] = [
     ["package.json", "Node", nodeTest],
@@ -63,7 +62,6 @@ export async function workspaceFacts(workspace: string): Promise<string> {
   ].join(" ");
 }
 
-/** The runtime's own call is faster for a small folder. */
 async function entriesOf(folder: string): Promise<FirstEntries> {
   const { size } = await Deno.stat(folder);
   if (size > SMALL_FOLDER) return await firstEntries(folder, { most: MOST_ENTRIES });

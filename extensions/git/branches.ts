@@ -54,7 +54,6 @@ async function isBranch(git: Git, name: string): Promise<boolean> {
   return (await git.run(["show-ref", "--verify", "--quiet", `refs/heads/${name}`])).code === 0;
 }
 
-/** Returns null if the name already means a commit, or if the number of remotes with such a branch is not one. */
 async function remoteBranch(git: Git, name: string): Promise<string | null> {
   if ((await git.run(["rev-parse", "--verify", "--quiet", "--end-of-options", `${name}^{commit}`])).code === 0) {
     return null;

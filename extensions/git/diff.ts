@@ -124,7 +124,6 @@ export class PatchReader {
     };
   }
 
-  /** Call this after the last line. Returns the paths of files that are not UTF-8, each with the guessed encoding. */
   decode(): readonly (readonly [path: string, guess: string])[] {
     return this.#files.flatMap(({ path, texts }) => {
       const guess = texts.decode();
@@ -256,7 +255,6 @@ const HEADERS: readonly (readonly [
   ['+++ "b/', (file, rest) => file.path = nameOf(`"${rest.replace(/\t$/, "")}`)],
 ];
 
-/** If the names differ, the caller finds the names in other lines. */
 function sameName(pair: string): string {
   const half = (pair.length - 1) / 2;
   const second = Number.isInteger(half) ? pair.slice(half + 1) : pair;

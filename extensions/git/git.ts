@@ -24,7 +24,6 @@ const MAX_BYTES = 4 << 20;
 /** The command wall keeps these settings and programs of a repository read-only. */
 const KEPT = ["config", "config.worktree", "commondir", "hooks", "info/attributes", "modules"];
 
-/** Git may change these paths in the shared folder of a worktree, if that folder is outside the workspace. */
 const CHANGED = ["objects", "refs", "logs", "worktrees"];
 
 const SHOWN_CALL = 2_000;
@@ -35,7 +34,6 @@ export interface GitOptions {
   readonly changes?: "repository" | "workspace";
   readonly opens?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** With `take`, the result has only a part of a long output. */
   readonly take?: (chunk: Uint8Array) => void;
 }
 

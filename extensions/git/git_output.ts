@@ -19,7 +19,6 @@ export class RecordReader {
     this.#separator = separator;
   }
 
-  /** The separator applies after the current record, even while `take` receives this record. */
   endWith(separator: number): void {
     this.#separator = separator;
   }
@@ -60,24 +59,19 @@ export interface KeptLine {
   readonly isCut: boolean;
 }
 
-/** The bytes may be only the beginning of a file. Returns null for a binary file. */
 export function fileText(bytes: Uint8Array): { readonly text: string; readonly guess: string | null } | null {
   const decoded = decodeText(bytes);
   return decoded && { text: decoded.text, guess: decoded.isGuess ? decoded.encoding : null };
 }
 
-/** In encodings such as UTF-8 and Shift_JIS, a byte below the digits is a whole character. Returns the bytes up to the
- * last such byte. */
 export function wholeCharacters(bytes: Uint8Array): Uint8Array {
   const last = bytes.findLastIndex((byte) => byte < ZERO);
   return last < 0 ? bytes : bytes.subarray(0, last + 1);
 }
 
-/** The lines of a file that are not UTF-8 determine its encoding together. */
 export class FileLines {
   readonly #raw: { readonly bytes: Uint8Array; readonly set: (line: KeptLine) => void; readonly isCut: boolean }[] = [];
 
-  /** `add` calls `set`, and `decode` may call `set` again with another text. */
   add(line: Uint8Array, set: (line: KeptLine) => void): void {
     set(keptLine(new TextDecoder("utf-8", { ignoreBOM: true }).decode(line)));
     if (!isUtf8(line)) this.#raw.push({ bytes: line.slice(0, MOST_BYTES), set, isCut: line.length > MOST_BYTES });

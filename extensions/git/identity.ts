@@ -16,7 +16,6 @@ interface Identity {
   readonly email: string;
 }
 
-/** Rejects with Error if no author is set. */
 export async function committer(git: Git): Promise<Readonly<Record<string, string>>> {
   const { config, settings, repository: { gitDir } } = git;
   return committerVariables(await identityOf({ config, settings, gitDir }));

@@ -11,12 +11,10 @@ const OWN = ".vis";
 const NONE = "000000", SUBMODULE = "160000";
 
 export type IncomingNames =
-  /** The files are in the commit and not in the index. With `carries`, the call keeps uncommitted changes. */
   | { readonly commit: string; readonly carries?: boolean; readonly paths?: readonly string[] }
   /** The files changed from the first commit to the second. With `sinceFork`, the changes begin at the common
    * ancestor. */
   | { readonly from: string; readonly to: string; readonly sinceFork?: boolean }
-  /** These commits change the files. With `reverted`, the call applies the opposite of the commits. */
   | { readonly each: readonly string[]; readonly reverted?: boolean };
 
 /** Rejects with Error if the changes would lose untracked files, change Vis's folder, or bring a repository. Returns
@@ -170,7 +168,6 @@ const MOST_NAMES = 100_000;
 
 const ANY = /(?:^|\/)(?:head|commondir|objects|refs)(?:\/|$)/i;
 
-/** Rejects with Error if git or Vis would run files of the commit at `place` or read them as settings. */
 export async function refuseObeyed(
   git: Git,
   { commit, place, cannot }: Readonly<Record<"commit" | "place" | "cannot", string>>,
@@ -219,7 +216,6 @@ export async function refusePlanted(
   }
 }
 
-/** Returns whether the folder is a repository in the workspace that the commit does not change. */
 async function isKnown(git: Git, commit: string, folder: string): Promise<boolean> {
   if (!isRepository(await partsOf(join(git.repository.workspace, folder)))) return false;
   const trees = ["HEAD", commit].map((one) => folder === "" ? `${one}^{tree}` : `${one}:${folder}`);
@@ -237,7 +233,6 @@ async function isSubmodule(git: Git, folder: string): Promise<boolean> {
   return stdout.startsWith(SUBMODULE_ENTRY);
 }
 
-/** Returns whether git runs no program in a submodule here. */
 async function runsNothing({ repository }: Git, folder: string): Promise<boolean> {
   const dot = join(folder, ".git"), info = lstatSync(dot, { throwIfNoEntry: false });
   if (info === undefined) return true;

@@ -32,7 +32,6 @@ export interface PickOptions extends SequenceSteps {
 }
 
 interface Sequenced extends GitState {
-  /** The branch had this commit before the operation. */
   readonly was: string;
   readonly why?: string;
   readonly saved?: string;
@@ -267,7 +266,6 @@ async function commitsLeft(git: Git, during: During, cannot: string): Promise<re
   return commits;
 }
 
-/** An abort returns the branch to this commit. Returns null if no file names the commit. */
 async function beginning(git: Git, during: During): Promise<string | null> {
   const paths = {
     merge: [],

@@ -137,7 +137,6 @@ export default defineExtension({
   config: IdentityConfig,
   activate: () => hasGit(),
   prompt: async (env) => {
-    // If the workspace has no repository, `git.init` can make one.
     const dot = `${env.root ?? env.workspace}/.git`;
     if (!isRepository(dot)) return "";
     const on = await headOf(dot, env);
@@ -437,7 +436,6 @@ export function hasGit(programs: readonly string[] = PROGRAMS): boolean {
   return programs.some((path) => existsSync(path));
 }
 
-/** A request waits for at most this time to learn whether the repository has changes. */
 const LOOK_MS = 500;
 /** For a larger index (about 20,000 files), git takes too long. */
 const LOOK_BYTES = 2 << 20;

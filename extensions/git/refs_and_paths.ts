@@ -9,7 +9,6 @@ const ESCAPES: Readonly<Record<string, number>> = { a: 7, b: 8, t: 9, n: 10, v: 
 
 const MAX_REF_CHARS = 1000;
 
-/** With `range`, the name may be a range. Throws TypeError for a name that git could misread. */
 export function checkedRef(ref: string, { range = false }: { readonly range?: boolean } = {}): string {
   const fault = refFault(ref) ?? (!range && ref.includes("..") ? 'it contains "..", as a range does' : null);
   if (fault === null) return ref;
@@ -25,7 +24,6 @@ function refFault(ref: string): string | null {
   return /[\x00-\x1f\x7f]/.test(ref) ? "it contains a control character" : null;
 }
 
-/** Rejects with Error if the repository lacks the ref, or if the ref is no commit. */
 export async function commitHash(git: Git, ref: string, cannot: string): Promise<string> {
   const { code, stdout } = await git.run(["rev-parse", "--verify", "--quiet", "--end-of-options", `${ref}^{commit}`]);
   const hash = stdout.trim().split("\n").at(-1) ?? "";
@@ -120,7 +118,6 @@ export async function missingFile(git: Git, path: string, cannot: string, commit
   return new Error(`${cannot}: there is no file ${path}${where}${nearest(path, known)}`);
 }
 
-/** A name that is not UTF-8 keeps git's quoted form, which other calls accept. */
 export function nameOf(printed: string): string {
   if (!printed.startsWith('"')) return printed;
   const bytes: number[] = [];
@@ -177,7 +174,6 @@ export function inFolder(run: HostFunction, { paths = false } = {}): HostFunctio
   };
 }
 
-/** These keys have names of files relative to the root of the repository, directly or under `path` and `from`. */
 const WITH_NAMES: readonly string[] = ["files", "conflicts", "origins", "lost"];
 
 function fromTop(result: unknown, place: (path: string) => string): unknown {

@@ -5,7 +5,7 @@ import { commonFolderOf, gitFolderOf, isWithin, namesTop } from "@vis/extension"
 export interface Repository {
   readonly workspace: string;
   readonly gitDir: string;
-  /** Folder of the repository that a worktree belongs to. Without a worktree, the folder is `gitDir`. */
+  /** A worktree belongs to the repository in this folder. Without a worktree, the folder is `gitDir`. */
   readonly commonDir: string;
 }
 

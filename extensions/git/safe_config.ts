@@ -125,7 +125,6 @@ export function overridesOf(names: readonly string[]): Readonly<Record<string, s
   };
 }
 
-/** This setting exists only if git reads settings from the environment (2.31 and later). */
 export const MARK = "vis.mark";
 
 /** Subsections of these sections include no file, and name no program that calls of this extension could start. */
@@ -148,7 +147,6 @@ const PLAIN_SECTIONS = new Set([
   "user",
 ]);
 
-/** A bracket in a value counts as well. Returns null if all sections are plain. */
 export function specialSection(text: string): string | null {
   const names = [...text.matchAll(/\[\s*([^\s"\].]*)/g)].map(([, name = ""]) => name);
   return names.find((name) => !PLAIN_SECTIONS.has(name.toLowerCase())) ?? null;

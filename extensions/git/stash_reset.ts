@@ -16,7 +16,6 @@ export interface ResetOptions {
 }
 
 interface Reset extends GitState {
-  /** The branch had this commit before the reset. */
   readonly was: string;
   readonly undone: number;
   readonly lost: readonly string[];
@@ -47,7 +46,6 @@ export async function reset(
       );
     }
   }
-  // The discarded version of a file may be only in the index.
   const discarded = mode === "hard"
     ? changed
     : mode === "mixed"

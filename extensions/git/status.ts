@@ -95,7 +95,6 @@ export async function readStatus(
   return { ...report.head, ...(during ? { during } : {}), ...report.files };
 }
 
-/** Returns "" if git failed or did not end before the signal. */
 export async function uncommittedWords(env: EnvironmentView, signal: AbortSignal): Promise<string> {
   if (!env.spawn) return "";
   try {
@@ -239,7 +238,6 @@ export function stateOutcome({ branch, commit, subject, during, conflicts }: Git
   return { text: during === undefined ? at : `${at}, during a ${during}`, ok: true, unfinished };
 }
 
-/** Throws Error while an operation such as a merge is unfinished. */
 export function refuseDuring({ during, files }: Pick<Status, "during" | "files">, cannot: string): void {
   if (during === undefined) return;
   const conflicts = files.some(({ conflict }) => conflict !== undefined);

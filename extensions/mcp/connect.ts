@@ -37,8 +37,6 @@ const CLOSE_MS = 3_000;
 /** A server with only the older protocol may not respond to the first request. */
 const PROBE_MS = 3_000;
 
-/** After a failed start, Vis waits at most `CLOSE_MS` for the end of the connection. Rejects with LoginError if a login
- * is missing. */
 export async function connect(env: EnvironmentView, options: ConnectOptions): Promise<McpConnection> {
   const { config, login, onToolsChanged, onEnd } = options;
   const client = new Client({ name: "vis", version: "1.0.0" }, {
@@ -117,7 +115,6 @@ const OFFLINE = /EAI_AGAIN|ENOTFOUND|ENETUNREACH|ECONNREFUSED|getaddrinfo|networ
 
 const NOT_FOUND = /ENOENT|no such file|cannot find module|module not found|no module named/i;
 
-/** Returns "" if the error suggests no setting. */
 export function programHint(
   said: string,
   { network, write, cwd }: Pick<StdioConfig, "network" | "write" | "cwd">,

@@ -7,8 +7,6 @@ export function exactText(value: unknown): string {
   return JSON.stringify(value, (_key, one: unknown) => typeof one === "bigint" ? rawJSON(String(one)) : one);
 }
 
-/** A Map becomes an object, a Set a list, a Date ISO text, and a BigInt its digits. Throws TypeError with the path of
- * an unsupported value. */
 export function jsonArguments(args: unknown): Readonly<Record<string, unknown>> {
   return asJson(args, { path: "args", depth: 0 }) as Readonly<Record<string, unknown>>;
 }

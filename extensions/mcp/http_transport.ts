@@ -164,7 +164,6 @@ async function* readableEvents(
       else parser.feed(text);
       if (found.length > 0) yield taken();
     }
-    // The last event may lack the empty line at its end.
     if (isJson) {
       found.push(...[pieces.rest()].filter((data) => data.trim()).map((data) => eventText({ data }, reading)));
     } else parser.feed("\n\n");
@@ -188,7 +187,6 @@ function eventText({ event, id, data }: EventSourceMessage, reading: Reading): s
   return `${id === undefined ? "" : `id: ${id}\n`}${name}${lines.join("")}\n`;
 }
 
-/** Returns undefined for text that is not JSON. Throws JsonTooLarge above a limit. */
 function readIn(text: string, { answers, id }: Reading): unknown {
   try {
     return answers.read(text, id);

@@ -6,7 +6,6 @@ const text = z.string().min(1);
 const server = text.describe("server");
 const args = z.record(z.string(), z.unknown()).describe("args").meta({ tsType: "object" }).optional();
 
-/** The MCP library loads with the first call that needs it. */
 const calls = () => import("./server_functions.ts");
 
 interface Servers {

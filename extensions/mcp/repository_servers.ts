@@ -23,7 +23,6 @@ type Approval = Awaited<ReturnType<NonNullable<EnvironmentView["approve"]>>>;
 
 export interface RepositoryServers {
   readonly path: string;
-  /** The settings of the user do not describe these servers of the file. */
   readonly names: readonly string[];
   readonly servers: ReadonlyMap<string, ServerConfig>;
   readonly faults: ReadonlyMap<string, string>;
@@ -51,7 +50,6 @@ function fileOf({ workspace, root = workspace }: Pick<EnvironmentView, "workspac
   return [workspace, root].map((folder) => `${folder}/${FILE}`).find((path) => existsSync(path)) ?? null;
 }
 
-/** The file of the workspace precedes the file of its repository. Resolves with null if neither exists. */
 export async function repositoryServers({ config, ...place }: Place): Promise<RepositoryServers | null> {
   const path = fileOf(place);
   if (path === null) return null;
@@ -148,7 +146,6 @@ function whyNot(error: unknown): string {
 
 const ANSWERS = new Map<string, { readonly about: string; readonly answer: Promise<Approval> }>();
 
-/** Rejects with `ServerError` if the user refuses the servers or Vis may not use them. */
 export async function askForServers(
   env: EnvironmentView,
   { server, found }: { readonly server: string; readonly found: RepositoryServers },

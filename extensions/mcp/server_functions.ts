@@ -236,7 +236,6 @@ function isRefusal(error: unknown): boolean {
   return status !== null && status >= 300 && status < 500 && status !== REQUEST_TIMEOUT;
 }
 
-/** Rejects if the user refuses, if Vis cannot ask, or if the arguments are too long to show. */
 async function askUser(
   { approve }: EnvironmentView,
   { server, tool, args }: { readonly server: string; readonly tool: string; readonly args: unknown },

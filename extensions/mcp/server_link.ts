@@ -8,8 +8,6 @@ import { abortable, type EnvironmentView, reasonOf } from "@vis/extension";
 export class Links {
   readonly #conversations = new Map<string, Map<string, ServerLink>>();
 
-  /** Rejects with ServerError for an unknown name or an unusable description, and if the user does not allow a server
-   * of the repository. */
   async find(env: EnvironmentView, name: string): Promise<ServerLink> {
     const own = enabledServers(env.config);
     const config = own.get(name);
@@ -59,7 +57,6 @@ export class Links {
 /** After this many ends without a response, Vis does not start the server again for `REST_MS`. */
 const REST_MS = 60_000, MOST_FAILURES = 2;
 
-/** The first use starts the server. The server ends with the conversation. */
 export class ServerLink {
   readonly name: string;
   readonly config: ServerConfig;

@@ -43,7 +43,6 @@ export class ServerMessages {
       .filter((one) => one !== null);
   }
 
-  /** Returns the result as the server sent it. A second call with the same argument returns undefined. */
   whole({ structuredContent }: { readonly structuredContent?: unknown }): unknown {
     const key = Number(fieldsOf(structuredContent)[WHOLE]);
     const result = this.#results.get(key);
@@ -124,7 +123,6 @@ function fieldsOf(value: unknown): Fields {
   return typeof value === "object" && value !== null ? value as Fields : {};
 }
 
-/** A part of an unknown type, or with invalid base64, stays as the server sent it. */
 type ToolResultPart =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "image" | "audio"; readonly mimeType: string; readonly bytes: Uint8Array }
@@ -153,7 +151,6 @@ export function toolData(result: unknown): unknown {
   return data === undefined || isEmpty && text !== "" ? parsed(text) : data;
 }
 
-/** Some servers send data next to the keys of the protocol, or instead of the whole result. */
 function ownData(result: unknown, rest: Fields): unknown {
   if (typeof result === "string") return parsed(result);
   if (typeof result !== "object" || result === null || Array.isArray(result)) return result ?? null;
@@ -240,5 +237,4 @@ function fields(value: unknown): Fields {
   return typeof value === "object" && value !== null ? value as Fields : {};
 }
 
-/** The limits apply to one message of a server, and to a result text that Vis parses as JSON. */
 const MESSAGE_LIMITS = { values: 400_000, depth: 500 };

@@ -81,7 +81,6 @@ export function redacted(text: string, secrets: readonly string[]): string {
   return secrets.reduce((shown, secret) => shown.replaceAll(secret, "[secret]"), text);
 }
 
-/** Throws `ServerError` for a variable that the environment lacks, and for a key that the user has not saved. */
 export function checkVariables(name: string, config: ServerConfig): void {
   for (const [key, value] of Object.entries("url" in config ? config.headers : config.env)) {
     const [missing, auth, secret] = /\$\{(auth:)?([^{}]*)\}/.exec(value.replaceAll(WORKSPACE, "")) ?? [];

@@ -104,7 +104,7 @@ export class StdioTransport implements Transport {
     this.#lines.asked();
     this.#messages = 0;
     this.#answers.sent(message);
-    // A server may not read its input, so this does not await the write. The time limit of the request ends the wait.
+    // A server may not read its input, so this does not await the write.
     this.#input.write(new TextEncoder().encode(serializeMessage(message))).catch(() => {});
     await Promise.resolve();
   }
@@ -184,12 +184,10 @@ export class LineSplitter {
     this.#maxUnasked = maxUnasked;
   }
 
-  /** The caller calls `asked` when it has sent a request, because the next line may be the response. */
   asked(): void {
     this.#unasked = 0;
   }
 
-  /** Throws RangeError above a limit. */
   push(bytes: Uint8Array<ArrayBuffer>): readonly string[] {
     this.#unasked += bytes.length;
     if (this.#unasked > this.#maxUnasked) {

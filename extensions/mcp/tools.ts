@@ -18,7 +18,6 @@ function toolSignature(call: string, tool: McpTool): string {
   return `${call}(${argumentText(tool)}): Promise<${resultType(tool)}>`;
 }
 
-/** A query without the alias of the server calls the tool through `mcp.call`. */
 export function toolUsage(
   tool: McpTool,
   { server, bound }: { readonly server: string; readonly bound: boolean },
@@ -167,7 +166,6 @@ const UNUSABLE = ["then", "constructor", "prototype", "__proto__", "toJSON"];
 function symbolNames(names: readonly string[]): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   const counts = new Map<string, number>();
-  // A valid name stays, even if other names would become the same name.
   const taken = new Set(names.filter((name) => identifier(name) === name));
   for (const name of names) {
     if (found.has(name)) continue;
@@ -248,10 +246,8 @@ function lineOf(alias: string, tool: McpTool): string {
 
 const MOST_SYMBOLS = 300;
 
-/** Entries of removed servers may stay, because there are few. */
 const GLOBAL = { scope: "global" } as const;
 
-/** An alias needs its functions before the server starts. Failures of the store have no effect. */
 export class ToolCache {
   readonly #env: Pick<EnvironmentView, "store" | "workspace">;
 
@@ -270,7 +266,6 @@ export class ToolCache {
     { config, tools }: { readonly config: ServerConfig; readonly tools: readonly McpTool[] },
   ): Promise<void> {
     const kept = JSON.parse(JSON.stringify(tools.slice(0, MOST_SYMBOLS).map(({ symbol: _, ...tool }) => tool)));
-    // After a failed write, the next conversation may begin without the alias.
     await this.#env.store?.put(this.#keyOf(name, config), kept, GLOBAL).catch(() => {});
   }
 

@@ -5,7 +5,6 @@ const MAX_NOTE_CHARS = 1_000;
 
 const text = z.string().min(1).max(MAX_NOTE_CHARS);
 
-/** Every model call contains the shown notes. */
 const MAX_SHOWN_CHARS = 2_000;
 
 export default defineExtension({
@@ -97,7 +96,6 @@ function section(scope: string, notes: readonly Note[]): readonly string[] {
   if (notes.length === 0) return [];
   let length = 0;
   const lines = notes.map(({ id, text }) => `- [${id}] ${text}`).reverse()
-    // The prompt shows the newest note even if this note is longer than the limit.
     .filter((line, at) => (length += line.length + 1) <= MAX_SHOWN_CHARS / 2 || at === 0).reverse();
   const more = notes.length > lines.length ? ` (the newest ${lines.length} of ${notes.length}; memo.list())` : "";
   return [`${scope}${more}:`, ...lines];
@@ -127,7 +125,6 @@ export async function readNotes(place: NotePlace, scope: NoteScope): Promise<rea
   return notes.sort((a, b) => a.at < b.at ? -1 : a.at > b.at ? 1 : 0);
 }
 
-/** If the scope has a note with this text, returns that note. */
 export async function addNote(
   place: NotePlace,
   { text, scope }: { readonly text: string; readonly scope: NoteScope },
@@ -191,7 +188,6 @@ interface Place {
   readonly store: OwnStore;
 }
 
-/** The mark means that the database has the notes of an earlier version's file. */
 const TAKEN = "taken over";
 
 /** An earlier version kept notes in files, and its lock keeps other processes from changing notes during the import.

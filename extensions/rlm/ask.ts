@@ -14,7 +14,6 @@ export async function askOne(env: EnvironmentView, prompt: string, options: AskA
   return await env.ask(prompt, options);
 }
 
-/** The answers have the order of the prompts. Rejects only if the query is cancelled. */
 export async function askAll(
   env: EnvironmentView,
   prompts: readonly string[],
@@ -51,7 +50,6 @@ export async function runOne(env: EnvironmentView, task: string, options: ChildR
   throw new Error(`Cannot use the sub-query: it ended without an answer (${reason})${last}`);
 }
 
-/** The answers have the order of the tasks. `options` are the defaults of each task. */
 export async function runAll(
   env: EnvironmentView,
   tasks: readonly Task[],

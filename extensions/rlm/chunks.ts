@@ -67,7 +67,6 @@ export interface ChunkOptions {
   readonly overlap?: number;
 }
 
-/** A surrogate pair stays whole. Without overlap, the joined chunks are the text. */
 export function chunk(text: string, { size = SIZE, overlap = 0 }: ChunkOptions = {}): string[] {
   if (overlap > size / 2) {
     throw new RangeError(`Cannot cut the text: the overlap is ${overlap}; the limit is half of the size, ${size / 2}`);
@@ -82,7 +81,6 @@ export function chunk(text: string, { size = SIZE, overlap = 0 }: ChunkOptions =
   return pieces;
 }
 
-/** Prefers the end of a line, or else of a word, in the last quarter. */
 function cut(text: string, { from, to }: { readonly from: number; readonly to: number }): number {
   const least = to - Math.floor((to - from) / 4);
   for (const mark of ["\n", " "]) {

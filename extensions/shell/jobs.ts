@@ -22,8 +22,7 @@ export interface StartOptions extends Omit<CommandOptions, "stdin"> {
 const WAIT_MS = 1_000;
 const TIMEOUT_MS = 3_600_000;
 
-/** The command runs beyond the call, which returns its first output. Rejects like `run`, and with Error above
- * `MOST_RUNNING` running commands. */
+/** The command runs beyond the call. Rejects like `run`, and with Error above `MOST_RUNNING` running commands. */
 export async function start(
   env: EnvironmentView,
   command: ShellCommand,
@@ -70,7 +69,6 @@ export async function writeJob(
   return await readJob(env, id, { waitMs, ...options });
 }
 
-/** Returns the output since the last read. */
 export async function readJob(
   env: EnvironmentView,
   id: string,
@@ -326,12 +324,10 @@ export class Job {
     return this.#ended === null && this.#failed === null;
   }
 
-  /** Returns whether no program ran, or Vis ended the program with the conversation. */
   get failed(): boolean {
     return this.#failed !== null;
   }
 
-  /** Rejects with the reason if no program ran. */
   async read(
     { waitMs = 0, until, maxBytes = DEFAULT_BYTES }: ReadOutputOptions,
     signal?: AbortSignal,
@@ -345,7 +341,6 @@ export class Job {
     return this.#report(maxBytes);
   }
 
-  /** Throws Error if the command cannot read the text. */
   write(text: string, { end }: { readonly end: boolean }): void {
     const reason = this.#ended !== null
       ? `it has ended with code ${this.#ended.code}`
@@ -440,7 +435,6 @@ export class OutputRing {
     const size = this.#bytes.length;
     let begin = Math.max(place, this.#total - size, 0);
     let end = Math.min(this.#total, begin + maxBytes);
-    // The position must not be inside a character, whose continuation bytes are 10xxxxxx.
     if (begin > place) { while (begin < end && this.#isContinuation(begin)) begin++; }
     if (end < this.#total || !whole) end = this.#characterEnd(begin, end);
     const bytes = new Uint8Array(end - begin);
@@ -456,7 +450,6 @@ export class OutputRing {
     return (this.#at(place) & 0xc0) === 0x80;
   }
 
-  /** The end moves before an incomplete character. Text that is not UTF-8 may end anywhere. */
   #characterEnd(begin: number, end: number): number {
     for (let lead = end - 1; lead >= begin && lead > end - 4; lead--) {
       if (this.#isContinuation(lead)) continue;

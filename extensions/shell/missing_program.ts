@@ -6,7 +6,6 @@ const MISSING =
   /(?:^|[\s:])([\w.+-]{1,60}): (?:command )?not found\b(?!: \w)|command not found: ([\w.+-]{1,60})|env: [‘'"]?([\w.+-]{1,60})[’'"]?: No such file/m;
 const FOLDERS = [".venv/bin", "venv/bin", "env/bin", "node_modules/.bin", "vendor/bin", "bin"];
 const SYSTEM = ["/usr/local/bin", "/usr/bin", "/bin", "/opt/homebrew/bin"];
-/** The best replacement is first, with the command that starts it. */
 const OTHERS: Readonly<Record<string, readonly (readonly [program: string, command: string])[]>> = {
   python: [["python3", "python3"]],
   python3: [["python", "python"]],
@@ -22,7 +21,6 @@ const OTHERS: Readonly<Record<string, readonly (readonly [program: string, comma
 /** Python can run these tools as modules. If such a tool is missing, its module is probably missing. */
 const NEEDS_MODULE = new Set(["pytest", "pip", "pip3"]);
 
-/** Returns null if the output names no missing program, or if Vis finds no replacement. */
 export async function missingProgramHint(
   { workspace }: Pick<EnvironmentView, "workspace">,
   output: string,

@@ -8,7 +8,6 @@ interface Part {
   readonly command: string;
 }
 
-/** Such a line may end with 0 although a part of the line failed. */
 const HIDES = /(?<!\|)\|(?!\|)|[;\n]\s*\S/;
 /** Ordinary lines do not use this descriptor. */
 const REPORTS = 87;
@@ -27,7 +26,6 @@ export class PartCodes {
   readonly #failed: Part[] = [];
   #last: readonly number[] = [];
 
-  /** Returns null if the exit code of the line is sufficient. */
   static of(line: string): PartCodes | null {
     return HIDES.test(line) ? new PartCodes(line) : null;
   }
@@ -58,7 +56,6 @@ export class PartCodes {
     else if (kind === "failed" && this.#failed.length < MOST_PARTS) this.#failed.push({ codes: numbers, command });
   }
 
-  /** Returns null unless the line ended with 0 and hides a failure. */
   hiddenBy({ code, timedOut, stderr: printed }: Ended): readonly number[] | null {
     if (code !== 0 || timedOut) return null;
     // Bash reports the failure that ends a line twice, and `exit 0` reports the failure before it.

@@ -101,7 +101,6 @@ const OFFLINE = { npm_config_fetch_retries: "0", PIP_RETRIES: "0", CARGO_NET_RET
 
 export type ShellCommand = string | readonly string[];
 
-/** Vis may ask the user about `network`, `secrets` and `write`. */
 export interface CommandOptions extends Pick<SpawnOptions, "timeoutMs" | "cwd" | "env" | "network" | "write"> {
   readonly stdin?: string;
   readonly secrets?: readonly string[];
@@ -120,7 +119,6 @@ interface Allowed {
   readonly all: boolean;
 }
 
-/** Rejects if a rule or the user refuses the command, or if commands cannot run. */
 export async function allowed(
   env: EnvironmentView,
   command: ShellCommand,
@@ -156,7 +154,6 @@ export async function allowed(
     // A user who approves a command must see the original line, so Vis does not trace the line.
     const isTraced = typeof command === "string" && basename(SHELL) === "bash" && unwalled?.mode !== "ask";
     const parts = isTraced ? PartCodes.of(command) : null;
-    // `loopback` lets the commands of a conversation reach each other's servers.
     const ended = await spawn(parts ? [SHELL, "-c", parts.traced] : argv, {
       ...{ ...options, ...more, ...variables, loopback: env.onlyReads ? null : env.conversationId },
       ...parts ? { asides: parts.asides } : {},
@@ -187,8 +184,6 @@ export function refuseBackground({ onlyReads = false }: Pick<EnvironmentView, "o
   );
 }
 
-/** Rejects with Error if the command wall is incomplete, or if the command asks for the network or for paths to
- * change. */
 async function refuseInPlan(
   { programWalls }: EnvironmentView,
   { network = false, write = [] }: Pick<CommandOptions, "network" | "write">,
@@ -391,7 +386,6 @@ function partsOf(command: string | readonly string[]): readonly string[] {
 
 const trimmed = (text: string): string => text.trim().replace(/\s+/g, " ");
 
-/** A blank and a star at the end of a pattern match the end of the text. */
 function matches(pattern: string, text: string): boolean {
   const plain = trimmed(pattern);
   return matchesWildcard(plain, text) || plain.endsWith(" *") && matchesWildcard(plain.slice(0, -2), text);
@@ -401,14 +395,12 @@ const shown = (text: string): string => JSON.stringify(shorten(text, 200));
 
 export interface CommandEnd {
   readonly code: number | null;
-  /** The key exists if the command's own code hides that a part failed. */
   readonly codes?: readonly number[];
   readonly signal: string | null;
   readonly timedOut: boolean;
   readonly stdout: string;
   readonly stderr: string;
   readonly hint?: string;
-  /** The variable with this name keeps a long output of a failed command, up to `MAX_KEPT` characters. */
   readonly whole?: string;
 }
 
@@ -417,7 +409,6 @@ interface Tests {
   readonly failed: number | null;
 }
 
-/** Totals come last, so Vis searches the end of the output of an unknown runner. */
 const TAIL_CHARS = 4_000;
 
 /** These lines would hide why a command failed. An output may be one line, so the repetitions in the pattern have

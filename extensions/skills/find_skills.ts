@@ -47,7 +47,6 @@ export async function findSkills(
   return { skills, cut: lists.flatMap(({ cut }) => cut), faults: lists.flatMap(({ faults }) => faults) };
 }
 
-/** A link of a skill must not lead out of the folder `within`. */
 async function skillsIn(
   root: string,
   { within, secrets }: { readonly within?: string; readonly secrets: readonly string[] | undefined },
@@ -80,7 +79,6 @@ async function skillsIn(
 
 const UNREADABLE = "its SKILL.md is binary or unreadable, leads out of its folder, or may hold keys";
 
-/** Returns a fault for a text without name and description between its first two lines `---`. */
 function skillOf(text: string, { name, folder }: { readonly name: string; readonly folder: string }): Skill | string {
   const [, head] = /^---\r?\n([\s\S]*?)\r?\n---/.exec(text) ?? [];
   if (head === undefined) {

@@ -2,7 +2,6 @@ import { dirname, join, relative, resolve } from "node:path";
 import { readProjectFile } from "./find_skills.ts";
 
 const FILES = ["AGENTS.md", "CLAUDE.md"];
-/** Every model call contains the texts. */
 const MAX_FILE_CHARS = 6_000, MAX_CHARS = 24_000;
 const MAX_FOLDERS = 20;
 const MAX_IMPORTS = 20;
@@ -61,7 +60,6 @@ function noteOf({ text, cut }: Text, name: string): string {
   return `${title}:\n${text}${cut ? `\n[cut here${name === "" ? "" : `; the rest is in ${name}`}]` : ""}`;
 }
 
-/** Resolves with null if the file is unreadable. An import outside the folder `within` has no effect. */
 async function readWithImports(
   within: string,
   { path, secrets }: { readonly path: string; readonly secrets: readonly string[] | undefined },

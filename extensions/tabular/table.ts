@@ -47,7 +47,6 @@ export function csv(rows: Rows, { separator = "," }: { readonly separator?: stri
   }).join("");
 }
 
-/** The first of several lists is the header. Columns of numbers are aligned to the right. */
 export function markdown(rows: Rows, columns?: readonly string[]): string {
   const [head = [], ...body] = listed(rows, columns);
   const line = (fields: readonly unknown[]): string => `| ${fields.map(cell).join(" | ")} |`;
@@ -55,7 +54,6 @@ export function markdown(rows: Rows, columns?: readonly string[]): string {
   return [line(head), `| ${marks.join(" | ")} |`, ...body.map(line)].join("\n");
 }
 
-/** The form is 1,234.50. By default, the text has up to 3 digits after the point. */
 export function number(value: number | bigint, digits?: number): string {
   const [minimumFractionDigits, maximumFractionDigits] = digits === undefined ? [0, 3] : [digits, digits];
   return new Intl.NumberFormat("en-US", { minimumFractionDigits, maximumFractionDigits }).format(value);

@@ -29,8 +29,6 @@ export interface Fetched extends Body {
 const MOST_REDIRECTS = 5, MAX_URL = 8_000;
 const REDIRECTS = [301, 302, 303, 307, 308];
 
-/** Throws Error for an invalid address, for a protocol other than http and https, and for an address with a name or
- * password. */
 export function parseUrl(text: string, base?: URL): URL {
   if (text.length > MAX_URL) throw new Error(`The address has ${text.length} characters; the limit is ${MAX_URL}`);
   if (!URL.canParse(text, base)) throw new Error("The address is not a URL such as https://host/path");
@@ -156,7 +154,6 @@ function parseRedirect(location: string, from: URL): URL {
   }
 }
 
-/** The characters of a header are its bytes. Some servers write addresses as UTF-8. */
 function asUtf8(header: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(Uint8Array.from(header, (char) => char.charCodeAt(0)));

@@ -13,7 +13,6 @@ export interface HttpRequest {
 export interface HttpAnswer {
   readonly status: number;
   readonly headers: ReadonlyMap<string, string>;
-  /** The stream is still compressed. Reading throws if the body ends early. */
   readonly body: AsyncGenerator<Uint8Array<ArrayBuffer>>;
 }
 
@@ -157,7 +156,6 @@ class ByteReader {
     this.#source = source;
   }
 
-  /** Rejects with RangeError for a line over `most` bytes, and with Error if the input ends first. */
   async line(most: number): Promise<string> {
     let line: Uint8Array = new Uint8Array();
     for (;;) {

@@ -108,7 +108,6 @@ function isRefusal(error: unknown): boolean {
   return error instanceof Error && !(error instanceof Deno.errors.InvalidData) && !/certificate/i.test(error.message);
 }
 
-/** A URL has brackets around an IPv6 address, and a DNS name has none. */
 const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, "$1");
 const isAddress = (host: string): boolean => /^[\d.]+$/.test(host) || host.includes(":");
 
@@ -169,7 +168,6 @@ const PRIVATE_4: readonly string[] = [
   "203.0.113.0/24",
 ];
 
-/** An unreadable address is `never`. */
 export function addressClass(address: string): AddressClass {
   const four = parse4(address);
   if (four !== null) return class4(four);
@@ -228,7 +226,6 @@ function parse6(text: string): readonly number[] | null {
   return groups.every((group) => /^[\da-f]{1,4}$/i.test(group)) ? groups.map((group) => parseInt(group, 16)) : null;
 }
 
-/** Tests replace this network access. */
 export interface Outside {
   resolve(host: string): Promise<readonly string[]>;
   connect(address: string, port: number): Promise<Deno.TcpConn>;

@@ -52,7 +52,6 @@ class MarkdownWriter implements PageHandler {
   #base: URL;
   readonly #maxChars: number;
   readonly #stack: Element[] = [];
-  /** The number of open elements by name avoids a search of the stack for a name that it does not contain. */
   readonly #open = new Map<string, number>();
   readonly #blocks: TextBlock[] = [];
   readonly #links = new Map<string, string>();
@@ -250,14 +249,12 @@ class MarkdownWriter implements PageHandler {
     }
   }
 
-  /** The first base address counts. */
   #setBase(href: string | undefined): void {
     if (href === undefined || this.#hasBase || !URL.canParse(href, this.#base)) return;
     this.#base = new URL(href, this.#base);
     this.#hasBase = true;
   }
 
-  /** Returns null for links that lead to no other page (scripts, mail, data, anchors), and for very long links. */
   #resolved(href: string | undefined): string | null {
     const target = href?.trim() ?? "";
     if (target === "" || target.startsWith("#") || !URL.canParse(target, this.#base)) return null;
@@ -265,7 +262,6 @@ class MarkdownWriter implements PageHandler {
     return /^https?:$/.test(url.protocol) && url.href.length <= 2_000 ? url.href : null;
   }
 
-  /** A cell has no paragraphs, so it gets a blank. */
   #break(): void {
     if (this.#pre) return;
     if (this.#table) this.#inline.add(" ");
@@ -279,7 +275,6 @@ class MarkdownWriter implements PageHandler {
     if (text !== "") this.#block(`${prefix}${prefix === "" ? text : text.replace(/\n/g, " ")}`);
   }
 
-  /** A paragraph that ends inside emphasis or a link ends these marks. Returns a link that has no text yet. */
   #endMarks(): Element | null {
     let link: Element | null = null;
     for (let at = this.#stack.length - 1; at >= 0; at--) {
@@ -458,7 +453,6 @@ class TableText {
     this.#fill();
   }
 
-  /** A cell that takes several rows has its text in these rows. */
   cell(text: string, attributes: ReadonlyMap<string, string>): void {
     if (this.#rows.length === 0) this.row();
     const row = this.#rows.at(-1);

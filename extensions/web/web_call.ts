@@ -120,7 +120,6 @@ function typeOf(body: unknown, headers: WebCallOptions["headers"] = {}): Record<
 
 const MAX_CHARS = 400_000, PAGE_BYTES = 4 << 20;
 
-/** A text ends after `MAX_CHARS` characters. */
 export async function readablePage(
   env: EnvironmentView,
   address: string,

@@ -38,7 +38,6 @@ export interface OpenRequest extends ConfigFlags {
   /** With the locked profile, Vis requires every wall, and allows no commands, no project settings and only listed
    * extensions. With `writable`, extensions may write into the workspace. */
   readonly locked?: { readonly writable: boolean } | undefined;
-  /** The settings of the user precede a server of the same name. */
   readonly mcpServers?: Readonly<Record<string, object>> | undefined;
   /** If true, the caller closes the session after the request, so programs of the request end with the request. */
   readonly oneRequest?: boolean;
@@ -47,7 +46,6 @@ export interface OpenRequest extends ConfigFlags {
   /** A session for browsing calls no model, so it needs no provider. */
   readonly browse?: boolean;
   readonly playback?: Playback;
-  /** Extensions see this folder instead of Vis's own folder. */
   readonly extensionHome?: string | null | undefined;
 }
 
@@ -79,7 +77,6 @@ export interface ServeRequest extends ServiceRequest {
 /** The caller of `serve` closes the server. */
 export interface RunningServer {
   readonly url: string;
-  /** The token is null if the server uses a list of tokens. */
   readonly token: string | null;
   readonly tokenFrom: string;
   readonly provider: string;
@@ -115,11 +112,9 @@ export interface RunningBot {
 
 export interface SpeakRequest extends OpenRequest {
   readonly protocol: "mcp" | "acp";
-  /** Receives the reason if the first MCP session does not open. */
   readonly onNote: (text: string) => void;
 }
 
-/** Without `continue` and `conversation`, the screen starts a new conversation. */
 export interface ScreenRequest extends OpenRequest {
   readonly continue?: boolean | undefined;
   readonly conversation?: string | undefined;
@@ -127,7 +122,6 @@ export interface ScreenRequest extends OpenRequest {
 }
 
 export interface Peer {
-  /** Resolves when the client has closed its end. */
   readonly ended: Promise<void>;
   close(): Promise<void>;
 }
@@ -145,7 +139,6 @@ export interface ProviderAdmin {
   refreshModels(signal: AbortSignal): Promise<RefreshReport>;
   keys(): Promise<readonly KeyReport[]>;
   loginNames(): readonly string[];
-  /** Servers on this machine come first. */
   loginChoices(): Promise<readonly LoginChoice[]>;
   /** Sends the key to its service. Resolves with null if the provider has no model for the trial. Rejects with
    * `UsageError` for an invalid key. */
@@ -154,7 +147,6 @@ export interface ProviderAdmin {
   keyPage(provider: string): string;
   tryServer(server: Pick<NewServer, "baseUrl" | "key">, signal: AbortSignal): Promise<ServerTrial>;
   addServer(server: NewServer): Promise<string>;
-  /** Resolves with the path of the file that contains the key. Rejects with `UsageError` for an invalid key. */
   saveKey(provider: string, key: string): Promise<string>;
   /** Resolves after the user has entered the code. Rejects with `ProviderError` and `Cancelled`. */
   deviceLogin(provider: string, options: {
@@ -177,9 +169,7 @@ export interface ConfigAdmin {
   /** Returns the settings key for offers of clients, such as `mcpServers`, or null if no extension accepts such
    * offers. */
   offered(kind: string): string | null;
-  /** Checks settings of the form KEY=VALUE for one run, and writes no file. */
   layer(given: readonly string[]): Promise<ConfigLayer>;
-  /** With `write: false`, checks the change and does not write the file. */
   set(
     key: string,
     change: { readonly words: readonly string[]; readonly project: boolean; readonly write?: boolean },
@@ -187,7 +177,6 @@ export interface ConfigAdmin {
   unset(key: string, options: { readonly project: boolean }): Promise<SettingChange>;
   /** Resolves with null if the project has no settings file. Rejects with `ConfigError` if the file is unusable. */
   trustable(): Promise<ConfigTrustFacts | null>;
-  /** Rejects with `UsageError` if the file has changed since `trustable`. */
   trust(facts: ConfigTrustFacts): Promise<void>;
   distrust(path: string): Promise<boolean>;
 }
@@ -196,17 +185,13 @@ export interface Services {
   readonly version: VersionFacts;
   /** Rejects with `ConfigError`, `UsageError` (for an invalid folder) or `StoreError`. */
   open(request: OpenRequest): Promise<Session>;
-  /** Rejects with `UsageError` if the workspace is invalid or Vis cannot copy the workspace, and with `Cancelled`. */
   replayPlace(request: ReplayRequest): Promise<ReplayPlace>;
-  /** Rejects like `open`, and with `ConfigError` if the address or the token is unusable. */
   serve(request: ServeRequest): Promise<RunningServer>;
   /** Opens an address in the browser of the user, without showing its fragment to other users. */
   openBrowser(address: string): Promise<OpenedBrowser>;
   checkServer(request: ServeRequest): Promise<{ readonly url: string; readonly problem: string }>;
   speak(request: SpeakRequest): Promise<Peer>;
-  /** Resolves with the exit code when the user quits. Rejects like `open`. */
   screen(request: ScreenRequest): Promise<number>;
-  /** Rejects like `open`, and with `ConfigError` if Telegram refuses the token. */
   telegram(request: TelegramRequest): Promise<RunningBot>;
   /** Resolves with the text of the user's prompt or the extension's request of this name, or with null. */
   prompt(name: string, request: OpenRequest): Promise<string | null>;
@@ -217,7 +202,6 @@ export interface Services {
   doctorReport(request: OpenRequest & { readonly signal?: AbortSignal | undefined }): Promise<string>;
   providerAdmin(request: OpenRequest): Promise<ProviderAdmin>;
   extensionAdmin(request: OpenRequest): Promise<ExtensionAdmin>;
-  /** Rejects with `UsageError` if the workspace is unusable. */
   approvalAdmin(request: OpenRequest): Promise<ApprovalAdmin>;
   /** Reads no settings file until the caller calls a method. Rejects with `UsageError` if the workspace is unusable. */
   configAdmin(request: OpenRequest): Promise<ConfigAdmin>;
@@ -245,7 +229,6 @@ export interface Io {
   /** Rejects with `UsageError` without a terminal, and with `Cancelled` on Ctrl-C and Ctrl-D. With `typedNow`, ignores
    * lines that the user typed before the prompt. */
   askLine(question: string, options?: { readonly typedNow?: boolean }): Promise<string>;
-  /** Rejects with `UsageError` without a terminal, and with `Cancelled` on Ctrl-C. */
   askSecret(question: string): Promise<string>;
   /** Calls `run` on Ctrl-C, SIGTERM, SIGHUP and when stdout loses its reader, until the caller calls the returned
    * function. A second signal other than SIGHUP ends the process. Throws `ConfigError` if a limit of the process is

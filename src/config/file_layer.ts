@@ -10,7 +10,6 @@ import { keysAt } from "./setting_list.ts";
 /** A file with a setting of an earlier version still loads. */
 const RETIRED = ["title", "autoForget"];
 
-/** Rejects with `SettingError` for an invalid value and for a key that a project must not set. */
 export async function fileLayer(
   layer: "user" | "project",
   file: ConfigFile | ProjectFile,

@@ -98,7 +98,6 @@ export class SettingsSections {
     );
   }
 
-  /** The longest known namespace is one segment. */
   path(key: string): readonly string[] {
     const [own] = this.all.filter(({ namespace }) => isAtOrBelow(key, `${PLACE}.${namespace}`))
       .toSorted((a, b) => b.namespace.length - a.namespace.length);

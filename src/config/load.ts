@@ -25,14 +25,12 @@ export interface ConfigFlags {
 export interface LoadedConfig {
   readonly config: Config;
   readonly layers: readonly ConfigLayer[];
-  /** Without a settings file, Vis reads no section. */
   readonly sections: SettingsSections;
   readonly apiKey: string | null;
   /** Returns the value of a variable, which may be a key. Returns null if the variable is empty or not set. */
   readonly variable: (name: string) => string | null;
 }
 
-/** Rejects with `ConfigError`, which names the key and the layer. */
 export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> {
   const { env, flags, sections = new SettingsSections() } = sources;
   const variable = (name: string): string | null => nonEmpty(env[name]) ?? null;

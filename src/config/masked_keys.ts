@@ -2,14 +2,12 @@ const MASK = "••••";
 /** Matches keys of known services: a prefix and a long run of letters and digits, which names of models lack. */
 const KEY = /^(?:sk|rk|pk|gsk|hf|xai|nvapi|glpat|xox[abp]|gh[oprsu]|github_pat)[-_](?=.*[A-Za-z0-9]{16})[\w-]+$/;
 const CLOUD_KEY = /^(?:AKIA[0-9A-Z]{16}|AIza[\w-]{30,})$/;
-/** Matches login headers and tokens of web logins. */
 const LOGIN = /^(?:(?:Bearer|Basic)\s+\S{8,}|eyJ[\w-]+\.[\w-]+\.[\w-]*)$/i;
 const SECRET_NAME = /(?:(?<!public)key|token|secret|password|passwd|authorization|cookie|credentials?)$/i;
 
 /** Matches a reference such as `${auth:github}`. In headers, a word such as `Bearer` may precede the reference. */
 const REFERENCE = /(?:\b(?:Bearer|Basic|token)\s+)?\$\{[^{}]+\}/gi;
 
-/** Returns whether a setting has a secret. A reference to a secret is no secret. */
 export function isSecret(name: string, value: unknown): boolean {
   if (typeof value === "string") {
     const literal = value.replace(REFERENCE, "").trim();

@@ -97,7 +97,6 @@ interface LogQueueOptions {
   /** The queue ignores a rejection. */
   readonly write: (entries: readonly LogEntry[]) => Promise<void>;
   readonly limit?: number;
-  /** The first entry of a batch waits this many milliseconds for more entries. */
   readonly delayMs?: number;
   readonly now?: () => number;
 }

@@ -82,7 +82,6 @@ function named(language: RegExp, names: string): readonly (readonly [string, Reg
   return names.split(" ").map((name) => [name, language]);
 }
 
-/** The joined spans are the same text. `language` is the name after a fence. */
 export function codeSpans(code: string, language: string): readonly CodeSpan[] {
   const name = language.toLowerCase();
   if (name === "diff" || name === "patch") return diffSpans(code);

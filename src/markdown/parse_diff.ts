@@ -24,7 +24,6 @@ const PLACE = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/;
 const GIT_HEAD =
   /^(?:diff |index |Index:|={9}|(?:new|deleted) file mode |(?:old|new) mode |similarity |dissimilarity )/;
 
-/** Lines that belong to no change become notes. */
 export function parseDiff(diff: string): readonly DiffFile[] {
   const files: FileReader[] = [];
   let current: FileReader | null = null;
@@ -164,10 +163,8 @@ function textOf({ spans }: ChangedLine): string {
 
 const WORDS = /[\p{L}\p{N}_$]+|\s+|[^]/gu;
 const MOST_WORDS = 300;
-/** If two versions of a line share less than this part of the shorter version, no word gets a mark. */
 const LEAST_SHARED = 0.4;
 
-/** Returns null if the lines have too many words or too little in common. */
 function wordChanges(
   before: string,
   after: string,

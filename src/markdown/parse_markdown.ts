@@ -125,7 +125,6 @@ function sideOf(style: string): MarkdownTable["sides"][number] {
 
 type Clean = (text: string) => string;
 
-/** Deeper styles have no effect, but their text stays. */
 const MAX_DEPTH = 20;
 const LINK = /^(?:https?:\/\/|mailto:)/i;
 const STYLES = { em: "emphasis", strong: "strong", s: "strikethrough", link: "link" } as const;

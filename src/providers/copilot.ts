@@ -328,7 +328,6 @@ export interface CopilotEndpoints {
   readonly deviceCode: string;
   readonly accessToken: string;
   readonly exchange: string;
-  /** This address applies if the token names no address. */
   readonly api: string;
 }
 

@@ -24,7 +24,6 @@ export class Credentials {
   readonly #path: string | null;
   #read: Promise<Stored> | null = null;
 
-  /** `path` is null if the machine has no home folder. */
   constructor(path: string | null) {
     this.#path = path;
   }
@@ -47,7 +46,6 @@ export class Credentials {
     await this.#change((stored) => ({ ...stored, [provider]: credential }));
   }
 
-  /** Returns false if the file had no key of this name. */
   async remove(provider: string): Promise<boolean> {
     if (await this.get(provider) === null) return false;
     await this.#change((stored) => Object.fromEntries(Object.entries(stored).filter(([name]) => name !== provider)));

@@ -53,7 +53,6 @@ function requestText(messages: ModelRequest["messages"]): string {
   }).join("\n");
 }
 
-/** Returns the number of the request, which is larger than the numbers in the folder. */
 async function writeRequest(folder: string, text: string): Promise<string> {
   const draft = await Deno.makeTempFile({ dir: folder, prefix: ".request-" });
   try {

@@ -47,10 +47,8 @@ export interface Capabilities {
   /** If true, messages must alternate between user and assistant, or the model has no system role. */
   readonly alternatingRoles: boolean;
   readonly images: boolean;
-  /** Null means that the size is unknown. */
   readonly contextTokens: number | null;
   readonly replyTokens?: number | null;
-  /** Null means that the price is unknown. */
   readonly price: Price | null;
 }
 

@@ -219,7 +219,6 @@ export function isTemporary(name: string): boolean {
   return /^\.vis-[\da-f-]{36}\.tmp$/.test(name);
 }
 
-/** A rename must stay within one file system, so the temporary file is in the same folder. */
 function temporaryOf(path: string): string {
   const folder = dirname(path);
   return `${folder === "." ? "" : `${folder}/`}.vis-${crypto.randomUUID()}.tmp`;

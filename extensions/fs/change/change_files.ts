@@ -104,7 +104,6 @@ export function foldersOf(path: string): readonly string[] {
   return names.slice(1).map((_, at) => names.slice(0, at + 1).join("/"));
 }
 
-/** Rejects with Error if the user refuses or Vis cannot ask. */
 async function askForObeyed(
   { conversationId, obeyedPaths, approve }: FsContext,
   items: readonly ChangeItem[],
@@ -153,8 +152,6 @@ async function begin(
   const sources = new Map(files.map(({ from, to }) => [to, from]));
   const kept = [];
   for (const { path, before, after, from } of items) {
-    // For a file that Vis writes in place, `putBack` recognises a partial write by the bytes before and after the
-    // change.
     const isWhole = moves.length > 0 || before?.kind !== "file" && from === undefined || temporary.has(path);
     const state = isWhole ? await stateOf(after) : await checkpoints.keep(after);
     const facts = before?.kind === "file" || sources.has(path) ? tree.look(sources.get(path) ?? path) : null;

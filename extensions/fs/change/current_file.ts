@@ -77,7 +77,6 @@ export function currentText(
   );
 }
 
-/** Throws Error for a character that the encoding lacks, and RangeError for more than `MAX_WRITE` bytes. */
 export function newBytes(
   text: string,
   format: FileFormat,

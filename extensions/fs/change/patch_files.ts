@@ -100,7 +100,6 @@ async function emptiedFolders(
   return folders;
 }
 
-/** Returns the path to rename, because a rename keeps attributes and access lists, or null if Vis writes the file. */
 function renamedFrom({ item, after, source }: Pick<Draft, "item" | "after" | "source">): string | null {
   const isRenamed = item.before === null && after?.kind === "file" &&
     source !== null && source.after === null && source.item.before?.kind === "file";
@@ -136,7 +135,6 @@ interface Drafting {
 
 async function draftPart(context: FsContext, part: PatchPart, { drafts, isLeft }: Drafting): Promise<void> {
   const { from, to, hunks } = part;
-  // A patch of a text writes to the target of a link, and other patches concern the link itself.
   const isEntry = part.isLink || from !== to || hunks.length === 0;
   const source = from === null ? null : await draftOf(context, from, { drafts, isEntry });
   const target = from === to && source ? source : await draftOf(context, to ?? from ?? "", { drafts, isEntry });
@@ -182,7 +180,6 @@ async function changedBy(
     : kept
     ? currentText(context, kept.bytes, { place, action: "patch", encoding: kept.format?.encoding })
     : { ...UTF_8, text: "" };
-  // A patch that a program made has the byte order mark of the file in its first line.
   const changed = await applyHunks(`${format.hasMark ? MARK : ""}${text}`, hunks, { path, signal: context.signal });
   if (to === null) {
     if (changed !== "" && changed !== MARK) {

@@ -206,7 +206,6 @@ interface Plan {
   readonly kept: readonly Kept[];
 }
 
-/** A rename back keeps the attributes of the files. */
 function withRenames({ items, kept }: Plan, changes: readonly Checkpoint[]): Plan {
   const names = new Map<string, string>();
   for (const { from, to } of changes.flatMap(({ moves = [] }) => moves)) {
@@ -289,7 +288,6 @@ function lookAt({ tree }: FsContext, path: string): Facts | null {
   }
 }
 
-/** `item` is null if the path already has its former state. */
 async function itemOf(
   context: FsContext,
   path: string,
@@ -353,7 +351,6 @@ function linksOf(changes: readonly Checkpoint[]) {
       const made = after ?? byPath.get(to)?.after ?? before;
       const was = before ?? byPath.get(from)?.before ?? after;
       const later = links.get(link);
-      // One change may contain two names of a file, and the last entry counts.
       const isKnown = befores.has(link) && isSameState(befores.get(link) ?? null, was);
       const isBroken = later !== undefined && (later.isBroken || !isKnown && !isSameState(later.to, made));
       befores.set(link, was);
@@ -368,12 +365,10 @@ function withContent(state: State, content: State | undefined): State {
 }
 
 interface UndoChoice {
-  /** If undefined, the undo covers the changes of the newest `scope`. */
   readonly steps?: number | undefined;
   readonly scope?: "call" | "step" | "request" | undefined;
   readonly changes?: readonly string[] | undefined;
   readonly conversation?: string | undefined;
-  /** A change of such a query counts if it is older than this time. */
   readonly cuts?: readonly { readonly queryId: string; readonly at: number }[] | undefined;
   readonly redo?: boolean | undefined;
   readonly force?: boolean | undefined;
@@ -402,7 +397,6 @@ export function chooseChanges(all: readonly Checkpoint[], choice: UndoChoice): r
 
 interface OpenChange extends Checkpoint {
   readonly isRest: boolean;
-  /** The newest change is first. */
   readonly undone: readonly Checkpoint[];
 }
 

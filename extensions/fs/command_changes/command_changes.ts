@@ -8,7 +8,6 @@ import { type Difference, isFolderStamp, isSameStamp, type Stamp, WorkspaceScan 
 import { type EnvironmentView, type FileChanges, isSecretFile, messageOf, Pace, reasonOf } from "@vis/extension";
 
 const MOST_ITEMS = 2_000, MOST_BYTES = 64 << 20, MOST_OF_FILE = 16 << 20;
-/** A command may change the files, so Vis keeps contents that git does not have in memory. */
 const KEPT_FILES = 2_000, KEPT_BYTES = 32 << 20, KEPT_OF_FILE = 1 << 20;
 const MOST_DIFFS = 200, DIFF_BYTES = 4 << 20;
 const MOST_NAMED = 40;
@@ -55,7 +54,6 @@ export class CommandChanges {
     this.#running--;
   }
 
-  /** Resolves with the changes since the last report, or null without changes. */
   async report(context: FsContext, spawn: EnvironmentView["spawn"]): Promise<FileChanges | null> {
     if (!this.#isOpen) return null;
     const found = await this.#next(context);
@@ -220,7 +218,6 @@ function snapshotAt(
   }
 }
 
-/** Returns false after a rewrite with the same content and mode. */
 function isChanged({ old, now, before, after }: Changed): boolean {
   if (old === undefined || now === undefined || before === null || after === null) return true;
   if (before[AT.mode] !== after[AT.mode]) return true;

@@ -20,7 +20,6 @@ const TIMEOUT_MS = 30_000;
 
 type Spawn = EnvironmentView["spawn"];
 
-/** Vis need not keep a copy of contents that are in git's objects. */
 export class GitContents {
   readonly #workspace: string;
   readonly #all: boolean;
@@ -82,7 +81,6 @@ export class GitContents {
     const texts = objectsIn(output.bytes);
     return new Map([...wanted].flatMap(([path, hash]) => {
       const bytes = texts.get(hash);
-      // A git filter, such as the conversion of line ends, may have changed the size, so Vis ignores the object.
       return bytes && bytes.length === files.get(path)?.[AT.size] ? [[path, bytes] as const] : [];
     }));
   }
@@ -131,7 +129,6 @@ interface Entry {
 interface Repository {
   readonly gitDir: string;
   readonly commonDir: string;
-  /** Path of the workspace in the repository: "", or with a slash at the end. */
   readonly prefix: string;
 }
 

@@ -7,7 +7,6 @@ import { entriesOf, IgnoreRules, NEVER, plainPath, rulesAbove } from "../walk/wa
 
 /** A scan of a larger workspace would take longer than most commands. */
 const MAX_LOOKED = 100_000;
-/** For fewer entries, a scan costs less than events of the kernel. */
 const EVENTS_FROM = 2_000;
 /** The times of folders are coarse, so a folder that changed this recently may change again without a new time. */
 const FRESH_MS = 100;
@@ -101,7 +100,6 @@ export class WorkspaceScan {
     return into[AT.mode] === 0 ? null : into;
   }
 
-  /** The present state of the path is no difference in the next scan. Returns undefined before the first scan. */
   accept(path: string): Stamp | null | undefined {
     if (this.#folders === null) return undefined;
     const now = this.stamp(path);
@@ -239,7 +237,6 @@ class FolderEvents {
     this.#open();
   }
 
-  /** The caller calls this before it looks at the folder. */
   watch(folder: string): void {
     if (this.#at === null || this.#watches.has(folder)) return;
     const path = folder === "" ? this.#root : `${this.#root}/${folder}`;

@@ -30,9 +30,7 @@ export async function applyHunks(
 }
 
 interface Lines {
-  /** The lines have their `\r`, and a last line without a line feed gets the `\r` of the other lines. */
   readonly lines: string[];
-  /** New lines get this text before their line feed: `\r` or "". */
   readonly end: string;
   ended: boolean;
 }
@@ -60,7 +58,6 @@ function replaced(
   const { lines, end } = file;
   const old = lines.slice(at, at + hunk.old.length);
   const isOpen = (by: number): boolean => !file.ended && at + by === lines.length - 1;
-  // A last line without a line feed has got a `\r` here, which the hunk lacks.
   const isWhole = hunk.old.every((line, by) => (isOpen(by) ? `${line}${end}` : line) === old[by]);
   const hasEnds = end === "" || old.some((_, by) => !isOpen(by)) || hunk.new.some((line) => line.endsWith("\r"));
   const isLast = at + old.length === lines.length;
@@ -121,7 +118,6 @@ async function placeOf(
   throw new Error(`Cannot apply ${name}: its lines occur at lines ${shown}${more}; add lines around it`);
 }
 
-/** Returns null if one of the lines is missing, or if the first line occurs in several places. */
 function startBelow(
   lines: readonly string[],
   { below, from }: { readonly below: readonly string[]; readonly from: number },
@@ -188,7 +184,6 @@ async function nearestHunk(
   return `its line ${differs + 1} is ${shown(old[differs] ?? "")}, but ${there}\n${text.join("\n")}`;
 }
 
-/** The lines of the hunk vote for the start. Returns null if no line votes. */
 async function bestPlace(
   lines: readonly string[],
   { old, pace, least }: { readonly old: readonly string[]; readonly pace: Pace; readonly least: number },

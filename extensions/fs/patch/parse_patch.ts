@@ -3,14 +3,11 @@ import { normalize } from "node:path/posix";
 import { nameText } from "../tree/tree.ts";
 
 export interface PatchHunk {
-  /** The line counts from 1 in the old text. Null means that the patch has no line number. */
   readonly line: number | null;
   readonly old: readonly string[];
   readonly new: readonly string[];
   /** True means that a line ending follows the last line of the file, and null means unknown. */
   readonly ended: boolean | null;
-  /** The key has the texts of `@@` lines of a Codex patch. Vis uses these lines if the hunk does not match in exactly
-   * one place. */
   readonly below?: readonly string[];
 }
 
@@ -22,7 +19,6 @@ export interface PatchPart {
   readonly isLink: boolean;
   readonly isCopy: boolean;
   readonly isWhole: boolean;
-  /** Parts of a git diff start from the same tree. Null means that the part belongs to no diff. */
   readonly diff: number | null;
 }
 
@@ -57,7 +53,6 @@ export function parsePatch(text: string, isFile: IsFile): readonly PatchPart[] {
   }
   const lines = text.split("\n");
   if (lines.at(-1) === "") lines.pop();
-  // A conversion of the whole text hides the line endings of the files.
   const isConverted = lines.length > 1 && lines.slice(0, -1).every((line) => line.endsWith("\r"));
   const parts = new PatchReader(isConverted ? lines.map(plain) : lines, isFile).read();
   if (parts.length > 0) return parts;
@@ -125,7 +120,6 @@ class PatchReader {
     return true;
   }
 
-  /** Throws Error if a line of prose could be a lost line of a file. */
   #prose(line: string): void {
     if (FENCE.test(line)) this.#isFenced = true;
     if (line === "---") this.#isMail = false;
@@ -218,7 +212,6 @@ class PatchReader {
       }
     }
     if (bare !== null && !isFull()) throw this.#unreadable(bare, MARKS);
-    // Blank lines before the next part do not belong to the hunk.
     for (let last = this.#at - 1; !isFull() && blanks === 0 && last >= start && this.#line(last) === ""; last--) {
       hunk.old.pop();
       hunk.new.pop();
@@ -226,14 +219,12 @@ class PatchReader {
     return { ...hunk, isAnchored: first === " " && mark === " " };
   }
 
-  /** `left` has the remaining counts, or null if the header has no counts. */
   #isBoundary(left: Counts | null): boolean {
     const line = this.#line(this.#at);
     if (/^@@|^diff -|^Index: |^={60}/.test(line) || [MAIL, SEARCH, CODEX].some((one) => one.test(line))) return true;
     const isFull = left?.old === 0 && left.new === 0;
     if (isFull && isSignature(line)) return true;
     if (!this.#isPair(this.#at)) return false;
-    // The two lines may be a removed line that begins with "-- " and an added line that begins with "++ ".
     return isFull || this.#line(this.#at + 2).startsWith("@@") && !(left?.old === 1 && left.new === 1);
   }
 
@@ -355,8 +346,6 @@ function isSignature(line: string): boolean {
   return /^-- ?$/.test(line);
 }
 
-/** Returns a negative index without such a line. A line as long as the other markers has precedence, because a text may
- * contain shorter or longer lines. */
 function middleOf(lines: readonly string[], length: number): number | "several" {
   const all = lines.flatMap((line, at) => /^={5,9}\s*$/.test(line) ? [at] : []);
   const own = all.filter((at) => lines[at]?.trim().length === length);
@@ -403,12 +392,10 @@ const KEYS = Object.keys(EXTENDED);
 class FileHead {
   readonly #at: number;
   readonly #diff: number | null;
-  /** The value is null if the two names differ, or if the line `diff --git` is missing. */
   readonly #git: { readonly name: string; readonly hasPrefix: boolean } | null;
   readonly #values = new Map<Extended, string>();
   #names: { readonly from: string | null; readonly to: string | null } | null = null;
 
-  /** `git` is null in a patch without lines `diff --git`. */
   constructor(at: number, git: { readonly line: string; readonly diff: number } | null) {
     this.#at = at;
     this.#diff = git?.diff ?? null;

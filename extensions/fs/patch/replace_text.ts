@@ -9,7 +9,6 @@ export interface TextReplacement {
 
 const MAX_SHOWN = 6;
 const MAX_LINE = 120;
-/** A character has at least one byte, so a text of 16 MiB has at most this many characters. */
 const MAX_TEXT = 16 << 20;
 
 /** Rejects with Error if `old` is missing or, without `all`, not unique. U+FFFD in the edit matches a byte that is not
@@ -93,7 +92,6 @@ const MAX_PRODUCT = 20_000_000;
 const SLICE = 1 << 15;
 const MAX_PLACES = 1_000_000;
 
-/** The positions do not overlap. Long texts take linear time, with pauses. */
 export async function findText(
   text: string,
   part: string,
@@ -169,7 +167,6 @@ async function nearestPlace(
   return `${first}; line ${start + by + 1} ${kind}${difference(own, found, { isWhole: by > 0 })}`;
 }
 
-/** The old text may begin and end within a line. */
 function isIn(
   found: string | undefined,
   line: string,
@@ -211,8 +208,6 @@ async function nearestStart(
   return best === null ? null : { lines, start: best };
 }
 
-/** Counts the characters that two lines share at their beginning and end. A line that equals or contains the other line
- * scores higher. */
 function likeness(line: string, other: string): number {
   if (line === other) return other.length + 2;
   if (line.includes(other)) return other.length + 1;
@@ -223,7 +218,6 @@ function likeness(line: string, other: string): number {
   return head + tail;
 }
 
-/** If `isWhole` is false, the match may begin within the line. */
 function difference(wanted: string, line: string, { isWhole }: { readonly isWhole: boolean }): string {
   const has = (part: string): boolean => isWhole ? line.startsWith(part) : line.includes(part);
   let [low, high] = [0, Math.min(wanted.length, MAX_COMPARED)];

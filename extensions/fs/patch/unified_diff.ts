@@ -117,7 +117,6 @@ function hunkLines(hunk: readonly LineChange[], a: Lines, b: Lines): readonly st
   return [`@@ -${span(from, to)} +${span(newFrom, newTo)} @@`, ...body];
 }
 
-/** An empty span has the number of the line before it. */
 function span(from: number, to: number): string {
   if (to - from === 1) return `${from + 1}`;
   return `${to > from ? from + 1 : from},${to - from}`;
@@ -146,7 +145,6 @@ interface LineChange {
 /** The time grows with the square of the distance. */
 const MAX_DISTANCE = 1_000;
 
-/** If the lists differ too much, the result is one change from the first different line to the last. */
 export async function lineChanges(a: readonly string[], b: readonly string[]): Promise<readonly LineChange[]> {
   const shorter = Math.min(a.length, b.length);
   let head = 0;

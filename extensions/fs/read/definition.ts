@@ -141,7 +141,6 @@ class SourceLines {
     const callOf = (line: number): Span | null => CALLBACK.test(this.#code[line] ?? "") ? within(line) : null;
     const last = Math.min(sought + MAX_ABOVE, this.#lines.length);
     for (const find of [spanOf, callOf]) {
-      // A comment belongs to the definition after it.
       for (let line = sought; line < last && this.#isAbove(line - 1); line++) {
         const span = find(line);
         if (span) return [span];
@@ -178,7 +177,6 @@ class SourceLines {
     return found?.[0] ?? null;
   }
 
-  /** A call such as `run(() => {` to `});` looks like a method. */
   #isCall({ to }: Span): boolean {
     return /\)\s*[;,]?\s*$/.test(this.#code[to - 1] ?? "");
   }
@@ -222,7 +220,6 @@ class SourceLines {
         if (sign === "{" || sign === "[" || sign === "(") depth++;
         else if (sign === "}" || sign === "]" || sign === ")") depth--;
       }
-      // This bracket belongs to the code around the definition.
       if (depth < 0) return Math.max(first, this.#indent(line) < indent ? line - 1 : line);
       if (depth === 0 && !this.#isIndented && /[;}]\s*,?\s*$/.test(code) && this.#indent(line) <= indent) return line;
     }
@@ -250,7 +247,6 @@ class SourceLines {
   }
 }
 
-/** In these languages, single quotes enclose texts of any length. */
 const LONG_QUOTES =
   /\.(?:[cm]?[jt]sx?|vue|svelte|php|dart|pyi?|pyx|rb|rake|lua|sh|bash|pl|pm|groovy|gradle|r|jl|nim|sql)$/i;
 const HASH_COMMENTS =

@@ -26,7 +26,6 @@ export async function readFile(context: FsContext, path: string, options: ReadFi
   const { encoding } = options;
   const isRanged = options.from !== undefined || options.to !== undefined;
   const range = { place, signal: context.signal, encoding, ...rangeOf(place, options) };
-  // The encoding of the whole file applies to a range of its lines.
   const bytes = await readWhole(file, { size: info.size, most: MAX_READ_BYTES, signal: context.signal });
   if (bytes === null && !isRanged) throw tooLong(place, info.size);
   const decoded = bytes === null
@@ -129,7 +128,6 @@ interface LineRange {
   readonly encoding: string | undefined;
 }
 
-/** The file may be large, so the memory holds the result and one chunk. */
 async function readLines(file: OpenFile, range: LineRange): Promise<Uint8Array> {
   const { from, to, place } = range;
   const kept: Uint8Array[] = [];
@@ -155,7 +153,6 @@ async function readLines(file: OpenFile, range: LineRange): Promise<Uint8Array> 
   return withoutLineEnd(Buffer.concat(kept));
 }
 
-/** `line` is the number of the first line of the chunk, and in the result of the next chunk. */
 function cutLines(
   chunk: Uint8Array,
   { line, from, to }: { readonly line: number; readonly from: number; readonly to: number },

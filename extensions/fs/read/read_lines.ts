@@ -4,7 +4,6 @@ import type { FsContext } from "../context.ts";
 import { openFile, textOf } from "./read_place.ts";
 
 export interface ReadLinesOptions {
-  /** The piece begins at this byte: 0, or the `next` of the previous piece. */
   readonly at?: number | undefined;
   readonly count?: number | undefined;
   readonly encoding?: string | undefined;
@@ -23,7 +22,6 @@ const CHUNK = 256 * 1024;
 const LINE_FEED = 10;
 const HEAD = 64 * 1024;
 
-/** The memory use does not depend on the size of the file. */
 export async function readLines(
   context: FsContext,
   path: string,

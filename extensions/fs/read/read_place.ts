@@ -128,7 +128,6 @@ export function rememberFile(
   });
 }
 
-/** Returns whether Vis would have to ask the user before a read of the file. */
 export async function isHiddenSecret(context: FsContext, place: SecretFile["place"]): Promise<boolean> {
   return await needsQuestion(context, { place, action: "read" });
 }
@@ -157,8 +156,6 @@ export function isOwnText(
   return known !== null && known.isOwn && known.mtime === info.modified && known.size === info.size;
 }
 
-/** With `isOther`, the call reveals another text than the present text. Rejects with Error if the user refuses or Vis
- * cannot ask. */
 export async function askForSecret(
   context: FsContext,
   file: SecretFile & { readonly isOther?: boolean },
@@ -170,7 +167,6 @@ export async function askForSecret(
 
 const MOST_SHOWN = 3_000;
 
-/** `newLines` resolves with the new lines of a changed file for the question, or with null. */
 export async function askForUnasked(
   context: FsContext,
   newLines: (real: string) => Promise<string | null> = () => Promise.resolve(null),

@@ -6,7 +6,6 @@ import { decodeText, type Pace } from "@vis/extension";
 import { clearTimeout, setTimeout } from "node:timers";
 
 export interface HitTaker {
-  /** Vis counts further hits without keeping them. */
   readonly most: number;
   readonly full: boolean;
   /** Returns false when the search needs no more hits. */
@@ -67,7 +66,6 @@ export class FileSearcher implements Disposable {
     });
   }
 
-  /** The link reads files while the worker searches, and hits still arrive in order. */
   async #sent({ path, real }: Candidate, worker: SearchWorkerLink): Promise<ScanOutcome> {
     const { tally, pace } = this.#options;
     let isOpen = false;
@@ -115,19 +113,15 @@ type ScanOutcome = "searched" | "binary" | "unreadable";
 interface ScanOptions {
   readonly buffer: Uint8Array<ArrayBuffer>;
   readonly pace: Pace;
-  /** The text ends at a line ending, unless a line is longer than the buffer. Returns false when the search needs no
-   * more text. */
   readonly take: (text: string, isLast: boolean) => Promise<boolean>;
 }
 
 /** A file up to this size is one piece, so that reading and searching detect the encoding from the same bytes. */
 const PIECE_BYTES = 1024 * 1024;
-/** This number of bytes shows whether the encoding has two bytes for each character. */
 const HEAD_BYTES = 64 * 1024;
 const READ_BYTES = 256 * 1024;
 const LINE_FEED = 10;
 
-/** Returns "unreadable" for a file that the tree cannot open or read. */
 export async function scanFile(tree: Tree, path: string, { buffer, pace, take }: ScanOptions): Promise<ScanOutcome> {
   let file: OpenFile;
   try {
@@ -146,7 +140,6 @@ export async function scanFile(tree: Tree, path: string, { buffer, pace, take }:
       const count = readOr(opened, into);
       if (count === null) return "unreadable";
       used += count;
-      // If a read ends at the size that the file had at its opening, this read is the last read.
       isLast = count === 0 || first && count < into.length && used === opened.facts.size;
     }
     const bytes = buffer.subarray(0, used);
@@ -195,7 +188,6 @@ interface Waiting {
   readonly reject: (reason: unknown) => void;
 }
 
-/** `dispose` keeps one idle worker for the next search, and ends a busy or additional worker. */
 class SearchWorkerLink implements Disposable {
   static #idle: { readonly worker: Worker; readonly timer: ReturnType<typeof setTimeout> } | null = null;
 

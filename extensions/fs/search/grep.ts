@@ -11,7 +11,6 @@ import { counted, Pace, someOf } from "@vis/extension";
 
 export interface GrepOptions extends MatchOptions {
   readonly path?: string | readonly string[] | undefined;
-  /** A pattern without `/` applies to the names of files. */
   readonly glob?: string | readonly string[] | undefined;
   readonly context?: number | undefined;
   readonly limit?: number | undefined;
@@ -23,7 +22,6 @@ const MAX_CONTEXT = 200;
 
 export type CountOptions = Omit<GrepOptions, "context" | "limit">;
 
-/** Without a limit, rejects with RangeError if more than `DEFAULT_HITS` lines match. */
 export async function grep(context: FsContext, pattern: string, options: GrepOptions = {}): Promise<Hit[]> {
   const pace = new Pace(context.signal);
   const tally = new HitTally(options.limit);
@@ -89,7 +87,6 @@ interface Candidate {
   readonly named: boolean;
 }
 
-/** A skipped path is an error if it is the only path, or if every path failed. */
 class Unsearched {
   readonly #note: FsContext["note"];
   readonly #paths: number;

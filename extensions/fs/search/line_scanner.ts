@@ -6,7 +6,6 @@ export interface Hit {
   readonly path: string;
   readonly line: number;
   readonly text: string;
-  /** The key exists if the line is longer than `text`. */
   readonly cut?: true;
   readonly before?: readonly string[];
   readonly after?: readonly string[];
@@ -16,11 +15,9 @@ interface ScanOptions {
   readonly path: string;
   readonly matcher: LineMatcher;
   readonly context: number;
-  /** The scanner calls this in line order, while `after` may still grow. Returns true to continue. */
   readonly onHit: (hit: Hit) => boolean;
 }
 
-/** The time of one search grows with the length, so Vis searches a longer line part by part. */
 const PART = 16 * 1024;
 const CHECKED = 64 * 1024;
 const MAX_CHARS = 500;
@@ -39,7 +36,6 @@ export class LineScanner {
     this.#options = options;
   }
 
-  /** Returns false when the search needs no more text. */
   async push(text: string, pace: Pick<Pace, "due" | "rest">): Promise<boolean> {
     for (let at = 0; at < text.length && !this.#stopped;) {
       const feed = text.length - at > CHECKED ? text.lastIndexOf("\n", at + CHECKED) : -1;
@@ -133,7 +129,6 @@ export interface MatchOptions {
 const MAX_PATTERN = 2_000, SHOWN_PATTERN = 200;
 /** The worst-case time for a character grows with the states of a compiled pattern. */
 const MAX_PROGRAM = 2_000;
-/** With up to this number of states, 64 KB take at most a few milliseconds. */
 const LIGHT_PROGRAM = 24;
 const LIGHT_TEXT = 64;
 const BEYOND = /\(\?<?[=!]|\\[1-9]|\\k</;
@@ -143,12 +138,9 @@ const PLAIN = /^[\w\s"'`/:;,=<>@#%&!~-]+$/;
 export class LineMatcher {
   readonly #plain: string | null;
   readonly #expression: RE2JS;
-  /** The value is false if the pattern depends on the edges of a line. */
   readonly #wholeTextTells: boolean;
   readonly #needed: readonly string[];
 
-  /** Throws SyntaxError for unsupported syntax, and RangeError for a pattern that is empty, too large or has line
-   * ends. */
   constructor(pattern: string, { ignoreCase = false, literal = false }: MatchOptions) {
     if (pattern === "") throw new RangeError('Cannot search for "": the pattern is empty; ".*" matches all lines');
     if (/[\r\n]/.test(pattern)) {
@@ -214,7 +206,6 @@ function oneShown(pattern: string): string {
   return shorten(pattern, SHOWN_PATTERN);
 }
 
-/** A match contains at least one of these texts. Returns [] if an alternative of the pattern implies no text. */
 function neededTexts(pattern: string): readonly string[] {
   if (/\(\?(?![:P<])|\\Q/.test(pattern)) return [];
   const found: string[] = [];
@@ -261,7 +252,6 @@ function withoutLast(text: string): string {
   return [...text].slice(0, -1).join("");
 }
 
-/** Returns -1 if the closing bracket is missing. */
 function endOfClass(pattern: string, from: number): number {
   let at = from + (pattern[from + 1] === "^" ? 2 : 1);
   if (pattern[at] === "]") at++;

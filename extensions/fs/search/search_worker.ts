@@ -17,7 +17,6 @@ export type SearchOrder =
   }
   | { readonly type: "pieces"; readonly pieces: readonly SearchPiece[] };
 
-/** The hits belong to the files whose last piece was in the message, in order. */
 export type SearchReply = readonly FileHits[];
 
 interface FileHits {
@@ -36,7 +35,6 @@ class Search {
   #scanner: LineScanner | null = null;
   #found: { hits: FileHits["hits"][number][]; more: number } = { hits: [], more: 0 };
 
-  /** The order of messages is the order of replies, because a message waits for earlier messages. */
   take(order: SearchOrder): Promise<SearchReply | null> {
     const reply = this.#earlier.then(() => this.#take(order));
     this.#earlier = reply;

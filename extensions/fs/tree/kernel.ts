@@ -1,6 +1,5 @@
 import { nameBytes, nameText } from "./tree.ts";
 
-/** Declarations of libc's `syscall` differ by the types of their arguments. */
 const SYMBOLS = {
   openat2: { name: "syscall", parameters: ["i32", "i32", "buffer", "buffer", "i32"], result: "i32" },
   statx: { name: "syscall", parameters: ["i32", "i32", "buffer", "i32", "u32", "buffer"], result: "i32" },
@@ -87,7 +86,6 @@ const ONE_CALL_CHARS = 1300;
 const EINTR = 4, EAGAIN = 11, EXDEV = 18, ERANGE = 34;
 const W_OK_AND_X_OK = 0b11, KEEP_SIZE = 1;
 const ATTRIBUTE_BYTES = 4096;
-/** Linux limits an extended attribute to this many bytes. */
 const MAX_VALUE = 64 * 1024;
 const LOCK_EX_NB = 0b110;
 const RETRIES = 64;
@@ -113,7 +111,6 @@ const REASONS: Readonly<Record<number, string>> = {
 
 const terminated = (text: string): Bytes => nameBytes(`${text}\0`);
 
-/** `open` and `openBelow` stay below their folder, even if another process renames folders at the same time. */
 export class Kernel {
   static #shared: Kernel | null | undefined;
 
@@ -152,7 +149,6 @@ export class Kernel {
 
   openBelow(root: string, path: string, { flags }: { readonly flags: number }): number {
     const whole = path === "." ? root : `${root}/${path}`;
-    // In a path without links, only `..` can lead out of the folder.
     if (whole.length < ONE_CALL_CHARS && !path.includes("..")) {
       return this.#open(AT_FDCWD, whole, { flags, resolve: UNLINKED });
     }
@@ -269,7 +265,6 @@ export class Kernel {
   attributes(descriptor: number): readonly string[] {
     const into = new Uint8Array(ATTRIBUTE_BYTES);
     const count = this.#symbols.buffered(this.#calls.flistxattr, descriptor, into, into.length);
-    // Some file systems have no extended attributes.
     if (count < 0) return this.#errno() === ERANGE ? ["more than fit"] : [];
     return new TextDecoder().decode(into.subarray(0, count)).split("\0").filter((name) => name !== "");
   }

@@ -29,12 +29,10 @@ const IS_ROOT = Deno.build.os !== "windows" && Deno.uid() === 0;
 /** The system sets some of these attributes on a new file, and the others must not pass to new contents. */
 const SET_BY_SYSTEM = new Set(["security.selinux", "security.capability", "security.ima", "security.evm"]);
 
-/** openat2 keeps a concurrent rename or link from leading a path outside. */
 export class KernelTree implements Tree, Disposable {
   readonly #kernel: Kernel;
   readonly #top: string;
   readonly below: string;
-  /** Null means that each call opens the root. */
   readonly #held: number | null;
 
   constructor(kernel: Kernel, top: string, { below = "", isHeld = false } = {}) {

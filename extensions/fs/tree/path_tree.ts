@@ -42,7 +42,6 @@ export class PathTree implements Tree, Disposable {
   }
 
   open(path: string): OpenFile {
-    // Facts that are older than the text make a later change fail if another program replaced the file.
     const real = this.#unlinked(path), info = Deno.lstatSync(real), file = openPlainFile(real);
     if (file === null) {
       throw info.isFile

@@ -45,7 +45,6 @@ export type Attributes = Readonly<Record<string, string>>;
 
 export interface NewFile {
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Null means the default of a new file. */
   readonly mode: number | null;
   readonly owner: { readonly uid: number; readonly gid: number } | null;
   readonly attributes?: Attributes | undefined;
@@ -74,11 +73,10 @@ export interface OpenFolder extends Disposable {
 /** Paths are relative to the workspace, which is ".". A path outside of the workspace begins with `..`. For a path that
  * has become a link, methods throw `FilesystemLoop`. */
 export interface Tree {
-  /** Path of the workspace in its repository, or "" if the workspace is the root or in no repository. */
+  /** The path of the workspace in its repository is "" if the workspace is the root or in no repository. */
   readonly below: string;
   look(path: string): Facts | null;
-  /** Returns null if the entry is missing, a part of the path is a link, or the path may not be the entry's only
-   * path. */
+  /** Returns null if the entry is missing, a part of the path is a link, or the entry may have another path. */
   lookUnlinked(path: string): Facts | null;
   open(path: string): OpenFile;
   /** The order is arbitrary. Throws `FolderTooLarge` for a folder with more than `MAX_NAMES` entries. */
@@ -92,7 +90,6 @@ export interface Tree {
   held(): Tree & Disposable;
 }
 
-/** `stamps` writes this many numbers of an entry, in the order of `AT`. */
 export const STAMP = 5;
 export const AT = { mode: 0, inode: 1, size: 2, modified: 3, changed: 4 } as const;
 
@@ -145,7 +142,6 @@ function escaped(bytes: Uint8Array): string {
   return text;
 }
 
-/** Returns 0 if no character begins here. */
 function lengthAt(bytes: Uint8Array, at: number): number {
   const first = bytes[at] ?? 0;
   const length = first < 0x80 ? 1 : first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc2 ? 2 : 0;
@@ -166,7 +162,6 @@ function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
 
 const SLICE = 1024 * 1024;
 
-/** The pauses between slices let other work run. */
 export async function sha256Of(bytes: Uint8Array): Promise<string> {
   const hash = createHash("sha256");
   const pace = new Pace();

@@ -4,15 +4,13 @@ const MAX_PATTERN = 1_000;
 const MAX_PATTERNS = 1_000;
 const MAX_ALTERNATIVES = 256;
 
-/** Brackets match themselves as well, because folders have names such as `[id]`. The time grows at most with pattern
- * length times path length, while libraries use backtracking. */
+/** Brackets match themselves as well, because folders have names such as `[id]`. Libraries use backtracking, but this
+ * time grows at most with pattern length times path length. */
 export class GlobMatcher {
   readonly #wanted: readonly (readonly GlobSegment[])[];
   readonly #unwanted: readonly (readonly GlobSegment[])[];
   readonly start: string;
   readonly depth: number;
-  /** If patterns lead out of the workspace, Vis matches paths from the root of the repository. This is the path to the
-   * workspace. */
   readonly #below: string;
 
   /** Throws RangeError for a pattern that leaves the workspace and the repository around it, and above the limits of

@@ -14,7 +14,6 @@ export interface WalkEntry {
 
 interface WalkOptions {
   readonly tree: Tree;
-  /** The folder is relative to the root and without links; "." is the root. */
   readonly start: string;
   readonly named?: string;
   readonly all: boolean;
@@ -125,7 +124,6 @@ const MAX_BYTES = 256 * 1024;
 const ALWAYS = ["node_modules/", "__pycache__/", ".venv/"];
 
 interface RuleSet {
-  /** The folder is relative to the root of the repository: "", or with a trailing slash. */
   readonly base: string;
   readonly rules: IgnoreList;
 }
@@ -144,7 +142,6 @@ export class IgnoreRules {
     return new IgnoreRules(tree, sets).#with("", `${upTo(tree)}.git/info/exclude`);
   }
 
-  /** The path is relative to the workspace; "" is the workspace. */
   below(folder: string, entries: readonly FolderEntry[]): IgnoreRules {
     if (!entries.some(({ name, kind }) => name === ".gitignore" && kind === "file")) return this;
     const base = fromTop(this.#tree, folder || ".");
@@ -227,7 +224,6 @@ function withoutEnd(line: string): string {
   return slashes % 2 === 1 && text.length < line.length ? `${text} ` : text;
 }
 
-/** Git has a default file if its settings have no `core.excludesFile`. */
 export function globalIgnoreLines(home: string = homedir()): readonly string[] {
   if (home === "") return [];
   const named = ["/.gitconfig", "/.config/git/config"].map((name) => excludesFile(readText(`${home}${name}`), home))

@@ -37,7 +37,6 @@ export class ServerLogin implements AuthProvider {
     return this.#sent;
   }
 
-  /** Requests that the server refuses at the same time wait for one renewal. */
   async onUnauthorized(): Promise<void> {
     await (this.#renewing ??= this.#renew(this.#sent).finally(() => this.#renewing = null));
   }
@@ -85,7 +84,6 @@ export class ServerLogin implements AuthProvider {
 }
 
 export interface Login {
-  /** Vis sends the tokens to no other server. */
   readonly url: string;
   readonly authorizationServer: string;
   readonly metadata: AuthorizationServerMetadata;
@@ -98,7 +96,6 @@ type Stored = Readonly<Record<string, Login>>;
 
 const OTHERS = 0o077;
 
-/** Only the owner of the file can read the logins. */
 export class Logins {
   readonly path: string;
   readonly #home: string;
@@ -108,8 +105,6 @@ export class Logins {
     this.#home = home;
   }
 
-  /** Resolves with null if there is no login for this server at this address. Rejects with LoginError for an unusable
-   * file. */
   async get(name: string, url: string): Promise<Login | null> {
     const stored = await this.#read();
     const found = Object.hasOwn(stored, name) ? stored[name] : undefined;

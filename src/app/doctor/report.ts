@@ -12,11 +12,9 @@ import { diagnoseCommands, diagnoseSandbox } from "./walls.ts";
 /** Paths below these folders do not identify a user. */
 const SYSTEM = ["bin", "dev", "etc", "lib", "lib64", "nix", "opt", "proc", "run", "sbin", "sys", "usr", "System"];
 const SECRET_NAME = /(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIALS?)$/i;
-/** Shorter values occur in ordinary words, so the report keeps them. */
 const LEAST_SECRET = 6, LEAST_NAME = 3;
 const COMMON_NAMES = ["root", "vis", "user", "admin"];
 
-/** A space belongs to a path if a separator follows. */
 const BELOW = /<path>[\\/](?:[^\s"'`,;:()<>]|[^\S\n](?=[^\n"'`,;:()<>]*[\\/]))*/g;
 
 interface ReportFacts {
@@ -24,7 +22,6 @@ interface ReportFacts {
   readonly seatbelt: Pick<SeatbeltWalls, "reason" | "probe"> | null;
 }
 
-/** Rejects with `UsageError` for an invalid workspace, and with `Cancelled`. */
 export async function doctorReport(
   { signal, ...request }: OpenRequest & { readonly signal?: AbortSignal | undefined },
   parts: SessionParts,

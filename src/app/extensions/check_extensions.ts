@@ -227,7 +227,6 @@ async function calls(
   return done;
 }
 
-/** Rejects with `UsageError` if the folder is unreadable, has no test file, or is an untrusted folder of a project. */
 export async function testExtensions(
   { path, place }: FoundFolder,
   settings: Settings,

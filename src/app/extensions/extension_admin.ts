@@ -481,8 +481,6 @@ interface Options {
   readonly parts: Pick<ShippedParts, "shipped"> & { readonly env: EnvironmentVariables };
 }
 
-/** Resolves with null if no extension has the command. If several extensions have the command, the first extension runs
- * it. */
 async function runExtensionCommand(
   [name, ...words]: readonly string[],
   options: Options,

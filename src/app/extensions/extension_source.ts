@@ -38,7 +38,6 @@ function homeOf({ home, extensionHome = home }: Wanted): string | null {
   return extensionHome;
 }
 
-/** With `off`, loads extensions even if the settings switch them off. */
 export async function buildRegistry(
   settings: Wanted,
   { shipped, realm = {} }: ShippedParts,

@@ -237,7 +237,6 @@ interface OtelSettings {
   readonly timeoutMs: number;
   readonly resource: Readonly<Record<string, string>>;
   readonly ratio: number;
-  /** If true, a span takes the decision of its parent instead of the ratio. */
   readonly followsParent: boolean;
   readonly queue: { readonly limit: number; readonly batch: number; readonly delayMs: number };
 }

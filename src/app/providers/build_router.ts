@@ -21,7 +21,6 @@ const UNLIMITED_MS = 1_800_000_000;
 
 type Wrap = (provider: ModelRoute["provider"]) => ModelRoute["provider"];
 
-/** Rejects with `ConfigError` for unusable settings. */
 export async function buildRouter(
   settings: Settings,
   options: { readonly addresses?: readonly LocalAddress[]; readonly wrap?: Wrap | undefined } = {},
@@ -169,7 +168,6 @@ type OwnModel = ResolvedProvider["models"][number];
 
 export const FREE_PRICE = { input: 0, output: 0, cached: 0 };
 
-/** Rejects with `ConfigError` if the settings make model calls impossible. Sends no HTTP request. */
 export async function makeProvider(resolved: ResolvedProvider, defaultModel: string): Promise<MadeProvider> {
   const data = resolved.data === null ? null : await loadModelData(resolved.data, resolved.home);
   const capabilities = (model: string) => capabilitiesOf(model, { resolved, data });

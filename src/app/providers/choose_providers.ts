@@ -24,7 +24,6 @@ export interface ChosenProviders {
 
 interface ChooseParts extends ResolveParts {
   readonly settings: ResolveParts["settings"] & Pick<Settings, "apiKey"> & Partial<Pick<Settings, "layers">>;
-  /** By default, Vis looks for model servers at their usual addresses. */
   readonly addresses?: readonly LocalAddress[] | undefined;
   readonly probeMs?: number | undefined;
 }
@@ -70,7 +69,6 @@ async function isOfAnother(model: string, { name, data, models, home }: Resolved
     await ownerOf(model, { providers: others, home }) !== null;
 }
 
-/** Rejects with `ConfigError` if no provider is usable. */
 async function choose(parts: ChooseParts): Promise<ChosenProviders> {
   const { config, apiKey } = parts.settings;
   const { provider, baseUrl, model, providers } = config;
@@ -109,7 +107,6 @@ function plainProvider({ settings: { config, apiKey, variable, home = null } }: 
   const isUsual = variable("VIS_API_KEY") === null;
   const mayGo = config.baseUrl === null || !isUsual || takesUsualKey(config.baseUrl, given?.baseUrl ?? openai.baseUrl);
   const value = mayGo ? apiKey : null;
-  // The settings may have prices for this server's models.
   const described = config.providers.find(({ name, baseUrl }) =>
     config.baseUrl !== null && (baseUrl === config.baseUrl || name === hostOf(config.baseUrl))
   );
@@ -146,7 +143,6 @@ function takesUsualKey(baseUrl: string, usual: string): boolean {
   return url !== null && (isLoopback(url.hostname) || url.origin === own?.origin);
 }
 
-/** Rejects with `ConfigError` if the root provider lacks a key. Other providers without a key become notes. */
 async function ordered(
   names: readonly string[],
   { parts, model }: { readonly parts: ChooseParts; readonly model: string | null },

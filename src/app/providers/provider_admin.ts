@@ -135,7 +135,6 @@ export class AppProviderAdmin implements ProviderAdmin {
     checkKey(key);
     if (provider === BOT_LOGIN) return await this.#tryBotToken(key, signal);
     if (this.#isToken(provider)) return null;
-    // VIS_BASE_URL is the address of this provider only if the settings name the provider.
     const sole = this.#settings.config.provider === provider;
     const resolved = await resolveProvider(provider, { ...this.#parts, sole, typed: key });
     try {
@@ -146,7 +145,6 @@ export class AppProviderAdmin implements ProviderAdmin {
       return { state: "works", found, ...(model === null ? {} : { model }) };
     } catch (error) {
       if (!isRefused(error)) return { state: "unknown", found: messageOf(error) };
-      // A valid key may belong to an account without credit.
       return {
         state: "refused",
         found: `status ${error.status}${error.status === 402 ? ": the account has no credit" : ""}`,
@@ -370,7 +368,6 @@ async function serviceReach(resolved: ResolvedProvider, signal: AbortSignal): Pr
   }
 }
 
-/** Returns null if the service offers the default model or no known model. */
 async function instead(offered: readonly string[], resolved: ResolvedProvider): Promise<string | null> {
   const { defaultModel, preset } = resolved;
   if (defaultModel === null || offered.includes(defaultModel)) return null;

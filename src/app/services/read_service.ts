@@ -47,7 +47,6 @@ interface Service<R extends OpenRequest> {
 
 type ServiceParts = Pick<ShippedParts, "shipped"> & { readonly env: EnvironmentVariables };
 
-/** For the locked profile, rejects with `ConfigError` if a wall does not work. */
 export async function readService<R extends ServiceRequest>(given: R, parts: ServiceParts): Promise<Service<R>> {
   const locked = lockedBy(given, parts.env);
   if (locked && given.root) {

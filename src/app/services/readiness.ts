@@ -10,7 +10,6 @@ const BAD_MS = 5_000;
 
 interface ReadinessParts {
   readonly database: string;
-  /** Rejects if the sandbox does not start or lacks a required wall. */
   readonly trySandbox: () => Promise<void>;
   readonly now: () => number;
   readonly fileFault: () => string | Promise<string>;

@@ -51,7 +51,6 @@ function inTheClear(apiUrl: string): readonly string[] {
   return [`telegram.apiUrl is not https: Vis sends the token to ${hostname} unencrypted`];
 }
 
-/** Telegram may be unreachable, so the start waits at most this long. */
 const FIRST_MS = 3_000;
 
 export interface TelegramHook {

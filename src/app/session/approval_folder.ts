@@ -36,7 +36,6 @@ export class ApprovalFolder implements ApprovalRules {
     this.#folder = join(home, "approvals");
   }
 
-  /** Resolves with false for an unreadable file. */
   async has(rule: ApprovalRule): Promise<boolean> {
     const kept = await this.#read(idOf(rule)).catch(() => null);
     return kept !== null && keyOf(kept) === keyOf(rule);

@@ -110,7 +110,6 @@ export async function openSession(request: OpenRequest, { env, telemetry, ...par
   }
 }
 
-/** Closes the traces after the session, or if the session fails to open. */
 export async function openTraced(
   request: OpenRequest,
   { version, ...parts }: SessionParts & { readonly version: string },
@@ -135,14 +134,12 @@ export async function openTraced(
   }
 }
 
-/** Resolves with null if the environment requests no traces. */
 export async function wantedTelemetry(env: EnvironmentVariables, version: string): Promise<Telemetry | null> {
   if (!Object.keys(env).some((name) => /^OTEL_EXPORTER_OTLP_(TRACES_)?ENDPOINT$/.test(name))) return null;
   const { openTelemetry } = await import("../otel/telemetry.ts");
   return openTelemetry(env, { version });
 }
 
-/** Closing the store writes its pending log entries. */
 export async function openLoggedStore(options: OpenStoreOptions): Promise<Store> {
   const store = await openStore(options);
   const table = startLogTable({ write: (entries) => store.log(...entries) });
@@ -333,7 +330,6 @@ function limitsOf({ sandbox, context }: Settings["config"]): SandboxLimits {
   };
 }
 
-/** Rejects with `ConfigError` if a required wall does not work. */
 export async function tryWalls(
   settings: Parameters<typeof startSandbox>[1],
   { signal }: { readonly signal?: AbortSignal | undefined } = {},

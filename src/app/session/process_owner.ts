@@ -32,7 +32,6 @@ export function macFacts(load: () => Pick<MacProcesses, "boot" | "started"> = ()
   const processes = (): ReturnType<typeof load> => known.processes ??= load();
   return {
     space: () => processes().boot(),
-    // For another user's running process, the system may return no start time.
     statusOf: (pid) => ({ state: "", started: processes().started(pid) ?? "" }),
   };
 }

@@ -24,8 +24,6 @@ const LIMITS: CopyLimits = { bytes: 2 ** 30, entries: 200_000 };
 const FREE_BYTES = 64 * 2 ** 20;
 const UNUSED = ["extensions", "checkpoints", join("cache", "extensions")];
 
-/** Rejects with `UsageError` if Vis cannot copy the workspace, and with `Cancelled`. A rejection leaves no copy
- * behind. */
 export async function replayPlace(request: ReplayRequest, parts: ReplayPlaceParts): Promise<ReplayPlace> {
   const { cwd, recorded, inPlace, signal } = request;
   const workspace = await realFolder(cwd ?? Deno.cwd());
@@ -159,7 +157,6 @@ interface TreeEntry {
   readonly info: Deno.FileInfo;
 }
 
-/** Lists a folder before its contents. `leftOut` counts sockets, devices and unreadable entries. */
 async function listTree(
   folder: string,
   wanted: (entry: TreeEntry) => boolean,

@@ -78,7 +78,6 @@ class QueryHooks {
     this.#running = this.#running.then(async () => {
       const files = event === "edit" ? [...this.#changed] : [];
       if (event === "edit") this.#changed.clear();
-      // If no changed file is left, an earlier run has passed the files to the commands.
       const commands = event === "edit" && files.length === 0 ? [] : this.#parts.hooks[event];
       for (const command of commands) await this.#run(command, { event, files });
       if (event === "edit") this.#edits--;

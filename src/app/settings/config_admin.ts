@@ -146,7 +146,6 @@ export class AppConfigAdmin implements ConfigAdmin {
     const file = await readConfigFile(path);
     const values = file === null ? {} : parseJsonc(file);
     const { path: place } = await this.#place(key, "unset");
-    // The second path finds a value that belongs to no known extension, which the user can remove.
     const at = [place, key.split(".")].find((one) => valueAt(values, one) !== undefined);
     if (at === undefined) await this.#known(key, "unset");
     const before = file?.text ?? "";
@@ -307,7 +306,6 @@ export class AppConfigAdmin implements ConfigAdmin {
     return { key, value, layer: top?.layer ?? "default", where: top?.where ?? "", doc, type, project, layers: said };
   }
 
-  /** Rejects with `UsageError` if the setting accepts no reading of the words. */
   async #fitting(
     setting: ConfigSetting,
     { at, file, words, project, refused }: {
@@ -392,7 +390,6 @@ function shownKey(key: string): string {
   return /^[!-~]+$/.test(key) ? key : JSON.stringify(key);
 }
 
-/** A single word may be JSON or text, so this returns values in order of preference. */
 function readings({ isList }: ConfigSetting, words: readonly string[]): readonly unknown[] {
   const [word = ""] = words;
   const read = words.length > 1 ? undefined : jsonOrUndefined(word);
@@ -403,7 +400,6 @@ function readings({ isList }: ConfigSetting, words: readonly string[]): readonly
 
 const SAVES_KEYS = "save the key with vis auth login PROVIDER, so that only you can read it";
 
-/** Only settings of extensions can refer to a secret. */
 function secretAdvice(at: readonly string[]): string {
   const isReferable = `${at[0]}.${at[1]}` === SECTIONS;
   return isReferable ? "write ${auth:NAME} instead of the secret, then save it with vis auth login NAME" : SAVES_KEYS;

@@ -27,12 +27,10 @@ export interface Settings extends LoadedConfig, ChosenDatabase {
 }
 
 interface ChosenDatabase {
-  /** A file, ":memory:", or the URL of a PostgreSQL database without its password. */
   readonly database: string;
   readonly databasePassword?: string;
 }
 
-/** Rejects with `ConfigError` for invalid settings and with `UsageError` for an unusable workspace. */
 export async function readSettings(
   request: OpenRequest,
   env: EnvironmentVariables,
@@ -44,7 +42,6 @@ export async function readSettings(
     home === null ? null : readConfigFile(join(home, "config.jsonc")),
     request.locked ? null : findProjectConfig({ home, workspace }),
   ]);
-  // Sections of extensions occur only in settings files and in settings of one run.
   const hasNone = file === null && project === null && request.set === undefined;
   const sections = hasNone ? undefined : await settingsSectionsOf(parts);
   const loaded = await loadConfig({ file, project, env, flags: request, sections });
@@ -145,10 +142,8 @@ async function passwordIn(path: string | undefined): Promise<string> {
   }
 }
 
-/** This quota applies to tokens of the locked profile without a quota of their own. */
 const QUOTA = { queriesPerDay: 1_000, costUsdPerDay: 20, concurrent: 4 } as const;
 
-/** Excludes a listed extension if it has the setting `enabled`. */
 export async function lockSettings<S extends Pick<Settings, "config">>(
   settings: S,
   parts: Pick<ShippedParts, "shipped">,
@@ -185,7 +180,6 @@ export interface ShippedParts {
   readonly realm?: RealmIndex;
 }
 
-/** Skips an extension that does not load, because `buildRegistry` reports the extension. */
 export async function shippedExtensions(
   { shipped }: Pick<ShippedParts, "shipped">,
 ): Promise<ReadonlyMap<string, Extension>> {

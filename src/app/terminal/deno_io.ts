@@ -56,7 +56,6 @@ export class DenoIo implements Io {
   readonly columns = (): number => consoleSize().columns;
   readonly rows = (): number => consoleSize().rows;
 
-  /** Rejects with `UsageError` above `MAX_STDIN_BYTES`. */
   async readStdin(): Promise<string> {
     const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
     const { Utf8Pieces } = await import("../../domain/kit/bytes.ts");
@@ -75,7 +74,6 @@ export class DenoIo implements Io {
       parts.push(decoder.decode(bytes, { stream: true }));
     }
     const text = parts.join("");
-    // The caller refuses a text with NUL characters.
     if (!text.includes("\0")) {
       for (const line of encodingLines(utf8)) this.stderr(`vis: ${line}\n`);
     }
@@ -211,7 +209,6 @@ export class OutputQueue<T> {
   #waiting: { readonly target: T; readonly texts: string[] }[] = [];
   #writing: Promise<void> | null = null;
 
-  /** After a failed write, the queue calls `failed` and drops the rest of the text. */
   constructor({ write, failed }: {
     readonly write: (target: T, bytes: Uint8Array<ArrayBuffer>) => Promise<number>;
     readonly failed: (target: T, error: unknown) => void;

@@ -6,7 +6,6 @@ interface Repository extends Pick<ReturnType<typeof programsOf>, "spawn"> {
 
 const GIT_MS = 5_000;
 
-/** Resolves with "" outside a repository and after a failure. */
 export async function gitState({ root, spawn }: Repository): Promise<string> {
   if (root === null) return "";
   const { code, stdout } = await git(

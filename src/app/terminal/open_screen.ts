@@ -18,8 +18,6 @@ async function withoutModel(error: unknown, request: OpenRequest, parts: Session
 
 const NO_MODEL: readonly ConfigError["code"][] = ["no_provider", "unserved", "no_model"];
 
-/** Resolves with the exit code when the user quits. Rejects with `ConfigError`, `UsageError` and `StoreError` before
- * the screen draws. */
 export async function screen(
   { continue: newest, conversation, request: words, ...request }: ScreenRequest,
   { io, ...parts }: SessionParts & { readonly io: Io },
@@ -115,7 +113,6 @@ function startEditor(program: string, args: readonly string[]): Deno.ChildProces
   }
 }
 
-/** After SIGTERM, the processes of a command have this time to end. */
 const KILLED_MS = 2_000;
 
 export async function runUserCommand(

@@ -7,7 +7,6 @@ interface LineTerminal {
   readonly onInterrupt: (run: () => void) => () => void;
 }
 
-/** Rejects with `Cancelled` on Ctrl-C, and on Ctrl-D before the user has typed a character. */
 export async function readLine(question: string, { stdin, write, onInterrupt }: LineTerminal): Promise<string> {
   const { promise: interrupted, reject } = Promise.withResolvers<never>();
   const stop = onInterrupt(() => reject(new Cancelled("Cancelled")));

@@ -165,7 +165,6 @@ function installedBy(
 
 const IS_WINDOWS = Deno.build.os === "windows";
 
-/** The old executable stays beside the new executable, with `.old` at the end of its name. Rejects with `UsageError`. */
 async function replaceProgram(
   link: string,
   bytes: Uint8Array,
@@ -257,7 +256,6 @@ class ReleasePlace {
     this.#signal = signal;
   }
 
-  /** Rejects with `UsageError` if the file is missing, too large or does not arrive, and with `Cancelled`. */
   async read(name: string, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
     const at = this.#remote ? new URL(name, this.#from).href : join(this.#from, name);
     const [tooLarge, signal] = [() => new Error(`It is larger than ${maxBytes} bytes, the limit`), this.#signal];

@@ -73,7 +73,6 @@ export async function runCli(services: Services, io: Io): Promise<number> {
   }
 }
 
-/** Resolves with null if no extension has the command. */
 async function extensionCommand(
   args: readonly string[],
   { program, services, io }: { readonly program: Command; readonly services: Services; readonly io: Io },
@@ -206,7 +205,6 @@ export function spelled(args: readonly string[], commands: readonly string[]): r
   return ["run", ...args.filter((arg, at) => at >= end || !PRINT.includes(arg))];
 }
 
-/** Returns false if Vis cannot read the extensions. */
 async function hasExtension(name: string, services: Services): Promise<boolean> {
   const listed = await services.extensionAdmin({}).then((admin) => admin.list()).catch(() => []);
   return listed.some(({ alias, state }) => state === "loaded" && alias === name);

@@ -151,7 +151,6 @@ interface Wanted {
 const NONE: Completions = { items: [], paths: "none" };
 const LISTED = 50;
 
-/** If a provider does not list its models within this time, Vis does not complete the models. */
 const WAIT_MS = 1_500;
 
 const FOLDERS = ["--cwd", "--extension"];

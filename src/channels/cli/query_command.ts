@@ -203,7 +203,6 @@ const MAX_MARKDOWN = 100_000;
 const MIN_WIDTH = 24;
 const MAX_WIDTH = 120;
 
-/** Without a terminal, returns the answer unchanged except for a final line break. */
 export async function printedAnswer(
   { answer, answerType }: Pick<QueryResult, "answer" | "answerType">,
   { stdoutIsTerminal, stdoutColor, columns }: Pick<Io, "stdoutIsTerminal" | "stdoutColor" | "columns">,

@@ -190,7 +190,6 @@ function network(address: string): string {
 /** Beyond this number, Vis drops the least recently used keys, because their buckets are usually full. */
 const KEPT_BUCKETS = 10_000;
 
-/** The returned function throws `Problem` (429) with the seconds to wait if the bucket of the key is empty. */
 export function rateLimiter(
   { perMinute, burst }: Rate,
   { what, counts, now }: { readonly what: string; readonly counts: string; readonly now: () => number },

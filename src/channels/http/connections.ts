@@ -84,12 +84,10 @@ function whyNot(error: unknown, port: number): string {
 const ESTABLISHED = "01", CLOSE_WAIT = "08";
 const LEFT_MS = 500, IDLE_MS = 10_000;
 
-/** Calls `gone` when a client disconnects before its response. The returned function stops watching. */
 export type Leaving = (gone: () => void) => () => void;
 
 export interface OwnConnections {
   readonly read: () => Promise<string>;
-  /** The caller reads the table first, and names connections by the inodes of their sockets. */
   readonly end: (inodes: ReadonlySet<string>) => void;
   readonly missesLeaving: boolean;
 }
@@ -153,7 +151,6 @@ export class Connections {
     clearInterval(this.#idleTimer);
   }
 
-  /** The caller calls the returned function when the response has ended. */
   begin(client: number): () => void {
     this.#running.set(client, (this.#running.get(client) ?? 0) + 1);
     return () => {

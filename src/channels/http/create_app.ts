@@ -25,7 +25,6 @@ import { Problem, problemOf } from "./problem.ts";
 /** Callers can choose any method, so metrics count other methods under the label `other`. */
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"]);
 
-/** A request waits this long for a lost database. */
 const PATIENCE_MS = 4_000;
 const CONVERSATION = "/api/v1/conversations/:id";
 

@@ -29,7 +29,6 @@ interface Found {
   readonly leaving: AbortController;
 }
 
-/** Another process may run the query, so events may come from rows. */
 export class FollowedQuery {
   readonly #found: Found;
 
@@ -191,7 +190,6 @@ async function* restOf(
 
 export const EVENT_STREAM_TYPE = "text/event-stream; charset=utf-8";
 
-/** If the client leaves, the response ends `texts` and calls `left`. */
 export function eventStream(
   texts: AsyncGenerator<string>,
   { heartbeatMs, left, headers = {} }: {

@@ -15,7 +15,6 @@ import type { TokenGrant, TokenSource } from "./tokens.ts";
 /** The caller that provides these parts closes them after the server. */
 export interface HttpParts {
   readonly conversations: Conversations;
-  /** The path is real. A new conversation that names no workspace uses this workspace. */
   readonly workspace: string;
   readonly workspaces?: readonly string[];
   readonly budget?: { readonly iterations: number; readonly costUsd: number | null; readonly wallMs: number | null };
@@ -25,9 +24,7 @@ export interface HttpParts {
   readonly admin: Pick<ProviderAdmin, "models">;
   readonly extensions: Pick<ExtensionAdmin, "list">;
   readonly suggestions: {
-    /** Resolves with at most 50 paths that contain the letters, best first. */
     files(workspace: string, letters: string): Promise<readonly string[]>;
-    /** The words after the name of a prompt replace `$ARGUMENTS` in its text. */
     prompts(
       workspace: string,
     ): Promise<readonly { readonly name: string; readonly detail: string; readonly text: string }[]>;
@@ -53,7 +50,6 @@ export interface HttpParts {
   readonly tokens: TokenSource;
   readonly usedToday?: readonly LabelUse[];
   readonly hosts: readonly string[];
-  /** Vis trusts the X-Forwarded-For of these proxies. */
   readonly proxies: readonly string[];
   readonly limits: HttpLimits;
   readonly ownConnections?: OwnConnections | null;
@@ -93,7 +89,6 @@ export interface Env {
     readonly models: ListedModels;
     readonly remote: string;
     readonly routed: (route: string) => void;
-    /** Resolves when the server has sent the response or the client has left. */
     readonly sent: Promise<void>;
     readonly leaving: Leaving;
     readonly noticeLeft: () => Promise<void>;

@@ -23,7 +23,6 @@ export class ListedModels {
     this.#now = now;
   }
 
-  /** Rejects with `Problem` (404) if neither the settings nor a service has the model. */
   async check(name: string | undefined, { modelNames }: Pick<Conversations, "modelNames">): Promise<void> {
     if (name === undefined || modelNames.includes(name)) return;
     if ((await this.#within(CURRENT_MS)).has(name)) return;

@@ -20,7 +20,6 @@ export class Runs {
   readonly #onEvent: OnEvent;
   #closing = false;
 
-  /** `shared` is null without a shared database. `elsewhere` reaches the queries of other processes. */
   constructor(
     quotas: Quotas,
     { shared, elsewhere, onEvent }: Pick<Conversations, "shared" | "elsewhere"> & { readonly onEvent: OnEvent },
@@ -174,7 +173,6 @@ export class LiveRun {
     this.#begun.promise.catch(() => {});
   }
 
-  /** Resolves at the first event. Rejects like `ended` if no query began. */
   get begun(): Promise<Begun> {
     return this.#begun.promise;
   }

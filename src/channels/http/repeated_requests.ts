@@ -10,7 +10,6 @@ const MAX_KEY = 255;
 const KEPT_MS = 24 * 3_600_000;
 const KEPT_KEYS = 10_000;
 
-/** Null means that a running query received the message. */
 export type StartedQuery = { readonly queryId: string } | null;
 
 interface Known {
@@ -29,7 +28,6 @@ export interface OnceOptions {
   readonly resume?: ((sent: StartedQuery, key: RequestKey) => Promise<StartedQuery>) | undefined;
 }
 
-/** The database keeps queries that keys began. Memory keeps simultaneous requests, and unstored queries for a day. */
 export class Idempotency {
   readonly #kept = new BoundedMap<string, Known & { readonly at: number }>(KEPT_KEYS);
   readonly #pending = new Map<string, Promise<Known>>();
@@ -77,7 +75,6 @@ export class Idempotency {
       return { fingerprint, sent: await work(key) };
     } catch (error) {
       if (!(error instanceof BusyError)) throw error;
-      // Another process may have handled the same request first.
       const now = await this.#known(name, key, options);
       if (!now || now.sent?.queryId === known?.sent?.queryId) throw error;
       return now;

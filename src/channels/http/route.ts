@@ -40,7 +40,6 @@ const ERRORS = {
   422: "The idempotency key was used with another body",
   429: "Too many requests, or the quota of the token is exhausted; Retry-After gives the seconds to wait",
 };
-/** Each scope includes the scopes before it. */
 const SCOPES: readonly TokenScope[] = ["read", "write", "admin"];
 export const EVENT_STREAM = "text/event-stream";
 const EVENTS = {
@@ -103,7 +102,6 @@ function schemaFor(
   return { toOpenAPISchema: () => Promise.resolve({ schema: schemaOf(schema, io) }) };
 }
 
-/** OpenAPI 3.1 accepts JSON Schema 2020-12 unchanged. */
 export function schemaOf(schema: z.ZodType, io: "input" | "output"): Json {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
     ...{ io, unrepresentable: "any" },
@@ -129,7 +127,6 @@ export async function existing<T>(
   throw new Problem(`Cannot find ${what}: ${why}`, { kind: "not-found" });
 }
 
-/** Throws `Problem` (400) for a workspace that the server does not have. */
 export function servedWorkspace(
   { workspace: usual, workspaces = [] }: Pick<HttpParts, "workspace" | "workspaces">,
   workspace = usual,
@@ -244,7 +241,6 @@ function checked(schema: z.ZodType, { value, what }: { readonly value: unknown; 
   });
 }
 
-/** Returns the fault inside a union if only one alternative is possible. */
 function innermost(issue: z.core.$ZodIssue): Pick<z.core.$ZodIssue, "path" | "message"> {
   const meant = issue.code === "invalid_union" ? issue.errors.filter(([first]) => first && first.path.length > 0) : [];
   const [[fault] = []] = meant;
@@ -255,7 +251,6 @@ function innermost(issue: z.core.$ZodIssue): Pick<z.core.$ZodIssue, "path" | "me
 
 const CLOSE = { connection: "close" } as const;
 
-/** Rejects with `Problem` if the body has another type, is compressed, too large, too slow, incomplete or not UTF-8. */
 async function readRequestBody(
   request: Request,
   limits: Pick<HttpLimits, "bodyBytes" | "bodyMs">,

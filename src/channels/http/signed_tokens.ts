@@ -23,7 +23,6 @@ export interface SignedTokensOptions extends KeySetOptions {
   readonly audience: string;
   /** The claim has the scopes `vis:read`, `vis:write` or `vis:admin`, in a list or separated by spaces. */
   readonly scopeClaim: string;
-  /** A token must have this claim with its tenant. With null, tokens belong to the default tenant. */
   readonly tenantClaim: string | null;
   readonly quota: Quota;
 }
@@ -108,7 +107,6 @@ const Discovery = z.object({ issuer: z.string(), jwks_uri: z.string() });
 
 interface KeySetOptions {
   readonly issuer: string;
-  /** If null, the discovery document of the issuer names the address of the keys. */
   readonly jwks: string | null;
   readonly now: () => number;
   readonly log: Log;

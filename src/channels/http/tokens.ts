@@ -25,7 +25,6 @@ export interface TokenGrant {
 export interface TokenSource {
   /** The list can change while the server runs, so the server calls this for each request. Must not reject. */
   grants(): Promise<readonly TokenGrant[]>;
-  /** Resolves with "", or with a fault that leaves the tokens valid. Must not reject. */
   fault?(): Promise<string>;
   /** Rejects with `Problem` for an invalid JSON Web Token. The method is absent if the server does not accept JSON Web
    * Tokens. */
@@ -109,7 +108,6 @@ export class Quotas {
 
   /** Other nodes add to the database, so a higher usage in the database counts. */
   learn(stored: readonly LabelUse[]): void {
-    // A token has one label for each API.
     for (const [name, entries] of Map.groupBy(stored, ({ label }) => /^(?:http|openai):(.+)$/.exec(label)?.[1])) {
       if (name === undefined) continue;
       const use = this.#today(name);

@@ -21,7 +21,6 @@ export class UserAccess {
     return allowed.includes(userId) || place.group && allowed.includes(place.id);
   }
 
-  /** Strangers cannot use up the notices of known users. */
   mayTell(what: string, to: "strangers" | "known" = "strangers"): boolean {
     return this.#told[to].may(what, this.#clock.now());
   }

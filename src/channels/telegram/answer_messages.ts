@@ -42,7 +42,6 @@ export class AnswerMessages {
     this.#shown = text;
   }
 
-  /** Skips the change if the limits of Telegram do not allow it now. */
   async progress(text: string): Promise<void> {
     const messageId = this.#first;
     if (messageId === undefined || text === this.#shown) return;
@@ -93,7 +92,6 @@ export class AnswerMessages {
     const { messenger, place } = this.#options;
     const messageId = this.#ids[at] ?? await this.#make(at === 0 ? teaser(message) : EMPTY);
     if (await messenger.edit(place, { messageId, message, buttons })) return;
-    // The user has deleted the message, so the bot sends it again.
     const made = await messenger.send(place, message, { silent: at > 0, buttons });
     this.#ids = this.#ids.map((id, n) => n === at ? made : id);
     await this.#save();

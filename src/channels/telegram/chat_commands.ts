@@ -132,8 +132,6 @@ async function usage({ message: { chat }, parts }: Given): Promise<string> {
 const SHOWN = 40;
 const DEFAULT = "default";
 
-/** A part of a name is enough if only one model matches. Rejects with `UsageError`, and with `ConfigError` for an
- * unusable model. */
 async function chooseModel(
   asked: string,
   { chat, parts }: { readonly chat: ChatPlace; readonly parts: BotParts },
@@ -151,7 +149,6 @@ async function chooseModel(
   return new RichText().add(`From the next message on: ${told}`);
 }
 
-/** Returns null for the configured model. */
 function chosen(asked: string, names: readonly string[]): string | null {
   if (names.includes(asked)) return asked;
   if (asked.toLowerCase() === DEFAULT) return null;
@@ -212,7 +209,6 @@ export async function chatConversation(place: ChatPlace, parts: Parts): Promise<
   }
 }
 
-/** Resolves with the same conversation for a repeated update. */
 async function newChatConversation(
   place: ChatPlace,
   { parts, updateId }: { readonly parts: Parts; readonly updateId: number },

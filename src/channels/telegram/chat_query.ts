@@ -23,7 +23,6 @@ const MAX_ATTEMPTS = 3;
 const LOOK_AGAIN_MS = 2_000;
 const SUSPENDED = "⏸ The bot is restarting. This request continues when it is back";
 
-/** `kept` means that the program ends before the answer, and that the message stays in the inbox. */
 export type ChatQueryEnd = "answered" | "kept";
 
 export class ChatQuery {

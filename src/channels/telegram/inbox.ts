@@ -7,13 +7,11 @@ export interface PendingMessage {
   readonly message: Incoming;
   readonly branchId?: string;
   readonly model?: string | null;
-  /** The number includes an attempt that is about to begin. */
   readonly attempts?: number;
   readonly queryId?: string;
   readonly steered?: string;
   /** If true, the end of the program interrupted the query, and the user did not cancel it. */
   readonly suspended?: boolean;
-  /** The bot fills these messages again instead of sending new messages. */
   readonly replies?: readonly number[];
   /** Null means that the answer replaces the progress message. */
   readonly progress?: number | null;
@@ -37,7 +35,6 @@ interface Mark {
   readonly at: number;
   /** A webhook may deliver updates in any order and repeatedly. */
   readonly recent: readonly number[];
-  /** `accept` copies each message of the last batch to its own row. */
   readonly entries: readonly PendingMessage[];
 }
 
@@ -88,7 +85,6 @@ export class Inbox {
     await this.#states.delete(this.#place, keyOf(entry));
   }
 
-  /** The oldest entry is first. Includes messages that a kill left between the two steps of `accept`. */
   async entries(): Promise<readonly PendingMessage[]> {
     const mark = await this.#get<Mark>("mark");
     if (mark !== null) await this.#spread(mark);

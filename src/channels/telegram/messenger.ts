@@ -23,7 +23,6 @@ export class Messenger {
     this.#outbox = outbox;
   }
 
-  /** Resolves with the id of the new message. Rejects with `TelegramError` if the chat accepts no message. */
   async send(
     place: ChatPlace,
     message: RichMessage,
@@ -158,9 +157,7 @@ interface Lane {
   /** The calls of a chat run in sequence, so that a late progress update does not overwrite an answer. */
   tail: Promise<unknown>;
   waiting: number;
-  /** Before this time, the chat gets no optional message. */
   freeAt: number;
-  /** Before this time, Telegram refuses calls for the chat. */
   floodUntil: number;
 }
 
@@ -169,13 +166,11 @@ export class Outbox {
   readonly #signal: AbortSignal;
   readonly #lanes = new Map<number, Lane>();
 
-  /** After `signal` aborts, waiting calls reject with `Cancelled`. */
   constructor({ clock, signal }: { readonly clock: BotClock; readonly signal: AbortSignal }) {
     this.#clock = clock;
     this.#signal = signal;
   }
 
-  /** Retries the call. Rejects with `TelegramError` if waiting cannot help. */
   must<T>(chat: number, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const lane = this.#lane(chat);
     return this.#queued(lane, () => this.#persist(lane, { chat, call }));

@@ -38,7 +38,6 @@ export class ChatQuestions {
     this.#log = log;
   }
 
-  /** Rejects like `Approve`, and with `TelegramError` if the chat accepts no message. */
   async ask(
     question: ApprovalQuestion,
     { place, replyTo, signal }: {

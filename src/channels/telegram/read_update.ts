@@ -15,7 +15,6 @@ export interface IncomingFile {
 }
 
 export interface Incoming {
-  /** For an album, the number of the update with its first message. */
   readonly updateId: number;
   readonly chat: ChatPlace;
   readonly messageId: number;
@@ -24,7 +23,6 @@ export interface Incoming {
   readonly command: string | null;
   readonly files: readonly IncomingFile[];
   readonly album: string | null;
-  /** If true, the text replaces the text of an earlier message with the same `messageId`. */
   readonly edited?: boolean;
 }
 
@@ -162,7 +160,6 @@ function filesIn({ photo, document }: Pick<Message, "photo" | "document">): read
 
 const COMMAND = /^\/([A-Za-z0-9_]{1,32})(?:@([A-Za-z0-9_]+))?(?:\s+|$)/;
 
-/** Returns null if the message is not for the bot. */
 function addressedText(
   message: Message,
   me: Me,
@@ -209,7 +206,6 @@ const NAME_CHARS = 60;
 
 type Origin = NonNullable<Message["forward_origin"]>;
 
-/** Returns "" if there is neither text nor a quoted message. */
 function quotedText(text: string, { message, me }: { readonly message: Message; readonly me: Me }): string {
   const parts = [text, passedOn(message), quoted(message, me)];
   return text.trim() === "" && parts[2] === "" ? "" : parts.filter((part) => part.trim() !== "").join("\n\n");

@@ -101,7 +101,6 @@ function addBlocks(blocks: readonly MarkdownBlock[], place: Place): void {
   }
 }
 
-/** Telegram itself sets code and quotes apart. */
 function isApart(one: MarkdownBlock, other: MarkdownBlock): boolean {
   const isSet = ({ kind }: MarkdownBlock): boolean => kind === "code" || kind === "quote";
   return isSet(one) || isSet(other) || (one.kind === "list" && other.kind === "list");
@@ -202,7 +201,6 @@ function addInlines(
 }
 
 function addTable({ sides, head, rows }: MarkdownTable, { into, spans }: Place): void {
-  // The widths of columns count characters, so cells lose their styles.
   const lines = [head, ...rows].map((row) => row.map((cell) => inlineText(cell).replaceAll("\n", " ")));
   const widths = head.map((_, column) => lines.reduce((most, row) => Math.max(most, row[column]?.length ?? 0), 0));
   const isNarrow = widths.reduce((sum, width) => sum + width + 2, 0) <= TABLE_CHARS;
@@ -224,7 +222,6 @@ function padded(
 interface Cut {
   readonly mark: string;
   readonly least: number;
-  /** `apart` allows a cut outside of code. `before` adds a cut in front of a block that fits into the next part. */
   readonly place: "apart" | "before" | "anywhere";
 }
 
@@ -242,8 +239,6 @@ interface Block {
   readonly end: number;
 }
 
-/** Cuts a code block that fits into a part only if the part would be nearly empty otherwise. Drops only blanks and line
- * ends at a cut. */
 export function splitRichText(whole: RichText, limit: number): readonly RichText[] {
   const text = whole.runs.map((run) => run.text).join("");
   const blocks = blocksOf(whole.runs);

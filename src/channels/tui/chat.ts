@@ -34,9 +34,7 @@ interface Waiting {
 
 export interface WaitingMessage {
   readonly text: string;
-  /** If true, the message waits for the next step instead of the end of the query. */
   readonly steers: boolean;
-  /** If true, the user typed the message in this window. */
   readonly isOwn: boolean;
 }
 
@@ -44,7 +42,6 @@ interface Elsewhere {
   readonly queryId: string;
   readonly since: number;
   readonly phase: string;
-  /** The id is null if no question is open. */
   readonly question: string | null;
   readonly asking: AbortController;
 }
@@ -148,7 +145,6 @@ export class ChatController {
     return this.#plan;
   }
 
-  /** Resolves with the changes of the running request, or of the newest request that changed files. */
   async changes(): Promise<{ readonly title: string; readonly diffs: readonly string[] }> {
     const running = this.#running?.turn.changes ?? [];
     if (running.length > 0) return { title: "Changes of the running request", diffs: running };
@@ -191,7 +187,6 @@ export class ChatController {
     this.#meet(turns.at(-1) ?? null);
   }
 
-  /** Shows requests that another process added or ended. Rejects with `StoreError`. */
   async follow(open: (branch: Branch) => Promise<OpenedBranch>): Promise<void> {
     const branch = this.#branch;
     if (branch === null || this.#running !== null) return;
@@ -494,7 +489,6 @@ function given(variables: Outgoing["variables"]): NonNullable<AskOptions["variab
 interface OpenedBranch {
   readonly turns: readonly {
     readonly query: StoredQuery;
-    /** The count includes a running step. */
     readonly count: number;
     readonly entries: readonly TranscriptEntry[];
   }[];

@@ -80,7 +80,6 @@ export class ScreenFrame implements Component {
     const { panel } = this.#parts.facts();
     const clicked = event.type === "click";
     if (!clicked && event.type !== "press" || event.button !== "left") return undefined;
-    // The border of the panel is in the last row for messages.
     const fromLast = this.#above - 2 - event.y;
     const taken = fromLast >= 0 && (panel?.press?.(fromLast, clicked) ?? false);
     return taken ? { handled: true } : undefined;
@@ -268,12 +267,10 @@ function border(
   return `${theme.accent(`${left}─`)}${theme.bold(told)}${theme.accent(`${rest}${right}`)}`;
 }
 
-/** After a slow frame, the painter waits for at least `SPARE` times its cost. */
 const FRAME_MS = 33;
 const SPARE = 4;
 const TICK_MS = 250;
 
-/** The painter draws a frame only after a change or while work runs. */
 export class Painter {
   readonly #draw: () => void;
   readonly #cost: () => number;

@@ -9,7 +9,6 @@ export interface Prefs {
   readonly thinking: boolean;
   readonly iterations: boolean;
   readonly theme: typeof THEMES[number];
-  /** If true, Vis handles wheel and clicks, and the user holds Shift to select text in the terminal. */
   readonly mouse: boolean;
   /** The file may write this setting as `"keys": "vim"`. */
   readonly vim: boolean;
@@ -20,7 +19,6 @@ export interface Prefs {
 
 export interface PrefsKeeper {
   get(): Prefs;
-  /** Applies a change at once. Rejects if Vis cannot save the change. */
   set(change: Partial<Prefs>): Promise<void>;
 }
 

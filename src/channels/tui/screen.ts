@@ -47,7 +47,6 @@ export interface ScreenParts {
   readonly extensions: () => Promise<Pick<ExtensionAdmin, "run" | "commands" | "requests">>;
   readonly runCommand: RunCommand;
   readonly clipboardImage?: () => Promise<Uint8Array<ArrayBuffer> | null>;
-  /** Gives the terminal to the user's editor. Resolves with null for an unchanged text. Rejects with `UsageError`. */
   readonly edit?: (text: string) => Promise<string | null>;
   readonly gitState?: (workspace: string) => Promise<string>;
   readonly prefs: PrefsKeeper;
@@ -79,7 +78,6 @@ function watched(terminal: Terminal, onFocus: (isIn: boolean) => void): Terminal
 }
 
 const LOOK_MS = 1_000;
-/** These keys work at once, even while earlier keys wait. */
 const LEAVING: readonly KeyId[] = ["escape", "ctrl+c"];
 /** Many terminals accept no clipboard sequence with more bytes of text. */
 const COPIED_BYTES = 1_000_000;
@@ -109,7 +107,6 @@ export class Screen implements PanelActions {
   #isPlanOpen = false;
   #told = "";
   #history: InputHistory | null = null;
-  /** These commands run in the background of the branch `#programsOf`. */
   #programs: readonly BackgroundProgram[] = [];
   #programsOf = "";
   #git = "";
@@ -121,7 +118,6 @@ export class Screen implements PanelActions {
   #following: Promise<void> = Promise.resolve();
   /** These keys arrived before the screen was complete. The value is null after the screen has typed them. */
   #early: string[] | null = [];
-  /** Submitted lines wait for the files of prompts until this promise resolves. */
   #submitting: Promise<void> | null = null;
 
   constructor(parts: ScreenParts, session: Session) {
@@ -174,7 +170,6 @@ export class Screen implements PanelActions {
     this.#painter = new Painter({ draw, cost: () => this.#frame.cost });
   }
 
-  /** A change of the model replaces the session. */
   get session(): Session {
     return this.#session;
   }

@@ -1,7 +1,6 @@
 import process from "node:process";
 import { ProcessTerminal } from "@earendil-works/pi-tui";
 
-/** Drops output to a closed terminal without an error. */
 export class OwnTerminal extends ProcessTerminal {
   readonly #gone: () => void;
   #resized: () => void = () => {};

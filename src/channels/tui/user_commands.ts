@@ -9,7 +9,6 @@ import type { Session } from "../channel.ts";
 const MAX_CHARS = 1_000_000;
 const SHORT_MS = 1_000;
 
-/** Runs a command with the rights of the user. Resolves with a description of a failure, or with "". */
 export type RunCommand = (
   command: string,
   options: { readonly cwd: string; readonly signal: AbortSignal; readonly onOutput: (text: string) => void },
@@ -49,7 +48,6 @@ export class UserCommands {
   #running: RunningCommand | null = null;
   #ended: Promise<unknown> = Promise.resolve();
   #count = 0;
-  /** No request has read the output of these commands of the shown conversation. */
   #here: readonly TypedCommand[] = [];
   readonly #elsewhere = new Map<string, readonly TypedCommand[]>();
 
@@ -76,8 +74,6 @@ export class UserCommands {
     return this.#ended;
   }
 
-  /** Shows the commands of `to` whose output no request has read. Drops commands that ran before the first request of a
-   * conversation. */
   turn({ from, to }: { readonly from: Branch | null; readonly to: Branch | null }): void {
     if (from !== null) this.#elsewhere.set(from.conversationId, this.#here);
     this.#here = to === null ? [] : this.#elsewhere.get(to.conversationId) ?? [];

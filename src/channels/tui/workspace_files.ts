@@ -21,7 +21,6 @@ export class WorkspaceFiles {
     this.#workspace = workspace;
   }
 
-  /** Paths that begin with `query` come first. Paths are relative to the workspace, and folders end with a slash. */
   async like(query: string): Promise<readonly string[]> {
     const letters = query.toLowerCase();
     const ranks: readonly [string[], string[], string[], string[]] = [[], [], [], []];

@@ -173,7 +173,6 @@ function widthOf(cell: readonly Run[], columns: (text: string) => number): numbe
   return Math.max(...lines.map(columns));
 }
 
-/** Returns null if the room does not suffice for all columns. */
 function fitted(natural: readonly number[], room: number): readonly number[] | null {
   const sum = (most: number): number => natural.reduce((all, one) => all + Math.min(one, most), 0);
   if (sum(Infinity) <= room) return natural;

@@ -141,7 +141,6 @@ function Line({ line }: { readonly line: DiffLine }): JSX.Element {
   );
 }
 
-/** In a comparison of two versions, a line that begins with ~ has changed. */
 export function ShownDiff({ label, text }: { readonly label: string; readonly text: string }): JSX.Element {
   return <Pre class="diff" label={label} text={text.trimEnd()} show={diffLines} />;
 }

@@ -12,7 +12,6 @@ const KEY = "vis-token";
 /** The window receives this event when the server refuses the token. */
 export const REFUSED = "vis-refused";
 
-/** If a rate limit lasts more seconds, the page shows the error at once. */
 const SOON_S = 10;
 
 interface RequestOptions {
@@ -38,7 +37,6 @@ export function isMissing(error: unknown): boolean {
   return error instanceof Refused && error.status === 404;
 }
 
-/** Browsers send the fragment to no server, so a link has the token in its fragment. */
 export function takeToken(): string | null {
   const given = new URLSearchParams(location.hash.slice(1));
   const found = given.get("token");
@@ -62,7 +60,6 @@ export function dropToken(): void {
   sessionStorage.removeItem(KEY);
 }
 
-/** Rejects with `Refused`, or with another error if the server is unreachable. */
 export async function request(path: string, options: RequestOptions = {}): Promise<Response> {
   const { method = "GET", body, headers = {}, signal = null } = options;
   const init = {
@@ -245,14 +242,12 @@ export interface TurnEnd extends Readonly<Pick<QueryRow, Ending>> {
   readonly usage: Pick<Usage, "input" | "output" | "estimated">;
   readonly notes: readonly string[];
   readonly work?: Pick<Work, "files" | "added" | "removed" | "text" | "did"> | undefined;
-  /** The field is absent until the page has fetched the tree of an answer in Markdown. */
   readonly answerTree?: readonly MarkdownBlock[] | null;
 }
 
 export interface StepMetadata {
   readonly diffs?: readonly BlockDiff[];
   readonly outcome?: string;
-  /** The code of blocks that have not ended. */
   readonly pendingBlocks?: readonly string[];
   readonly walls?: {
     readonly realm: boolean;

@@ -2,7 +2,6 @@ import { signal } from "@preact/signals";
 import { hasMarkdown, type MarkdownBlock } from "../../markdown/tree.ts";
 
 const PAUSE_MS = 200;
-/** The server parses at most this many characters at once. */
 const MAX_CHARS = 30_000;
 
 type Tree = readonly MarkdownBlock[];

@@ -10,7 +10,6 @@ import {
   Refused,
 } from "./api.ts";
 
-/** If the page asks for a token again, `why` has the reason. */
 export const entry = signal<{ readonly shows: "nothing" | "token" | "page"; readonly why: string }>({
   shows: "nothing",
   why: "",
@@ -77,13 +76,11 @@ export function chosen(): Readonly<Record<string, unknown>> {
   };
 }
 
-/** Returns null if the server has only one workspace. */
 export function chosenWorkspace(): string | null {
   const { workspaces = [] } = serverFacts.about.value ?? {};
   return workspaces.length > 1 ? choices.workspace.value || (workspaces[0] ?? null) : null;
 }
 
-/** Returns "" until the page has the facts of the server. */
 export function newFolder(): string {
   return chosenWorkspace() ?? serverFacts.about.value?.workspace ?? "";
 }
@@ -112,7 +109,6 @@ function showList(open: boolean): void {
   if (open) void drawn().then(() => elements.filter.current?.focus());
 }
 
-/** `isOpen` has an effect only on a narrow screen. */
 export const conversationList = { items, next, isOpen, load: loadList, more, show: showList };
 
 const others = new BroadcastChannel("vis");

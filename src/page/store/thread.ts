@@ -43,7 +43,6 @@ class Thread {
   readonly earlier = signal(0);
   readonly running = signal(false);
   scroller: { readonly node: HTMLElement; toEnd(): void; keepEnd(): void } | null = null;
-  /** The thread calls this when the user turns to another conversation or a new one. */
   turned: (from: string | null, to: string | null) => void = () => {};
   #shown = new AbortController();
   #newest: string | null = null;
@@ -65,7 +64,6 @@ class Thread {
     again();
   }
 
-  /** The list shows whether another program has changed the open conversation. */
   async #look(): Promise<void> {
     if (document.hidden || entry.value.shows !== "page") return;
     await conversationList.load();
@@ -132,7 +130,6 @@ class Thread {
     if (node) node.scrollTop += node.scrollHeight - height;
   }
 
-  /** Calls `taken` when the server has accepted the request. */
   async send(
     text: string,
     { images = [], only, taken = () => {} }: {
@@ -294,7 +291,6 @@ class Thread {
     return made.branchId;
   }
 
-  /** If the page no longer shows `shown`, the query stays invisible. */
   async #run(
     { text, only }: { readonly text: string; readonly only?: ReadingMode | undefined },
     shown: AbortController,
@@ -424,7 +420,6 @@ async function storedConversation(id: string, signal: AbortSignal): Promise<Conv
   return await json(inApi("conversations", id), { signal });
 }
 
-/** Resolves with the newest queries of a conversation, or with the newest among its `before` oldest queries. */
 async function storedQueries(
   id: string,
   { limit = PAGE, before = null, signal }: {
@@ -443,7 +438,6 @@ async function load(conversation: string, options: { readonly signal?: AbortSign
   return latest.value = await json<UndoPreview>(inApi("conversations", conversation, "undo"), options);
 }
 
-/** The fetch fails on a server that changes no files, and the page shows no changes. */
 async function look(conversation: string, signal: AbortSignal): Promise<UndoPreview | null> {
   return await load(conversation, { signal }).catch(() => latest.value = null);
 }

@@ -35,10 +35,8 @@ export class Turn {
   readonly count = signal(0);
   /** The budget allows steps up to this number. The value is 0 before the first step. */
   readonly most = signal(0);
-  /** The value is 0 if the provider has not counted the tokens. */
   readonly tokens = signal(0);
   readonly doing = signal("");
-  /** Milliseconds since the beginning of the query, which the page updates once a second. */
   readonly elapsed = signal(0);
   readonly steered = signal<readonly SentMeanwhile[]>([]);
   readonly question = signal<ApprovalQuestion | null>(null);
@@ -51,7 +49,6 @@ export class Turn {
   readonly end = signal<TurnEnd | null>(null);
   readonly boxes = signal<readonly StepBox[]>([]);
   readonly live = signal<readonly LiveStep[]>([]);
-  /** Null means that the page has not fetched the file changes. */
   readonly diffs = signal<readonly string[] | null>(null);
   readonly key = made.count++;
   node: HTMLElement | null = null;
@@ -75,7 +72,6 @@ export class Turn {
     this.only = only;
   }
 
-  /** The page fetches the steps of an ended query when the user opens the steps. */
   static ended(
     conversation: string,
     query: TurnEnd & Pick<ApiQuery, "text" | "queryId" | "steered" | "only">,
@@ -244,11 +240,9 @@ export interface ShownStep {
     readonly diffs: readonly string[];
   }[];
   readonly children: readonly StepChild[];
-  /** Each text is a question to the user with its answer. */
   readonly asked: readonly string[];
   readonly line: string;
   readonly reason: string | null;
-  /** If true, the query of the step runs, and the page shows only the end of long texts. */
   readonly live: boolean;
   readonly ended: boolean;
 }
@@ -283,7 +277,6 @@ const ENDS: Readonly<Record<string, string>> = {
 };
 const BARE_ENDS: Readonly<Record<string, string>> = { final: "answered", failed: "no usable reply" };
 
-/** Returns "" if the blocks show the end. */
 function endOf(outcome: string, blocks: readonly Parameters<typeof blockLine>[0][]): string {
   if (blocks.every(onlyAnswers)) return BARE_ENDS[outcome] ?? ENDS[outcome] ?? "";
   const isRefused = outcome === "failed" && blocks.some(({ tally }) => tally.refused) &&
@@ -341,7 +334,6 @@ export class StepBox {
   #filling: Promise<void> | null = null;
   readonly #load: (after: number, limit: number) => Promise<readonly Iteration[]>;
 
-  /** `from` is the number of steps before the box. `load` returns stored iterations after a number. */
   constructor(
     readonly from: number,
     { height, load }: {

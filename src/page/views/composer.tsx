@@ -111,7 +111,6 @@ interface RequestDraft {
   readonly images: readonly AttachedImage[];
 }
 
-/** The key null means the draft of a new conversation. */
 const drafts = new Map<string | null, RequestDraft>();
 
 const opened = { turns: 0 };
@@ -263,7 +262,6 @@ interface AttachedImage {
 
 const attached = signal<readonly AttachedImage[]>([]);
 
-/** Resolves with false if no file is an image. */
 async function attach(files: readonly File[]): Promise<boolean> {
   const images = files.filter(({ type }) => IMAGE_TYPES.split(",").includes(type));
   for (const image of images) {

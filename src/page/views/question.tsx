@@ -88,7 +88,6 @@ function listenTo(letters: ReadonlyMap<string, Decision>, { signal, choose, node
   signal.addEventListener("abort", () => clearTimeout(held.timer));
 }
 
-/** Returns whether a key belongs to no text and no command. */
 function isFree({ target, ctrlKey, metaKey, altKey, isComposing, repeat }: KeyboardEvent): boolean {
   if (ctrlKey || metaKey || altKey || isComposing || repeat || document.querySelector("dialog[open]")) return false;
   if (target === elements.request.current) return elements.request.current?.value === "";

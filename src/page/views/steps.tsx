@@ -266,7 +266,6 @@ const OF_COMMAND = /^\{\s+code: (?:\d+|null),\s+signal: /;
 const OUTPUTS = /(?<=[\s{])std(?:out|err): (?:"""\n([^]*?)\n"""|("(?:[^"\\\n]|\\.)*"))/g;
 const SHORT_VALUE = /^[^[{\n].{0,99}$/;
 
-/** With `drawn`, the page draws the changes, so the text only refers to them. */
 function resultText({ preview, stdout, stderr, error, dropped }: BlockResult, drawn: boolean): string {
   const shown = error ? error.excerpt : OF_COMMAND.test(preview) ? outputIn(preview) : preview;
   const left = dropped > 0 ? `… ${dropped} more characters of output were dropped` : "";

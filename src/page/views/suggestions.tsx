@@ -15,12 +15,10 @@ interface Suggested {
 interface Shown {
   readonly items: readonly Suggested[];
   readonly at: number;
-  /** A choice replaces the letters from this position. */
   readonly from: number;
 }
 
 const shown = signal<Shown | null>(null);
-/** The page reads the user's prompts once for each typed name. */
 const opened: { prompts: Promise<readonly Prompt[]> | null } = { prompts: null };
 
 const COMMANDS: readonly Prompt[] = [
@@ -71,7 +69,6 @@ async function prompts(): Promise<readonly Prompt[]> {
   return (await json<ApiPromptList>(`${inApi("prompts")}?${place()}`)).items;
 }
 
-/** Returns false for a key with another meaning. */
 export function suggestionKey({ key }: KeyboardEvent): boolean {
   const now = shown.value;
   if (now === null) return false;

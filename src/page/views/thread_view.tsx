@@ -64,7 +64,6 @@ export function Latest(): JSX.Element {
   );
 }
 
-/** Fetches up to `MAX_PAGES` pages of older queries to find the query. */
 export async function reveal(queryId: string, step: number): Promise<void> {
   for (let pages = 0; pages < MAX_PAGES; pages++) {
     const turn = thread.turns.value.find((one) => one.queryId === queryId);

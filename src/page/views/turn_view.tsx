@@ -180,7 +180,6 @@ function isGood({ status, reason, noAnswer }: TurnEnd): boolean {
 const MOST_NAMED = 8, REQUEST_CHARS = 60;
 const SHORT_LINES = 12;
 
-/** The page offers an undo only for the latest changes. */
 function Changes({ turn }: { readonly turn: Turn }): JSX.Element | null {
   const value = changes.of(turn);
   const diffs = value?.files.map(({ diff }) => diff) ?? turn.diffs.value;
@@ -211,7 +210,6 @@ function Changes({ turn }: { readonly turn: Turn }): JSX.Element | null {
   );
 }
 
-/** Returns true if the turn changed files, and if an undo would revert all these changes or the page offers no undo. */
 function saidByChanges(turn: Turn): boolean {
   const value = changes.of(turn);
   const { work } = turn.end.value ?? {};

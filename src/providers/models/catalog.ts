@@ -1,4 +1,4 @@
-/** The format is the format of https://models.dev/api.json. */
+/** https://models.dev/api.json defines the format. */
 import { z } from "zod";
 import { inputFault } from "../../domain/input_fault.ts";
 import { readForeignJson } from "../../domain/kit/json.ts";
@@ -42,7 +42,6 @@ export function readCatalog(text: string, source: string): ReadonlyMap<ModelData
   return found;
 }
 
-/** Returns an empty list for a model that cannot return text, or whose context has the size 0. */
 function rowOf({ set, name, raw }: { readonly set: ModelDataSet; readonly name: string; readonly raw: unknown }) {
   const model = Model.safeParse(raw, { error: inputFault });
   if (!model.success) {

@@ -184,7 +184,6 @@ export function isChatModel(model: string): boolean {
   return !OTHER_PURPOSE.test(model);
 }
 
-/** Returns null if no offered model is the preset's default or a model with a known price. */
 export function generalModel(
   offered: readonly string[],
   { preset, knows }: { readonly preset: Preset | null; readonly knows: (model: string) => boolean },

@@ -55,7 +55,6 @@ export function refreshedPath(set: ModelDataSet, home: string): string {
   return `${home}/models/${set}.json`;
 }
 
-/** Returns null if the data is missing or invalid. */
 async function refreshedData(set: ModelDataSet, home: string): Promise<DataFile | null> {
   try {
     const { source, models }: DataFile = JSON.parse(await plainTextFile(refreshedPath(set, home)));

@@ -28,7 +28,6 @@ export class ProviderGuard {
     return code !== "server" || (status !== null && (status >= 500 || status === 408));
   }
 
-  /** Returns the milliseconds until the rate window has room. */
   waitMs(tokens: number): number {
     return this.#window.waitMs(tokens);
   }

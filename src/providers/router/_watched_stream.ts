@@ -4,9 +4,9 @@ import type { ModelEvent, ModelRequest, Provider } from "../provider.ts";
 
 export interface Patience {
   readonly clock: Clock;
-  /** Longest time without a byte before the first text or reasoning. */
+  /** The stream may be silent for this time before the first text or reasoning. */
   readonly firstTokenMs: number;
-  /** Longest time without a byte after the first text or reasoning. */
+  /** The stream may be silent for this time after the first text or reasoning. */
   readonly silenceMs: number;
   readonly replyMs: number;
   readonly onWait?:

@@ -374,13 +374,11 @@ class Retries {
     this.#patienceMs = facts.patienceMs;
   }
 
-  /** Returns null if the router should try the next route. */
   quickMs(error: ProviderError, attempt: number): number | null {
     if (!error.retryable || (error.retryAfterMs ?? 0) > LONGEST_QUICK_MS) return null;
     return waitMs(error, backoffMs(attempt, { ...QUICK, random: this.#random }));
   }
 
-  /** Returns null if `failures` is empty or the patience has ended. */
   patientMs(failures: readonly ProviderError[]): number | null {
     if (failures.length === 0) return null;
     const now = this.#clock.now();

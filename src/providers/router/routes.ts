@@ -85,7 +85,6 @@ export function fittingRoutes(
 
 type Order = (a: ModelRoute, b: ModelRoute) => number;
 
-/** Routes with unknown values come last. */
 const ORDER: Readonly<Record<ModelPreference, Order>> = {
   cost: (a, b) => rising(priceOf(a), priceOf(b)),
   speed: (a, b) => falling(a.speed, b.speed) || reasoningOf(a) - reasoningOf(b) || rising(priceOf(a), priceOf(b)),

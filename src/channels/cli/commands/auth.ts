@@ -106,7 +106,6 @@ interface Named {
   readonly model?: string | undefined;
 }
 
-/** `fault` is the reason why the service refused the key, or "". */
 interface Trial extends Named {
   readonly fault: string;
 }
@@ -148,7 +147,6 @@ async function askKey(
   }
 }
 
-/** Rejects with `Cancelled` after Ctrl-C. */
 async function trialOf(provider: string, key: string, { admin, io }: Pick<Login, "admin" | "io">): Promise<Trial> {
   using interrupted = interrupt(io);
   const trial = await admin.tryKey(provider, key, interrupted.signal);
@@ -310,7 +308,6 @@ async function modelOf(models: readonly string[], io: Io): Promise<string> {
   );
 }
 
-/** Resolves with 1 if the check of a provider failed. */
 export async function providersCommand(
   { services, io, flags }: CommandInput<{ readonly check: boolean; readonly output: "text" | "json" }>,
 ): Promise<number> {

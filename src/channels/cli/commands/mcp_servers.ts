@@ -121,7 +121,6 @@ export async function mcpLoginCommand(
   return code;
 }
 
-/** Resolves with null if Vis has not loaded the extension for MCP servers. */
 async function answersOf(
   { services, io }: Pick<Input, "services" | "io">,
   one?: { readonly name: string; readonly candidate: { readonly key: string; readonly value: unknown } },

@@ -164,7 +164,6 @@ async function announce(
 }
 
 interface RetryFlags extends OpenRequest, QueryCommandFlags {
-  /** Queries count from 1. Without a number, the command retries the last query. */
   readonly query?: number | undefined;
 }
 
@@ -364,7 +363,6 @@ export async function requestOfWords(
   return request;
 }
 
-/** Rejects with `UsageError` if the repository has no such branch or commit. */
 export async function checkTarget(
   target: string,
   { services, flags }: Pick<CommandInput<OpenRequest>, "services" | "flags">,

@@ -117,7 +117,6 @@ export function refuseMisread(command: Command): void {
   );
 }
 
-/** Replaces the words of `--set` with the checked settings. */
 export async function readRunSettings(command: Command, services: Pick<Services, "configAdmin">): Promise<void> {
   const { set, cwd } = command.opts<{ readonly set?: readonly string[]; readonly cwd?: string }>();
   if (set === undefined) return;

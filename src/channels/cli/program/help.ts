@@ -116,7 +116,6 @@ async function addFromExtensions(program: Command, services: Context["services"]
   for (const { name, doc } of found) if (!known.has(name)) program.command(name).description(visibleText(doc));
 }
 
-/** Throws CommanderError for an unknown word. */
 function named(words: readonly string[], program: Command): readonly Command[] {
   const path: Command[] = [];
   for (const word of words) {

@@ -190,7 +190,6 @@ function addPrompt(program: Command, { services, io, finish }: Context): void {
 
 const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 };
 
-/** Throws `InvalidArgumentError` unless the text is a date, a local time or an age such as `3d`. */
 function timeArgument(text: string): number {
   const [, number, unit = ""] = /^(\d{1,6})([mhdw])$/.exec(text.trim()) ?? [];
   if (number !== undefined) return Date.now() - Number(number) * (UNITS[unit] ?? 0);

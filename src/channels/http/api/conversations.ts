@@ -214,7 +214,6 @@ conversations.get(
     const { error = null, changes = [], files = [], folders = [], kept = [] } =
       await undo?.(conversation, { dryRun: true, ...cuts }) ?? { error: NONE };
     const { changes: [last] = [] } = await undo?.(conversation, { dryRun: true, redo: true, ...cuts }) ?? {};
-    // After a later change, the API no longer offers the redo.
     const isLast = last !== undefined && changes.every(({ at }) => at < last.at);
     const { paths: undone, queryId: undoneQueryId } = isLast ? last : { paths: [], queryId: null };
     const preview = { changes, files, folders, kept, fault: error, undone, undoneQueryId };

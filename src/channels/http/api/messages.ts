@@ -253,7 +253,6 @@ function leavingOf(c: Context<Env>): Leaving | null {
   return c.req.header("idempotency-key") !== undefined || wantsEvents(c) ? null : c.env.leaving;
 }
 
-/** Vis asks the user only if the client declares that it answers approvals. */
 function asking(approvals: Message["approvals"], approve: Approve): Approve | undefined {
   return approvals === "ask" ? approve : undefined;
 }

@@ -162,7 +162,6 @@ function head({ queryId, model, at }: CompletionFacts, object: string) {
   return { id: `chatcmpl-${queryId}`, object, created: Math.floor(at / 1000), model, system_fingerprint: null };
 }
 
-/** "length" means that a limit ended the query with its best answer so far. */
 function finishOf({ reason }: QueryResult): "stop" | "length" {
   return reason === "answered" ? "stop" : "length";
 }

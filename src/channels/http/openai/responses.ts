@@ -43,7 +43,6 @@ export const ResponseSchema = z.object({
   work: QueryResultSchema.shape.work,
 }).loose();
 
-/** A response repeats these fields of its request. Queries of other APIs lack these fields. */
 const AskedSchema = z.object({
   model: z.string().catch("vis"),
   instructions: z.string().nullable().catch(null),

@@ -9,8 +9,6 @@ export interface TranscriptEntry {
   lines(width: number, fresh?: boolean): readonly string[];
   invalidate(): void;
   readonly pending?: boolean;
-  /** The transcript calls this when the entry is visible or close to the visible rows. With `above`, the entries before
-   * it are visible. */
   seen?(from: "above" | "below"): void;
 }
 

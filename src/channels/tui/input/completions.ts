@@ -9,7 +9,6 @@ import type { PaletteCommand } from "../panels/palette.ts";
 const AT = /(^|[\s(])@(?=[^\s@]*$|"[^"]*$)/;
 const SEARCHED = /(?:^|[\s(])(@"?([^\s@"]*))$/;
 
-/** Skips files whose names contain line breaks or control characters. */
 export function completions(
   commands: readonly PaletteCommand[],
   workspace: string,

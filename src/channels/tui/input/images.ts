@@ -22,7 +22,6 @@ export class ImageReader {
     return null;
   }
 
-  /** Rejects with `UsageError` for an unusable file, for too many images, and if no model accepts images. */
   async read(
     paths: readonly string[],
     { with: others }: { readonly with: readonly AttachedImage[] },
@@ -122,13 +121,11 @@ function words(text: string): readonly string[] {
 }
 
 const BLANK = /[ \t\n]/;
-/** Before other characters, a backslash is a part of the path. */
 const GUARDED = /[^\p{L}\p{N}_]/u;
 
 /** Linux accepts no longer paths. */
 const MOST_WORD_CHARS = 4_096;
 
-/** Returns null if a quote is unclosed or the word is too long. */
 function pathWord(text: string, from: number): { readonly word: string; readonly end: number } | null {
   let word = "";
   let quote = "";

@@ -50,7 +50,6 @@ interface InputParts {
   readonly tell: (text: string) => void;
 }
 
-/** While Vis reads an image, typed keys wait. */
 export class InputBox {
   readonly #editor: Editor;
   readonly #tui: TUI;
@@ -58,7 +57,6 @@ export class InputBox {
   readonly #pastes = new Pastes();
   readonly #vim = new VimKeys();
   #chips = new ImageChips();
-  /** These paths after an `@` stay text, because the user pasted them or Vis refused them. */
   readonly #left = new Set<string>();
   #reading: symbol | null = null;
   #keys: string[] = [];
@@ -269,7 +267,6 @@ export class InputBox {
     else read(outcome);
   }
 
-  /** Keys wait while `work` runs. `held` returns whether the input still waits for this work. */
   #wait(work: (held: () => boolean) => Promise<void>): void {
     const reading = Symbol("reading");
     this.#reading = reading;
@@ -318,7 +315,6 @@ function withPlaceholder([above = "", line = "", below = ""]: readonly string[],
   return left < 0 ? [above, line, below] : [above, `${typed}${text}${" ".repeat(left)}`, below];
 }
 
-/** A longer pasted text becomes a variable instead of a part of the request. */
 const REQUEST_CHARS = 20_000;
 
 class Pastes {

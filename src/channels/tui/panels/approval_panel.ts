@@ -78,7 +78,6 @@ export class Questions {
     }, () => {});
   }
 
-  /** Another key followed the letter, so the input gets the letter. */
   #release(): void {
     const held = this.#held;
     this.#held = null;
@@ -143,7 +142,6 @@ export class ApprovalPanel extends BasePanel {
   #page = 1;
   #more = false;
   #follow = false;
-  /** `#seen` counts the rows of the question that have been on the screen, and `#asked` counts all of its rows. */
   #seen = 0;
   #asked = Infinity;
   #rows: readonly PanelRow[] = [];

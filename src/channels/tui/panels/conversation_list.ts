@@ -239,8 +239,6 @@ class ConversationSearch {
     this.#branches.delete(conversationId);
   }
 
-  /** Until the search for these words has ended, returns matches of the previous search if one search text extends the
-   * other. */
   hits(words: string, everywhere: boolean): readonly FoundItem[] {
     const { words: answered = "", items = [] } = this.#hits ?? {};
     if (answered === "" || !words.startsWith(answered) && !answered.startsWith(words)) return [];

@@ -36,7 +36,6 @@ export interface PanelActions {
   fork(at: BranchPoint): Promise<void>;
   /** The request of `what.to` returns to the input. */
   rewind(what: Rewinding): Promise<void>;
-  /** A running request uses the model from its next model call on. Saves the choice in the user's settings. */
   useModel(model: { readonly provider: string; readonly name: string }): Promise<void>;
   copy(text: string): void;
   undo(options?: { readonly redo: boolean }): Promise<void>;
@@ -71,7 +70,6 @@ export abstract class BasePanel implements Panel {
   readonly rows: number = MOST_ROWS;
   protected readonly parts: PanelParts;
   readonly #left = new AbortController();
-  /** The panel ignores results of older work of the same kind. */
   readonly #newest = new Map<string, number>();
   #running = 0;
   #height = MOST_ROWS;
@@ -82,7 +80,6 @@ export abstract class BasePanel implements Panel {
     this.parts = parts;
   }
 
-  /** The panel cuts excess lines and columns. */
   protected abstract draw(place: { readonly width: number; readonly height: number }): readonly string[];
   protected abstract key(data: string): void;
 

@@ -81,8 +81,6 @@ export class Reader {
 export interface TextPart {
   readonly head?: string;
   readonly text: string;
-  /** With "table", a line begins with a name in eleven columns. With "change", a line follows its number and sign. With
-   * "drawn", a line already has its colours. */
   readonly look?: Look;
 }
 
@@ -115,7 +113,6 @@ export class TextView {
   #width = 0;
   readonly #rows = new Map<number, readonly string[]>();
   #needle = "";
-  /** If true, the user chose the top, which stays even if rows at the end remain empty. */
   #pinned = false;
 
   constructor(theme?: PanelParts["theme"]) {
@@ -133,8 +130,6 @@ export class TextView {
     this.#top = { line: 0, row: 0 };
   }
 
-  /** If the old end was visible, the new end is visible. If the old end was not visible, the visible rows stay in
-   * place. */
   grow(parts: readonly TextPart[]): void {
     const [top, pinned] = [this.#top, this.#pinned];
     const atEnd = !pinned && !isBehind(this.#last(), top);

@@ -117,7 +117,6 @@ export class CommandPanel extends TextPanel {
   }
 }
 
-/** A side question changes no file, and Vis does not keep the question and the answer. */
 export class SideQuestion extends TextPanel {
   readonly #question: string;
   readonly #progress = new QueryProgress();

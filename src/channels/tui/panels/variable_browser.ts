@@ -17,7 +17,6 @@ export class VariableBrowser extends BasePanel {
   readonly #input = new LineInput({ prompt: "> ", placeholder: "name of a variable" });
   readonly #list = new List<Head>({ key: ({ name }) => name, draw: drawn });
   #heads: readonly Head[] | null = null;
-  /** If true, the list includes system variables and variables that are no longer in scope. */
   #all = false;
   #pages: VariablePages | null = null;
 
@@ -50,7 +49,6 @@ export class VariableBrowser extends BasePanel {
     const { items, selected } = this.#list;
     const noted = width < DOC_COLUMNS && items.some(({ summary }) => summary.doc !== "");
     const told = flat(selected?.summary.doc ?? "");
-    // An empty row stays for a missing comment, so that the list does not move between variables.
     const doc = told !== "" ? `  // ${told}` : " ";
     const below = this.below(items.length === 0 ? this.#nothing() : noted ? doc : "", { empty: items.length === 0 });
     return [...this.#input.render(width), ...this.#list.render(width, height - 1 - below.length), ...below];

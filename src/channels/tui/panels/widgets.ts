@@ -90,7 +90,6 @@ export class List<T> {
     return lines.slice(0, height);
   }
 
-  /** Moves the window only if the selected item, or a heading directly above it, would be invisible. */
   #windowTop(width: number, height: number): number {
     let earliest = this.#at;
     for (let used = this.#draw(this.#at, width).length; earliest > 0; earliest--) {
@@ -132,7 +131,6 @@ export class List<T> {
 
 const GAP = "  ";
 
-/** The caller passes texts without styles and control characters. */
 export function row(
   name: string,
   { facts = [], detail = "", width, selected }: {

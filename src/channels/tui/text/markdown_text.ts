@@ -15,7 +15,6 @@ const LONG_LIST = 2_000;
 export class MarkdownText {
   readonly #theme: Theme;
   readonly #options: { readonly whole: boolean; readonly look: (line: string) => string };
-  /** With `joins`, the part continues the list before it. */
   readonly #done: { readonly part: Part; readonly joins: boolean }[] = [];
   #tail = "";
   #joins = false;
@@ -65,7 +64,6 @@ export class MarkdownText {
 const FENCE = /^ {0,3}(`{3,}|~{3,})/;
 const ITEM = /^(?:[-*+]|\d+[.)])(?:\s|$)/;
 
-/** A split at a returned place does not change the meaning. A place is 0 if the text has none. */
 function boundaries(text: string): { readonly paragraph: number; readonly item: number } {
   let fence = "";
   let at = 0;

@@ -25,11 +25,9 @@ export interface Theme {
 const COLOURED_CHARS = 20_000;
 const same: Paint = (text) => text;
 
-/** The theme reads these options for each text, so that a change applies at once. */
 interface ThemeLook {
   readonly color: boolean;
   readonly dark: boolean | null;
-  /** If true, the theme avoids dim text, which some terminals show too faintly. */
   readonly contrast?: boolean;
 }
 

@@ -2,10 +2,8 @@ import { visibleWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
 import { counted, visibleText } from "../../../domain/kit/text.ts";
 
 const TAB = "    ";
-/** If Vis shows only a few lines, it does not count the lines after this many characters. */
 const COUNTED = 20_000;
 
-/** Returns lines without control sequences. If `most` cuts the lines, a note follows them. */
 export function wrapped(text: string, width: number, { most = Infinity }: { readonly most?: number } = {}): string[] {
   const room = Math.max(1, width);
   const bound = Math.max(COUNTED, most * room * 2);
