@@ -254,7 +254,7 @@ function defect(
 }
 
 /** The runtime's `fetch` reads proxy variables differently from other programs, so this returns new values. The runtime
- * compares NO_PROXY in lower case and ignores ports. For https addresses, the runtime falls back to `http_proxy`. */
+ * ignores ports in NO_PROXY, and uses `http_proxy` for https addresses unless HTTP_PROXY is set. */
 export function proxyVariables(env: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> {
   const isSet = (name: string): boolean => (env[name] ?? env[name.toLowerCase()] ?? "") !== "";
   if (!PROXIES.some(isSet)) return {};

@@ -22,7 +22,7 @@ export const UNDO_ARGUMENTS = z.object({
   force: z.boolean().optional(),
   dryRun: z.boolean().optional(),
   changes: z.string().optional(),
-  /** A cut has the form QUERY@MS, with commas between cuts. Only changes of the query before this time count. */
+  /** A cut has the form QUERY@MS, with commas between cuts. Changes of the query QUERY count only before MS. */
   cuts: z.string().optional(),
 });
 
@@ -68,9 +68,8 @@ function cutOf(text: string): { readonly queryId: string; readonly at: number } 
   return { queryId, at: Number(at) };
 }
 
-/** The order is newest first. `kept` has the files that the undo of a change left unchanged. `committed` has the files
- * that an undo would keep, because a git commit contains them. With `faults`, `blocked` has the other files that an undo
- * would keep. */
+/** `kept` has files that the undo of a change left unchanged. `committed` and `blocked` have files that an undo would
+ * keep. */
 async function listed(
   context: FsContext,
   { conversation = "", faults }: Pick<UndoOptions, "conversation"> & { readonly faults: boolean },

@@ -108,7 +108,7 @@ const OVERRIDDEN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 export function overridesOf(names: readonly string[]): Readonly<Record<string, string>> {
   const overrides = names.flatMap((name): readonly (readonly [string, string])[] => {
     const [section = ""] = name.split(".", 1);
-    // Git can read the name of its own subcommand, such as the strategy of a merge, as an alias.
+    // Git can read the name of its own subcommand, for example the strategy of a merge, as an alias.
     if (section.toLowerCase() === "alias") return [[name, ""]];
     const keys = OVERRIDDEN[section.toLowerCase()];
     if (!keys || name.split(".").length < 3) return [];

@@ -110,7 +110,7 @@ export async function uncommittedWords(env: EnvironmentView, signal: AbortSignal
   }
 }
 
-/** Returns renames of which `files` has only one of the two names. */
+/** Returns renames with exactly one of the two names in `files`. */
 export async function halfRenames(git: Git, files: readonly FileStatus[], cannot: string): Promise<readonly Rename[]> {
   if (!files.some(({ staged }) => staged === "added" || staged === "deleted")) return [];
   const named = new Set(files.map(({ path }) => path));

@@ -159,10 +159,11 @@ function small(schema: unknown): unknown {
   return schema !== undefined && JSON.stringify(schema).length <= MAX_SCHEMA ? schema : undefined;
 }
 
-/** These names would give an alias another meaning: `then` makes a promise, and JSON.stringify calls `toJSON`. */
+/** Functions with these names would give an alias another meaning: `then` makes a promise, and JSON.stringify calls
+ * `toJSON`. */
 const UNUSABLE = ["then", "constructor", "prototype", "__proto__", "toJSON"];
 
-/** Other characters become `_`, and duplicates get a number. */
+/** Characters that no identifier may have become `_`, and duplicates get a number. */
 function symbolNames(names: readonly string[]): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   const counts = new Map<string, number>();

@@ -16,7 +16,7 @@ export async function mapChunks(
 const SIZE = 100_000;
 const BETWEEN = "\n\n---\n\n";
 
-/** Rounds combine texts until one text is left. Rejects if one of the texts or answers is no text. */
+/** Rejects if one of the texts or answers is no text. */
 export async function reduceChunks(
   env: EnvironmentView,
   texts: readonly unknown[],

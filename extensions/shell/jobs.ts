@@ -209,7 +209,7 @@ export class JobInput {
     this.stream = new ReadableStream({ start, cancel: () => void (this.#controller = null) }, size);
   }
 
-  /** Returns null if the command gets the text, otherwise the reason. */
+  /** Returns the reason why the command does not get the text, or null. */
   write(text: string): string | null {
     const bytes = new TextEncoder().encode(text);
     if (this.#controller === null) return "its input has ended";
@@ -267,7 +267,7 @@ interface JobReport {
   readonly signal: string | null;
   readonly timedOut: boolean;
   readonly output: string;
-  /** Vis dropped this number of bytes before `output`, because the block read too late. */
+  /** Vis dropped this number of unread bytes before `output`. */
   readonly missed: number;
   readonly left: number;
   readonly ms: number;

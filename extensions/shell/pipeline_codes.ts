@@ -19,7 +19,7 @@ const SAYS_NO =
   /^(?:[!({]\s*|time\s+|\w+=\S*\s+)*(?:git\s+|xargs\s+(?:-\S+\s+(?:\d+\s+)?)*)?(?:[efz]?grep|rg|ag|ack|diff|cmp|test|\[\[?|which|command|type|expr|pgrep)(?=\s|$)/;
 
 /** A line such as `npm test | tail` ends with the code of `tail`, so bash reports the codes of the parts. A trap in the
- * line can replace these reports. */
+ * line for EXIT or ERR replaces these reports. */
 export class PartCodes {
   readonly #line: string;
   readonly #token = crypto.randomUUID();

@@ -56,7 +56,7 @@ const KEPT = "failedOutput";
 const LONG = { lines: 8, chars: 1_000 }, MAX_KEPT = 256 * 1024;
 
 /** Users and later steps see an excerpt of a failed command's output. Returns the name of the variable with the output,
- * or null if nothing needs it. */
+ * or null without such a variable. */
 async function keptOutput({ bindVar }: EnvironmentView, result: CommandEnd): Promise<string | null> {
   if (commandOutcome(result).ok !== false) return null;
   const text = [result.stdout, result.stderr].filter((one) => one !== "").join("\n");
@@ -411,8 +411,6 @@ interface Tests {
 
 const TAIL_CHARS = 4_000;
 
-/** These lines would hide why a command failed. An output may be one line, so the repetitions in the pattern have
- * limits. */
 const REPEATS =
   /^npm (?:error|ERR!) (?:Lifecycle script .*|code (?:ELIFECYCLE|\d+))\n(?:npm (?:error|ERR!).*(?:\n|$))*|^(?:\d+\.\.\d+|[#ℹ] (?:tests|suites|pass|cancelled|skipped|todo|duration_ms) +[\d.]+|[#ℹ] fail +0)(?:\n|$)|^(?:# {1,40}| {1,40})(?:at )?(?:async )?(?:.{1,200}\()?node:[^\s:]{1,200}:\d+:\d+\)?(?:\n|$)|^ {2,40}(?:---|\.\.\.|duration_ms: [\d.]+|type: '(?:test|suite)'|failureType: '\w+'|exitCode: \d+|signal: ~|code: 'ERR_\w+'|error: 'test failed'|stack: \|-\n(?= +\.\.\.))(?:\n|$)|^# (?:Node\.js v[\d.]+|Subtest: .*)(?:\n|$)/gm;
 

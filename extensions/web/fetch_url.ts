@@ -112,7 +112,7 @@ function allowedReach(url: URL, { rules, configFile }: FetchOptions): Reach {
   );
 }
 
-/** Returns the host for the question to the user, or null for a host of this machine or its network. */
+/** Returns the host and port for the question to the user, or null for a host of this machine or its network. */
 export function newHost(url: URL): string | null {
   if (isOwn(plainHost(url))) return null;
   return url.port === "" ? url.hostname : `${url.hostname}:${portOf(url)}`;

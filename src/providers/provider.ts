@@ -34,7 +34,7 @@ export type ModelEvent =
     readonly type: "end";
     readonly usage: Usage;
     readonly model: string;
-    /** The value is "stop", "length" if the reply reached its limit, or the service's own word. */
+    /** The value is "stop", "length" if a limit ended the reply, or the service's own word. */
     readonly finish: string;
     readonly toolCall?: string;
     /** `usage` has estimates in place of impossible counts from the service, and these texts name the counts for the

@@ -36,7 +36,6 @@ interface Draft {
   readonly isFolder: boolean;
 }
 
-/** A failure of one part leaves all files as they were. */
 export async function patchFiles(context: FsContext, patch: string): Promise<Written[]> {
   const parts = parsePatch(patch.toWellFormed(), (path) => isFile(context, path));
   if (parts.length > MAX_FILES) {
@@ -79,8 +78,8 @@ export async function patchFiles(context: FsContext, patch: string): Promise<Wri
   return results;
 }
 
-/** Returns the folders that files of the patch replace. Rejects with Error if the patch leaves an entry in such a
- * folder. */
+/** Returns the folders that files of the patch replace. Rejects with Error if the patch leaves an entry in one of the
+ * folders. */
 async function emptiedFolders(
   context: FsContext,
   drafts: ReadonlyMap<string, Draft>,

@@ -11,8 +11,8 @@ const MAX_SHOWN = 6;
 const MAX_LINE = 120;
 const MAX_TEXT = 16 << 20;
 
-/** Rejects with Error if `old` is missing or, without `all`, not unique. U+FFFD in the edit matches a byte that is not
- * UTF-8. */
+/** Rejects with Error if the file lacks `old` or, without `all`, contains `old` several times. U+FFFD in the edit
+ * matches a byte that is not UTF-8. */
 export async function replaceText(
   whole: string,
   edit: TextReplacement,
@@ -87,7 +87,7 @@ function excerpt(text: string): string {
   return JSON.stringify(shorten(line, MAX_LINE));
 }
 
-/** The worst case of the engine's own search is the product of the two lengths. */
+/** The worst-case time of the engine's own search is the product of the two lengths. */
 const MAX_PRODUCT = 20_000_000;
 const SLICE = 1 << 15;
 const MAX_PLACES = 1_000_000;

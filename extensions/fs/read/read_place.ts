@@ -78,8 +78,8 @@ interface Text {
   readonly size?: number;
 }
 
-/** Without `encoding`, the bytes decide. Notes a guess or invalid bytes for the model. Throws Error for a binary
- * file. */
+/** Without `encoding`, the bytes decide the encoding. Notes a guess or invalid bytes for the model. Throws Error for a
+ * binary file. */
 export function textOf(
   context: FsContext,
   bytes: Uint8Array,
@@ -196,7 +196,7 @@ async function askAbout({ approve }: FsContext, file: SecretFile, shown: string 
   );
 }
 
-/** Vis stores questions and sends questions to channels, so a question contains no old line of the file. */
+/** Vis stores questions and sends questions to channels, so a question contains no removed line of the file. */
 function questionAbout({ place, action, isChange = false }: SecretFile, shown: string | null = null) {
   const change = shown === null || shown === "" ? "" : `. The change:\n${shown}`;
   return {

@@ -84,7 +84,7 @@ export interface Tree {
   readLink(path: string): string;
   /** Each name ends with NUL. `into` gets `STAMP` numbers for each name, and zeros for a missing entry. */
   stamps(folder: string, names: readonly Uint8Array<ArrayBuffer>[], into: Float64Array): void;
-  /** `visit` gets the folders from the root down to this folder, and may throw. */
+  /** `visit` gets the root, the folders on the way and this folder, and may throw. */
   folder(path: string, visit: (folder: OpenFolder) => void): OpenFolder;
   /** The root of the returned tree stays open between calls. */
   held(): Tree & Disposable;

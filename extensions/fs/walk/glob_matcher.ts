@@ -160,7 +160,7 @@ export const SEGMENTS: MatchRules<GlobSegment, string> = {
   fits: (segment, name) => segment !== "**" && matchRun(segment, [...name], TOKENS),
 };
 
-/** Trying again from the newest star is sufficient and prevents exponential time. */
+/** Trying again from the newest star is sufficient, and avoids exponential time. */
 export function matchRun<P, I>(pattern: readonly P[], items: readonly I[], rules: MatchRules<P, I>): boolean {
   let p = 0;
   let i = 0;

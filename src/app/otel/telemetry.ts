@@ -254,7 +254,7 @@ interface ExporterParts {
   readonly pauseMs?: number;
 }
 
-/** Drops and counts spans above the limit of the queue, and spans that the collector does not accept. */
+/** The exporter drops and counts spans above the limit of the queue, and spans that the collector does not accept. */
 export class SpanExporter {
   readonly #parts: ExporterParts;
   readonly #waiting: FinishedSpan[] = [];

@@ -136,7 +136,7 @@ export class DenoIo implements Io {
 
   #signalled(signal: Deno.Signal): void {
     const isFirst = this.#signals++ === 0;
-    // A closed terminal may send SIGHUP more than once, so another SIGHUP does not end the process while work runs.
+    // A closed terminal may send SIGHUP more than once, so a repeated SIGHUP does not end the process while work runs.
     if (!isFirst && (this.#draining || signal !== "SIGHUP")) Deno.exit(CANCELLED_EXIT);
     if (!isFirst) return;
     // All work has ended and only a stalled reader delays the end, so Vis cancels no query.

@@ -149,7 +149,7 @@ function isRefused(error: unknown): error is TelegramError {
   return error instanceof TelegramError && error.code === "refused";
 }
 
-/** Telegram allows one call a second per chat and twenty a minute per group over a longer time. */
+/** Telegram's sustained limits are one call a second for each chat, and twenty a minute for each group. */
 const PRIVATE_MS = 1_000, GROUP_MS = 3_000;
 const KEPT_CHATS = 1_000;
 

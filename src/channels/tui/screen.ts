@@ -579,7 +579,7 @@ export class Screen implements PanelActions {
     this.#submitCommand(outgoing);
   }
 
-  /** `isFirst` is the request of the command line. Such a request runs no command of the user (`!`). */
+  /** `isFirst` means that the text is the request of the command line, which must run no command of the user (`!`). */
   #submitCommand(outgoing: Outgoing, { isFirst = false }: { readonly isFirst?: boolean } = {}): void {
     const { text } = outgoing;
     const submit = (): void => {

@@ -109,7 +109,8 @@ export function suspend({ giveUp, take }: { readonly giveUp: () => void; readonl
   Deno.kill(Deno.pid, "SIGSTOP");
 }
 
-/** Terminals support one of two forms of a notification. `text` is one line without control characters. */
+/** Terminals support one of two forms of a notification, so the result has both forms. `text` is one line without
+ * control characters. */
 export function notification(text: string): string {
   const plain = text.replaceAll(";", ",");
   return `\x1b]9;Vis: ${plain}\x07\x1b]777;notify;Vis;${plain}\x07`;

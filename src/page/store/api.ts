@@ -27,7 +27,7 @@ export class Refused extends Error {
     this.name = "Refused";
   }
 
-  /** While the server restarts, a proxy responds with such a status. */
+  /** While the server restarts, a proxy responds with a status of 500 or more, so the same request may succeed later. */
   get isPassing(): boolean {
     return this.status >= 500 || this.status === 429;
   }

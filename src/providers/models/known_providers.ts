@@ -176,7 +176,6 @@ export function defaultModelAt(baseUrl: string, preset: Preset): string | null {
 }
 
 const OTHER_PURPOSE = /embed|rerank|image|dall-e|audio|whisper|tts|realtime|transcribe|moderation/i;
-/** Names of models for a special customer, or at a special price. */
 const SPECIAL = /(?:^|[-.\/])(?:pro|cyber|codex|nano|daybreak|research|preview|search)(?:[-.]|$)/i;
 
 /** Returns whether the name suggests a model for conversations. */

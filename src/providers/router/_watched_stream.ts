@@ -4,9 +4,7 @@ import type { ModelEvent, ModelRequest, Provider } from "../provider.ts";
 
 export interface Patience {
   readonly clock: Clock;
-  /** The stream may be silent for this time before the first text or reasoning. */
   readonly firstTokenMs: number;
-  /** The stream may be silent for this time after the first text or reasoning. */
   readonly silenceMs: number;
   readonly replyMs: number;
   readonly onWait?:

@@ -53,7 +53,7 @@ function messagesOf(messages: readonly ModelMessage[], facts: MessageFacts): rea
     }));
   }
   const images = messages.flatMap(({ images = [] }) => images);
-  // Some templates accept a single user message, so this joins the texts.
+  // Some templates accept only one user message, so this joins the texts.
   const text = messages.map((message) => message.text).join("\n\n");
   return [{ role: "user", content: contentOf(text, { images, isBreakpoint: false }) }];
 }

@@ -3,7 +3,7 @@ import { jsonOrUndefined } from "../../domain/kit/json.ts";
 import type { Usage } from "../../domain/query/query_schemas.ts";
 import { type ModelEvent, tokensInBytes } from "../provider.ts";
 
-/** A larger count of one call is a fault of the service. */
+/** A service that reports a larger count for one call is faulty. */
 const MAX_TOKENS = 100_000_000;
 const MAX_WHOLE = 2_000_000;
 const MAX_CALL = 300;
@@ -116,7 +116,6 @@ export class ReplyBuilder {
     const last = this.#whole.at(-1);
     // The new part repeats the last part and continues it.
     if (last?.kind === kind && text.startsWith(last.text)) this.#whole.pop();
-    // `takeWhole` reports a text that is too long.
     if (this.#whole.reduce((sum, part) => sum + part.text.length, 0) < MAX_WHOLE) this.#whole.push({ kind, text });
   }
 
@@ -207,9 +206,7 @@ function countIn(value: unknown): number | null {
   return typeof count === "number" && count >= 0 && count <= MAX_TOKENS ? Math.ceil(count) : null;
 }
 
-/** Characters of text and reasoning in one reply. */
 const MOST = 1_000_000;
-/** Characters of all simultaneous replies. */
 const MOST_OF_ALL = 8_000_000;
 
 const ALL = { replies: 0, chars: 0 };

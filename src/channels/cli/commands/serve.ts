@@ -32,12 +32,11 @@ export async function serveCommand(
   return 0;
 }
 
-/** Without a single token, the page asks for the token. */
 function addressOf({ url, token }: Pick<RunningServer, "url" | "token">): string {
   return token === null ? url : `${url}#token=${encodeURIComponent(token)}`;
 }
 
-/** Explains how to open the page without showing the token, because logs may keep the text. */
+/** Logs may keep the text, so the text does not contain the token. */
 function howToOpen(url: string, tokenFrom: string): string {
   if (!isAbsolute(tokenFrom)) return `open ${url} in a browser and enter the token`;
   return visibleText(`open the address that this command prints: echo "${url}#token=$(cat ${shellText([tokenFrom])})"`);

@@ -119,7 +119,6 @@ async function changesSince(
   const admin = await parts.extensions();
   const conversation = branch.conversationId;
   const listed = await runUndo(admin, { list: true, conversation });
-  // The changes of a replaced run remain in the files, so they belong to the later changes.
   const replaced = position < 0 ? [query, ...later] : later;
   const runs = await Promise.all(replaced.map(({ queryId }) => conversations.attempts(queryId)));
   const after = new Set(runs.flat());
