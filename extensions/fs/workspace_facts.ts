@@ -5,7 +5,7 @@ const MOST_ENTRIES = 1_000;
 const SMALL_FOLDER = 64 * 1024;
 const MAX_BYTES = 64 * 1024;
 const MAX_NAMES = 24, MAX_CHARS = 160;
-/** Other characters in names could mislead a model. */
+/** A name with special characters could mislead a model. */
 const PLAIN = /^[\p{L}\p{N}_][\p{L}\p{N}_.@+-]{0,39}$/u;
 const UNTOLD = new Set(["node_modules", "__pycache__"]);
 

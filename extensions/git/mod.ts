@@ -31,7 +31,7 @@ import {
 import { stateOutcome, status, type StatusOptions, uncommittedWords } from "./status.ts";
 import { reset, type ResetOptions, restore, type RestoreOptions, stash, type StashOptions } from "./stash_reset.ts";
 
-/** The command wall allows these places, which are default folders of PATH. */
+/** The command wall allows the folders of these programs, which are in the default PATH. */
 const PROGRAMS = ["/usr/local/bin/git", "/usr/bin/git", "/bin/git"];
 
 const text = z.string().min(1);

@@ -6,7 +6,7 @@ const time = z.union([z.string(), z.number(), z.date()]).optional();
 
 const HINT = "Earlier conversations and their variables.";
 
-/** Each request would list the conversations again, so a reader in this set has found more than one conversation. */
+/** A reader in this set has more than one conversation, so a request need not list the conversations again. */
 const FOUND = new WeakSet<object>();
 
 export default defineExtension({

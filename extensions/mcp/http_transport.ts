@@ -182,7 +182,7 @@ function eventText({ event, id, data }: EventSourceMessage, reading: Reading): s
   if (message === null) return "";
   const own = message === undefined ? data : JSON.stringify(message);
   const lines = own.split("\n").map((line) => `data: ${line}\n`);
-  // The library ignores events with another name.
+  // The library ignores events that have a name other than "message".
   const name = event === undefined || message !== undefined && typeof message === "object" ? "" : `event: ${event}\n`;
   return `${id === undefined ? "" : `id: ${id}\n`}${name}${lines.join("")}\n`;
 }

@@ -60,7 +60,7 @@ export class ServerMessages {
         ...params == null ? {} : { params: noNulls(params) },
       };
     }
-    // Servers omit the result of a method that returns nothing.
+    // Some servers omit the result of a method that returns nothing.
     const isEmpty = id == null ? jsonrpc === "2.0" && only !== undefined : this.waits(id);
     if (result === undefined && error === undefined && !isEmpty) return message;
     const isError = result == null && error != null;

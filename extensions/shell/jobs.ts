@@ -22,7 +22,7 @@ export interface StartOptions extends Omit<CommandOptions, "stdin"> {
 const WAIT_MS = 1_000;
 const TIMEOUT_MS = 3_600_000;
 
-/** The command runs beyond the call. Rejects like `run`, and with Error above `MOST_RUNNING` running commands. */
+/** The command runs beyond the call. Rejects like `run`, and with Error if `MOST_RUNNING` commands are running. */
 export async function start(
   env: EnvironmentView,
   command: ShellCommand,

@@ -489,7 +489,7 @@ const REPOSITORY =
 /** Vis holds these names where a command could make a repository of the folder itself. */
 const HELD = /(?:^|[\s'"‘`/])(HEAD|refs|commondir)['"’`:]*\s.*(?:file exists|read-only|is a directory)/im;
 const ABSENT = /no such file or directory|\bENOENT\b/i;
-/** Commands can see the system's folders, so the pattern excludes these folders. */
+/** Commands can see the system's folders, so the wall does not cause errors about files there. */
 const ELSEWHERE = /(?:^|[\s'"`])\/(?!(?:usr|bin|sbin|lib\w*|opt|etc|proc|dev)\/)\w/;
 const UNREACHED = /could not resolve|name resolution|getaddrinfo|network is unreachable/i;
 const NETWORK =

@@ -49,7 +49,7 @@ export default defineExtension({
     FOUND.delete(env);
     return [...(found.skills.length > 0 ? [listOf(found)] : []), ...notes, ...knownIn(env)].join("\n");
   },
-  /** The first file that a call reads in a folder shows the instructions of this folder. Later requests have the
+  /** When a call first reads a file in a folder, Vis shows the instructions of this folder. Later requests have the
    * instructions from the beginning. */
   fileRead: tellInstructions,
   doctor: checkSkills,

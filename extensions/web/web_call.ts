@@ -178,7 +178,7 @@ const LIMITS = { values: 400_000, depth: 500 };
 
 type BodyKind = "text" | "json" | "bytes";
 
-/** An incomplete JSON body is text. */
+/** An incomplete or invalid JSON body is text. */
 function bodyData(
   { bytes, truncated }: Body,
   { type, as }: { readonly type: string; readonly as: BodyKind | undefined },

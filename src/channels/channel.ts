@@ -140,8 +140,8 @@ export interface ProviderAdmin {
   keys(): Promise<readonly KeyReport[]>;
   loginNames(): readonly string[];
   loginChoices(): Promise<readonly LoginChoice[]>;
-  /** Sends the key to its service. Resolves with null if the provider has no model for the trial. Rejects with
-   * `UsageError` for an invalid key. */
+  /** Sends the key to its service. Resolves with null for a secret that belongs to no model. Rejects with `UsageError`
+   * for an invalid key. */
   tryKey(provider: string, key: string, signal: AbortSignal): Promise<KeyTrial | null>;
   loginKind(provider: string): Promise<"key" | "device-login">;
   keyPage(provider: string): string;
@@ -175,7 +175,8 @@ export interface ConfigAdmin {
     change: { readonly words: readonly string[]; readonly project: boolean; readonly write?: boolean },
   ): Promise<SettingChange>;
   unset(key: string, options: { readonly project: boolean }): Promise<SettingChange>;
-  /** Resolves with null if the project has no settings file. Rejects with `ConfigError` if the file is unusable. */
+  /** Resolves with null if the project has no settings file. Rejects with `ConfigError` if trust cannot make the file
+   * usable. */
   trustable(): Promise<ConfigTrustFacts | null>;
   trust(facts: ConfigTrustFacts): Promise<void>;
   distrust(path: string): Promise<boolean>;

@@ -17,8 +17,8 @@ interface Reading {
   at: number;
 }
 
-/** HTML stays text, and only http, https and mailto addresses become links. Each text passes through `clean`, which
- * removes characters that the target must not show. */
+/** HTML stays text, and only http, https and mailto addresses become links. Texts pass through `clean`, which removes
+ * or escapes characters that the target must not show. */
 export function parseMarkdown(
   text: string,
   { clean }: { readonly clean: (text: string) => string },
@@ -241,7 +241,7 @@ function hostAndPath(text: string, at: number, self: typeof parser.linkify): num
   return found === null ? 0 : found.lastIndex - "http://www.".length;
 }
 
-// The package drops elements below its limit, so this function keeps them as text.
+// The package drops elements below its limit, so this function keeps these elements as text.
 const tokenize = parser.block.tokenize;
 parser.block.tokenize = function (state, start, end): void {
   if (state.level < MAX_LEVEL) return tokenize.call(this, state, start, end);

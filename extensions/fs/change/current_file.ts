@@ -160,7 +160,7 @@ function textIn(snapshot: ChangeItem["before"], encoding?: string): string | nul
   return decodeText(snapshot.bytes, encoding)?.text;
 }
 
-/** A question must not show removed lines of a secret file, so it shows their line numbers. */
+/** A question must not show removed lines of a secret file, so line numbers replace these lines. */
 export async function changedLines(
   item: Pick<ChangeItem, "path" | "before" | "after">,
   { isSecret }: { readonly isSecret: boolean },

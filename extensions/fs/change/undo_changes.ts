@@ -317,7 +317,7 @@ interface Wanted {
   readonly toLink: string | undefined;
 }
 
-/** `broken` has the paths that changed between two of these changes. */
+/** `broken` has the paths that changed between two of `changes`. */
 function composed(changes: readonly Checkpoint[]) {
   const paths = new Map<string, Wanted>();
   const broken = new Set<string>();

@@ -1,6 +1,6 @@
 const MAX_DIFF = 64 * 1024;
 const CONTEXT = 3;
-/** A list of lines costs many times the bytes of a short line. */
+/** A list of short lines takes many times the memory of the text. */
 const MAX_LINES = 500_000;
 
 interface DiffTexts {

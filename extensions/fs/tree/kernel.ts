@@ -199,7 +199,7 @@ export class Kernel {
       const done = this.#symbols.statx(this.#calls.statx, folder, name, flags, STATX_BASIC_AND_BIRTH, this.#statBytes);
       if (done === 0) return this.#stat;
       const code = this.#errno();
-      // statx does not fail with EAGAIN, so a call of the runtime has overwritten this number.
+      // statx does not fail with EAGAIN, so a call of the runtime has overwritten errno.
       if (code !== EAGAIN || tries === RETRIES) throw this.#error("statx", { code, path: path ?? "" });
     }
   }

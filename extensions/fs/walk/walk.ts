@@ -75,7 +75,8 @@ export function plainPath({ below }: Pick<Tree, "below">, path: string): string 
   return posix.relative(`/${below}`, posix.join(`/${below}`, path));
 }
 
-/** Returns null if the rules ignore the start, because the caller named the start on purpose. */
+/** Returns null if the rules ignore `start` or a folder between the workspace and `start`, because the caller named
+ * `start` on purpose. */
 export function rulesAbove(tree: Tree, start: string): IgnoreRules | null {
   const top = IgnoreRules.of(tree), whole = fromTop(tree, start);
   let rules = top;

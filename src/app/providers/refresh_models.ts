@@ -11,7 +11,7 @@ import { download } from "../update/download.ts";
 const MAX_BYTES = 16 * 1024 * 1024;
 const TIMEOUT_MS = 60_000;
 
-/** After a rejection with `ConfigError` or `Cancelled` before the first write, no file has changed. */
+/** After a rejection with `ConfigError` or `Cancelled`, no file has changed. */
 export async function refreshModels(
   { config: { modelCatalog: from }, home }: Pick<Settings, "config" | "home">,
   { signal, now }: { readonly signal: AbortSignal; readonly now: number },

@@ -59,7 +59,7 @@ export class OwnProcess {
     return this.#known ??= { host: hostname(), space: this.#space(), pid, started: this.#started(), session: 0 };
   }
 
-  /** Without data of the system, the name is unique, so other processes cannot judge this process. */
+  /** If the system provides no data, a unique name keeps other processes from judging this process. */
   #space(): string {
     try {
       return this.#facts.space();

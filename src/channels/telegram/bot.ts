@@ -114,7 +114,7 @@ interface TelegramBotOptions {
 class TelegramBot {
   readonly #options: TelegramBotOptions;
   readonly #workers = new Map<string, ChatWorker>();
-  /** Photos of an album arrive in separate updates, so the bot adds them to the first message. */
+  /** Photos of an album arrive in separate updates, so the bot adds later photos to the first message. */
   readonly #albums = new BoundedMap<string, number>(100);
   readonly #polling = new AbortController();
   readonly #failed = Promise.withResolvers<never>();

@@ -20,8 +20,8 @@ interface BotCallOptions {
 
 type WireSignal = Parameters<BotMethods["getMe"]>[0];
 
-/** The token is part of every URL, so errors of the network need new messages. Calls reject with `TelegramError`, or
- * with `Cancelled`. */
+/** The token is part of every URL, so Vis replaces errors of the network. Calls reject with `TelegramError`, or with
+ * `Cancelled`. */
 export class BotApi {
   readonly #wire: BotMethods;
   readonly #token: string;

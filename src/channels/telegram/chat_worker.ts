@@ -195,7 +195,7 @@ export class ChatWorker {
     else await this.#tell(entry, told);
   }
 
-  /** Sends a short reply at most once. If the program ends at that moment, the user may not get the reply. */
+  /** Sends a short reply at most once. If the program ends during the call, the user may not get the reply. */
   async #tell(entry: PendingMessage, text: RichText): Promise<void> {
     const { inbox, messenger, log } = this.#parts;
     const { chat, messageId } = entry.message;

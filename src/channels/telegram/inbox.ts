@@ -2,7 +2,7 @@ import type { JsonValue } from "../../domain/kit/json.ts";
 import type { StatePlace, StateStore } from "../../domain/records/extension_state.ts";
 import type { Incoming } from "./read_update.ts";
 
-/** The bot stores this message before each action that must not happen twice. */
+/** The bot stores a pending message before each action that must not happen twice. */
 export interface PendingMessage {
   readonly message: Incoming;
   readonly branchId?: string;

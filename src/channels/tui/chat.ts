@@ -191,7 +191,7 @@ export class ChatController {
     const branch = this.#branch;
     if (branch === null || this.#running !== null) return;
     const isNew = (query: StoredQuery): boolean => this.#known.get(query.queryId) !== stateOf(query);
-    // The newest query may be a request of this screen that began after another one.
+    // The newest query may be a request of this screen that began after a request of another process.
     const newest = await this.#parts.session().conversations.queries(branch, { newest: 2 });
     if (this.#running !== null) return;
     const last = newest.at(-1);

@@ -82,7 +82,8 @@ const LEAVING: readonly KeyId[] = ["escape", "ctrl+c"];
 /** Many terminals accept no clipboard sequence with more bytes of text. */
 const COPIED_BYTES = 1_000_000;
 
-/** The actions of panels and commands do not throw. The caller that opened the session closes it after `ended`. */
+/** The actions of panels and commands do not throw. The caller that opened the session closes the session after
+ * `ended`. */
 export class Screen implements PanelActions {
   readonly #parts: ScreenParts;
   readonly #tui: TuiAltScreen;

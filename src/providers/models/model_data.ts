@@ -27,7 +27,7 @@ export interface DataFile {
   readonly models: Readonly<Record<string, Row>>;
 }
 
-/** If the home folder has refreshed data, the newer data of a model has precedence over the older data. */
+/** If Vis's own folder has refreshed data, the newer data of a model has precedence over the older data. */
 export async function loadModelData(set: ModelDataSet, home: string | null = null): Promise<ModelData> {
   const builtIn: DataFile = (await FILES[set]()).default;
   const refreshed = home === null ? null : await refreshedData(set, home);

@@ -115,7 +115,7 @@ export class WireProvider implements Provider {
     }
   }
 
-  /** After the service refuses a field in its status or in the stream, Vis repeats the call without the field. */
+  /** After the service refuses a field by a status or in the stream, Vis repeats the call without the field. */
   async *#reply(request: ModelRequest, facts: ExchangeFacts): AsyncGenerator<ModelEvent> {
     const { model, onUsage = () => {} } = request;
     const sentTokens = estimateTokens(request.messages);

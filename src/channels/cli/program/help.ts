@@ -107,7 +107,7 @@ async function inHandbook(asked: string): Promise<string> {
   return `${best.place}\n\n${best.doc}\n${more}`;
 }
 
-/** A command of Vis such as `vis mcp login` runs the extension's `mcp-login`, so the help omits the latter. */
+/** A command of Vis such as `vis mcp login` runs the extension's `mcp-login`, so the help omits `mcp-login`. */
 async function addFromExtensions(program: Command, services: Context["services"]): Promise<void> {
   const found = await services.extensionAdmin({}).then((admin) => admin.commands()).catch(() => []);
   const own = program.commands;

@@ -123,7 +123,7 @@ function words(text: string): readonly string[] {
 const BLANK = /[ \t\n]/;
 const GUARDED = /[^\p{L}\p{N}_]/u;
 
-/** Linux accepts no longer paths. */
+/** Linux refuses longer paths. */
 const MOST_WORD_CHARS = 4_096;
 
 function pathWord(text: string, from: number): { readonly word: string; readonly end: number } | null {

@@ -2,7 +2,7 @@ import { dirname } from "node:path";
 import { replaceFile } from "../../../domain/kit/files.ts";
 
 const KEPT = 300;
-/** The user probably pasted a longer text. */
+/** The user probably pasted a longer text, so the history omits it. */
 const MOST_CHARS = 10_000;
 
 /** Several processes append to the file. The methods do not throw, and an unreadable file counts as empty. */

@@ -26,8 +26,8 @@ interface QuestionsParts {
   readonly ring: (why: string) => void;
 }
 
-/** A letter may begin a text. It answers the approval only if the approval was visible before, and if no other key
- * follows within `PAUSE_MS`. */
+/** A letter may begin a text. The letter answers only an approval that was visible before, and if no other key follows
+ * within `PAUSE_MS`. */
 export class Questions {
   readonly #parts: QuestionsParts;
   #panel: ApprovalPanel | null = null;
