@@ -4,7 +4,7 @@ export interface DiffFile {
   readonly path: string;
   readonly movedFrom: string | null;
   readonly state: "changed" | "new" | "deleted";
-  /** The count includes lines that the diff omits. */
+  /** `added` and `removed` include lines that the diff omits. */
   readonly added: number;
   readonly removed: number;
   readonly lines: readonly DiffLine[];

@@ -287,7 +287,7 @@ export class Kernel {
   reserve(descriptor: number, size: number): void {
     const done = this.#symbols.allocate(this.#calls.fallocate, descriptor, KEEP_SIZE, 0n, BigInt(size));
     const code = done < 0n ? this.#errno() : 0;
-    // With another code, the file system cannot reserve room.
+    // Another error code means that the file system cannot reserve room.
     if (code in REASONS) throw this.#error("fallocate", { code, path: "" });
   }
 

@@ -4,7 +4,6 @@ import type { TerminalPaint } from "./paint.ts";
 import { cutRuns, type Run, textColumns, wrapRuns } from "./wrap.ts";
 
 export const SHOWN_DIFF_LINES = 40;
-/** Lines of bundles may be very long. */
 const MAX_LINE = 1_000;
 const TAB = "    ";
 /** If numbers would leave less than this width for the text, lines have no numbers. */
