@@ -172,7 +172,7 @@ function addPrompt(program: Command, { services, io, finish }: Context): void {
     )
     .option(
       "--context <file>",
-      "show how the prompt describes this file as the variable context, as vis run --context loads it",
+      "load this file as the variable context, as vis run does; the prompt then describes the variable",
     )
     .option(...FLAGS.model)
     .option(...FLAGS.provider)

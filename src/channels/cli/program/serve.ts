@@ -37,7 +37,7 @@ function addServe(program: Command, context: Context): void {
     );
   serve.option(
     "--open",
-    "open the page in your browser; the browser gets the token from a temporary file that only you can read",
+    "open the page in your browser; if the server has a single token, the browser gets it from a temporary file that only you can read",
   );
   addServiceFlags(serve.option(...FLAGS.root))
     .addHelpText("after", SERVE_EXAMPLES)

@@ -139,7 +139,7 @@ function addExtensions(program: Command, context: Context): void {
   )
     .action(action(context, async () => (await load()).listExtensions));
   add("show", "show an extension: its place, version, prompt, functions and settings")
-    .argument("<name>", "namespace or alias")
+    .argument("<name>", "namespace or alias of the extension")
     .action(action(context, async () => (await load()).showExtension));
   add(
     "check",
