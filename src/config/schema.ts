@@ -55,10 +55,10 @@ const ProviderSchema = z.strictObject({
   ),
   rateLimit: z.strictObject({
     requests: positive.optional().describe(
-      "Maximum number of model calls within the interval. At the limit, Vis uses the next route; if all routes are at their limits, the call waits",
+      "Maximum number of model calls within the interval. At the limit, Vis uses the next route; if all routes are at their limits, the call waits, or fails if the wait would take more than two minutes",
     ),
     tokens: positive.optional().describe(
-      "Maximum number of tokens within the interval, input and output. At the limit, Vis uses the next route; if all routes are at their limits, the call waits",
+      "Maximum number of tokens within the interval, input and output. At the limit, Vis uses the next route; if all routes are at their limits, the call waits, or fails if the wait would take more than two minutes",
     ),
     perMs: positive.default(60_000).describe(
       "Length of the interval in milliseconds. At the limit, a call without another route waits until the interval has room; if the wait would take more than two minutes, the call fails",
