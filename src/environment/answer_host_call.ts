@@ -361,7 +361,9 @@ function answer(call: HostCall, _source: BuiltinSource, scope: QueryScope): void
   const options = call.args[1];
   const read = (key: string): unknown =>
     typeof options === "object" && options !== null ? Object.getOwnPropertyDescriptor(options, key)?.value : undefined;
-  const type: AnswerType = read("type") === "text" ? "text" : "markdown";
+  // The text of a data value is JSON, whose indentation Markdown would not keep.
+  const isData = typeof call.args[0] === "object" && read("type") !== "markdown";
+  const type: AnswerType = read("type") === "text" || isData ? "text" : "markdown";
   const chosen = read("confidence");
   const confidence: Confidence = CONFIDENCES.find((one) => one === chosen) ?? null;
   scope.answer(readable(call.args[0]), { type, confidence, block: call.block, value: call.args[0] });

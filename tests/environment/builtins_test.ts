@@ -122,7 +122,8 @@ Deno.test("callBuiltin() refuses unsuitable arguments and explains its usage", a
 Deno.test("answer() accepts any value, and options only from its own data", async () => {
   const cases: [unknown[], string, string, string | null][] = [
     [["text"], "text", "markdown", null],
-    [[{ a: 1 }], '{\n  "a": 1\n}', "markdown", null],
+    [[{ a: 1 }], '{\n  "a": 1\n}', "text", null],
+    [[{ a: 1 }, { type: "markdown" }], '{\n  "a": 1\n}', "markdown", null],
     [[0], "0", "markdown", null],
     [[false], "false", "markdown", null],
     [[12n], "12", "markdown", null],

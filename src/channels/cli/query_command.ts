@@ -1,6 +1,7 @@
 import pc from "picocolors";
 import type { AskOptions } from "../../conversation/ask_options.ts";
 import { abortable } from "../../domain/kit/concurrency.ts";
+import { readableJson } from "../../domain/kit/json.ts";
 import { counted, durationText, elapsedText, oneLine, runningText, visibleText } from "../../domain/kit/text.ts";
 import {
   type ApprovalAnswer,
@@ -208,9 +209,10 @@ export async function printedAnswer(
   { stdoutIsTerminal, stdoutColor, columns }: Pick<Io, "stdoutIsTerminal" | "stdoutColor" | "columns">,
 ): Promise<string> {
   if (!stdoutIsTerminal) return ended(answer);
-  if (answerType !== "markdown" && !MARKED.test(answer) || answer.length > MAX_MARKDOWN) {
-    return ended(visibleText(answer));
-  }
+  if (answer.length > MAX_MARKDOWN) return ended(visibleText(answer));
+  const json = readableJson(answer, Math.max(MIN_WIDTH, columns()));
+  if (json !== null) return ended(visibleText(json));
+  if (answerType !== "markdown" && !MARKED.test(answer)) return ended(visibleText(answer));
   return ended((await answerLines(answer, { stdoutColor, columns })).join("\n"));
 }
 

@@ -192,6 +192,42 @@ export function readableHead(value: unknown, limit: number): string {
   return room.left > 0 ? clip(text, limit) : `${text.slice(0, limit - 1).replace(/[\ud800-\udbff]$/, "")}…`;
 }
 
+/** Laying out visits the parts of each level again, so deeper JSON stays as it is. */
+const MAX_LAID_OUT = 64;
+
+/** Returns a JSON object or list laid out for reading: a part that fits into `width` is one line. Returns null for a text
+ * that is no such JSON, and for a text with details that its value does not keep, such as the digits of a long number. */
+export function readableJson(text: string, width: number): string | null {
+  if (!/^\s*[[{]/.test(text)) return null;
+  let value: unknown;
+  try {
+    value = readForeignJson(text, { ...JSON_LIMITS, depth: MAX_LAID_OUT });
+  } catch {
+    return null;
+  }
+  const isExact = [undefined, 2].some((indent) => JSON.stringify(value, null, indent) === text.trim());
+  return isExact ? laidOut(value, { indent: "", width }) : null;
+}
+
+function laidOut(value: unknown, { indent, width }: { readonly indent: string; readonly width: number }): string {
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  const isList = Array.isArray(value), entries = Object.entries(value);
+  const [open, close] = isList ? ["[", "]"] : ["{", "}"];
+  if (entries.length === 0) return open + close;
+  const parts = (each: (one: unknown, chars: number) => string): string[] =>
+    entries.map(([key, one]) => {
+      const name = isList ? "" : `${JSON.stringify(key)}: `;
+      return name + each(one, name.length);
+    });
+  const flat = parts((one) => laidOut(one, { indent: "", width: Infinity })).join(", ");
+  const line = isList ? `[${flat}]` : `{ ${flat} }`;
+  if (line.length <= width) return line;
+  const inner = `${indent}  `;
+  // A comma may follow each part.
+  const lines = parts((one, chars) => laidOut(one, { indent: inner, width: width - 3 - chars }));
+  return `${open}\n${lines.map((part) => inner + part).join(",\n")}\n${indent}${close}`;
+}
+
 interface Room {
   left: number;
 }

@@ -23,6 +23,37 @@ Deno.test("printedAnswer() draws Markdown on a terminal, with colours if it has 
   assert.ok(lines.length > 4 && lines.every((line) => line.length <= 60));
 });
 
+Deno.test("printedAnswer() lays JSON out for the width of a terminal, and keeps it exact in a pipe", async () => {
+  const rows = [{ id: 1, tags: ["a", "b"] }, { id: 2, tags: [], note: "x".repeat(50) }];
+  const shown = [
+    "{",
+    '  "rows": [',
+    '    { "id": 1, "tags": ["a", "b"] },',
+    "    {",
+    '      "id": 2,',
+    '      "tags": [],',
+    `      "note": "${"x".repeat(50)}"`,
+    "    }",
+    "  ]",
+    "}",
+    "",
+  ].join("\n");
+  for (const answerType of ["text", "markdown"] as const) {
+    for (const indent of [0, 2]) {
+      const answer = JSON.stringify({ rows }, null, indent);
+      assert.equal(await printedAnswer({ answer, answerType }, terminal), shown);
+      assert.equal(
+        await printedAnswer({ answer, answerType }, { ...terminal, stdoutIsTerminal: false }),
+        `${answer}\n`,
+      );
+    }
+  }
+  const deep = { answer: "[".repeat(40_000) + "]".repeat(40_000), answerType: "text" } as const;
+  assert.equal(await printedAnswer(deep, terminal), `${deep.answer}\n`);
+  const digits = { answer: '{"id": 12345678901234567890}', answerType: "text" } as const;
+  assert.equal(await printedAnswer(digits, terminal), `${digits.answer}\n`, "a value would lose digits");
+});
+
 Deno.test("printedAnswer() does not change other text on a terminal, except for cursor movements", async () => {
   const code = { answer: "  a_b_c * d_e_f\n\u001b[2J\ttwo  blanks", answerType: "text" } as const;
   const shown = await printedAnswer(code, terminal);
