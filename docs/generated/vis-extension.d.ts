@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 0879536e791eb7416a9b64b875d92295c356bd271a8c598598562204e40c6d8f
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 5fd26f48f9456f78e1cec31921cc0bf2a7a3a1ecc2ddecfd4ee799d151fa9bbe
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
