@@ -16,7 +16,9 @@ export async function init(
   const spawn = spawnOf(env);
   const there = closestRepository(env.workspace);
   if (there !== null) {
-    const where = there === env.workspace ? "the workspace already has .git" : `the workspace is in that of ${there}`;
+    const where = there === env.workspace
+      ? "the workspace already has .git"
+      : `the workspace is in the repository ${there}`;
     throw new Error(`Cannot make a repository: ${where}; call git.status()`);
   }
   await askToChange(env, () => ({ name: "init", what: `create a repository in ${env.workspace}` }));
@@ -282,7 +284,7 @@ export async function refuseFiltered(git: Git, paths: readonly string[], cannot:
   const { code, stdout, stderr } = await git.run(["check-attr", "filter", "--stdin"], {
     input: paths.map((path) => `${printedName(path)}\n`).join(""),
   });
-  if (code !== 0) throw new Error(`${cannot}: git check-attr failed: ${plainReason(stderr)}`);
+  if (code !== 0) throw new Error(`${cannot}: git check-attr failed (${plainReason(stderr)})`);
   const filtered = stdout.split("\n").flatMap((line) => {
     const [, path = "", filter = ""] = /^(.*): filter: (.*)$/.exec(line) ?? [];
     return filter === "" || filter === "unspecified" || filter === "unset" ? [] : [`${nameOf(path)} (${filter})`];

@@ -183,7 +183,7 @@ export class Git {
     if (allowed) return;
     throw new Error(
       `Cannot call git.${name}: it can change files of ${top} outside the workspace, and ${reason}; ` +
-        "the user can start Vis with --root",
+        "the user can start Vis with --root to allow it",
     );
   }
 
@@ -210,7 +210,9 @@ export class Git {
     const { code, stdout, stderr } = await this.run(["config", "--list", "-z", "--includes"], { env: overridesOf([]) });
     const listed = stdout.split("\0").map((one) => one.split("\n", 1)[0] ?? "");
     if (code !== 0) {
-      throw new Error(`Cannot use git: git config failed: ${plainReason(stderr)}; ask the user to repair the settings`);
+      throw new Error(
+        `Cannot use git: git config failed (${plainReason(stderr)}); ask the user to repair the settings`,
+      );
     }
     if (!listed.includes(MARK)) {
       const section = texts.map((text) => text && specialSection(text)).find((name) => name) ?? null;

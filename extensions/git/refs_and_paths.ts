@@ -99,7 +99,9 @@ export function pathArguments(paths: string | readonly string[] | undefined): re
   const list = paths === undefined ? [] : typeof paths === "string" ? [paths] : paths;
   for (const path of list) {
     if (path === "") throw new TypeError('Cannot use "" as a path: it is empty; "." is the whole workspace');
-    if (path.includes("\0")) throw new TypeError(`Cannot use ${JSON.stringify(path)} as a path: it contains U+0000`);
+    if (path.includes("\0")) {
+      throw new TypeError(`Cannot use ${JSON.stringify(path)} as a path: it contains U+0000; remove this character`);
+    }
     if (isPrinted(path)) throw new TypeError(`Cannot use ${path}: its name is not UTF-8; name its folder instead`);
   }
   return ["--", ...list];
@@ -113,7 +115,7 @@ export async function missingFile(git: Git, path: string, cannot: string, commit
   const known = stdout.split("\n").filter((name) => name !== "").slice(0, MAX_PATHS).map(nameOf);
   const isThere = commit === undefined &&
     lstatSync(join(git.repository.workspace, path), { throwIfNoEntry: false }) !== undefined;
-  if (isThere) return new Error(`${cannot}: git does not track ${path}`);
+  if (isThere) return new Error(`${cannot}: git does not track ${path}; git.add it first`);
   const where = commit === undefined ? "" : ` in ${commit}`;
   return new Error(`${cannot}: there is no file ${path}${where}${nearest(path, known)}`);
 }

@@ -297,7 +297,7 @@ export async function saveWork(
   const env = await committer(git).catch(() => committerVariables(NOBODY));
   const make = async (args: readonly string[], more: Readonly<Record<string, string>> = {}): Promise<string> => {
     const { code, stdout, stderr } = await git.run(args, { changes: "repository", env: { ...env, ...more } });
-    if (code !== 0) throw new Error(`${cannot}: git did not keep the uncommitted changes: ${plainReason(stderr)}`);
+    if (code !== 0) throw new Error(`${cannot}: git did not keep the uncommitted changes (${plainReason(stderr)})`);
     return stdout.trim();
   };
   const message = "Uncommitted changes, kept before they were discarded";

@@ -69,7 +69,7 @@ export async function connect(env: EnvironmentView, options: ConnectOptions): Pr
     const reasons = [...(ended() ? [known] : [message, known]), hint].filter((one) => one !== "");
     await settledWithin(Promise.allSettled([client.close(), transport.close()]), CLOSE_MS);
     if (error instanceof LoginError) throw error;
-    throw new Error(`${"url" in config ? "Vis could not connect" : "It did not start"}: ${reasons.join("; ")}`);
+    throw new Error(`${"url" in config ? "Vis could not connect" : "It did not start"}; ${reasons.join("; ")}`);
   }
   return {
     client,
@@ -132,7 +132,7 @@ export function addressHint(name: string, status: number, { headers }: Pick<Http
   if (status === 401 || status === 403) {
     return isSigned(headers)
       ? "the server refuses the Authorization header: the token may be wrong or expired"
-      : `the server requires a login or a token: ${loginAdvice(name)}`;
+      : `the server requires a login or a token; ${loginAdvice(name)}`;
   }
   if (status !== 404 && status !== 405) return "";
   return "the address does not speak streamable HTTP; Vis does not support servers with only the older SSE " +

@@ -169,7 +169,7 @@ async function* readableEvents(
     } else parser.feed("\n\n");
   } catch (error) {
     if (isResumable || id === undefined || !answers.waits(id)) throw error;
-    why = `the answer of the server ended too early: ${reasonOf(error)}`;
+    why = `the answer of the server ended too early (${reasonOf(error)})`;
   }
   if (!isResumable && id !== undefined && answers.waits(id)) {
     found.push(eventText({ data: JSON.stringify({ id, error: { message: why } }) }, reading));

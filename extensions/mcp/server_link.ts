@@ -149,7 +149,7 @@ export class ServerLink {
     if (this.#connection) return this.#connection;
     if (this.#restUntil > Date.now()) {
       const seconds = Math.ceil((this.#restUntil - Date.now()) / 1000);
-      const last = this.#why === "" ? "" : `: ${this.#why}`;
+      const last = this.#why === "" ? "" : ` (${this.#why})`;
       throw new ServerError(
         this.name,
         `it failed twice, and Vis starts it again in ${seconds} s at the earliest${last}`,

@@ -133,15 +133,15 @@ export async function addNote(
   if (line === "" || line.length > MAX_NOTE_CHARS) {
     throw new Error(
       line === ""
-        ? "Cannot keep the note: it is empty"
-        : `Cannot keep the note: it has ${line.length} characters; the limit is ${MAX_NOTE_CHARS}`,
+        ? "Cannot keep the memo: its text is empty; write a text"
+        : `Cannot keep the memo: it has ${line.length} characters; the limit is ${MAX_NOTE_CHARS}; shorten it`,
     );
   }
   const notes = await readNotes(place, scope);
   const there = notes.find((note) => note.text === line);
   if (there) return there;
   if (notes.length >= MAX_NOTES) {
-    throw new Error(`Cannot keep the note: the ${scope} has ${MAX_NOTES} notes, the limit; remove one first`);
+    throw new Error(`Cannot keep the memo: the ${scope} has ${MAX_NOTES} memos, the limit; remove one first`);
   }
   const note = { id: await newId(line, notes), text: line, at: new Date().toISOString() };
   await putNote(place, { note, scope });
@@ -152,7 +152,7 @@ async function putNote(
   { store }: NotePlace,
   { note: { id, text, at }, scope }: { readonly note: Note; readonly scope: NoteScope },
 ): Promise<void> {
-  if (!store) throw new Error("Cannot keep notes: this conversation has no database");
+  if (!store) throw new Error("Cannot keep memos: this conversation has no database");
   await store.put(`${PREFIX}${id}`, { text, at }, { scope: storedIn(scope) });
 }
 
@@ -220,7 +220,7 @@ function parsed(text: string, file: string): readonly Note[] {
     const { notes }: { readonly notes: readonly Note[] } = JSON.parse(text);
     if (Array.isArray(notes) && notes.every(isNote)) return notes;
   } catch { /* The error below reports it. */ }
-  throw new Error(`Cannot read ${file}: it contains no valid list of notes; correct or remove it`);
+  throw new Error(`Cannot read ${file}: it contains no valid list of memos; correct or remove it`);
 }
 
 function isNote({ id, text, at }: Note): boolean {

@@ -46,7 +46,7 @@ export async function runOne(env: EnvironmentView, task: string, options: ChildR
   if (!env.runChild) throw new Error("Cannot run a sub-query: no request is running");
   const { status, reason, answer } = await env.runChild(task, options);
   if (status === "done") return answer;
-  const last = answer === "" ? "" : `; its last words: ${answer.slice(0, SHOWN_ANSWER)}`;
+  const last = answer === "" ? "" : `; its last text is ${JSON.stringify(answer.slice(0, SHOWN_ANSWER))}`;
   throw new Error(`Cannot use the sub-query: it ended without an answer (${reason})${last}`);
 }
 

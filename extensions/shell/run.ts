@@ -309,7 +309,9 @@ interface Need {
 /** The user approves the target of links, so the path must be real. */
 async function realPath(path: string): Promise<string> {
   return await realpath(path).catch(() => {
-    throw new Error(`Cannot run a command that changes ${path}: the path does not exist or is not accessible`);
+    throw new Error(
+      `Cannot run a command that changes ${path}: the path does not exist or is not accessible; create it first`,
+    );
   });
 }
 
@@ -369,9 +371,13 @@ export function refusedBy(rules: CommandRules | undefined, command: string | rea
   if (!rules || rules.allow.length + rules.deny.length === 0) return null;
   for (const part of partsOf(command)) {
     const denied = rules.deny.find((pattern) => matches(pattern, part));
-    if (denied !== undefined) return `Cannot run ${shown(part)}: the setting shell.deny has ${shown(denied)}`;
+    if (denied !== undefined) {
+      return `Cannot run ${shown(part)}: the setting shell.deny has ${shown(denied)}; only the user can change it`;
+    }
     if (rules.allow.length > 0 && !rules.allow.some((pattern) => matches(pattern, part))) {
-      return `Cannot run ${shown(part)}: the setting shell.allow has only ${rules.allow.map(shown).join(", ")}`;
+      return `Cannot run ${shown(part)}: the setting shell.allow has only ${
+        rules.allow.map(shown).join(", ")
+      }; only the user can change it`;
     }
   }
   return null;

@@ -35,7 +35,9 @@ export function parse(
       return Object.fromEntries(names.map((name, column) => [name, record[column] ?? ""]));
     }
     throw new Error(
-      `Cannot parse CSV: record ${at + 2} has ${record.length} fields, but the header has ${names.length}`,
+      `Cannot parse CSV: record ${
+        at + 2
+      } has ${record.length} fields, but the header has ${names.length}; quote separators inside fields, or use {header: false}`,
     );
   });
 }
@@ -61,7 +63,9 @@ export function number(value: number | bigint, digits?: number): string {
 
 function recordsOf(text: string, separator: string): string[][] {
   if (separator.length !== 1) {
-    throw new TypeError(`Cannot parse CSV: the separator ${JSON.stringify(separator)} is not a single character`);
+    throw new TypeError(
+      `Cannot parse CSV: the separator ${JSON.stringify(separator)} is not a single character; pass one such as ";"`,
+    );
   }
   const records: string[][] = [];
   let record: string[] = [];
@@ -101,7 +105,7 @@ function plainField(text: string, from: number, separator: string): [string, num
 function quotedField(text: string, from: number): [string, number] {
   let end = text.indexOf('"', from + 1);
   while (end >= 0 && text[end + 1] === '"') end = text.indexOf('"', end + 2);
-  if (end < 0) throw new Error(`Cannot parse CSV: the quote at character ${from} is not closed`);
+  if (end < 0) throw new Error(`Cannot parse CSV: the quote at character ${from} is not closed; add the closing quote`);
   return [text.slice(from + 1, end).replaceAll('""', '"'), end + 1];
 }
 

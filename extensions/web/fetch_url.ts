@@ -150,7 +150,7 @@ function parseRedirect(location: string, from: URL): URL {
     if (from.protocol === "https:" && url.protocol === "http:") throw new Error("It goes from https: to http:");
     return url;
   } catch (error) {
-    throw new Error(`Its redirect is not allowed: ${reasonOf(error)}`);
+    throw new Error(`Its redirect is not allowed, because ${reasonOf(error)}`);
   }
 }
 

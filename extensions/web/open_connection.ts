@@ -23,7 +23,7 @@ export async function openConnection(
       if (!isRefusal(error)) break;
     }
   }
-  throw new Error(`Vis could not connect to ${url.host}: ${reasonOf(failure)}`);
+  throw new Error(`Vis could not connect to ${url.host} (${reasonOf(failure)})`);
 }
 
 async function checkedAddresses(

@@ -93,7 +93,7 @@ async function allowing(
   const way = rules.hosts.length === 0
     ? `the user allows it with vis config set web.hosts ${host}`
     : `the user can add it to web.hosts in ${configFileOf(env)}`;
-  throw new Error(`${host} is not allowed: ${reason}; ${way}`);
+  throw new Error(`${host} is not allowed (${reason}); ${way}`);
 }
 
 function configFileOf({ home }: EnvironmentView): string {

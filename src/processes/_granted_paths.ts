@@ -224,7 +224,9 @@ export function startFolder(
   if (cwd === null) return null;
   const found = realEntry(resolve(workspace, cwd));
   if (found === null) {
-    throw new Error(`Cannot run a command in ${cwd}: the folder does not exist, or Vis cannot reach it`);
+    throw new Error(
+      `Cannot run a command in ${cwd}: the folder does not exist, or Vis cannot reach it; name a folder in the workspace`,
+    );
   }
   if (!found.folder) throw new Error(`Cannot run a command in ${cwd}: it is a file; name a folder`);
   if (!isWithin(found.path, root)) {
@@ -248,7 +250,9 @@ export function callPaths(
       );
     }
     if (found) return found;
-    throw new Error(`Cannot run a command with ${path}: it is not an absolute path of an existing file or folder`);
+    throw new Error(
+      `Cannot run a command with ${path}: it is not an absolute path of an existing file or folder; correct the path`,
+    );
   };
   const reads = [workspace, ...read].map(real), writes = write.map(real);
   refusePrivate([...reads, ...writes], folders, reads[0] && { workspace: reads[0].path });

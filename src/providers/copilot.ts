@@ -242,7 +242,7 @@ export async function copilotDeviceLogin(
   const asked = await post(endpoints.deviceCode, { client_id: CLIENT_ID, scope: SCOPE }, signal);
   const { device_code: deviceCode, user_code: userCode, verification_uri: uri } = asked;
   if (typeof deviceCode !== "string" || typeof userCode !== "string" || !isWeb(uri)) {
-    throw refused(`GitHub gave no code${said(asked)}`);
+    throw refused(`GitHub gave no code${said(asked)}; try again later`);
   }
   const expiresInMs = seconds(asked.expires_in, 900);
   const end = clock.now() + expiresInMs;
@@ -267,9 +267,9 @@ function nextPause(answer: Readonly<Record<string, unknown>>, pauseMs: number): 
     case "expired_token":
       throw refused("the code expired; run the login again");
     case "access_denied":
-      throw refused("you declined the login on the page");
+      throw refused("you declined the login on the page; run the login again to accept it");
     default:
-      throw refused(`GitHub refused to continue${said(answer)}`);
+      throw refused(`GitHub refused to continue${said(answer)}; run the login again`);
   }
 }
 
@@ -296,7 +296,7 @@ async function post(
   }
   const answer = asRecord(await response.json().catch(() => null));
   if (response.ok || "error" in answer) return answer;
-  throw refused(`${new URL(url).origin} responded with status ${response.status}`, response.status);
+  throw refused(`${new URL(url).origin} responded with status ${response.status}; try again later`, response.status);
 }
 
 function refused(why: string, status: number | null = null): ProviderError {
@@ -306,7 +306,7 @@ function refused(why: string, status: number | null = null): ProviderError {
 /** A response may contain a token, so an error message quotes only the error fields. */
 function said({ error, error_description: text }: Readonly<Record<string, unknown>>): string {
   const words = typeof text === "string" ? text : error;
-  return typeof words === "string" ? `: ${words.slice(0, 200)}` : "";
+  return typeof words === "string" ? ` (${words.slice(0, 200)})` : "";
 }
 
 function isWeb(uri: unknown): uri is string {

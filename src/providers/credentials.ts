@@ -70,7 +70,9 @@ export class Credentials {
       if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return {};
       if (error instanceof ConfigError) throw error;
       throw new ConfigError(
-        `Cannot read the keys in ${this.#path}: ${fileFault(error, error instanceof Error ? error.name : "unknown")}`,
+        `Cannot read the keys in ${this.#path}: ${
+          fileFault(error, error instanceof Error ? error.name : "unknown")
+        }; let Vis read the file`,
       );
     }
     return parse(text, this.#path);
@@ -87,7 +89,7 @@ export class Credentials {
       if (error instanceof ConfigError) throw error;
       // The message of an error may quote stored keys, so Vis shows only the name of the error.
       const name = error instanceof Error ? error.name : "unknown";
-      throw new ConfigError(`Cannot save keys in ${this.#path}: ${fileFault(error, name)}`);
+      throw new ConfigError(`Cannot save keys in ${this.#path}: ${fileFault(error, name)}; let Vis write this file`);
     }
     this.#read = null;
   }

@@ -19,7 +19,11 @@ export async function filesProvider(folder: string): Promise<Provider> {
   try {
     await Deno.mkdir(folder, { recursive: true });
   } catch (error) {
-    throw new ConfigError(`Cannot use the folder ${folder} for requests and replies: ${fileFault(error)}`);
+    throw new ConfigError(
+      `Cannot use the folder ${folder} for requests and replies: ${
+        fileFault(error)
+      }; name another with --model or VIS_MODEL`,
+    );
   }
   return {
     name: "files",
@@ -36,10 +40,13 @@ async function* exchange(folder: string, { messages, model, signal }: ModelReque
   try {
     number = await writeRequest(folder, requestText(messages));
   } catch (error) {
-    throw new ProviderError(`Cannot write the request to ${folder}: ${fileFault(error)}`, {
-      code: "refused",
-      retryable: false,
-    });
+    throw new ProviderError(
+      `Cannot write the request to ${folder}: ${fileFault(error)}; let Vis write in this folder`,
+      {
+        code: "refused",
+        retryable: false,
+      },
+    );
   }
   const text = await completeReply(join(folder, `${number}.reply.txt`), signal);
   yield { type: "text", delta: text };
@@ -85,7 +92,7 @@ async function completeReply(path: string, signal: AbortSignal): Promise<string>
   for (let before = "";;) {
     const text = await Deno.readTextFile(path).catch((error: unknown) => {
       if (error instanceof Deno.errors.NotFound) return "";
-      throw new ProviderError(`Cannot read the reply ${path}: ${fileFault(error)}`, {
+      throw new ProviderError(`Cannot read the reply ${path}: ${fileFault(error)}; let Vis read this file`, {
         code: "refused",
         retryable: false,
       });

@@ -283,9 +283,9 @@ const ENDS: readonly (readonly [string, Record<string, unknown>, RegExp])[] = [
   [
     "refused",
     { error: "device_flow_disabled", error_description: "It is off" },
-    /GitHub refused to continue: It is off$/,
+    /GitHub refused to continue \(It is off\); run the login again$/,
   ],
-  ["nonsense", { hello: 1 }, /GitHub refused to continue$/],
+  ["nonsense", { hello: 1 }, /GitHub refused to continue; run the login again$/],
 ];
 for (const [name, answer, says] of ENDS) {
   Deno.test(`copilotDeviceLogin() ends where the login is ${name}`, async () => {

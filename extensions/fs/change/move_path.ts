@@ -31,7 +31,7 @@ export async function movePath(
     throw new Error(`Cannot move ${place.path}: ${target.path} already exists; choose another name or remove it first`);
   }
   if (`${target.real}/`.startsWith(`${place.real}/`)) {
-    throw new Error(`Cannot move ${place.path}: ${target.path} is inside it`);
+    throw new Error(`Cannot move ${place.path}: ${target.path} is inside it; choose a target outside`);
   }
   const gone = await treeItems(context, place, { action: "move" });
   const made = gone.map(({ path, before }) => (
@@ -99,7 +99,7 @@ export async function treeItems(
     }
     if (path.split("/").length > MAX_DEPTH) {
       throw new RangeError(
-        `Cannot ${action} ${place.path}: it contains a path of more than ${MAX_DEPTH} names, the limit`,
+        `Cannot ${action} ${place.path}: it contains a path of more than ${MAX_DEPTH} names, the limit; name paths in it`,
       );
     }
     items.push({ path, before, after: null });
@@ -107,7 +107,9 @@ export async function treeItems(
     if (before.kind !== "dir") return;
     for (const { name } of [...context.tree.entries(path)].sort((a, b) => a.name < b.name ? -1 : 1)) {
       if (isGuarded(name)) {
-        throw new RangeError(`Cannot ${action} ${place.path}: it contains ${name}/, which is protected`);
+        throw new RangeError(
+          `Cannot ${action} ${place.path}: it contains ${name}/, which is protected; name other paths in it`,
+        );
       }
       await visit(`${path}/${name}`);
     }

@@ -91,7 +91,7 @@ async function emptiedFolders(
       if (item.before.kind === "dir") folders.push(item);
       else if (drafts.get(item.path)?.after !== null) {
         throw new Error(
-          `Cannot patch ${place.path}: it is a folder that contains ${item.path}, which the patch does not remove`,
+          `Cannot patch ${place.path}: it is a folder that contains ${item.path}, which the patch does not remove; remove it in the patch too`,
         );
       }
     }
@@ -142,7 +142,9 @@ async function draftPart(context: FsContext, part: PatchPart, { drafts, isLeft }
   if (source?.isFolder && old === null) await currentFile(context, source.place, { action: "patch", most: MAX_WRITE });
   if (source && old === null) throw await missing(context, { action: "patch", path: source.place.path });
   if (target !== source && target.after !== null && (target.isMade || !isLeft(to ?? ""))) {
-    throw new Error(`Cannot patch ${target.place.path}: the patch creates the file, but it already exists`);
+    throw new Error(
+      `Cannot patch ${target.place.path}: the patch creates the file, but it already exists; patch its lines, or call fs.writeFile`,
+    );
   }
   const made = await changedBy(context, part, { old, target: target.place, place: (source ?? target).place });
   if (source && source !== target && !part.isCopy && !source.isMade) {

@@ -44,7 +44,9 @@ export async function undoChanges(
 ): Promise<Undone> {
   const { checkpoints } = context;
   if (!checkpoints) {
-    throw new Error("Cannot undo the changes: Vis keeps none, because it has no VIS_HOME that it may write");
+    throw new Error(
+      "Cannot undo the changes: Vis keeps none, because it has no VIS_HOME that it may write; set VIS_HOME to another folder",
+    );
   }
   const all = await checkpoints.list();
   const changes = chooseChanges(all, { ...choice, force });

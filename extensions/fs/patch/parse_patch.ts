@@ -289,7 +289,7 @@ class PatchReader {
     }
     if (end < 0 || middle < 0 || inner.some((line) => SEARCH.exec(line)?.[1] === marker)) {
       const missing = middle < 0 ? "=======" : ">>>>>>> REPLACE";
-      throw new Error(`Cannot apply the patch: the block of line ${start + 1} has no ${missing}`);
+      throw new Error(`Cannot apply the patch: the block of line ${start + 1} has no ${missing}; add this line`);
     }
     const hunk = { line: null, old: inner.slice(0, middle), new: inner.slice(middle + 1), ended: null };
     const path = this.#pathBefore(start, { isNew: hunk.old.length === 0 });
@@ -549,12 +549,18 @@ const ESCAPES: Readonly<Record<string, number>> = { a: 7, b: 8, t: 9, n: 10, v: 
 
 function unquoted(text: string): string {
   const [, inner] = /^"((?:[^"\\]|\\.)*)"/.exec(text) ?? [];
-  if (inner === undefined) throw new Error(`Cannot apply the patch: the name ${text} has no closing quotation mark`);
+  if (inner === undefined) {
+    throw new Error(`Cannot apply the patch: the name ${text} has no closing quotation mark; add it`);
+  }
   const bytes = [...inner.matchAll(/\\([0-7]{3})|\\(.)|([^\\]+)/gsu)].flatMap(([whole, octal, escape, plain]) => {
     if (octal !== undefined) return [parseInt(octal, 8) & 0xff];
     if (plain !== undefined) return [...new TextEncoder().encode(plain)];
     const code = ESCAPES[escape ?? ""];
-    if (code === undefined) throw new Error(`Cannot apply the patch: the name ${text} has the unknown escape ${whole}`);
+    if (code === undefined) {
+      throw new Error(
+        `Cannot apply the patch: the name ${text} has the unknown escape ${whole}; write a backslash as \\\\`,
+      );
+    }
     return [code];
   });
   return nameText(Uint8Array.from(bytes));

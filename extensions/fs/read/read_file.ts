@@ -108,7 +108,7 @@ function tooManyLines({ from, to, place }: LineRange, limit: string): RangeError
 
 function tooFew(place: WorkspacePath, { from, lines }: { readonly from: number; readonly lines: number }): RangeError {
   return new RangeError(
-    `Cannot read from line ${from} of ${place.path}: it has ${counted(lines, "line")}`,
+    `Cannot read from line ${from} of ${place.path}: it has ${counted(lines, "line")}; begin at an earlier line`,
   );
 }
 
@@ -117,7 +117,7 @@ function rangeOf(
   { from = 1, to = Infinity }: ReadFileOptions,
 ): Pick<LineRange, "from" | "to"> {
   if (to >= from) return { from, to };
-  throw new RangeError(`Cannot read lines ${from} to ${to} of ${path}: the last line is before the first`);
+  throw new RangeError(`Cannot read lines ${from} to ${to} of ${path}: the last line is before the first; swap them`);
 }
 
 interface LineRange {
@@ -252,7 +252,9 @@ async function pathsOf(context: FsContext, wanted: readonly string[]): Promise<W
       continue;
     }
     const found = await findFiles(context, [one, ...excluded]);
-    if (found.length === 0) paths.add({ path: one, error: `Cannot read ${one}: no file matches it` });
+    if (found.length === 0) {
+      paths.add({ path: one, error: `Cannot read ${one}: no file matches it; list the files with fs.glob` });
+    }
     for (const path of found) paths.add(path);
   }
   return [...paths];

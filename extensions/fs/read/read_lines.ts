@@ -32,7 +32,7 @@ export async function readLines(
   const { size } = file.facts;
   if (at > size) {
     throw new RangeError(
-      `Cannot read ${place.path} from byte ${at}: the file has ${counted(size, "byte")}`,
+      `Cannot read ${place.path} from byte ${at}: the file has ${counted(size, "byte")}; begin at an earlier byte`,
     );
   }
   const head = new Uint8Array(Math.min(size, HEAD));
@@ -56,7 +56,9 @@ export async function readLines(
     if (!more && lines < count && end < used) [end, lines] = [used, lines + 1];
     if (used - end > MAX_LINE_BYTES) {
       throw new RangeError(
-        `Cannot read ${place.path} from byte ${at + end}: a line there is longer than 16 MiB, the limit`,
+        `Cannot read ${place.path} from byte ${
+          at + end
+        }: a line there is longer than 16 MiB, the limit; search with fs.grep`,
       );
     }
   }

@@ -203,7 +203,7 @@ class SearchWorkerLink implements Disposable {
     this.#worker.onmessage = ({ data }: MessageEvent<SearchReply>) => this.#waiting.shift()?.resolve(data);
     this.#worker.onerror = (event) => {
       event.preventDefault();
-      this.#fail(new Error(`Cannot search the files: the search worker failed: ${event.message}`));
+      this.#fail(new Error(`Cannot search the files: the search worker failed (${event.message}); try again`));
     };
     if (signal?.aborted) this.#stop();
   }

@@ -147,7 +147,9 @@ export class LineMatcher {
       throw new RangeError("Cannot search over line ends: Vis matches patterns line by line; search for one line");
     }
     if (pattern.length > MAX_PATTERN) {
-      throw new RangeError(`Cannot use the pattern: it has ${pattern.length} characters; the limit is ${MAX_PATTERN}`);
+      throw new RangeError(
+        `Cannot use the pattern: it has ${pattern.length} characters; the limit is ${MAX_PATTERN}; shorten it`,
+      );
     }
     this.#plain = !ignoreCase && (literal || PLAIN.test(pattern)) ? pattern : null;
     this.#expression = compile(pattern, { ignoreCase, literal });

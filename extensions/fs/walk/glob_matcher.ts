@@ -48,7 +48,9 @@ export class GlobMatcher {
 
 function alternatives(pattern: string): GlobSegment[][] {
   if (pattern.length > MAX_PATTERN) {
-    throw new RangeError(`Cannot use the pattern: it has ${pattern.length} characters; the limit is ${MAX_PATTERN}`);
+    throw new RangeError(
+      `Cannot use the pattern: it has ${pattern.length} characters; the limit is ${MAX_PATTERN}; shorten it`,
+    );
   }
   return expand(pattern).flatMap((one) => {
     const parts = one.split("/").filter((part) => part !== "" && part !== ".");

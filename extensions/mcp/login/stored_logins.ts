@@ -68,7 +68,7 @@ export class ServerLogin implements AuthProvider {
       if (error instanceof OAuthError && /^invalid_|^unauthorized_/.test(error.code)) {
         throw this.#needed("the login has ended");
       }
-      throw new LoginError(`Vis could not renew the login: ${loginFault(error)}`);
+      throw new LoginError(`Vis could not renew the login (${loginFault(error)})`);
     }
   }
 
@@ -79,7 +79,7 @@ export class ServerLogin implements AuthProvider {
   }
 
   #needed(why: string): LoginError {
-    return new LoginError(`${why}: ${loginAdvice(this.#name)}`);
+    return new LoginError(`${why}; ${loginAdvice(this.#name)}`);
   }
 }
 

@@ -273,7 +273,9 @@ class Thread {
   #gone(): never {
     history.replaceState(null, "", location.pathname);
     this.#empty(); // The unsent text stays in the input, because its conversation is gone.
-    throw new Error("Cannot show this conversation: it was deleted, or belongs to another server or token");
+    throw new Error(
+      "Cannot show this conversation: it was deleted, or belongs to another server or token; choose another conversation",
+    );
   }
 
   async #create(text: string): Promise<string> {

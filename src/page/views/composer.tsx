@@ -157,7 +157,7 @@ function take(event: Event, from: DataTransfer | null): void {
   void guarded(async () => {
     if (await attach(files)) return;
     const names = files.map(({ name }) => name).join(", ").slice(0, 200);
-    say(`Cannot attach ${names}: Vis takes only PNG, JPEG, GIF and WebP images`, { bad: true });
+    say(`Cannot attach ${names}: Vis takes only PNG, JPEG, GIF and WebP images; convert the files`, { bad: true });
   });
 }
 
@@ -266,7 +266,7 @@ async function attach(files: readonly File[]): Promise<boolean> {
   const images = files.filter(({ type }) => IMAGE_TYPES.split(",").includes(type));
   for (const image of images) {
     if (image.size > MAX_BYTES) {
-      const why = `it has ${image.size} bytes; the limit is ${MAX_BYTES} bytes`;
+      const why = `it has ${image.size} bytes; the limit is ${MAX_BYTES} bytes; make it smaller`;
       say(`Cannot attach ${image.name}: ${why}`, { bad: true });
     } else add({ name: image.name, url: await dataUrl(image) });
   }
@@ -290,7 +290,7 @@ async function dataUrl(file: File): Promise<string> {
     reader.addEventListener("load", resolve);
     reader.addEventListener(
       "error",
-      () => reject(new Error(`Cannot read ${file.name}: the browser could not open the file`)),
+      () => reject(new Error(`Cannot read ${file.name}: the browser could not open the file; attach it again`)),
     );
   });
   reader.readAsDataURL(file);

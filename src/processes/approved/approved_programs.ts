@@ -66,7 +66,9 @@ export class AskedPrograms {
       }
     }
     if (mode === "off") throw refusedWithoutWall(state);
-    if (options.whole) throw new Error(`Cannot run commands: ${state.reason}`);
+    if (options.whole) {
+      throw new Error(`Cannot run commands: ${state.reason}; vis doctor shows how to complete the command wall`);
+    }
     const isAnswered = caller === null || answered && vouches(caller.extension);
     const cwd = mode === "run" || isAnswered
       ? await folderOf(workspace, options)

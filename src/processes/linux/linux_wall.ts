@@ -101,7 +101,11 @@ export class LinuxWall {
     const own = await ownPaths(workspace, options, machine);
     const outer = await outsideRepository(root);
     const isWhole = this.#namespaces.fault === "";
-    if (options.whole && !isWhole) throw new Error(`Cannot run commands: ${this.#namespaces.fault}`);
+    if (options.whole && !isWhole) {
+      throw new Error(
+        `Cannot run commands: ${this.#namespaces.fault}; vis doctor shows how to complete the command wall`,
+      );
+    }
     const network = options.network ?? this.#options.network
       ? "internet"
       : !isWhole || loopback === undefined

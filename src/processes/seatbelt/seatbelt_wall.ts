@@ -74,7 +74,9 @@ export class SeatbeltWall {
     options.signal?.throwIfAborted();
     this.#folders();
     const { reason } = await this.#probe();
-    if (reason !== "") throw new Error(`Cannot run commands: ${reason}`);
+    if (reason !== "") {
+      throw new Error(`Cannot run commands: ${reason}; vis doctor shows how to complete the command wall`);
+    }
     return await this.#run(workspace, argv, options);
   }
 

@@ -78,7 +78,7 @@ export class Failures {
     const at = this.#facts.endpoint.base;
     if (status === 407) return this.#byProxy();
     if (status === 429) {
-      const asks = wait === null ? "" : `; it asks Vis to wait ${waitText(wait)}`;
+      const asks = wait === null ? "; try again later" : `; it asks Vis to wait ${waitText(wait)}`;
       const message = `Cannot get a reply from ${at}: it received too many requests (status 429)${asks}${
         this.#said(text)
       }`;
@@ -146,7 +146,7 @@ export class Failures {
     const shown = this.#facts.endpoint.clean(excerpt).slice(0, 160);
     return new ProviderError(
       `Cannot read the reply of ${this.#facts.endpoint.base}: it does not have the format of ` +
-        `${this.#facts.api} (${shown})`,
+        `${this.#facts.api} (${shown}); check ${this.#facts.advice.baseUrl}`,
       { code: "server", retryable: true },
     );
   }

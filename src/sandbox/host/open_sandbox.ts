@@ -131,13 +131,19 @@ const VARIABLE = /^[A-Za-z_]\w*$/;
 function resolveGrants({ grants, globals = [], workspace = "", environment = {} }: GrantOptions): ChildAccess {
   for (const [kind, names] of Object.entries(grants)) {
     if (!KINDS.has(kind) && names.length > 0) {
-      throw new Error(`Cannot grant ${kind} ${names.join(", ")} to the sandbox: it knows no such grant`);
+      throw new Error(
+        `Cannot grant ${kind} ${names.join(", ")} to the sandbox: it knows no such grant; choose one of ${
+          [...KINDS].join(", ")
+        }`,
+      );
     }
   }
   for (const name of globals) {
     const kind = Object.hasOwn(REALM_GLOBALS, name) ? REALM_GLOBALS[name] : undefined;
     if (!kind) throw new Error(`Cannot give the sandbox the global ${name}: it has no such global`);
-    if (grants[kind].length === 0) throw new Error(`Cannot give the sandbox ${name}: no grant for ${kind} exists`);
+    if (grants[kind].length === 0) {
+      throw new Error(`Cannot give the sandbox ${name}: no grant for ${kind} exists; declare this grant too`);
+    }
   }
   const net = grants.net.map(parseNetGrant);
   return {

@@ -39,7 +39,7 @@ Deno.test("fs.readFile() refuses a range outside of the file", async () => {
   await using workspace = await Workspace.with({ "a.txt": "1\n2\n", "empty.txt": "" });
   assert.equal(
     await workspace.refusal("readFile", "a.txt", { from: 3 }),
-    "Cannot read from line 3 of a.txt: it has 2 lines",
+    "Cannot read from line 3 of a.txt: it has 2 lines; begin at an earlier line",
   );
   assert.match(
     await workspace.refusal("readFile", "a.txt", { from: 3, to: 2 }),
@@ -153,7 +153,7 @@ Deno.test("fs.readFiles() reads paths and patterns at once and keeps the reason 
     { path: "c.md", text: "C" },
     { path: "a.ts", text: "A" },
     { path: "x.bin", error: "Cannot read x.bin: it is a binary file of 2 B" },
-    { path: "zz/*", error: "Cannot read zz/*: no file matches it" },
+    { path: "zz/*", error: "Cannot read zz/*: no file matches it; list the files with fs.glob" },
   ]);
   const [numbered] = await workspace.call("readFiles", "a.ts", { numbers: true });
   assert.equal(numbered.text, "   1  A");

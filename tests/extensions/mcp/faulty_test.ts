@@ -334,7 +334,7 @@ test("mcp: the check shows the number of tools, or why a server cannot be used a
         name: "gone",
         state: "failed",
         found:
-          "it did not start: Vis cannot run nosuchprogram: the program does not exist, or its interpreter does not",
+          "it did not start; Vis cannot run nosuchprogram: the program does not exist, or its interpreter does not",
       },
       {
         name: "unset",
@@ -363,7 +363,7 @@ test("mcp: the user reads once that a server could not be used", async () => {
     assert.equal(said.length, 1);
     assert.match(
       said[0] ?? "",
-      /^warn: Error: Vis could not use MCP server gone: it did not start: Vis cannot run nosuch/,
+      /^warn: Error: Vis could not use MCP server gone: it did not start; Vis cannot run nosuch/,
     );
   });
 });

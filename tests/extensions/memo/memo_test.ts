@@ -60,7 +60,7 @@ Deno.test("memo is bounded: length, number, prompt", async () => {
   await using stores = await OwnStores.open();
   const { call } = await activeIn(stores);
   await assert.rejects(call("add", "x".repeat(1_001)), /argument 1/);
-  await assert.rejects(call("add", " \n "), /Cannot keep the note/);
+  await assert.rejects(call("add", " \n "), /Cannot keep the memo: its text is empty/);
   const { id } = await call("add", "y".repeat(1_000)) as Note;
   assert.ok((await activeIn(stores)).block.includes(`- [${id}] yyy`));
   await call("remove", id);

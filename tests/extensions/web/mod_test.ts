@@ -27,12 +27,12 @@ Deno.test("web asks the user for a host that is not allowed, and shows everythin
   const call = (name: string, ...args: unknown[]) => active.call(name, args, { env: no.env, signal });
   await assert.rejects(
     call("web.get", "https://new.invalid:8443/a?b=c"),
-    /Cannot get .*: new\.invalid:8443 is not allowed: the user said no: not that one; the user can add it to web\.hosts in .*config\.jsonc/,
+    /Cannot get .*: new\.invalid:8443 is not allowed \(the user said no: not that one\); the user can add it to web\.hosts in .*config\.jsonc/,
   );
   const fresh = await activeWith({ hosts: [], local: [] });
   await assert.rejects(
     fresh.call("web.get", ["https://new.invalid:8443/"], { env: no.env, signal }),
-    /the user said no: not that one; the user allows it with vis config set web\.hosts new\.invalid:8443$/,
+    /the user said no: not that one\); the user allows it with vis config set web\.hosts new\.invalid:8443$/,
   );
   no.asked.pop();
   await assert.rejects(call("web.post", "https://new.invalid/", "text"), /the user said no/);

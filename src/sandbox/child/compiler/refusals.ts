@@ -64,7 +64,11 @@ function tooManyNames(program: Program): BlockRefusal | null {
 function longName(longest: Identifier | null): BlockRefusal | null {
   if (!longest || longest.name.length <= MAX_NAME) return null;
   const { name, start: offset } = longest;
-  return { message: `Cannot use a name of ${name.length} characters: the limit is ${MAX_NAME} characters`, offset };
+  return {
+    message:
+      `Cannot use a name of ${name.length} characters: the limit is ${MAX_NAME} characters; choose a shorter name`,
+    offset,
+  };
 }
 
 function findName(node: AnyNode, isSought: (node: Identifier) => boolean): Identifier | null {
@@ -97,7 +101,9 @@ function unknownName(program: Program, { js, place }: Pick<Refusing, "js" | "pla
   if (!found) return null;
   const { name, start: offset } = found;
   return {
-    message: `Cannot use the name ${name} (line ${place(offset)}): it has a character that no name may have`,
+    message: `Cannot use the name ${name} (line ${
+      place(offset)
+    }): it has a character that no name may have; choose another name`,
     offset,
   };
 }

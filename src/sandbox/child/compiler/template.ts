@@ -85,7 +85,9 @@ class Renderer {
   }
 
   #step(): void {
-    if (++this.#steps > MAX_STEPS) throw new Refusal("The template has more than a million parts");
+    if (++this.#steps > MAX_STEPS) {
+      throw new Refusal("The template has more than a million parts, the limit; shorten it");
+    }
   }
 
   #one(token: TemplateToken, context: Context | null): void {
@@ -105,7 +107,7 @@ class Renderer {
 
   #write(text: string): void {
     if (this.#out.length + text.length > MAX_CHARS) {
-      throw new Refusal(`The rendered answer has more than ${MAX_CHARS} characters, the limit`);
+      throw new Refusal(`The rendered answer has more than ${MAX_CHARS} characters, the limit; shorten the answer`);
     }
     this.#out += text;
   }

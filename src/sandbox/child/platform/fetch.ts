@@ -56,7 +56,7 @@ async function follow(
     if (request.redirect === "error" || hops >= MAX_REDIRECTS) {
       const why = hops >= MAX_REDIRECTS
         ? `more than ${MAX_REDIRECTS} times, last to ${location}`
-        : `to ${location}, and its option redirect is "error"`;
+        : `to ${location}, and its option redirect is "error"; use "follow"`;
       throw new TypeError(`Cannot fetch ${url}: it redirects ${why}`);
     }
     request = redirected(request, { location, status });

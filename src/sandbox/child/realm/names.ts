@@ -175,7 +175,7 @@ function rowsOf(list: readonly FormerResult[]): Rows {
 function lost(index: number, held: string): PropertyDescriptor {
   const read = (): never => {
     throw new captured.Error(
-      `Cannot read results[${index}]: the sandbox restarted, and could not keep the value; it held ${held}`,
+      `Cannot read results[${index}]: the sandbox restarted, and could not keep the value (${held}); compute it again`,
     );
   };
   return look.setPrototypeOf({ get: read, enumerable: true, configurable: true }, null);

@@ -65,7 +65,7 @@ Deno.test("mcp: a login in the browser is stored for its owner only, used, renew
 
     server.valid.access = server.valid.refresh = "expired";
     await assert.rejects(call("mcp.call", ["remote", "twice", { n: 1 }]), (error: Error) => {
-      assert.match(error.message, /the login has ended: run vis mcp login remote/);
+      assert.match(error.message, /the login has ended; run vis mcp login remote/);
       for (const token of server.given) assert.ok(!error.message.includes(token));
       return true;
     });

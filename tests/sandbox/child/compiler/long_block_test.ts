@@ -131,7 +131,7 @@ Deno.test("prepareBlock() refuses a name of more than 1000 characters, wherever 
   ) {
     assert.equal(
       refusal(code.replace("NAME", long)),
-      "Cannot use a name of 1001 characters: the limit is 1000 characters",
+      "Cannot use a name of 1001 characters: the limit is 1000 characters; choose a shorter name",
       code,
     );
     assert.ok(prepare(code.replace("NAME", fits)).ok, code);
