@@ -230,7 +230,7 @@ Deno.test("git.init() makes a repository if no parent folder has one", { ignore 
   await repository(async ({ env, git, workspace, exists, write }) => {
     await assert.rejects(init(env), /Cannot make a repository: the workspace already has \.git; call git\.status/);
     await Deno.mkdir(`${workspace}/sub`);
-    await assert.rejects(init({ ...env, workspace: `${workspace}/sub` }), /the workspace is in that of/);
+    await assert.rejects(init({ ...env, workspace: `${workspace}/sub` }), /the workspace is in the repository /);
     await assert.rejects(
       status({ ...env, workspace: `${workspace}/sub` }),
       /Cannot use git: the workspace is in the repository of .*\/workspace; ask the user to start Vis there/,
