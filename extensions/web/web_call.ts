@@ -155,7 +155,9 @@ const DEFAULTS = { "user-agent": "vis", accept: "*/*" };
  * only Vis sets. */
 function requestHeaders(wanted: Readonly<Record<string, string>> = {}): ReadonlyMap<string, string> {
   const entries = Object.entries(wanted);
-  if (entries.length > MOST) throw new Error(`The request has ${entries.length} headers; the limit is ${MOST}`);
+  if (entries.length > MOST) {
+    throw new Error(`The request has ${entries.length} headers; the limit is ${MOST}; send fewer`);
+  }
   const headers = new Map<string, string>(Object.entries(DEFAULTS));
   for (const [name, value] of entries) {
     const key = name.toLowerCase();
@@ -166,7 +168,7 @@ function requestHeaders(wanted: Readonly<Record<string, string>> = {}): Readonly
       throw new Error(`The header ${key} has a line break or another character that a header cannot carry`);
     }
     if (value.length > MAX_VALUE) {
-      throw new Error(`The header ${key} has ${value.length} characters; the limit is ${MAX_VALUE}`);
+      throw new Error(`The header ${key} has ${value.length} characters; the limit is ${MAX_VALUE}; shorten it`);
     }
     headers.set(key, value.trim());
   }

@@ -87,7 +87,7 @@ export function checkPrice(
 ): void {
   const refused = needsPrice(limits) ? unpricedRoute(routes, model) : null;
   if (refused === null) return;
-  const limit = limits.costUsd === null ? "a quota of its cost" : `a limit of $${limits.costUsd}`;
+  const limit = limits.costUsd === null ? "a daily cost quota" : `a limit of $${limits.costUsd}`;
   throw new UsageError(`Cannot use ${refused.model} with ${limit}: ${unpricedText(refused)}`);
 }
 

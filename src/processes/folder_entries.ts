@@ -151,7 +151,7 @@ function lstatOf(path: string): Deno.FileInfo | null {
 /** The runtime's own removal needs stack for each level, and the system takes no path of over 4096 bytes. This function
  * therefore moves a folder that is not empty to the top before it empties the folder. */
 async function emptyFolder(path: string, most: number): Promise<void> {
-  const removal = new Removal(most);
+  const removal = new Removal(path, most);
   for (let left = true; left;) {
     const top = FOLDERS.open(AT_FDCWD, terminated(path)) ?? await unlocked(path);
     try {
@@ -181,20 +181,22 @@ class Removal {
   changes = 0;
   #moved = 0;
   readonly #pace = new Pace();
+  readonly #path: string;
   readonly #most: number;
 
-  constructor(most: number) {
+  constructor(path: string, most: number) {
+    this.#path = path;
     this.#most = most;
   }
 
   async remove(folder: number, { name, isFolder }: Entry): Promise<boolean> {
     if (this.#pace.due) await this.#pace.rest();
     if (this.changes >= this.#most) {
-      throw new TooMuchToRemove(`Cannot remove the folder: it has more than ${this.#most} names, the limit`);
+      throw new TooMuchToRemove(`Cannot remove ${this.#path}: it has more than ${this.#most} names, the limit`);
     }
     if (!isFolder && this.#most < Infinity && FOLDERS.size(folder, name) > LARGE_BYTES) {
       throw new TooMuchToRemove(
-        `Cannot remove the folder: it contains a file of more than ${LARGE_BYTES} bytes, the limit`,
+        `Cannot remove ${this.#path}: it contains a file of more than ${LARGE_BYTES} bytes, the limit`,
       );
     }
     const isGone = !isFolder && FOLDERS.remove(folder, name, 0n) || FOLDERS.remove(folder, name, AT_REMOVEDIR);

@@ -220,6 +220,8 @@ interface SubAnswer {
   readonly hint?: string;
 }
 
+const AGAIN = "ask again, or choose another model";
+
 /** Omits the thinking. Refuses a truncated reply, and the empty text of a tool call, which could look like an
  * answer. */
 function answerIn({ model, text, reasoning, toolCall, finish }: RouterReply): SubAnswer {
@@ -233,7 +235,7 @@ function answerIn({ model, text, reasoning, toolCall, finish }: RouterReply): Su
     return fault(why, "ask for less at once, or for a shorter answer");
   }
   const { thinking, body, unclosed } = takeFirstThinking(text);
-  if (unclosed !== "") return fault(`the model ${model} did not end its thinking, and sent no answer`);
+  if (unclosed !== "") return fault(`the model ${model} did not end its thinking, and sent no answer`, AGAIN);
   if (body.trim() !== "") return { text: thinking === "" ? text : body.trimStart(), fault: null };
   if (toolCall !== null) {
     return fault(
@@ -241,7 +243,8 @@ function answerIn({ model, text, reasoning, toolCall, finish }: RouterReply): Su
       "ask for the answer as text",
     );
   }
-  return thinking + reasoning === "" ? { text, fault: null } : fault(`the model ${model} sent thinking and no answer`);
+  if (thinking + reasoning === "") return { text, fault: null };
+  return fault(`the model ${model} sent thinking and no answer`, AGAIN);
 }
 
 const FOR_CODE = "This is a sub-task. Code reads its answer: give what is asked and nothing else.";

@@ -49,7 +49,7 @@ Deno.test("a limit that a request brings, and a quota, need a known price as wel
   const ask = (limits: { readonly costUsd: number | null; readonly priced?: boolean }) =>
     engine.conversations.ask(engine.branch, "count", { signal, emit, limits: { wallMs: null, ...limits } });
   await assert.rejects(ask({ costUsd: 0.5 }), /^UsageError: Cannot use script with a limit of \$0\.5: its price/);
-  await assert.rejects(ask({ costUsd: null, priced: true }), /^UsageError: Cannot use script with a quota of its cost/);
+  await assert.rejects(ask({ costUsd: null, priced: true }), /^UsageError: Cannot use script with a daily cost quota/);
   const { answer, costUsd } = await ask({ costUsd: null });
   assert.deepEqual([answer, costUsd], ["priced", null]);
 });

@@ -8,7 +8,7 @@ import {
 } from "../checkpoints.ts";
 import { movedMeanwhile, outsidePaths, OutsideWorkspace } from "../confine.ts";
 import type { FsContext } from "../context.ts";
-import { askForUnasked, isSecretPlace, readWhole, tooLarge } from "../read/read_place.ts";
+import { askForUnasked, INSTEAD, isSecretPlace, readWhole, tooLarge } from "../read/read_place.ts";
 import { applyItems, isOnlyRenamed, isTemporary, type Move, temporaryNames } from "./apply_items.ts";
 import { changedLines } from "./current_file.ts";
 import { Pace, shorten } from "@vis/extension";
@@ -201,7 +201,12 @@ export async function takeSnapshot(
   using file = context.tree.open(path);
   const bytes = await readWhole(file, { size: file.facts.size, most: MAX_KEPT, signal: context.signal });
   if (bytes !== null) return { kind: "file", bytes, mode, owner: { uid, gid }, attributes: file.attributes() };
-  throw tooLarge(`Cannot change ${path}`, { size: file.facts.size, most: MAX_KEPT, by: "undo keeps at most" });
+  throw tooLarge(`Cannot change ${path}`, {
+    size: file.facts.size,
+    most: MAX_KEPT,
+    by: "undo keeps at most",
+    wayOut: INSTEAD,
+  });
 }
 
 function look({ tree }: Pick<FsContext, "tree">, path: string) {

@@ -2,7 +2,7 @@ import type { ChangeItem, FileSnapshot } from "../checkpoints.ts";
 import type { WorkspacePath } from "../confine.ts";
 import type { FsContext } from "../context.ts";
 import { unifiedDiff } from "../patch/unified_diff.ts";
-import { knownEncoding, openFile, readWhole, rememberFile, textOf, tooLarge } from "../read/read_place.ts";
+import { INSTEAD, knownEncoding, openFile, readWhole, rememberFile, textOf, tooLarge } from "../read/read_place.ts";
 import { encodeText, type FileFormat, isExact, textWithStrays } from "../text_format.ts";
 import { type Facts, sha256Of, sizeText } from "../tree/tree.ts";
 import { type DecodedText, decodeText, reasonOf } from "@vis/extension";
@@ -25,7 +25,7 @@ export async function currentFile(
   const { size, mode, uid, gid, modified } = file.facts;
   const bytes = await readWhole(file, { size, most, signal: context.signal });
   if (bytes === null) {
-    throw tooLarge(`Cannot ${action} ${place.path}`, { size, most, by: "the limit is" });
+    throw tooLarge(`Cannot ${action} ${place.path}`, { size, most, by: "the limit is", wayOut: INSTEAD });
   }
   const current: CurrentFile = {
     kind: "file",

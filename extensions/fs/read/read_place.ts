@@ -43,12 +43,19 @@ export async function openFile(
   }
 }
 
+export const INSTEAD = "; change it with a command";
+
 export function tooLarge(
   cannot: string,
-  { size, most, by }: { readonly size: number; readonly most: number; readonly by: string },
+  { size, most, by, wayOut = "" }: {
+    readonly size: number;
+    readonly most: number;
+    readonly by: string;
+    readonly wayOut?: string;
+  },
 ): RangeError {
   const reason = size > most
-    ? `it has ${sizeText(size)}; ${by} ${most >> 20} MiB`
+    ? `it has ${sizeText(size)}; ${by} ${most >> 20} MiB${wayOut}`
     : "it grew during the call; try again";
   return new RangeError(`${cannot}: ${reason}`);
 }

@@ -122,7 +122,8 @@ async function indexAt(path: string, sha256: boolean): Promise<GitIndex> {
   const size = Number(stampOf(path).split(",", 1)[0]);
   if (size > MOST_INDEX_BYTES) {
     throw new Error(
-      `Cannot find the submodules of a repository: ${path} has ${size} bytes; the limit is ${MOST_INDEX_BYTES} bytes`,
+      `Cannot find the submodules of a repository: ${path} has ${size} bytes; the limit is ${MOST_INDEX_BYTES} bytes; ` +
+        "start Vis outside this repository",
     );
   }
   const bytes = size > 0 ? await plainFile(path, { most: MOST_INDEX_BYTES }).catch(() => null) : null;

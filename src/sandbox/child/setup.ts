@@ -36,7 +36,9 @@ export interface Setup {
 }
 
 export function readSetup({ header, payload }: Frame): { readonly setup: Setup; readonly constants: Bytes } {
-  if (header.t !== "setup") throw new ProtocolError(`Cannot begin: the first frame has the type "${header.t}"`);
+  if (header.t !== "setup") {
+    throw new ProtocolError(`Cannot begin the sandbox: the first frame has the type "${header.t}", not "setup"`);
+  }
   const fields = new FrameFields(header, "setup");
   const walls = new FrameFields(fields.value["walls"], "walls");
   const setup: Setup = {

@@ -438,7 +438,11 @@ async function stored(
   const row = iteration === undefined ? rows.at(-1) : rows[iteration - 1];
   const found = row && await conversations.sentMessages(query.queryId, row.position);
   if (found) return found;
-  if (row) throw new UsageError(`Cannot show step ${row.position + 1} of the latest request: its prompt is not stored`);
+  if (row) {
+    throw new UsageError(
+      `Cannot show step ${row.position + 1} of the latest request: another process deleted the conversation`,
+    );
+  }
   if (rows.length === 0) throw new UsageError("Cannot show a step of the latest request: it has no steps");
   throw new UsageError(
     `Cannot show step ${iteration} of the latest request: it has ${countedChoice(rows.length, "step")}`,

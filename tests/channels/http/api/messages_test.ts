@@ -583,7 +583,7 @@ Deno.test("a token whose cost has a quota cannot use a model with an unknown pri
   ) {
     const response = await rig.post(path, body);
     assert.equal(response.status, 400, path);
-    assert.match(await response.text(), /Cannot use script with a quota of its cost: its price is unknown/);
+    assert.match(await response.text(), /Cannot use script with a daily cost quota: its price is unknown/);
   }
   assert.equal(rig.engine.provider.requests.length, 0);
 });
