@@ -76,8 +76,8 @@ export class Git {
     this.repository = repository;
   }
 
-  /** `call` names the changing call for the approval. Rejects with Error if Vis starts no programs or cannot use the
-   * repository safely. */
+  /** `call` names the changing call for the approval. Rejects with Error if Vis starts no programs or finds no
+   * repository that it can use safely. */
   static async of(env: EnvironmentView, call: Call | null = null): Promise<Git> {
     const spawn = spawnOf(env);
     const repository = await findRepository(env.root ?? env.workspace);
