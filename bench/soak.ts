@@ -34,14 +34,21 @@ export async function soak({ all }: Programs): Promise<readonly Figure[]> {
     const samples = await watched(served);
     const third = Math.max(1, Math.floor(samples.length / 3));
     const [middle, last] = [samples.slice(third, 2 * third), samples.slice(-third)];
-    const note = `${MINUTES} minutes, ${samples.at(-1)?.queries} queries`;
+    const note = `${MINUTES} minutes and ${samples.at(-1)?.queries} queries`;
     const { way } = program;
     const growth = [medianMb(last) / medianMb(middle)], work = [cpuOfQuery(last) / cpuOfQuery(middle)];
     return [
       { what: "soak: memory, last third ÷ middle third", way, unit: "×", samples: growth, bar: BAR, note },
-      { what: "soak: CPU of a query, main process, likewise", way, unit: "×", samples: work, bar: null, note },
       {
-        what: "soak: process tree at the end",
+        what: "soak: CPU of the main process per query, last third ÷ middle third",
+        way,
+        unit: "×",
+        samples: work,
+        bar: null,
+        note,
+      },
+      {
+        what: "soak: memory of the process tree at the end",
         way,
         unit: "MiB",
         samples: [samples.at(-1)?.mb ?? NaN],

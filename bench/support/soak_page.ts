@@ -16,15 +16,15 @@ export function soakPage({ commit, machine, figures }: SoakResult): string {
   return [
     "# Conversations that never rest",
     "",
-    `Made by \`deno task soak\` from \`soak.json\`: ${
-      figures[0]?.note ?? "not measured"
-    }, in eight conversations at once,`,
-    `on ${machine.cores} cores and ${machine.memoryGb} GB with a load of ${
+    `\`deno task soak\` generates this page from \`soak.json\`. Eight conversations ran at a time, for ${
+      figures[0]?.note ?? "an unknown time"
+    }.`,
+    `The machine had ${machine.cores} cores, ${machine.memoryGb} GB and a load of ${
       machine.load.toFixed(1)
-    }, commit ${commit}. Memory is the`,
-    "proportional set size of all processes; thirds are those of the time, so that the first one is the warm-up.",
+    }; the commit is ${commit}. Memory is the`,
+    "proportional set size of all processes. A third is a third of the time; the first third is the warm-up.",
     "",
-    "| figure | run as | median | bar | |",
+    "| figure | program | median | target | result |",
     "| --- | --- | --- | --- | --- |",
     ...rows,
     "",

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { soakPage } from "../../bench/support/soak_page.ts";
 
-Deno.test("the page of a soak has its figures, and which bar was missed", () => {
+Deno.test("the page of a soak has its figures, and which target was missed", () => {
   const figure = { way: "compiled", unit: "×", samples: [1.2], min: 1.2, max: 1.2, note: "60 minutes" } as const;
   const page = soakPage({
     commit: "abc",
@@ -13,7 +13,7 @@ Deno.test("the page of a soak has its figures, and which bar was missed", () => 
   });
   assert.match(
     page,
-    /^Made by `deno task soak` from `soak\.json`: 60 minutes, .*\n.* with a load of 0\.1, commit abc\./m,
+    /^`deno task soak` generates .* for 60 minutes\.\n.* a load of 0\.1; the commit is abc\./m,
   );
   assert.match(page, /^\| memory \| compiled \| 1\.20 × \| ≤ 1\.05 \| \*\*missed\*\* \|$/m);
   assert.match(page, /^\| work \| compiled \| 1\.01 × \| +\| +\|$/m);

@@ -52,7 +52,7 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
   const { printed, left } = await cluster.end();
   const invariants = new Invariants();
   const lines = printed.split("\n").filter((line) => line !== "" && !/^vis(:| ·) /.test(line));
-  invariants.list("a node ends only when it is told to, and prints no error", {
+  invariants.list("a node ends only after a kill or SIGTERM, and prints no error", {
     ...{ checked: cluster.started, violations: [...cluster.ended, ...lines] },
   });
   const survivors = left.map(({ pid }) => `process ${pid}`);
@@ -102,9 +102,9 @@ function countsOf(talks: readonly Talk[], continued: number): ChaosReport["count
   return {
     "requests accepted": said.length,
     "requests answered": said.filter(({ status }) => status === "done").length,
-    "requests that ended as cancelled": said.filter(({ reason }) => reason === "cancelled").length,
+    "requests that ended with a cancellation": said.filter(({ reason }) => reason === "cancelled").length,
     "requests that a client sent again": sum(({ repeated }) => repeated),
-    "queries that went on at another node": continued,
+    "queries that continued on another node": continued,
     "messages to running queries": sum(({ heard }) => heard.length),
     "cancels": sum(({ cancels }) => cancels),
     "forks": sum(({ fork }) => fork ? 1 : 0),

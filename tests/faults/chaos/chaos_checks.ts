@@ -7,18 +7,18 @@ import type { Talk } from "./talk.ts";
 /** Each query counts the rows that it checked, and lists the wrong ones. */
 const ROWS = [
   {
-    what: "no request, query or lease is stuck",
+    what: "no request, query or lease remains",
     count: "SELECT count(*) FROM query_state",
     wrong: `SELECT 'request ' || query_id FROM job UNION ALL SELECT 'lease of ' || conversation_state_id FROM lease
       UNION ALL SELECT 'query ' || id FROM query_state WHERE status = 'running'`,
   },
   {
-    what: "only one node writes under an epoch",
+    what: "only one node writes in an epoch",
     count: "SELECT count(*) FROM audit",
     wrong: "SELECT query_id, epoch FROM audit GROUP BY 1, 2 HAVING count(DISTINCT writer) > 1",
   },
   {
-    what: "nothing is written under an epoch after a later one has begun",
+    what: "no node writes in an epoch after a later epoch has begun",
     count: "SELECT count(*) FROM audit",
     wrong: `SELECT query_id, number FROM (
         SELECT *, max(epoch) OVER (PARTITION BY query_id ORDER BY number) AS newest FROM audit
@@ -49,14 +49,18 @@ export async function checkTalk(invariants: Invariants, talk: Talk, store: Store
   check("a conversation has its requests, each once and in order", texts, said.map(({ request }) => request));
   for (const [at, { queryId, status, reason, answer }] of said.entries()) {
     const query = queries[at];
-    check("a client is told what is stored", [query?.queryId, query?.status, query?.answer], [queryId, status, answer]);
+    check("a client receives the stored status and answer", [query?.queryId, query?.status, query?.answer], [
+      queryId,
+      status,
+      answer,
+    ]);
     const end = status === "done" || reason === "cancelled" ? "that" : `${reason}: ${answer}`;
-    check("a request ends with an answer or because it was cancelled", end, "that");
+    check("a request ends with an answer or a cancellation", end, "that");
     if (status === "done") check("an answer has the effects of its requests, once and in order", ...effects(talk, at));
   }
   const versions = await store.variableVersions(branchId, "list", { newest: 1_000 });
   const words = versions.map(({ image }) => image.summary.shape.replace(/\D+(\d+).*/, "$1"));
-  check("every version of a variable is there", words, words.map((_, at) => String(at + 1)));
+  check("the database has every version of a variable", words, words.map((_, at) => String(at + 1)));
   const last = said.findLast(({ status }) => status === "done")?.answer ?? "";
   check("no version of a variable is older than an answer", Number(words.at(-1) ?? 0) >= wordsOf(last).length, true);
   if (fork) check("a fork continues from its point", fork.answer, `${said[fork.after]?.answer}+fork`);
@@ -68,9 +72,9 @@ type Check = (what: string, found: unknown, expected: unknown) => void;
 function checkMessages({ heard, lost }: Talk, queries: readonly StoredQuery[], check: Check): void {
   const texts = queries.flatMap(({ steered }) => steered.map(({ text }) => text));
   const count = (message: string): number => texts.filter((text) => text === message).length;
-  for (const message of heard) check("a message that was taken is shown to the model once", count(message), 1);
+  for (const message of heard) check("the model sees each accepted message once", count(message), 1);
   for (const message of lost) {
-    check("a message whose outcome nobody heard is shown at most once", count(message) <= 1, true);
+    check("the model sees a message with an unknown outcome at most once", count(message) <= 1, true);
   }
 }
 

@@ -35,20 +35,22 @@ export function chaosPage({ commit, way, machine, runs }: ChaosResult): string {
   return [
     "# Nodes that fail",
     "",
-    `Made by \`deno task chaos\` from \`chaos.json\`: ${nodes} nodes (${way}) and ${conversations} conversations of`,
-    `${requests} requests, ${atOnce} at a time, on ${machine.cores} cores and ${machine.memoryGb} GB with a load of ${
+    `\`deno task chaos\` generates this page from \`chaos.json\`. The run had ${nodes} nodes (${way}) and ${conversations}`,
+    `conversations of ${requests} requests, ${atOnce} at a time. The machine had ${machine.cores} cores, ${machine.memoryGb} GB and a load of ${
       machine.load.toFixed(1)
-    },`,
-    `commit ${commit}. [Several nodes](../internals/nodes.md#tests-that-break-nodes) says what is tried.`,
+    }; the`,
+    `commit is ${commit}. [Nodes and their database](../internals/nodes.md#tests-that-break-nodes) describes the run.`,
     "",
-    "## What was done",
+    "## Requests and injected faults",
     "",
     ...head,
     row("seconds", runs.map(({ seconds }) => seconds)),
     ...Object.entries(FAULTS).map(([name, what]) => row(what, runs.map(({ faults }) => faults[name] ?? 0))),
     ...Object.keys(first?.counts ?? {}).map((what) => row(what, runs.map(({ counts }) => counts[what] ?? 0))),
     "",
-    "## Where it did not hold",
+    "## Violations of each rule",
+    "",
+    "A cell has the number of violations, and the number of checks.",
     "",
     ...head,
     ...invariants,

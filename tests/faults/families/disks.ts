@@ -11,7 +11,7 @@ const ROOM = "size=256m,nr_inodes=100000";
 /** The folder of Vis is on a disk of its own that gets full, has no inodes or is read-only, and recovers afterwards. */
 export const disks: Family = {
   name: "disks",
-  what: "a disk that gets full, is full from the start, has no inodes, is read-only",
+  what: "a disk that becomes full, is full from the start, has no inodes, or is read-only",
   tries: { full: 24, quick: 2 },
   missing: () => Tmpfs.missing(),
   attempt: async (trial, launcher) => {

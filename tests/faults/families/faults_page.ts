@@ -21,7 +21,7 @@ export async function faultsPage(
     "",
     "<!-- Made by `deno task faults`. Do not edit. -->",
     "",
-    "What came of faults that were put in. [Faults](../internals/faults.md) has what is tried and what the words mean.",
+    "This page is for contributors to the store. Each table counts the findings of `deno task faults`.\n[Faults](../internals/faults.md) describes the families and the kinds of findings.",
     ...sections,
     "",
   ].join("\n");

@@ -71,7 +71,7 @@ const HARMS: readonly Harm[] = [
 
 export const files: Family = {
   name: "files",
-  what: "the database or its folder is removed, renamed or replaced while run or serve works; a bad TMPDIR",
+  what: "a removed, renamed or replaced database or folder while `vis run` or `vis serve` works; a bad `TMPDIR`",
   tries: { full: 24, quick: 2 },
   missing: () => Promise.resolve(""),
   attempt: async (trial, launcher) => {

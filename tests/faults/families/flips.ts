@@ -12,7 +12,7 @@ const READS = [["vars", "log", "last", "size", "large", "--json"], ["conversatio
  * differ, which is noted. `pages` has many more flips, which only the store reads. */
 export const flips: Family = {
   name: "flips",
-  what: "a bit of the database is flipped before vars, conversations show and run -c read it",
+  what: "a flipped bit in the database before `vis vars`, `vis conversations show` and `vis run -c` read the database",
   tries: { full: 20, quick: 1 },
   missing: () => Promise.resolve(""),
   attempt: async (trial, launcher) => {

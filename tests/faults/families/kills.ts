@@ -25,7 +25,7 @@ const KINDS: readonly Attempt[] = [
 
 export const kills: Family = {
   name: "kills",
-  what: "SIGKILL at random moments: of the program, of its sandbox, of both, of a server",
+  what: "SIGKILL at random moments, to the program, its sandbox, both, or a server",
   tries: { full: 60, quick: 4 },
   missing: () => Promise.resolve(""),
   attempt: async (trial, launcher) => await KINDS[trial.seed % KINDS.length]?.(trial, launcher),

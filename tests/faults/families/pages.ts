@@ -6,7 +6,7 @@ import type { PagesTask } from "./pages_worker.ts";
  * answers in the calling thread. */
 export const pages: Family = {
   name: "pages",
-  what: "a bit of every kind of page of the database is flipped, 50 times a try; the store reads from all of it",
+  what: "50 flipped bits in each try, in every kind of page of the database; after each, the store reads 400 things",
   tries: { full: 20, quick: 1 },
   missing: () => Promise.resolve(""),
   attempt: async (trial) => {

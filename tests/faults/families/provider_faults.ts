@@ -14,7 +14,7 @@ const OUTAGE_MS = 60_000;
 
 export const providerFaults: Family = {
   name: "providers",
-  what: "resets, cut and bad streams, errors in them, 429 and 5xx over 30 iterations; endless replies; outages",
+  what: "resets, cut and invalid streams, error events, 429 and 5xx over 30 iterations; endless replies; outages",
   tries: { full: 32, quick: 2 },
   missing: () => Promise.resolve(""),
   attempt: async (trial, launcher) => {

@@ -16,7 +16,7 @@ const WEIGHTS = {
  * determines. */
 export const schedules: Family = {
   name: "schedules",
-  what: "20 turns of commands and servers on one database, in turn and at once",
+  what: "20 requests of commands and servers on one database, in turn and at the same time, with kills and restarts",
   tries: { full: 60, quick: 1 },
   missing: () => Promise.resolve(""),
   attempt: (trial, launcher) => {

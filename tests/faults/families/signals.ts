@@ -17,7 +17,8 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 
 export const signals: Family = {
   name: "signals",
-  what: "SIGINT, SIGTERM and SIGHUP, once and twice, SIGSTOP and SIGCONT, of run and serve at random moments",
+  what:
+    "SIGINT, SIGTERM and SIGHUP, once or twice, SIGSTOP and SIGCONT, to `vis run` and `vis serve`, at random moments",
   tries: { full: 60, quick: 3 },
   missing: () => Promise.resolve(""),
   attempt: async (trial, launcher) => {

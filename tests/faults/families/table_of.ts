@@ -1,7 +1,7 @@
 import type { Row } from "./run_family.ts";
 import { WORDS } from "../world/trial.ts";
 
-const HEAD = ["family", "what is tried", "tries", "faults", ...WORDS];
+const HEAD = ["family", "content of a try", "tries", "faults", ...WORDS];
 
 /** Returns a row for each family, as Markdown. A family that was not tried now keeps its row of an earlier table. */
 export function tableOf(rows: readonly Row[], earlier = ""): string {

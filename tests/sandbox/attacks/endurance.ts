@@ -46,7 +46,7 @@ const memory = attackGroup("exhausting memory", { small: true, dirty: true, dead
   "one buffer too large": ["new Uint8Array(8e9)", { mayEnd: false }],
 });
 
-const resources = attackGroup("exhausting the rest", { mayEnd: false }, {
+const resources = attackGroup("exhausting other resources", { mayEnd: false }, {
   "open files": [
     "const open = []; for (let i = 0; i < 100; i++) open.push(Deno.openSync('/dev/null')); got(T.word)",
     { control: true, claims: ["realm", "permissions", "process", "landlock", "seccomp"], dirty: true, mayEnd: true },

@@ -5,7 +5,7 @@ import { probeWalls } from "../../../src/sandbox/host/probe_walls.ts";
 import { SLOW } from "../../helpers/sandbox.ts";
 import { claimed, runColumn } from "./table.ts";
 
-const LASTING = ["staying alive", "exhausting memory", "exhausting the rest"];
+const LASTING = ["staying alive", "exhausting memory", "exhausting other resources"];
 
 let count = 0;
 function print(isOk: boolean, text: string): void {

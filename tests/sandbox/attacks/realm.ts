@@ -78,7 +78,7 @@ const imports = attackGroup("import() in a block", { claims: ["realm"] }, {
   "node:worker_threads": "new (await import('node:worker_threads')).Worker('1', { eval: true })",
 });
 
-const walls = attackGroup("what the realm has not", { claims: ["realm"] }, {
+const walls = attackGroup("names that the realm lacks", { claims: ["realm"] }, {
   "import http": "await import_(`http://127.0.0.1:${T.port}/m.js`).catch(() => {})",
   "raw operations":
     "got(new TextDecoder().decode(Deno[Deno.internal].core.ops.op_fs_read_file_sync(T.secret, undefined, 0)))",
