@@ -27,8 +27,7 @@ import {
   withBudget,
 } from "../query/query_settings.ts";
 
-/** The target is a branch, or a branch or conversation that Vis creates after it has checked the request. The request
- * is the first title of a new conversation. */
+/** Vis checks the request before it creates the fork or the conversation. */
 export type AskTarget = Branch | NewFork | Pick<NewConversation, "channel" | "workspace">;
 
 export interface AskOptions extends KeyedRequest {
@@ -41,22 +40,17 @@ export interface AskOptions extends KeyedRequest {
   readonly refuseWhenBusy?: boolean;
   readonly label?: string | undefined;
   readonly images?: readonly Image[] | undefined;
-  /** The variable `context` gets this value. The model sees its type, its size and its beginning. */
+  /** The variable `context` gets this value. */
   readonly context?: VariableSource | undefined;
   readonly variables?: Readonly<Record<string, VariableSource>> | undefined;
   readonly given?: readonly VariableImage[];
-  /** Without instructions of its own, the request has the configured instructions. */
   readonly instructions?: string | undefined;
-  /** The request changes nothing: it asks for a plan, a review, or an answer outside of the conversation's work. Vis
-   * refuses calls that could change something. */
+  /** Vis refuses calls that could change something. */
   readonly only?: ReadingMode | undefined;
-  /** The answer must satisfy this JSON Schema. With a schema, `value` of the result is the answer as data. */
+  /** The answer must satisfy this JSON Schema. */
   readonly responseSchema?: unknown;
   readonly askedAs?: Asked | undefined;
-  /** After this number of iterations, the model must ask for more. Without `extendsTo`, the number does not grow by
-   * itself. */
   readonly maxIterations?: number | undefined;
-  /** The default is the configured level or the model's own choice. */
   readonly reasoning?: ReasoningLevel | undefined;
   readonly extendsTo?: number | undefined;
   readonly model?: string | undefined;
@@ -64,7 +58,6 @@ export interface AskOptions extends KeyedRequest {
   readonly limits?: Pick<QueryLimits, "costUsd" | "wallMs" | "priced"> | undefined;
 }
 
-/** A longer text belongs in a file or in the variable `context`. */
 export const MAX_REQUEST_CHARS = 4_000_000;
 
 export function checkRequest(request: string): void {
@@ -150,8 +143,7 @@ export async function allInputVariables(
   ]);
 }
 
-/** Errors call the image `name`. Rejects with `UsageError` for an unusable image, before Vis reads a file that is too
- * large. */
+/** Rejects with `UsageError` for an unusable image. Errors call the image `name`. */
 export async function readImageFile(path: string, name = path): Promise<Image> {
   return readImage(await bytesOf(path, name), name);
 }
@@ -159,7 +151,7 @@ export async function readImageFile(path: string, name = path): Promise<Image> {
 async function bytesOf(path: string, name: string): Promise<Uint8Array<ArrayBuffer>> {
   try {
     const { size, isFile } = await Deno.stat(path);
-    // A device or a pipe may have no end.
+    // Vis refuses a device or a pipe, because it may have no end.
     if (!isFile) throw new UsageError(`Cannot use image ${name}: it is not a file; name an image file`);
     if (size > MAX_IMAGE_BYTES) {
       throw new UsageError(
@@ -176,7 +168,6 @@ async function bytesOf(path: string, name: string): Promise<Uint8Array<ArrayBuff
 export class WaitingQuestions {
   readonly #waiting = new Map<string, { readonly question: ApprovalQuestion; answer(given: ApprovalAnswer): void }>();
 
-  /** A client that may begin queries can answer, even after the client of this query has left. */
   readonly approve: Approve = async (question, signal) => {
     const { promise, resolve } = Promise.withResolvers<ApprovalAnswer>();
     this.#waiting.set(question.id, { question, answer: resolve });

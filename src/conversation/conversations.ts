@@ -1,6 +1,3 @@
-/* Channels reach conversations, and the requests in them, through `Conversations`. The class is the entry point of this
- * folder. */
-
 import { BusyError, Cancelled, messageOf, UsageError } from "../domain/errors.ts";
 import { DEFAULT_TENANT, newId } from "../domain/kit/ids.ts";
 import { oneLine } from "../domain/kit/text.ts";
@@ -74,14 +71,12 @@ interface Common {
   readonly exports: Exports;
 }
 
-/** The class owns the environments of its conversations. `closeAll` ends these environments, but does not close the
- * store. */
+/** `closeAll` closes the environments of the conversations, but not the store. */
 export class Conversations {
   readonly stored: StoredView;
   readonly records: Records;
   readonly shared: SharedQueries | null;
   readonly exports: Exports;
-  /** Another process runs these queries. */
   readonly elsewhere: OtherProcesses;
   readonly #parts: ConversationParts;
   readonly #runner: QueryRunner;
@@ -102,8 +97,7 @@ export class Conversations {
     return this.#parts.router.routes;
   }
 
-  /** A request can give one of these names in `model`, such as "anthropic/claude-sonnet-5" or the name of a
-   * preference. */
+  /** Returns the names that a request can give in `model`. */
   get modelNames(): readonly string[] {
     return [...PREFERENCES, ...this.routes.flatMap(({ provider, model }) => [model, `${provider.name}/${model}`])];
   }
@@ -176,9 +170,7 @@ export class Conversations {
     await this.#store.deleteConversation(conversationId);
   }
 
-  /** Rejects with `UsageError` for an unusable request or option, or with `Cancelled` for an early abort; the store is
-   * unchanged in both cases. Other rejections are `BusyError`, `ConfigError` and `StoreError`. Other ends are
-   * results. */
+  /** Rejects with `UsageError` for an unusable request or option, before it creates a conversation or a fork. */
   async ask(
     target: AskTarget,
     request: string,
@@ -204,8 +196,8 @@ export class Conversations {
     return await this.#store.branches(conversationId);
   }
 
-  /** The new run replaces the last query of its branch. If other queries follow, or the branch `seenFrom` inherits the
-   * query, the query runs in a fork. Rejects like `ask`, and with `UsageError` for an unknown id. */
+  /** Runs the query in a fork if another query follows it, or if the branch `seenFrom` inherits it. Rejects with
+   * `UsageError` for an unknown id. */
   async retry(
     queryId: string,
     { seenFrom, ...options }:
@@ -232,8 +224,7 @@ export class Conversations {
     return await this.#runIn(branch, query.text, { ...again, extras, refuseWhenBusy: true, retryOf: queryId });
   }
 
-  /** Returns the files that these queries or their earlier runs changed, if no undo has reverted the changes. If the
-   * list fails, the request still runs. */
+  /** Returns no files if Vis cannot list the changes, so that the request still runs. */
   async #keptFiles(branch: Branch, queries: readonly Pick<StoredQuery, "queryId">[]): Promise<readonly string[]> {
     const { fileChanges, log } = this.#parts;
     if (!fileChanges) return [];
@@ -249,8 +240,7 @@ export class Conversations {
     }
   }
 
-  /** Gives ten more steps to the newest query of the branch, as a new query with the same images, instructions and
-   * schema. Rejects like `ask`, and with `UsageError` unless the old query stopped at its step limit. */
+  /** Rejects with `UsageError` unless the newest query of the branch stopped at its step limit. */
   async more(branch: Branch, options: AskOptions): Promise<QueryResult> {
     const last = (await this.#store.queries(branch.branchId, { newest: 1 })).at(-1);
     if (!last) throw new UsageError("Cannot continue the conversation: it has no request yet; send one first");
@@ -266,8 +256,8 @@ export class Conversations {
     return await this.ask(branch, moreRequest(last.text), { ...before, ...options, maxIterations: MORE_STEPS });
   }
 
-  /** Resolves with true when a model call of the query shows the message. Resolves with false if no query runs, if the
-   * query ended first, or if the signal withdrew the message. The caller may ask the same text after false. */
+  /** Resolves with true when a model call has the message. Resolves with false if no query runs, the query ends first,
+   * or the signal aborts. */
   async steer(
     branch: Branch,
     text: string,
@@ -282,8 +272,7 @@ export class Conversations {
     return this.#runner.programs(branchId);
   }
 
-  /** Returns the messages of the first model call that a request would make now. Stores and sends no message. Rejects
-   * with `UsageError` like `ask`, but checks no price. */
+  /** Returns the messages of the first model call that the request would make. */
   async preview(
     request: string,
     where: { readonly branch: Branch } | { readonly workspace: string },
@@ -323,8 +312,6 @@ export class Conversations {
     checkPrice({ model: given.model, limits: requestSettings(settings, given).limits }, router);
   }
 
-  /** In a single process, the request takes the lock of the branch right after `onBranch`, so that requests run in the
-   * order of these calls. */
   async #runIn(branch: Branch, request: string, options: RunnerOptions): Promise<QueryResult> {
     await options.onBranch?.(branch);
     if (this.shared) {
@@ -340,7 +327,7 @@ export class Conversations {
     return await this.#runner.run(branch, request, options);
   }
 
-  /** Cancels a running query and stores its end before closing its environment. */
+  /** Cancels a running query, and waits for its end before the environment closes. */
   async close(branchId: string): Promise<void> {
     await this.#runner.close(branchId);
   }
@@ -370,13 +357,11 @@ async function asBefore(queryId: string, store: Store): Promise<Before> {
   return { images, given, instructions, responseSchema };
 }
 
-/** Ids of the same minute have the same beginning, so an error about a prefix looks at this many of the newest
- * conversations. */
 const NEWEST = 200;
 
 const FEWEST = 8;
 
-/** Two ids with this many equal first characters are of the same millisecond. */
+/** An id begins with its time in milliseconds, which has this many characters. */
 const SHOWN = 13;
 
 async function notFound(id: string, store: Pick<ConversationStore, "listConversations">): Promise<UsageError> {
@@ -405,7 +390,7 @@ async function notFound(id: string, store: Pick<ConversationStore, "listConversa
 
 export interface SharedRun {
   readonly branchId: string;
-  /** The number belongs to the oldest kept event. Without a kept event, it is larger than `newest`. */
+  /** `oldest` is the number of the oldest kept event; without a kept event, it is larger than `newest`. */
   readonly oldest: number;
   readonly newest: number;
   readonly running: boolean;
@@ -423,18 +408,15 @@ export interface SharedQueries {
   questions(conversationId: string): Promise<readonly ApprovalQuestion[]>;
   answer(conversationId: string, questionId: string, answer: ApprovalAnswer): Promise<boolean>;
   isBusy(conversationId: string): Promise<boolean>;
-  /** Resolves with null for an unknown query, and for an ended query whose events are gone. The signal ends the events
-   * of a running query. */
+  /** Resolves with null for an unknown query, and for an ended query whose events are gone. */
   follow(queryId: string, signal: AbortSignal): Promise<SharedRun | null>;
   load(): Promise<{ readonly depth: number; readonly oldestMs: number; readonly takeovers: number }>;
-  /** Takes no more requests. Other nodes take over running queries: each before its next iteration, or at once when the
-   * time is up. `ask` continues to wait; an abort of its signal ends only the wait. */
+  /** Begins no more queries. Other nodes continue the running queries, at the latest after `graceMs`. */
   drain(graceMs: number): Promise<void>;
 }
 
 const LOOKED_AT = 50;
 
-/** Returns a note for the user. For a conversation whose folder is gone, the note explains how to continue it. */
 export async function nothingToContinue(
   { conversations, workspace }: { readonly conversations: Conversations; readonly workspace: string },
 ): Promise<string> {

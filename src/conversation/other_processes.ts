@@ -1,5 +1,4 @@
-/* A query can run in another process on the same database. Here, the user can cancel it, send it messages and answer
- * its questions. Messages are global states of a tenant, which exist while one of the two processes needs them. */
+/** A process reaches the process of a query through global states of the tenant. */
 
 import { ENDED, messageOf } from "../domain/errors.ts";
 import { abortable, type Clock, REAL_CLOCK, unrefTimer } from "../domain/kit/concurrency.ts";
@@ -17,10 +16,10 @@ const PLACE = { namespace: "vis/messages", branchId: null } as const;
 const MOST = 1_000;
 const LOOK_MS = 500;
 const ANSWER_LOOK_MS = 200;
-/** A killed process may have left older messages. */
+/** A killed process may have left messages, so Vis deletes messages older than this. */
 const KEPT_MS = 24 * 3_600_000;
 
-/** `done` is null until the process of the query has carried out the message or refused it. */
+/** `done` is null until the process of the query has carried out or refused the message. */
 interface StoredMessage {
   readonly kind: "steer" | "cancel" | "answer";
   readonly body: string;
@@ -36,7 +35,6 @@ async function read(states: StateStore, key: string): Promise<StoredMessage | nu
   return (await states.get(PLACE, { key }))?.value as StoredMessage | undefined ?? null;
 }
 
-/** The process of the user uses this class. */
 export class OtherProcesses {
   readonly #store: Store;
   readonly #storeOf: (branch: Branch) => Store;
@@ -51,7 +49,6 @@ export class OtherProcesses {
     this.#clock = clock;
   }
 
-  /** Resolves like `Steering.add`. */
   async steer(branch: Branch, text: string, signal?: AbortSignal): Promise<boolean> {
     const query = await this.#running(branch);
     return query !== null && await this.#send(branch, { kind: "steer", body: text }, { query, signal });
@@ -67,7 +64,7 @@ export class OtherProcesses {
     return (await this.#runningIn(conversationId)).flatMap(({ query }) => questionOf(query) ?? []);
   }
 
-  /** Returns false if the question no longer waits, because the first answer counts. */
+  /** Returns false if the question no longer waits. */
   async answer(conversationId: string, id: string, { decision, reason }: ApprovalAnswer): Promise<boolean> {
     const asking = (await this.#runningIn(conversationId)).find(({ query }) => questionOf(query)?.id === id);
     if (!asking) return false;
@@ -130,7 +127,6 @@ interface ReachableRun {
   cancel(): void;
 }
 
-/** The process that runs the queries uses this class. It looks for messages while one of its queries runs. */
 export class RunMessages {
   readonly #parts: RunMessagesParts;
   readonly #running = new Map<string, ReachableRun & { readonly taken: Map<string, AbortController> }>();
@@ -209,7 +205,7 @@ export class RunMessages {
   }
 }
 
-/** The first answer counts, from this process or from another one. The other side loses the question. */
+/** The first answer of the two sides counts, and ends the question on the other side. */
 export function askedEverywhere(approve: Approve, questions: WaitingQuestions): Approve {
   return async (question, signal) => {
     const over = new AbortController();

@@ -21,8 +21,6 @@ export type RunnerParts =
   & Omit<EnvironmentParts, "branch">
   & Omit<QueryParts, "environment" | "store" | "log" | "now" | "steering" | "between">
   & {
-    /** Wraps a query after its branch exists, and may listen to its events. Vis calls `between` before each model
-     * call. */
     readonly around?: (
       emit: Emit,
       run: (emit: Emit, between?: QueryParts["between"]) => Promise<QueryResult>,
@@ -43,8 +41,7 @@ export interface RunnerOptions extends AskOptions {
   readonly leaving?: AbortSignal;
 }
 
-/** The runner runs the queries of a branch one at a time. It owns the environments of the branches; `closeAll` ends
- * them. */
+/** The runner owns the environments of the branches; `closeAll` ends them. */
 export class QueryRunner {
   readonly #parts: RunnerParts;
   readonly #live: LiveEnvironments<Environment, Branch>;
@@ -70,8 +67,7 @@ export class QueryRunner {
     this.#messages = new RunMessages(parts);
   }
 
-  /** Code in a conversation must see no other tenant, whichever client began the request, so it gets the store of the
-   * branch's tenant. */
+  /** Code in a conversation must see no other tenant, so it gets the store of the branch's tenant. */
   storeOf({ tenant }: Pick<Branch, "tenant">): Store {
     const { store } = this.#parts;
     return tenant === store.tenant ? store : store.of(tenant);
@@ -81,8 +77,7 @@ export class QueryRunner {
     return this.#live.isBusy(branchId);
   }
 
-  /** This method takes the lock of the branch before it awaits anything, so that requests run in the order of the
-   * calls. */
+  /** Takes the lock of the branch before it awaits, so that requests run in the order of the calls. */
   async run(branch: Branch, request: string, options: RunnerOptions): Promise<QueryResult> {
     const run = (emit: Emit, between?: QueryParts["between"]) =>
       this.#run(branch, request, { ...options, emit }, between);
@@ -152,7 +147,7 @@ export class QueryRunner {
     }
   }
 
-  /** The caller has stored the query as running, so that no other process changes the branch. */
+  /** The caller must have stored the query as running, so that no other process changes the branch. */
   async #environmentFor(
     branch: Branch,
     queryId: string,
@@ -236,7 +231,6 @@ interface LiveEnvironmentsOptions<E extends LiveEnvironment, B> {
   readonly open: (branch: B) => Promise<E>;
   /** An environment with a running query, child or program stays open beyond this number. */
   readonly kept: number;
-  /** The callback runs for each environment that closes, to make room or by `close`. */
   readonly onClose: (branchId: string) => void;
 }
 
@@ -254,8 +248,6 @@ interface Entry<E extends LiveEnvironment> {
   run: string | null;
 }
 
-/** An environment stays open between runs, and opens again when a run needs another state. The close of an idle
- * environment loses no stored state. */
 export class LiveEnvironments<E extends LiveEnvironment, B extends { readonly branchId: string }> {
   readonly #options: LiveEnvironmentsOptions<E, B>;
   readonly #entries = new Map<string, Entry<E>>();
@@ -277,8 +269,7 @@ export class LiveEnvironments<E extends LiveEnvironment, B extends { readonly br
     return (this.#entries.get(branchId)?.lock.open ?? 0) > 0;
   }
 
-  /** Returns an environment with the state after the run `after`, for a run that the caller has stored as running. The
-   * caller must hold the lock of the branch. `reopen` reads the state from the store again. */
+  /** The caller must hold the lock of the branch, and must have stored the run as running. */
   async use(branch: B, { run, after, reopen }: WantedFor): Promise<E> {
     const entry = this.#entryOf(branch.branchId);
     const { opened } = entry;
@@ -340,8 +331,7 @@ export interface PooledChild {
 }
 
 interface ChildPoolOptions {
-  /** The limit counts children from before their start until their processes are gone. Simultaneous queries can exceed
-   * it. */
+  /** Simultaneous queries can exceed this limit. */
   readonly live: number;
   readonly idleMs: number;
   /** Calls `f` once after `ms`, unless the caller first calls the returned function. */
@@ -354,8 +344,7 @@ interface Resting {
   cancel(): void;
 }
 
-/** A child stays for the next query of its conversation, within limits for number and idle time. The pool stops the
- * least recently used child first, and does not stop a child with a running query. */
+/** The pool stops the least recently used child first, and does not stop a child with a running query. */
 export class ChildPool {
   readonly #options: ChildPoolOptions;
   #children = 0;
@@ -375,7 +364,7 @@ export class ChildPool {
     return this.#resting.size;
   }
 
-  /** Returns whether a query can start a child. Idle children do not count, because the pool can stop them. */
+  /** Idle children do not count, because the pool can stop them. */
   get hasRoom(): boolean {
     const alive = Array.from(this.#resting.values()).filter(({ resident }) => resident.alive);
     return this.count - alive.length - this.#stopping.size < this.#options.live;
@@ -398,8 +387,7 @@ export class ChildPool {
     }
   }
 
-  /** The caller has ended a query. A child that has run a block waits for the next query; the pool stops another
-   * one. */
+  /** Stops a child that has run no block, and keeps a used child for the next query. */
   rest(id: string, resident: PooledChild): void {
     this.forget(id);
     if (!resident.used) return this.#stop(resident);

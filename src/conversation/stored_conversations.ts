@@ -51,7 +51,7 @@ export class Records {
     return await readSettled(this.#store, read, (found) => found !== null);
   }
 
-  /** Resolves with a run, even if its branch no longer shows it. Resolves with null for an unknown run. */
+  /** Resolves with a run, even if its branch no longer shows it. */
   async query(queryId: string): ReturnType<Store["query"]> {
     const read = () => this.#store.query(queryId);
     return await readSettled(this.#store, read, (found) => found?.running ?? false);
@@ -67,7 +67,7 @@ export class Records {
     return found;
   }
 
-  /** Resolves with the request in the form of the client's protocol, or with null if the store has only its text. */
+  /** Resolves with null if the store has only the text of the request. */
   async askedAs(queryId: string): Promise<Asked | null> {
     return (await this.#store.queryExtras(queryId)).askedAs;
   }
@@ -87,7 +87,7 @@ export class Records {
     return short;
   }
 
-  /** The oldest version comes first. Rejects with `UsageError` if the conversation has no variable with the name. */
+  /** Returns the oldest version first. Rejects with `UsageError` if the conversation has no variable with the name. */
   async versions(
     branch: Branch,
     { name, newest, at }: { readonly name: string; readonly newest: number; readonly at?: BranchPoint | undefined },
@@ -120,9 +120,8 @@ export class Records {
     }
   }
 
-  /** The import runs no code of the archive, but a query that continues the conversation may evaluate its functions and
-   * classes. For an archive with code, Vis first calls `trust`, which rejects to prevent the import. Rejects with
-   * `UsageError` for an invalid archive. */
+  /** For an archive with code, Vis first calls `trust`, which rejects to prevent the import. Rejects with `UsageError`
+   * for an invalid archive. */
   async import(
     file: AsyncIterable<Uint8Array> | string,
     { workspace, trust }: { readonly workspace: string; readonly trust: (code: ArchiveCode) => Promise<void> },
@@ -143,9 +142,8 @@ interface FoundPoint {
   readonly point: BranchPoint;
 }
 
-/** `id` names a conversation, a branch or a query, in full or by a prefix. In a conversation or branch, `at` is N for
- * the point after its Nth shown iteration, or Q.I for iteration I of query Q. Without `at`, the point is the end.
- * Rejects with `UsageError`. */
+/** `id` is the id, or its beginning, of a conversation, a branch or a query. `at` is N for the Nth shown iteration, or
+ * Q.I for iteration I of query Q. Rejects with `UsageError` if there is no such point. */
 export async function findPoint(store: Store, id: string, at: string | null): Promise<FoundPoint> {
   const place = at === null ? null : PLACE.exec(at);
   if (at !== null && !place) {
@@ -212,7 +210,7 @@ function noIteration(iteration: number | string, why: string): never {
   throw new UsageError(`Cannot find step ${iteration}: ${why}`);
 }
 
-/** If `runs` finds a running query whose process is gone, this function ends the query and reads again. */
+/** If the result has a running query, ends queries whose process is gone, and reads again. */
 export async function readSettled<T>(
   store: Pick<QueryStore, "sweepLost">,
   read: () => Promise<T>,
@@ -220,7 +218,7 @@ export async function readSettled<T>(
 ): Promise<T> {
   const found = await read();
   if (!runs(found)) return found;
-  // If the database is read-only, this function returns the first result.
+  // In a read-only database, the sweep fails, and the caller gets the first result.
   return await store.sweepLost().catch(() => 0) > 0 ? await read() : found;
 }
 

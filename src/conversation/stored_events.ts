@@ -5,8 +5,7 @@ import type { QueryEvent, QueryResult } from "../domain/query/query_schemas.ts";
 import type { EndedQuery, StoredQuery } from "../domain/query/stored_query.ts";
 import type { StoredIteration } from "../persistence/store.ts";
 
-/** Returns events with whole texts instead of deltas: `started`, the finished iterations, and the end of an ended
- * query. */
+/** Returns events with whole texts instead of deltas. */
 export function storedEvents(
   query: StoredQuery,
   { iterations, model }: { readonly iterations: readonly StoredIteration[]; readonly model: string },

@@ -23,7 +23,7 @@ import type { QueryScope } from "./environment_parts.ts";
 import { conversationCode, conversationHistory, varDiff, varHistory } from "./conversation_history.ts";
 import type { VariableIndex } from "./variables.ts";
 
-/** Reports the start and the end of a call to the query. Rejects if the function rejects, or if no query runs. */
+/** Rejects if the function rejects, or if no query runs. */
 export async function answerCall(
   call: HostCall,
   { scope, stored, source, active, view, filesRead, filesChanged }: {
@@ -91,9 +91,8 @@ export async function answerCall(
 class CallQuestions {
   #open = 0;
   #since = 0;
-  /** An approval waited for this many milliseconds. */
+  /** Approvals waited for this many milliseconds. */
   ms = 0;
-  /** If true, an approval ended without an answer. */
   unanswered = false;
 
   readonly ask = async <Answer>(question: () => Promise<Answer>): Promise<Answer> => {
@@ -169,7 +168,7 @@ export class CallOutput {
     }, () => {}); // The call has ended.
   };
 
-  /** Returns the last lines of the output, within limits; "" without an output. */
+  /** Stops the display of the output, and returns its last lines, or "" without an output. */
   end(): string {
     this.#over.abort();
     const lines = lastLines(this.#tail, CUT_LINES + 1).split("\n");
@@ -182,7 +181,7 @@ export class CallOutput {
 // deno-lint-ignore no-control-regex
 const TERMINAL_CODES = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_=>])/g;
 
-/** Returns the end of an output as a terminal would show it: a carriage return begins its line again. */
+/** Keeps the last part of a line with carriage returns, as a terminal would show it. */
 function lastLines(tail: Uint8Array, count: number): string {
   const from = tail.findIndex((byte) => (byte & 0xc0) !== 0x80); // The tail may begin inside a character.
   const text = new TextDecoder().decode(tail.subarray(from), { stream: true }).replace(TERMINAL_CODES, "");
@@ -226,8 +225,8 @@ const MAX_CHARS = 16 * 1024;
 /** The names of omitted diffs have at most this many characters together. */
 const MAX_NAMES = 64 * 1024;
 
-/** Skips diffs that only report a removal or a move. Events carry the list, so this function limits it: a diff beyond
- * the limits appears with its name only, or not at all. */
+/** Skips a removal or a move without changed lines. Beyond the limits, the list has the name of a diff, or omits the
+ * diff. */
 export function diffsIn(result: unknown): { readonly diffs?: readonly string[] } {
   const found: string[] = [];
   let [left, names] = [MAX_CHARS, MAX_NAMES];
@@ -411,7 +410,6 @@ const BUILTIN_TOPICS: readonly Topic[] = [
 const MAX_DOCS = 8, MAX_ASKED = 80, MAX_LISTED = 10, MAX_SECTIONS = 4, MAX_LINE = 160;
 const FOUND_CHARS = 1_500, ASKED_CHARS = 8_000;
 
-/** The best topic or section comes first. If it is a section, its text follows the list. */
 function listed(asked: string, topics: readonly Topic[], sections: readonly Section[]): string {
   const all = foundByWords<Topic | Section>(asked, [...topics, ...sections]);
   const crowd = new Set<Topic>(all.filter((one) => "place" in one).slice(MAX_SECTIONS));

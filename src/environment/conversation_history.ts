@@ -10,7 +10,7 @@ import type { VariableDiff } from "./version_diff.ts";
 
 const SYSTEM: readonly string[] = SYSTEM_VARIABLES;
 
-/** A function or class becomes its source, with its own data in a comment. A lost value becomes null. */
+/** Returns null for a lost or pending value, and the source for a function or class. */
 export function valueOf(image: VariableImage): unknown {
   if (SYSTEM.includes(image.name)) return image.source;
   if (image.kind === "function" || image.kind === "class") {
@@ -24,7 +24,6 @@ export function valueOf(image: VariableImage): unknown {
     : undefined;
 }
 
-/** Returns the versions of a variable as the model sees them, oldest first. */
 export async function varHistory(store: Store, at: { readonly branchId: string; readonly name: string }): Promise<
   readonly { version: number; value: unknown; code: string; createdAt: number }[]
 > {
@@ -50,8 +49,8 @@ export async function varDiff(
   return diffVersions({ name, from, to, before: valueOf(before.image), after: valueOf(after.image) });
 }
 
-/** Returns the requested version, by default the newest. Throws `HostCallError`, which lists the existing versions, for
- * a missing version. `symbol` is the calling function. */
+/** A `version` of null stands for the newest version. Throws `HostCallError` for a missing version, and if `restoreVar`
+ * names a system variable. */
 export function findVersion(
   versions: readonly VariableVersion[],
   { name, version, symbol }: { readonly name: string; readonly version: number | null; readonly symbol: string },
@@ -69,7 +68,6 @@ export function findVersion(
   throw refused(symbol, `Cannot find ${name}${version === null ? "" : ` v${version}`}: ${known}`);
 }
 
-/** Returns the newest `count` ended queries, oldest first. */
 export async function conversationHistory(
   store: Store,
   at: { readonly branchId: string; readonly count: number },
@@ -85,7 +83,7 @@ export async function conversationHistory(
   }));
 }
 
-/** Returns the blocks of a query, by default of the newest ended query. */
+/** A `queryId` of null stands for the newest ended query. */
 export async function conversationCode(
   store: Store,
   at: { readonly branchId: string; readonly queryId: string | null },

@@ -1,8 +1,6 @@
 import { statSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { relative, resolve } from "node:path";
-/* The layers above use `Environment`, the runtime of one live conversation. `environment_parts.ts` lists the parts of
- * an environment, and the parts of a running query. */
 
 import { Cancelled, HostCallError, SandboxEnded } from "../domain/errors.ts";
 import { BoundedMap } from "../domain/kit/bounded_map.ts";
@@ -46,7 +44,7 @@ import {
 
 const MAX_COMPARED_BYTES = 1 << 20, MAX_KNOWN = 1_000;
 
-/** The conversation layer owns and closes the environment. An environment does not close the store. */
+/** The caller owns the environment and must close it, which leaves the store open. */
 export class Environment {
   readonly envId = newId();
   readonly branch: Branch;
@@ -55,9 +53,9 @@ export class Environment {
   readonly views: EnvironmentViews;
   readonly given = new InputVariables();
   readonly programs = new ConversationPrograms();
-  /** The value for a variable names its version, and the state of its file at the last comparison. */
+  /** A value has the version of the variable, and the state of its file at the last comparison. */
   readonly #compared = new BoundedMap<string, string>(MAX_KNOWN);
-  /** If false, the environment could neither store nor undo a change, so its state differs from the stored state. */
+  /** If false, Vis could neither store nor undo a change, so the state differs from the stored state. */
   sound = true;
   readonly depth: number;
   readonly #parts: EnvironmentParts;
@@ -122,8 +120,7 @@ export class Environment {
     return environment;
   }
 
-  /** Asks each extension whether it is active. Starts the child in the background while the model replies, unless
-   * `mayStartEarly` forbids this. */
+  /** Starts the child in the background while the model replies, unless `mayStartEarly` forbids this. */
   async beginQuery(scope: QueryScope): Promise<ActiveExtensions> {
     this.#scope = scope;
     const active = await this.#parts.registry.activate(this.view(), this.views.own);
@@ -145,13 +142,11 @@ export class Environment {
     return this.#session.used !== null;
   }
 
-  /** Stops the child, unless a query runs. The store gets versions with their iteration, so the stop loses no
-   * version. */
   async rest(): Promise<void> {
     if (this.#scope === null) await this.#session.stop();
   }
 
-  /** With `unstored`, Vis could not store the changes of the last blocks, so this method undoes them. */
+  /** With `unstored`, reverts the changes of the last blocks, which Vis could not store. */
   async endQuery({ unstored = false }: { readonly unstored?: boolean } = {}): Promise<void> {
     this.#scope = null;
     this.#iterationId = null;
@@ -165,21 +160,20 @@ export class Environment {
     return this.#iterationId;
   }
 
-  /** Adds input variables for the next query, which stay after it. A running child gets them immediately. */
+  /** A running child gets the variables immediately. */
   async give(given: readonly InputVariable[]): Promise<void> {
     await this.#session.give(given.map(({ image }) => image));
     for (const { image } of given) this.index.saved(image, "");
     this.given.begin(given);
   }
 
-  /** The caller has stored the row of the iteration. The row includes the input variables. */
+  /** The caller must have stored the row of the iteration with the input variables. */
   iterationBegun(iterationId: string): void {
     this.#iterationId = iterationId;
     this.given.stored();
   }
 
-  /** Returns current values of these variables for a sub-query. Rejects with `HostCallError` if Vis cannot pass a value
-   * on. */
+  /** Rejects with `HostCallError` if Vis cannot pass a value on. */
   async fork(names: readonly string[]): Promise<Fork> {
     return await forkVariables(names, {
       index: this.index,
@@ -206,13 +200,12 @@ export class Environment {
     return this.#active?.faults?.() ?? [];
   }
 
-  /** The walls belong to the running child; null without a child. */
+  /** Returns null without a running child. */
   get walls(): Walls | null {
     return this.#session.living?.walls ?? null;
   }
 
-  /** Adds the new versions of the block to the index. Rejects only if no child can start. Host calls of the block wait
-   * for `stored`, so that an outside effect has a row that records it. */
+  /** Host calls of the block wait for `stored`, so that an outside effect has a row that records it. */
   async run(block: BlockRun, { stored }: { readonly stored?: Promise<unknown> } = {}): Promise<RunReport> {
     this.#stored = stored ?? null;
     this.#running = true;
@@ -278,20 +271,18 @@ export class Environment {
     }
   }
 
-  /** Resolves with the decoded value. Rejects with RangeError above `maxBytes`. */
+  /** Rejects with RangeError above `maxBytes`. */
   async readVariable(name: string, options: { readonly maxBytes: number }): Promise<unknown> {
     return await this.#session.use(name, (sandbox) => sandbox.read(name, options));
   }
 
-  /** Sets a system variable in the index, in a running child and in later children, so that the next code sees it. */
   bindSystem(name: string, text: string): void {
     this.#system.set(name, text);
     this.index.system(name, text);
     this.#session.living?.bind(name, text).catch(() => {});
   }
 
-  /** Returns the scope changes since the last stored snapshot, which the caller stores with the new versions. The
-   * caller calls `done` when it has stored them. Later changes belong to the next snapshot. */
+  /** The caller must store the scope changes with the new versions, and call `done` afterwards. */
   storing(): { readonly scopes: ScopesNow; done(): void } {
     const [images, scopes] = [this.#session.unsavedNow, this.#scopes.now];
     const done = (): void => {
@@ -314,7 +305,7 @@ export class Environment {
   }
 
   async #openSandbox(signal: AbortSignal): Promise<Sandbox> {
-    // The call outlives its query.
+    // A call that outlives its query must not start a child.
     if (this.#scope === null) throw new Cancelled("Cannot use the sandbox: no request is running");
     return await this.#parts.openSandbox({
       ...realmParts(this.#active),
@@ -351,7 +342,7 @@ export class Environment {
     view: () => this.view(),
   });
 
-  /** Takes variables out of scope. A stored change is permanent. The store keeps the versions of the variables. */
+  /** Ignores names that are not in scope. The store keeps the versions of the forgotten variables. */
   async forget(names: readonly string[]): Promise<{ forgotten: string[] }> {
     const known = names.filter((name) => this.index.get(name)?.scope === "live");
     await this.#session.forget(known);
@@ -373,7 +364,7 @@ export class Environment {
     return { name, version: found.version };
   }
 
-  /** A program may have changed the files since, so the texts of some variables may be older than their files. */
+  /** A program may have changed files, so the texts of some variables may be older than their files. */
   async #lookAtFiles(): Promise<void> {
     const { workspace } = this.branch;
     const states = this.index.files.map(async (path) => {
@@ -383,8 +374,7 @@ export class Environment {
     await this.#compareTexts();
   }
 
-  /** Marks texts that equal their file again, such as a text that a block wrote to the file. Returns the files of these
-   * variables with their states. */
+  /** Marks texts that equal their file again, and returns the states of these files by the names of the variables. */
   async #compareTexts(
     fresh: ReadonlyMap<string, VariableImage> = new Map(),
   ): Promise<ReadonlyMap<string, Readonly<Record<string, string>>>> {
@@ -409,7 +399,6 @@ export class Environment {
     return equal;
   }
 
-  /** Reverts to the stored state, so that each variable exists in the store. */
   async #undo(): Promise<void> {
     this.sound = false;
     await this.#session.reset();
@@ -444,7 +433,6 @@ async function storedSystem(
 const MAX_NOTES = 20;
 const MAX_CHARS = 500;
 
-/** Functions of extensions add these notes for the model to their results. A text appears once, within a limit. */
 class CallNotes {
   #texts = new Set<string>();
   #left = 0;
@@ -481,8 +469,7 @@ function offFunctions(active: ActiveExtensions | null): readonly string[] {
   return (active?.off ?? []).flatMap(({ functions }) => functions);
 }
 
-/** A child depends on these parts from its start, so a changed text requires a new child. The text has only the names
- * of functions, because blocks call them by name. */
+/** A child depends on these parts from its start, so a changed text requires a new child. */
 export function boundText(active: ActiveExtensions): string {
   const { functions, untimed, misnamed, grants, globals, constants, modules, off } = active;
   return JSON.stringify(
@@ -535,8 +522,7 @@ interface Fork {
 
 export interface ForkSource {
   readonly index: VariableIndex;
-  /** Returns the value in the running child, or undefined without a child. Rejects for values that the codec does not
-   * support. */
+  /** Resolves with undefined without a running child. Rejects for values that the codec does not support. */
   readonly read: (name: string, options: { readonly maxBytes: number }) => Promise<unknown>;
   readonly stored: (name: string) => Promise<VariableImage | null>;
 }
@@ -550,8 +536,8 @@ function fileState({ mtimeMs, size }: { readonly mtimeMs: number; readonly size:
   return `${mtimeMs}:${size}`;
 }
 
-/** Copies data in its current state, including data that the running block has just created. Copies functions and
- * classes as the store or the session has them, with their dependencies. */
+/** Copies data in its current state, but code in its newest version, with its dependencies. Rejects with
+ * `HostCallError` for a variable that it cannot copy. */
 export async function forkVariables(names: readonly string[], source: ForkSource): Promise<Fork> {
   const images = new Map<string, VariableImage>();
   const copies = new Set<string>();
@@ -574,7 +560,7 @@ export async function forkVariables(names: readonly string[], source: ForkSource
   return { images: [...images.values()], copies: [...copies] };
 }
 
-/** Returns null if the child does not have the variable as data. */
+/** Returns null if it cannot read the variable as data from the child. */
 async function dataImage(name: string, { read, index }: ForkSource): Promise<VariableImage | null> {
   try {
     const value = await read(name, { maxBytes: MAX_BYTES });

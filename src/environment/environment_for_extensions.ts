@@ -99,8 +99,7 @@ export class EnvironmentViews {
     return made;
   }
 
-  /** Returns the view with the keys of the running query. With a signal, the view has the keys of a call. A view of its
-   * own inherits the keys that all calls share. */
+  /** With a signal, the view has the keys of a host call. */
   view(signal?: AbortSignal): EnvironmentView {
     const { scope } = this.#source.now();
     const base = scope ? this.#base : this.#idle;
@@ -191,8 +190,6 @@ export class EnvironmentViews {
     };
   }
 
-  /** By default, a program ends with its call. Outside of a call, it ends with the query, and outside of a query with
-   * the conversation. */
   #spawn(
     scope: QueryScope | null,
     { signal, caller }: { readonly signal: AbortSignal | undefined; readonly caller: SpawnCaller },
@@ -204,10 +201,8 @@ export class EnvironmentViews {
   }
 }
 
-/** Until Vis knows which extension sees the environment, this is the caller. */
 const NOBODY: SpawnCaller = { extension: "", ask: null };
 
-/** `root` replaces the model of the router if the query has its own. */
 function routerFacts(
   router: Pick<Router, "routes" | "current">,
   root?: RouterFacts["root"],
@@ -232,8 +227,7 @@ const NAME = /^[$_\p{ID_Start}][$\u200c\u200d\p{ID_Continue}]*$/u;
 const MAX_NAME = 200;
 const READ_BYTES = 1 << 20, MAX_BYTES = 32 << 20;
 const SYSTEM: readonly string[] = SYSTEM_VARIABLES;
-/** The doc of a variable that an extension has bound begins with this text. Vis stores the doc with the variable, so a
- * new process sees it. */
+/** Vis stores this mark in the doc of a variable, so that a new process sees which extension bound it. */
 const MARK = "bound by ";
 
 interface BoundVariablesSource {
@@ -254,7 +248,7 @@ export class BoundVariables {
     this.#source = source;
   }
 
-  /** Does not start a child. If no child runs, reads the stored version. */
+  /** Reads the stored version if no child runs, and does not start a child. */
   async read(name: string, { maxBytes = READ_BYTES }: { readonly maxBytes?: number } = {}): Promise<unknown> {
     const { index, session } = this.#source;
     checkName(name, "read");
@@ -360,7 +354,7 @@ function imageOf(name: string, { value, doc }: { readonly value: unknown; readon
   return { name, kind: "data", bytes, root: null, source: "", requires: [], reason: "", summary };
 }
 
-/** Extensions read the store through this class. In the running conversation, they see the running branch. */
+/** In the running conversation, extensions see the running branch. */
 export class StoredHistory implements history.HistoryReader {
   readonly #store: Store;
   readonly #running: Branch;
@@ -509,8 +503,7 @@ class WatchedProgram implements BackgroundProgram {
   }
 }
 
-/** By default, a program of a call ends with the call, a program of a query with the query, and another program with
- * the conversation. A program with the lifetime "conversation" ends with the conversation. */
+/** A program ends with the call, query or conversation that started it, unless its lifetime is "conversation". */
 export class ConversationPrograms {
   readonly #closed = new AbortController();
   #query = new AbortController();
@@ -535,7 +528,6 @@ export class ConversationPrograms {
     return this.#failed;
   }
 
-  /** Returns the notes about failed programs, and forgets them. */
   take(): readonly string[] {
     return this.#untold.splice(0).map((how) => `A background command failed: ${how}`);
   }

@@ -17,7 +17,7 @@ export interface EnvironmentParts {
   readonly store: Store;
   readonly registry: ExtensionSource;
   readonly log: Log;
-  /** Starts a confined child. Rejects if a required wall is missing. */
+  /** Rejects if a required wall is missing. */
   readonly openSandbox: (
     options: Pick<
       SandboxOptions,
@@ -35,10 +35,9 @@ export interface EnvironmentParts {
       | "signal"
     >,
   ) => Promise<Sandbox>;
-  /** Returns whether a query may start a child before a block needs one. Without this function, a query may. */
+  /** Without this function, a query may start a child before a block needs one. */
   readonly mayStartEarly?: () => boolean;
-  /** Runs a program behind the command wall, or by the user's decision if the wall is incomplete. Extensions call it as
-   * `env.spawn`. The caller is null if the user named the program. */
+  /** The caller is null if the user named the program. */
   readonly spawn?: (
     workspace: string,
     argv: readonly string[],
@@ -53,8 +52,7 @@ export interface EnvironmentParts {
     options: SpawnOptions,
   ) => Promise<NetworkScopes>;
   readonly secrets?: (workspace: string) => readonly string[];
-  /** `path` is the top of the repository around a workspace. `isOpen` tells whether extensions may change the
-   * repository without approval; they may read it. Returns null outside a repository. */
+  /** Returns null outside a repository. If `isOpen` is true, extensions may change the repository without approval. */
   readonly repositoryRoot?: (workspace: string) => { readonly path: string; readonly isOpen: boolean } | null;
   readonly obeyedPaths?: (
     workspace: string,
@@ -67,7 +65,7 @@ export interface EnvironmentParts {
 }
 
 export interface SubcallOptions {
-  /** `model` is the name of a model, or "cost", "speed" or "intelligence". The default is the query's own model. */
+  /** `model` is the name of a model, or "cost", "speed" or "intelligence". */
   readonly model?: string;
   readonly signal: AbortSignal;
 }
@@ -77,15 +75,13 @@ export interface SubcallFunctions {
   runChild(task: string, options: ChildOptions & SubcallOptions): Promise<ChildResult>;
 }
 
-/** The query engine attaches the scope of a running query to the environment, and removes it after the query. */
 export interface QueryScope {
   readonly queryId: string;
   readonly signal: AbortSignal;
-  /** If true, the query must change nothing, as for a plan or a review, so Vis refuses calls that may change
-   * something. */
+  /** If true, Vis refuses calls that may change something. */
   readonly onlyReads?: boolean;
   readonly budget: () => number;
-  /** `root` is the model of the query. The default is the model of the process. */
+  /** Without `root`, the query uses the model of the process. */
   readonly root?: () => { readonly provider: string; readonly model: string };
   readonly requestMore: (n: number) => { readonly granted: number; readonly budget: number };
   /** Offers a final answer from a block. The first offer in an iteration counts. */
@@ -98,7 +94,6 @@ export interface QueryScope {
       readonly value: unknown;
     },
   ) => void;
-  /** Tests of other parts omit it. */
   readonly subcalls?: SubcallFunctions;
   readonly approve?: (
     request: ApprovalRequest,
@@ -110,7 +105,7 @@ export interface QueryScope {
     },
   ) => Promise<Approval>;
   readonly onCall: (call: HostCallEvent) => void;
-  /** Receives the last lines that a running call printed. It is absent if no user watches. */
+  /** The function is absent if no user watches. */
   readonly onOutput?: (printed: { readonly block: number; readonly output: string }) => void;
   readonly onChange?: (diff: string) => void;
 }

@@ -18,15 +18,13 @@ type Options<Name extends keyof OwnStore, At extends number> = NonNullable<Param
 
 type StoreOfStates = LargeTextStore & { readonly states: StateStore };
 
-/** This `env.store` of one extension belongs to a conversation, or to a command of the extension. The class validates
- * the extension's input; the store enforces limits. */
+/** The class validates the extension's input; the store enforces limits. */
 export class ExtensionStore implements OwnStore {
   readonly #store: StoreOfStates;
   readonly #namespace: string;
   readonly #workspace: string;
   readonly #now: () => Omit<StatePlace, "namespace">;
 
-  /** `now` returns the point of a change. A command has no branch. */
   constructor(store: StoreOfStates, { namespace, workspace, now = () => ({ branchId: null }) }: {
     readonly namespace: string;
     readonly workspace: string;
@@ -157,7 +155,7 @@ const MAX_DEPTH = 500;
 
 type Place = { readonly path?: string; readonly depth?: number };
 
-/** Returns the reason why a value would not survive JSON, with the path, or null. Runs no getters of plain objects. */
+/** Returns null if the value survives JSON, or the path with the fault. Runs no getters of plain objects. */
 function jsonFault(value: unknown, { path = "", depth = 0 }: Place = {}): string | null {
   const at = path === "" ? "the value" : path;
   if (value === null || typeof value === "boolean" || typeof value === "string") return null;
@@ -190,8 +188,8 @@ function kindOf(value: unknown): string {
   return typeof name === "string" && name !== "" ? `a ${name}` : "an object of a class";
 }
 
-/** A piece begins with a random number of this length, so that no other text shares it, and Vis can remove it without a
- * search. */
+/** A piece begins with this many random bytes, so that no other text shares it, and Vis can remove it without a search.
+ */
 const MARK_BYTES = 16;
 const PIECE = 1 << 20;
 

@@ -9,22 +9,21 @@ import { decode, encode } from "../sandbox/codec/codec.ts";
 export interface InputVariable {
   readonly image: VariableImage;
   readonly text: string;
-  /** `whole` is the value with its own description, if it is short enough for each model call. */
+  /** `whole` is null if the value is too long for each model call. */
   readonly whole: ShownInput | null;
 }
 
 export interface VariableSource {
   readonly label: string;
   readonly json: boolean;
-  /** The field is set if Vis made the bytes from a text. Vis detects the encoding of other bytes. */
+  /** Vis detects the encoding of bytes without this field. */
   readonly encoding?: "utf-8";
   readonly pieces: AsyncIterable<Uint8Array>;
 }
 
-/** A text up to this size becomes an ordinary variable. Vis does not hold a larger text in memory as a whole, except
- * JSON. */
+/** Vis does not hold a larger text in memory as a whole, except JSON. */
 const SMALL_BYTES = 1 << 20;
-/** Vis would not keep the value of larger JSON, so it does not parse it. */
+/** Vis does not parse larger JSON, because it would not keep the value. */
 const JSON_BYTES = 32 << 20;
 const PIECE_BYTES = 4 << 20;
 const PREVIEW_CHARS = 300;
@@ -32,8 +31,7 @@ const PREVIEW_CHARS = 300;
 const WHOLE_CHARS = 8_000;
 const MAX_CHARS = 2 ** 29 - 24;
 
-/** The description for the model is bounded; it names a guessed encoding and counts replaced characters. Rejects with
- * `UsageError` for binary data and for text that is too long for a string. */
+/** Rejects with `UsageError` for binary data, and for a text that is too long for a string. */
 export async function readInputVariables(
   name: string,
   { source, store }: { readonly source: VariableSource; readonly store: LargeTextStore },
@@ -194,8 +192,7 @@ async function beginning(store: LargeTextStore, large: string): Promise<string> 
   return "";
 }
 
-/** The description has one line of bounded length. The preview is a JSON string, so it cannot look like a part of the
- * message. */
+/** The preview is a JSON string, so it cannot look like a part of the message. */
 function describeInputVariables(
   name: string,
   { what, label, preview }: { readonly what: string; readonly label: string; readonly preview: string },
@@ -210,12 +207,11 @@ function headOf(name: string, { what, label }: { readonly what: string; readonly
 
 export interface ShownInput {
   readonly text: string;
-  /** `whole` is the whole text; null if `text` has a part of it. */
+  /** If `whole` is null, `text` has a preview of the value. */
   readonly whole: string | null;
 }
 
-/** Vis stores new variables with the row of the next iteration. Each model call of the query shows a short
- * variable whole, and describes a longer variable. */
+/** Vis stores new variables with the row of the next iteration. */
 export class InputVariables {
   #unstored: readonly InputVariable[] = [];
   #shown: readonly ShownInput[] = [];
@@ -228,7 +224,6 @@ export class InputVariables {
     return this.#unstored.map(({ image }) => image);
   }
 
-  /** The model sees a variable whole if it still fits, or its description. */
   get shown(): readonly ShownInput[] {
     return this.#shown;
   }
@@ -239,8 +234,7 @@ export class InputVariables {
     this.describe(given);
   }
 
-  /** Sets the descriptions for the model calls of this query. If the store already has the variables, the caller calls
-   * only this method. */
+  /** For variables that the store already has, the caller must call this method instead of `begin`. */
   describe(given: readonly InputVariable[]): void {
     let room = WHOLE_CHARS;
     this.#shown = given.map(({ text, whole }) => {
@@ -259,7 +253,7 @@ export class InputVariables {
     this.#unstored = [];
   }
 
-  /** The caller has ended the query. Unstored variables stay for the next query. */
+  /** Unstored variables stay for the next query. */
   end(): void {
     this.#shown = [];
   }

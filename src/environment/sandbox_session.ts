@@ -13,7 +13,7 @@ import {
 } from "../sandbox/sandbox.ts";
 
 export interface SessionSource {
-  /** Starts a confined child. Rejects if the start fails, if a required wall is missing, or if `signal` aborts. */
+  /** Rejects if the start fails, or if `signal` aborts. */
   readonly open: (signal: AbortSignal) => Promise<Sandbox>;
   /** Resolves with the stored versions in restore order. */
   readonly stored: () => Promise<readonly VariableImage[]>;
@@ -30,8 +30,8 @@ export interface MissingVariable {
   readonly statement: string;
 }
 
-/** The session starts a child when work needs one, and again after the child ended, with the variables of the last
- * finished block. It owns the child; `close` ends it. */
+/** After a child ended, the session starts another child with the variables of the last finished block. The session
+ * owns the child; `close` ends the child. */
 export class SandboxSession {
   readonly #source: SessionSource;
   readonly #rows: ShownRows;
@@ -39,10 +39,9 @@ export class SandboxSession {
   #sandbox: Sandbox | null = null;
   #used = false;
   #stopped: Promise<unknown> = Promise.resolve();
-  /** The map has versions since the last stored iteration, by name; null stands for a forgotten name. */
+  /** The map has the versions since the last stored iteration by name; null stands for a forgotten name. */
   readonly #unsaved = new Map<string, VariableImage | null>();
-  /** The running child does not have these large texts yet. The name of the variable leads to the store's name of the
-   * text. */
+  /** The map leads from a variable to the store's name of its large text, which the running child has not loaded. */
   readonly #unloaded = new Map<string, string>();
   #closed = false;
 
@@ -55,12 +54,12 @@ export class SandboxSession {
     return this.#sandbox && !this.#sandbox.ended ? this.#sandbox : null;
   }
 
-  /** Returns the running child if it has run a block. A new child would not have the same state. */
+  /** Returns null for a child that has run no block. */
   get used(): Sandbox | null {
     return this.#used ? this.living : null;
   }
 
-  /** Resolves with a restored child. Concurrent callers share one start. Rejects with `Cancelled` after `close`. */
+  /** Concurrent callers share one start. Rejects with `Cancelled` after `close`. */
   ready(): Promise<Sandbox> {
     if (this.#closed) return Promise.reject(new Cancelled("Conversation closed"));
     const living = this.living;
@@ -69,8 +68,7 @@ export class SandboxSession {
     return this.#start.child;
   }
 
-  /** Runs work in the child, with the large texts that the code names. If the child ends during the work, the session
-   * repeats the work once in a new child. Rejects with `SandboxEnded` if the new child ends during the work. */
+  /** Repeats the work once in a new child if the child ends. Rejects with `SandboxEnded` if the second child ends. */
   async use<T>(code: string, work: (sandbox: Sandbox, failed: string | null) => Promise<T>): Promise<T> {
     for (let time = 1;; time++) {
       const { sandbox, failed } = await this.readyFor(code);
@@ -82,8 +80,7 @@ export class SandboxSession {
     }
   }
 
-  /** Resolves with the child, which has the large texts that the code names. `failed` names a text for which the child
-   * has no memory. */
+  /** `failed` is the message about a large text that Vis could not load. */
   async readyFor(code: string): Promise<{ readonly sandbox: Sandbox; readonly failed: string | null }> {
     const sandbox = this.living ?? await this.ready();
     const { named, pieces } = this.#source;
@@ -103,7 +100,6 @@ export class SandboxSession {
     return { sandbox, failed: null };
   }
 
-  /** A running child gets the variables now, and a later child gets them when it starts. */
   async give(images: readonly VariableImage[]): Promise<void> {
     this.remember(images);
     for (const { name, large } of images) {
@@ -114,7 +110,7 @@ export class SandboxSession {
     await this.living?.restore(images.filter(({ large }) => large === undefined)).catch(unlessGone);
   }
 
-  /** Makes a version the current one. The child loads a large text when a block names it. */
+  /** The child loads a large text when a block names it. */
   async restore(image: VariableImage): Promise<readonly VariableRestoreReport[]> {
     const sandbox = await this.ready();
     if (image.large === undefined) return await sandbox.restore([image]);
@@ -142,8 +138,6 @@ export class SandboxSession {
     for (const image of images) this.#unsaved.set(image.name, image);
   }
 
-  /** Removes the names from the running child. A child that starts before the store has the iteration does not get
-   * them. */
   async forget(names: readonly string[]): Promise<void> {
     for (const name of names) {
       this.#unsaved.set(name, null);
@@ -160,7 +154,7 @@ export class SandboxSession {
     return new Map(this.#unsaved);
   }
 
-  /** The store has these versions, so the session drops them, and keeps newer versions. */
+  /** The caller must have stored these versions; the session keeps newer versions. */
   stored(images: ReadonlyMap<string, VariableImage | null>): void {
     for (const [name, image] of images) if (this.#unsaved.get(name) === image) this.#unsaved.delete(name);
   }
@@ -204,7 +198,7 @@ export class SandboxSession {
     return start;
   }
 
-  /** If something kills a child while it starts, this method retries once. */
+  /** Something may kill a child while it starts, so this method retries once. */
   async #openAgain(signal: AbortSignal): Promise<Sandbox> {
     for (let time = 1;; time++) {
       try {
@@ -262,7 +256,6 @@ interface Start {
   readonly controller: AbortController;
 }
 
-/** Throws `SandboxEnded` if the session has stopped the start. */
 function checkWanted({ aborted }: AbortSignal): void {
   if (aborted) throw new SandboxEnded("it was stopped while it started");
 }
@@ -282,7 +275,7 @@ function notRun(why: string): RunReport {
   return bareReport(failedBlock("memory", { name: "Error", message: why }));
 }
 
-/** Binds a text without holding it whole: the next chunk waits until the child has read the previous one. */
+/** The next chunk waits until the child has read the previous chunk, so that Vis does not hold the whole text. */
 async function bindPieces(
   sandbox: Sandbox,
   { name, pieces }: { readonly name: string; readonly pieces: AsyncIterable<Uint8Array> },
@@ -304,11 +297,10 @@ async function restoreRows(sandbox: Sandbox, rows: FormerResults): Promise<void>
   if (rows.shown.length + rows.running.length > 0) await sandbox.restoreResults(rows);
 }
 
-/** A replacement child needs these rows for `results` and `printed`: rows of the last iteration that ran blocks, and of
- * the running iteration. */
+/** A replacement child needs these rows for `results` and `printed`. */
 class ShownRows {
   readonly #stored: () => Promise<readonly FormerResult[]>;
-  /** The rows of the last iteration are null while only the store has them. */
+  /** The rows are null until the session has read them from the store. */
   #shown: readonly FormerResult[] | null = null;
   #running: FormerResult[] = [];
   #iteration = -1;
@@ -317,7 +309,8 @@ class ShownRows {
     this.#stored = stored;
   }
 
-  /** The caller calls `begin` before a block runs, so that a child that starts for the block gets the right rows. */
+  /** The caller must call `begin` before a block runs, so that a child that starts for the block gets the right rows.
+   */
   begin({ iteration }: Pick<BlockRun, "iteration">): void {
     if (iteration === this.#iteration) return;
     this.#rotate();
@@ -328,7 +321,6 @@ class ShownRows {
     this.#running[index] = formerResult(result, value);
   }
 
-  /** After a reset, results come from the store, which lacks rows whose write failed. */
   reset(): void {
     this.#shown = null;
     this.#running = [];
@@ -364,8 +356,7 @@ function bounded(rows: readonly FormerResult[]): readonly FormerResult[] {
   });
 }
 
-/** Returns the rows of the branch's last iteration that ran blocks, if it is among the last iterations of the two
- * newest queries. */
+/** Returns no rows if the last iterations of the two newest queries ran no block. */
 export async function storedRows(
   store: Pick<Store, "queries" | "iterations">,
   branchId: string,

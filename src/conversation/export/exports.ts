@@ -10,10 +10,10 @@ const IN_MEMORY_BYTES = 1 << 20;
 
 const READ_BYTES = 64 * 1024;
 
-/** At most this many exports wait, are in progress or have a reader. A large export has a temporary file. */
+/** The limit counts an export until its disposal. */
 const MOST_OPEN = 32;
 
-/** The disposal of the export removes its temporary file. */
+/** The caller must dispose of the export, which closes its temporary file. */
 export interface Exported extends AsyncDisposable {
   readonly bytes: number;
   pieces(): AsyncIterable<Uint8Array<ArrayBuffer>>;
@@ -35,9 +35,8 @@ export class Exports {
     this.#archiveBytes = archiveBytes;
   }
 
-  /** Markdown and HTML contain the branch; an archive contains its whole conversation. Rejects with `UsageError` if the
-   * archive is larger than an import accepts, or if Vis cannot write the temporary file. Rejects with `BusyError` if
-   * too many exports are open. */
+  /** Rejects with `BusyError` if too many exports are open. Rejects with `UsageError` if the archive is larger than an
+   * import accepts, or if Vis cannot write the temporary file. */
   async make(branch: Branch, { signal, ...how }: {
     readonly conversations: Readable;
     readonly format: ExportFormat;
@@ -149,12 +148,12 @@ class Spool {
     }
     this.#kept = [];
     this.#keptBytes = 0;
-    // SQLite reads rows synchronously, so other requests get their turn here.
+    // SQLite reads rows synchronously, so this pause lets other requests run.
     await new Promise((go) => setTimeout(go));
   }
 }
 
-/** The file has no name except on Windows, so that it ends with the process. */
+/** Outside Windows, the file has no name, so it ends with the process. */
 export async function unnamedFile(): Promise<Deno.FsFile> {
   const path = await Deno.makeTempFile({ prefix: "vis-export-" });
   const file = await Deno.open(path, { read: true, write: true });

@@ -10,7 +10,7 @@ import { type DiffFile, type DiffLine, diffTitle, parseDiff } from "../../markdo
 import type { MarkdownBlock, MarkdownInline, MarkdownItem, MarkdownList, MarkdownTable } from "../../markdown/tree.ts";
 import { blockEnd, endFacts, minute, pageText, resultParts } from "./markdown.ts";
 
-/** The page has no scripts and loads nothing. The export escapes stored text. */
+/** The page has no scripts and loads nothing. */
 export async function* exportHtml(
   recording: PagedRecording,
   { branches = [] }: { readonly branches?: readonly string[] } = {},
@@ -129,7 +129,7 @@ function steeredPart({ text }: SteeredMessage): string {
 
 function iterationPart(iteration: RecordedIteration): string {
   const { number, outcome, status, thinking, error, notes, blocks, calls, children } = iteration;
-  // The answer below a step that only answers shows everything except the thinking, so the step is closed.
+  // The page shows the answer below the step, so a step without blocks, calls, sub-queries or an error is closed.
   const open = blocks.length + calls.length + children.length > 0 || error !== null ? " open" : "";
   const came = outcome || status;
   return [
@@ -188,7 +188,7 @@ function lineRow(line: DiffLine): string {
   return `<div class="${line.kind}"><i>${line.number}</i><i>${SIGNS[line.kind]}</i><code>${text}</code></div>`;
 }
 
-/** Embeds image data of a known type in the page. A URL appears as text, so that the page does not fetch it. */
+/** A URL appears as text, so that the page does not fetch it. */
 function imageOf(image: Image): string {
   if (image.kind === "url") return `<p class="facts">image ${escaped(image.url.slice(0, 500))}</p>`;
   const mediaType = imageMediaType(image.bytes);
@@ -274,7 +274,6 @@ function list({ start, loose, items }: MarkdownList, escaped: Escaped): string {
   return `<${tag}${from}>${items.map((item) => itemHtml(item, { loose, escaped })).join("")}</${tag}>`;
 }
 
-/** In a list without empty lines, the paragraphs of an item have no tags of their own. */
 function itemHtml(
   { done, blocks }: MarkdownItem,
   { loose, escaped }: { readonly loose: boolean; readonly escaped: Escaped },

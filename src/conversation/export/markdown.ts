@@ -12,8 +12,7 @@ import type {
 } from "../../domain/records/recording.ts";
 import { diffCounts, type DiffFile, diffTitle, parseDiff } from "../../markdown/parse_diff.ts";
 
-/** Quotes and fences enclose stored text, so that it cannot change the structure of the page. A fence encloses a
- * request or answer with HTML or images, so that a viewer loads nothing. */
+/** A fence encloses a request or an answer with HTML or images, so that a viewer loads nothing. */
 export async function* exportMarkdown(
   recording: PagedRecording,
   { branches = [] }: { readonly branches?: readonly string[] } = {},
@@ -157,7 +156,6 @@ function inline(text: string): string {
   return pageText(text).replace(/\s+/g, " ").replace(/[\\`*_[\]<>#!|~&]/g, "\\$&");
 }
 
-/** A text on a page has at most this many characters. The JSON export contains the whole text. */
 const MAX_CHARS = 100_000;
 
 export function pageText(text: string): string {

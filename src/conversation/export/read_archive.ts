@@ -24,18 +24,17 @@ type State = Tables["expressionState"][number];
 
 const MAX_CHILD_DEPTH = 50;
 
-/** Limits the values and the depth of an archive, because a hostile file could otherwise fill the memory. */
+/** Without these limits, a hostile file could fill the memory. */
 const LIMITS = { values: 2_000_000, depth: 500 };
 
 const sentMessages = z.array(z.looseObject({ role: z.string(), content: z.string() }));
 
-/** Readers of the rows can rely on their form. Throws `UsageError` for another format or version, and for a damaged or
- * hostile file. */
+/** Throws `UsageError` for another format or version, and for a damaged file. */
 export function readArchive(text: string): ConversationArchive {
   return checked(text, null).archive;
 }
 
-/** Holds one of the contents in memory at a time. `strings` must stay open while the caller uses the result. */
+/** `strings` must stay open while the caller uses the result. */
 export function readArchiveFile(strings: LongStrings): CheckedArchive {
   try {
     return checked(strings.text, strings);
@@ -268,8 +267,7 @@ type Metadata = Tables["expressionState"][number]["metadata"];
 
 type Facts = Extract<Metadata, { readonly kind: string; readonly requires: readonly string[] }>;
 
-/** These functions and classes occur in some version. A query that continues the conversation may evaluate their
- * code. */
+/** A query that continues the conversation may evaluate the code of these functions and classes. */
 export interface ArchiveCode {
   readonly functions: readonly string[];
   readonly classes: readonly string[];
@@ -305,10 +303,9 @@ const LONG_BYTES = 16 * 1024;
 const READ_BYTES = 64 * 1024;
 const DIGITS = 16;
 
-/** A file without a name keeps the long strings of a JSON text. A short, unpredictable string stands for each of
- * them. */
+/** A temporary file keeps the long strings of a JSON text, and a short, unpredictable string replaces each of them. */
 export class LongStrings implements Disposable {
-  /** The token is valid base64, so that it can stand for either kind of content. */
+  /** The token is valid base64, so that it can replace a text or a base64 string. */
   readonly #token = crypto.randomUUID().replaceAll("-", "");
   readonly #kept: Uint8Array[] = [];
   #file: Deno.FsFile | null = null;
@@ -402,7 +399,6 @@ export class LongStrings implements Disposable {
         at++;
       }
     }
-    // A string without an end is invalid JSON, whether Vis keeps it or not.
     this.#kept.push(...held);
   }
 
@@ -434,7 +430,7 @@ function unescaped(text: string): string {
   return JSON.parse(`"${text}"`);
 }
 
-/** A cut of a JSON string at this place divides neither an escape nor a surrogate pair. */
+/** Returns an index at which a cut divides neither an escape nor a surrogate pair. */
 function endOfWhole(text: string): number {
   for (let at = 0;;) {
     const next = text.indexOf("\\", at);

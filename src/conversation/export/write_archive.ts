@@ -110,7 +110,6 @@ async function* split(pieces: Pieces, size: number): AsyncGenerator<Uint8Array> 
   }
 }
 
-/** The last piece may be shorter than `size` bytes. */
 async function* whole(pieces: Pieces, size: number): AsyncGenerator<Uint8Array> {
   let rest = new Uint8Array();
   for await (const piece of pieces) {
@@ -122,18 +121,16 @@ async function* whole(pieces: Pieces, size: number): AsyncGenerator<Uint8Array> 
   if (rest.length > 0) yield rest;
 }
 
-/** The decoder keeps a byte order mark at the start, because the mark belongs to the text. */
+/** The byte order mark belongs to the text, so the decoder keeps it. */
 function textDecoder(): TextDecoder {
   return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 }
 
-/** The text has no terminal control characters, and nothing that UTF-8 cannot represent. */
 function json(value: unknown): string {
   return visibleText(JSON.stringify(value));
 }
 
-/** The `sha256` of an archive covers its rows, each as JSON after the name of its table, and the hashes of its
- * contents. White space and the style of escapes do not matter. */
+/** The hash covers parsed rows, so white space and the style of escapes in the file do not matter. */
 export class ArchiveDigest {
   static of({ tables, contents }: Pick<ConversationArchive, "tables" | "contents">): string {
     const digest = new ArchiveDigest();

@@ -16,7 +16,6 @@ const KEPT_MS = 15 * 60_000;
 
 type NodeParts = Omit<NodeRunsParts, "bell" | "publisher">;
 
-/** A node accepts requests, runs some of them, and follows the others. */
 export class Node implements SharedQueries {
   readonly #parts: NodeParts;
   readonly #bell = new Bell();
@@ -151,7 +150,6 @@ export class Node implements SharedQueries {
     const { nodes } = this.#parts;
     const [job, range] = await Promise.all([nodes.job(queryId), nodes.eventRange(queryId)]);
     if (!job) return range && await this.#ended(queryId, range);
-    // If a query has begun and none of its events is left, followers rebuild its events from its rows.
     const nothing = job.epoch > 0 ? beforeEpoch(job.epoch) + 1 : 0;
     const { oldest, newest } = range ?? { oldest: nothing + 1, newest: nothing };
     const { branchId } = job;

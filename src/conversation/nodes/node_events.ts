@@ -6,13 +6,13 @@ import type { QueryEvent } from "../../domain/query/query_schemas.ts";
 import type { NodeStore, SharedEvent, Store } from "../../persistence/store.ts";
 import { endEvent } from "../stored_events.ts";
 
-/** Followers look at the store at this interval, because a notification can be lost. */
+/** A notification can be lost, so followers look at the store at this interval. */
 const LOOK_MS = 1_000;
 
 export class Bell {
   readonly #waiting = new Map<string, PromiseWithResolvers<void>>();
 
-  /** Resolves at the next ring. A caller calls `next` before it looks, so that it misses no event between the two. */
+  /** A caller must call `next` before it looks at the store, so that it misses no event. */
   next(queryId: string): Promise<void> {
     let waiting = this.#waiting.get(queryId);
     if (!waiting) this.#waiting.set(queryId, waiting = Promise.withResolvers());
@@ -60,8 +60,7 @@ export class LocalEvents {
     return number;
   }
 
-  /** Returns null if the caller must read the database instead. This is so after dropped events, for a number of
-   * another run, and for the last number of an ended run. */
+  /** Returns null if the caller must read the database instead. */
   after(number: number): readonly NumberedQueryEvent[] | null {
     const oldest = this.#newest - this.#kept.length + 1;
     if (number < this.before || number > this.#newest || number + 1 < oldest) return null;
@@ -70,8 +69,7 @@ export class LocalEvents {
   }
 }
 
-/** A follower looks this often for the last event of an ended query, which may never come if the node of the query was
- * lost. */
+/** A lost node may not have published the last event, so a follower waits for it during this many looks. */
 const LOOKS_AFTER_END = 2;
 
 interface FollowParts {
@@ -81,8 +79,7 @@ interface FollowParts {
   readonly local: (queryId: string) => LocalEvents | null;
 }
 
-/** Any node may run the query. Throws `UsageError` for a request that could not begin, and `Cancelled` for a withdrawn
- * request. */
+/** Throws `UsageError` for a request that could not begin, and `Cancelled` for a withdrawn request. */
 export async function* followQuery(
   queryId: string,
   parts: FollowParts,
@@ -159,7 +156,6 @@ const AGAIN_MS = 250;
 const GATHER_MS = 10;
 const MOST_CHARS = 4_000_000;
 
-/** Events that occur during a transfer form the next batch. */
 export class Publisher {
   readonly #store: Pick<NodeStore, "publish">;
   #waiting: SharedEvent[] = [];

@@ -1,4 +1,3 @@
-/** A node takes as many waiting requests as fit. It continues a request where another node left it. */
 import { BusyError, HandedOver, messageOf, TakenOverError, UsageError } from "../../domain/errors.ts";
 import { settledWithin } from "../../domain/kit/concurrency.ts";
 import type { ApprovalAnswer, ApprovalQuestion, Approve } from "../../domain/query/approval.ts";
@@ -13,12 +12,12 @@ import { checkedExtras, WaitingQuestions } from "../ask_options.ts";
 import { endEvent } from "../stored_events.ts";
 import { type Bell, LocalEvents, type Publisher } from "./node_events.ts";
 
-/** Another node continues a query with such an end, so followers do not see the end. */
+/** If a query has such an end, another node continues the query, so followers do not see the end. */
 const UNSTORED: ReadonlySet<QueryReason> = new Set(["process_lost", "unstored"]);
 
 const BUSY_MS = 500;
 
-/** If the database does not answer, a process needs `ENDING_MS` to end, and notices the silence after `ANSWER_MS`. */
+/** During a drain, the node gives the database `ANSWER_MS` to answer, `ENDING_MS` before the end of the grace time. */
 const ENDING_MS = 4_000, ANSWER_MS = 500;
 
 export interface NodeRunsParts {
@@ -38,10 +37,9 @@ interface LocalRun {
   readonly events: LocalEvents;
   readonly lost: AbortController;
   readonly cancelled: AbortController;
-  /** The outcome of a command is null until the node knows it. The node may read a command again before it has stored
-   * the outcome. */
+  /** The outcome of a command is null until the node knows it. */
   readonly taken: Map<string, boolean | null>;
-  /** Resolves when this node has ended its work on the query; true means that the query continues elsewhere. */
+  /** Resolves with true if this node has left the query unfinished. */
   readonly left: Promise<boolean>;
 }
 
@@ -78,15 +76,14 @@ export class NodeRuns {
     this.#claiming ??= this.#claimAll().catch(this.#failed).finally(() => this.#claiming = null);
   }
 
-  /** The node calls `beat` every second. */
   async beat(): Promise<void> {
     const { nodes } = this.#parts;
     const watched = [...this.#running.values()];
     const isClaiming = this.#claiming !== null;
     const held = await nodes.beat();
     for (const { job, lost } of watched) if (held.get(job.queryId) !== job.epoch) lost.abort();
-    // The node may lose the response of a claim, and a run may be unable to store its end, so the node releases such
-    // jobs.
+    // The response of a claim may be lost, and a run may fail to store its end, so the node releases jobs without a
+    // run.
     const forgotten = [...held].filter(([queryId]) => !isClaiming && !this.#running.has(queryId));
     for (const [queryId, epoch] of this.#claiming ? [] : forgotten) await nodes.release({ queryId, epoch });
     this.claim();
@@ -102,8 +99,7 @@ export class NodeRuns {
 
   readonly answer: NodeQuestions["answer"] = (queryId, id, given) => this.#questions.answer(queryId, id, given);
 
-  /** Leaves each query to another node before its next iteration, or when the time is up. If the database does not
-   * answer, the node gives up its queries `endingMs` earlier, so that the process ends in time. */
+  /** If the database does not answer, the node gives up its queries `endingMs` before the end of `graceMs`. */
   async drain(graceMs: number, endingMs: number = ENDING_MS): Promise<void> {
     const { nodes } = this.#parts;
     this.#leaving.abort();
@@ -196,8 +192,6 @@ export class NodeRuns {
     return false;
   }
 
-  /** If this node has lost the run or could not store its end, the query continues on another node. So this method
-   * drops such an end. */
   #emit(queryId: string, events: LocalEvents, event: QueryEvent): void {
     if (isOwnEnd(event) && UNSTORED.has(event.result.reason)) return;
     const number = events.add(event);
@@ -240,7 +234,6 @@ export class NodeRuns {
     });
 }
 
-/** These options stay in the process that accepts a request, or the stored query already has them. */
 type LocalOption =
   | ("signal" | "emit" | "onBranch" | "approve" | "refuseWhenBusy" | "leaving")
   | ("context" | "variables" | "given" | "queryId" | "left" | "extras");
@@ -335,7 +328,7 @@ type Job = Pick<ClaimedJob, "queryId" | "epoch">;
 class NodeQuestions {
   readonly #store: Pick<NodeStore, "setQuestions">;
   readonly #ofQueries = new Map<string, WaitingQuestions>();
-  /** Vis stores the lists one after the other, so that the newest list stays. This promise is the last write. */
+  /** Vis stores the lists one after the other, so that the newest list stays. */
   #shown: Promise<void> = Promise.resolve();
 
   constructor(store: Pick<NodeStore, "setQuestions">) {
@@ -355,7 +348,7 @@ class NodeQuestions {
     }
   }
 
-  /** Returns false if the approval no longer waits, because the first answer counts. */
+  /** Returns false if the approval no longer waits. */
   answer(queryId: string, id: string, given: ApprovalAnswer): boolean {
     return this.#ofQueries.get(queryId)?.answer(id, given) ?? false;
   }
