@@ -8,17 +8,13 @@ import type { MissingVariable } from "./sandbox_session.ts";
 
 const SYSTEM: ReadonlySet<string> = new Set(SYSTEM_VARIABLES);
 
-/** `changedFile` is a file that has changed after the variable got its text. */
 type IndexedHead = VariableHead & { readonly changedFile: string | null };
 
-/** One variable may have the text of `MAX_TEXTS` files. Vis compares up to `MAX_LOOKED` files, and remembers up to
- * `MAX_CHANGED` changed files. */
 const MAX_TEXTS = 100, MAX_LOOKED = 1_000, MAX_CHANGED = 10_000;
-/** Vis compares the texts of at most this many variables with changed files. */
 const MAX_COMPARED = 50;
 
 interface FileText {
-  /** `at` is the order of the read in this process; -1 if the text is older than its file. */
+  /** `at` is -1 if the text is older than its file. */
   readonly at: number;
   readonly state: string;
 }
@@ -28,7 +24,6 @@ interface ReadBy {
   readonly stateOf: (path: string) => string;
 }
 
-/** Tracks which files have changed since a variable got their text. */
 class FileTexts {
   readonly #texts = new Map<string, ReadonlyMap<string, FileText>>();
   readonly #changed = new BoundedMap<string, number>(MAX_CHANGED);
@@ -49,7 +44,6 @@ class FileTexts {
     this.#read = this.#read.slice(-MAX_TEXTS);
   }
 
-  /** A variable that a block makes from the result of this call has no older text of these files. */
   changedBy(name: string, paths: readonly string[]): void {
     const by = namespaceOf(name);
     this.#changedBy = [...this.#changedBy, ...paths.map((path) => ({ path, by }))].slice(-MAX_TEXTS);
@@ -83,9 +77,8 @@ class FileTexts {
     this.#read = [];
   }
 
-  /** A variable has the text of the files that its statements and source variables read, except files that its
-   * statements changed. If a block read several texts, the text belongs to the file whose name follows in the code.
-   * Returns the states of these files by path, or null. */
+  /** If a block read several files, a text belongs to the file whose path follows the name of the variable in the code.
+   */
   saved({ name, kind, summary }: VariableImage, { code, madeFrom }: {
     readonly code: string;
     readonly madeFrom: readonly string[];
@@ -105,7 +98,6 @@ class FileTexts {
     return Object.fromEntries(kept.map(([path, text]) => [path, this.#isOlder(path, text) ? "" : text.state]));
   }
 
-  /** Returns the variables with the text of one file that counts as changed. */
   get older(): readonly { readonly name: string; readonly path: string }[] {
     return [...this.#texts].flatMap(([name, texts]) => {
       const [[path, text] = ["", null], ...others] = texts;
@@ -113,7 +105,6 @@ class FileTexts {
     }).slice(0, MAX_COMPARED);
   }
 
-  /** The text of the variable equals the file in this state. */
   equal(name: string, path: string, state: string): void {
     this.#texts.set(name, new Map([[path, { at: ++this.#now, state }]]));
   }
@@ -151,7 +142,7 @@ export class VariableIndex {
   readonly #texts = new FileTexts();
   #rendered: { readonly revision: number; readonly text: string } | null = null;
 
-  /** `heads` are newest first, as the store returns them. */
+  /** `heads` must be newest first. */
   constructor(heads: readonly VariableHead[], now: () => number) {
     this.#now = now;
     this.replace(heads);
@@ -170,7 +161,7 @@ export class VariableIndex {
     this.#revision++;
   }
 
-  /** Returns the last rendered text with its revision (0 before the first rendering), and the current revision. */
+  /** The revision of the rendered text is 0 before the first rendering. */
   get facts(): { readonly index: string; readonly revision: number; readonly currentRevision: number } {
     const { revision = 0, text: index = "" } = this.#rendered ?? {};
     return Object.freeze({ index, revision, currentRevision: this.#revision });
@@ -200,7 +191,6 @@ export class VariableIndex {
     if (this.#texts.looked(states)) this.#revision++;
   }
 
-  /** Returns the texts in scope whose file counts as changed. */
   get olderTexts(): readonly { readonly name: string; readonly path: string; readonly head: VariableHead }[] {
     return this.#texts.older.flatMap(({ name, path }) => {
       const head = this.#heads.get(name);
@@ -234,8 +224,7 @@ export class VariableIndex {
     return count;
   }
 
-  /** The variable becomes the newest, and is live. `madeFrom` are the names in the statements that made the version.
-   * Returns the version with the files whose text it has. */
+  /** `madeFrom` has the names in the statements that made the version. */
   saved(image: VariableImage, code: string, madeFrom: readonly string[] = []): VariableImage {
     const before = this.#heads.get(image.name);
     const found = this.#texts.saved(image, { code, madeFrom });
@@ -281,7 +270,7 @@ export class VariableIndex {
     if (head && head.scope !== "system" && head.scope !== scope) this.#put({ ...head, scope });
   }
 
-  /** A version without a reason of its own gets `reason`. */
+  /** A lost version keeps its own reason. */
   lost(name: string, reason: string): void {
     const head = this.#heads.get(name);
     if (head?.scope !== "live") return;
@@ -304,8 +293,7 @@ export class VariableIndex {
   }
 }
 
-/** Returns the names in the code of a block, and in the functions and classes that this code uses. A block with
- * `globalThis` may use all names. */
+/** Follows the functions and classes that the code uses. Code with `globalThis` may use all names. */
 export function namesOf(
   code: string,
   { names, index }: { readonly names: ReadonlySet<string>; readonly index: VariableIndex },
@@ -328,8 +316,6 @@ export function namesOf(
   return [...names].filter((name) => words.has(name));
 }
 
-/** After the end of a child, the session restores definitions of earlier blocks. So a block loses its own names, and
- * values that Vis cannot store. */
 export function missingNames({ lost }: BlockResult, index: VariableIndex): string[] {
   return lost.filter((name) => {
     const head = index.get(name);
@@ -382,8 +368,7 @@ export class ScopeChanges {
     this.#index.setScope(name, "live");
   }
 
-  /** Returns the variables that the finished block restored and did not change. Returns [] if the child ended during
-   * the block. */
+  /** Returns no variables if the child ended during the block. */
   takeRestored({ saved, result }: RunReport): readonly RestoredImage[] {
     const killed = result.outcome === "killed" || result.outcome === "memory";
     const again: RestoredImage[] = [];
@@ -400,7 +385,7 @@ export class ScopeChanges {
     return again;
   }
 
-  /** The store has these changes, so this method drops them. Later changes remain. */
+  /** The caller must have stored these changes; later changes remain. */
   stored({ forgotten, live }: ScopesNow): void {
     for (const name of forgotten) this.#forgotten.delete(name);
     for (const name of live) this.#live.delete(name);
@@ -414,13 +399,10 @@ export class ScopeChanges {
 
 const MAX_STATEMENT = 120;
 
-/** The notes tell the model about variables that the session could not restore. A variable appears once for each
- * version. */
 export class MissingVariableNotes {
   readonly #notes: string[] = [];
   readonly #reported = new Set<string>();
 
-  /** `codeOf` returns the block that defined a variable. */
   add(lost: readonly MissingVariable[], codeOf: (name: string) => string): void {
     for (const one of lost) {
       if (this.#reported.has(one.name)) continue;

@@ -72,7 +72,6 @@ interface ValueChanges {
   readonly more: boolean;
 }
 
-/** Compares values from the codec by path. The work and the result are bounded, and no code of the values runs. */
 export function valueChanges(before: unknown, after: unknown): ValueChanges {
   const comparison = new Comparison();
   try {
@@ -84,7 +83,6 @@ export function valueChanges(before: unknown, after: unknown): ValueChanges {
   }
 }
 
-/** A comparison throws this error at a limit. */
 const ENOUGH = new Error("Enough was compared");
 
 type List = ArrayLike<unknown>;
@@ -121,7 +119,6 @@ class Comparison {
     }
   }
 
-  /** Skips the common beginning and end, and compares the items in between one by one. */
   #lists(before: List, after: List, { path }: { readonly path: string }): void {
     const shorter = Math.min(before.length, after.length);
     let start = 0, tail = 0;
@@ -190,7 +187,7 @@ function kindOf(value: object): string {
   return Object.prototype.toString.call(value);
 }
 
-/** The key of a part is the code that accesses it. Returns null if the value has no parts. */
+/** The key of a part is the code that accesses it. */
 function partsOf(value: object): Parts | null {
   if (value instanceof Map) return numbered([...value].map(([key, item]) => [`.get(${keyText(key)})`, item]));
   if (value instanceof Set) return numbered([...value].map((item) => [`.has(${keyText(item)})`, true]));
@@ -205,7 +202,7 @@ function keyText(key: unknown): string {
   return typeof key === "string" ? JSON.stringify(key) : briefValue(key);
 }
 
-/** Different object keys may have the same text, so equal paths get a number. */
+/** Different keys may have the same text, so equal paths get a number. */
 function numbered(parts: readonly (readonly [string, unknown])[]): Parts {
   const found = new Map<string, unknown>();
   for (const [path, value] of parts) {
@@ -224,7 +221,6 @@ const MAX_CHARS = 160;
 const MAX_ITEMS = 6;
 const MAX_DEPTH = 3;
 
-/** Shows a value on one short line, without traversing all of it. */
 export function briefValue(value: unknown): string {
   return cut(brief(value, 0));
 }

@@ -1,7 +1,4 @@
-/** Detects whether an answer claims work, for conversations that did no work. A claim is in the first person and about
- * files, code or tests, in a clause without negation, condition or source. An unclear answer is no claim. */
-
-/** The pattern matches whole words in any script, because `\b` supports only ASCII. */
+/** The pattern finds word boundaries in any script, because `\b` supports only ASCII. */
 function words(pattern: string): RegExp {
   return new RegExp(`(?<![\\p{L}\\p{N}_])(?:${pattern})(?![\\p{L}\\p{N}_])`, "iu");
 }
@@ -108,7 +105,7 @@ const LANGUAGES: readonly Language[] = [
     bare: /已(?:经)?(?:成功)?(?:修复|修正|修改|更新|添加|创建|删除|重命名)/u,
   },
   {
-    // In this language, a claim has no person, so it counts only at the beginning of an answer to a request for work.
+    // A Japanese claim names no person, so it counts only at the beginning of an answer to a request for work.
     changed: /(?!)/,
     ran: /(?!)/,
     bare:
@@ -142,7 +139,6 @@ const ASKS_FOR_TEXT = new RegExp(
   "iu",
 );
 
-/** A request may ask for such a text, and a later request may be about it. */
 const COMPOSED = new RegExp(
   words(
     "haiku|poem|story|essay|song|joke|letter|blog|gedicht|geschichte|brief|poème|histoire|poema|cuento|poesia|racconto|história|" +
@@ -203,13 +199,11 @@ const TEXTUAL = new RegExp(
 const FENCE = /^ {0,3}(?:```|~~~)[^]*?^ {0,3}(?:```|~~~)/gmu;
 const QUOTED =
   /"[^"\n]{0,2000}"|“[^”\n]{0,2000}”|„[^“”\n]{0,2000}[“”]|«[^»\n]{0,2000}»|「[^」\n]{0,2000}」|『[^』\n]{0,2000}』|^\s*>.*$/gmu;
-/** Vis looks for claims in this many characters of an answer. */
 const MOST_CHARS = 20_000;
 /** A longer request probably contains the text that it is about. */
 const MOST_LINES = 4, MOST_REQUEST = 1_500;
 
-/** Returns the sentence of an answer that claims work, or null. `given` means that the request brought something that
- * the answer may be about. */
+/** Returns the sentence that claims work, or null. */
 export function claimOf(
   answer: string,
   { request, given = false }: { readonly request: string; readonly given?: boolean },

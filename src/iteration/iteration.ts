@@ -17,9 +17,7 @@ import type { ModelMessage, ReasoningLevel } from "../providers/provider.ts";
 import type { Router } from "../providers/router/router.ts";
 import type { ModelPreference } from "../providers/router/routes.ts";
 
-/* This file has the types of the input and of the end of an iteration; `run_iteration.ts` has its steps. Vis stores a
- * row before a block can call a function. The loop in `query/` stores the end of the iteration during the next model
- * call. */
+/** The loop in `query/` stores the end of an iteration during the next model call. */
 
 export interface IterationFrame extends CallPrefix {
   readonly environment: Environment;
@@ -42,9 +40,8 @@ export interface IterationInput {
   readonly last: boolean;
   readonly refusedBefore: string | null;
   readonly supported: boolean;
-  /** These doubts have already refused an otherwise acceptable answer of this query. */
+  /** These doubts have refused an answer of this query. */
   readonly doubted: readonly Doubt[];
-  /** Returns a claim in the model's words that the work of the query does not support, or null. */
   readonly unsupportedClaim: (text: string) => string | null;
   readonly offered: () => OfferedAnswer | null;
   readonly diffs: readonly BlockDiff[];
@@ -55,8 +52,7 @@ export interface IterationInput {
     readonly usage: Usage;
     readonly costUsd: number | null;
   };
-  /** Resolves when Vis has stored and reported the previous iteration. Until then, Vis may call the model, but shows no
-   * output and runs no block. If the promise rejects, the frame's signal ends the call. */
+  /** No block runs and no output appears before this promise resolves, when Vis has stored the previous iteration. */
   readonly stored: Promise<void>;
   readonly system: readonly { readonly name: string; readonly text: string }[];
 }
@@ -74,12 +70,12 @@ export interface AcceptedFinal {
   readonly answerType: AnswerType;
   readonly confidence: Confidence;
   readonly notes: readonly string[];
-  /** `value` satisfies the query's answer schema; it is absent without a schema. */
+  /** `value` is absent without an answer schema. */
   readonly value?: JsonValue;
 }
 
 /** A doubt refuses an answer once in a query. "output" means that the model has not seen the output of a failed
- * command, and "claim" that the request did not do the claimed work. */
+ * command, and "claim" that the query did not do the claimed work. */
 export const DOUBTS = ["output", "claim"] as const;
 export type Doubt = typeof DOUBTS[number];
 
@@ -89,8 +85,7 @@ export interface Executed {
   readonly notes: readonly string[];
 }
 
-/** "idle" means neither code nor a final answer, "broken" an end after Vis has shown a part, and "call" no reply.
- * `ReplyFault` names the other faults. */
+/** "idle" means a reply without code and answer, "broken" an end after Vis has shown a part, and "call" no reply. */
 export type IterationFault = ReplyFault | "idle" | "broken" | "call";
 
 interface Common {
@@ -124,22 +119,20 @@ export type IterationResult =
   })
   | {
     readonly kind: "cancelled";
-    /** The cancellation came while the blocks of this stored step ran; `begun` is null if it came during the model
-     * call. */
+    /** `begun` is null if the cancellation came during the model call. */
     readonly begun: { readonly thinking: string } | null;
   };
 
 export interface Iterated {
   readonly result: IterationResult;
-  /** The caller calls `store` once, with `write` to store the end of the query in the same transaction. Rejects with
-   * `StoreError` or `TakenOverError`; another error is a defect of Vis. */
+  /** The caller must call `store` once; `write` stores the end of the query in the same transaction. */
   readonly store: (write?: WriteEnd) => Promise<void>;
 }
 
 type WriteEnd = (iterationId: string, end: IterationEnd) => Promise<void>;
 
 export interface ModelCallOutcome {
-  /** The text is the raw reply, or the part that arrived before the call broke off; null without text. */
+  /** The text is the raw reply, or the part that arrived before the call broke off. */
   readonly text: string | null;
   readonly parsed: { readonly ok: true; readonly reply: Reply } | {
     readonly ok: false;
@@ -167,7 +160,6 @@ interface Ended {
   readonly doubt?: Doubt | null;
 }
 
-/** The recorder stores the row of an iteration when the reply is complete, and its end in one transaction. */
 export class Recorder {
   readonly #frame: IterationFrame;
   readonly #input: IterationInput;
@@ -189,7 +181,7 @@ export class Recorder {
     this.#messages = messages;
   }
 
-  /** Rejects if Vis cannot store the row, and makes the function from `ending` reject. */
+  /** If Vis cannot store the row, this promise and the function that `ending` returns reject. */
   begin(blocks: readonly ReplyBlock[]): Promise<unknown> {
     this.#begun = this.#begin(blocks);
     this.#begun.catch(() => {});
@@ -210,13 +202,13 @@ export class Recorder {
     return id;
   }
 
-  /** The caller calls `bindThinking` before the first block, because blocks may read `$reasoning`. */
+  /** The caller must call `bindThinking` before the first block, because blocks may read `$reasoning`. */
   bindThinking(): void {
     const { thinking } = this.#asked;
     if (thinking) this.#frame.environment.bindSystem("$reasoning", thinking);
   }
 
-  /** Captures the state at the time of the call. The returned function stores this state, with `write` if given. */
+  /** Captures the state at the time of the call, which the returned function stores. */
   ending({ status, outcome, executed, reason, final, doubt = null }: Ended): (write?: WriteEnd) => Promise<void> {
     const begun = this.#begun;
     if (begun === null) throw new Error("Cannot end the iteration: it has not begun");

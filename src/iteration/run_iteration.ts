@@ -27,7 +27,6 @@ import { type Settled, settleFinal } from "./settle_final.ts";
 
 const NO_NEXT: Reply["next"] = { model: null, reasoning: null };
 const NOTHING: Executed = { entries: [], blocks: [], notes: [] };
-/** Vis does not report a larger value to channels as a plan. */
 const PLAN_BYTES = 64_000;
 const NOT_RUN = "The last call sent code, which does not run, and no answer";
 const CUT = "The length limit of the model cut the reply";
@@ -35,8 +34,7 @@ const CUT_NOTE =
   "The length limit of the model cut your last reply: only what was complete of it counted. Keep replies " +
   "shorter: fewer blocks, and answer(value) for a long answer";
 
-/** Makes a model call, runs its blocks and judges its answer. Resolves before the store has the end of the iteration.
- * Rejects only with `ConfigError`, `StoreError`, `TakenOverError` and defects, even when `input.stored` rejects. */
+/** Resolves before the store has the end of the iteration. */
 export async function runIteration(frame: IterationFrame, input: IterationInput): Promise<Iterated> {
   const elapsed = stopwatch(frame);
   const { alternatingRoles } = frame.router.current().capabilities;
@@ -80,7 +78,6 @@ function announce({ emitter }: IterationFrame, { position, context, steered }: I
   if (nudges.length > 0) emitter.send({ type: "nudge", lines: nudges });
 }
 
-/** Records a failed iteration without a usable reply. The model gets the reason in its next call. */
 async function giveUp(
   asked: ModelCallOutcome,
   { reason, fault, recorder }: { readonly reason: string; readonly fault: IterationFault; readonly recorder: Recorder },
@@ -107,7 +104,6 @@ async function giveUp(
   return { result, store: async () => {} };
 }
 
-/** A cancelled iteration has nothing to store. */
 function cancelled(begun: Extract<IterationResult, { readonly kind: "cancelled" }>["begun"]): Iterated {
   return { result: { kind: "cancelled", begun }, store: async () => {} };
 }
@@ -142,8 +138,7 @@ async function act(
   return { result, store };
 }
 
-/** The child needs some time to read the first block, and Vis stores the row of the blocks during this time. Rejects if
- * there are blocks and Vis cannot store their row. */
+/** Vis stores the row of the blocks while the child reads the first block. */
 async function runBlocks(
   frame: IterationFrame,
   { blocks, iteration, recorder }: {
@@ -159,7 +154,6 @@ async function runBlocks(
   }
   const unstored = new AbortController();
   const signal = AbortSignal.any([frame.signal, unstored.signal]);
-  // Vis sends the first block before this turn begins.
   const stored = nextTurn().then(() => {
     return recorder.begin(blocks);
   });
@@ -169,7 +163,7 @@ async function runBlocks(
   return executed;
 }
 
-/** An error does not keep the next block from running, but a cancellation does. Host calls wait for `stored`. */
+/** A failed block does not stop the next block, but a cancellation does. */
 async function executeBlocks(
   frame: IterationFrame,
   { blocks, iteration, stored }: {
@@ -255,13 +249,12 @@ function cutAnswer(settled: Settled | null): Settled | null {
 }
 
 const AFTER_REQUEST_MS = 40;
-/** An error with such a code counts as temporary, even if it is not retryable. */
+/** An error with one of these codes counts as temporary, even if it is not retryable. */
 const PASSING: readonly ProviderErrorCode[] = ["rate", "network", "stall"];
 
 const HABITUAL: ReadonlySet<string> = new Set(["tools", "text", "json"]);
 
-/** Calls the model once, with the retries of the router. Thinking, code and the draft of an answer reach the channels
- * after `announced`. */
+/** Thinking, code and the draft of an answer reach the channels after `announced`. */
 async function askModel(
   frame: IterationFrame,
   { messages, reasoning, announced, prefer = null }:
@@ -272,7 +265,6 @@ async function askModel(
   // An import during the call does not delay the call.
   const loading = setTimeout(() => void import("../prompt/reply/parse_reply.ts"), AFTER_REQUEST_MS);
   const traces: ModelTrace[] = [];
-  // Events wait until Vis has reported all earlier events.
   const send = (event: QueryEventBody): void => void announced.then(() => frame.emitter.send(event), () => {});
   const progress = new ReplyProgress(send);
   let shown = false;
@@ -349,9 +341,7 @@ function currentOf({ router }: IterationFrame): Pick<ModelCallOutcome, "provider
   return { provider: provider.name, model };
 }
 
-/** Returns whether another call cannot help, because the router has tried every option. The model can react to a
- * refusal of the prompt (400, 422, a content filter, too long). After a reply that was too long, the next reply
- * differs. */
+/** The model can react to a refusal of the prompt or to a reply that was too long, so these errors are not fatal. */
 function isInfrastructure(error: ProviderError): boolean {
   if (error.code === "refused" || error.code === "context" || error.code === "reply") return false;
   return error.status !== 400 && error.status !== 422;
@@ -384,8 +374,6 @@ class ReplyProgress {
     return this.#reasoning.length > 0 || this.#thinking.length > 0;
   }
 
-  /** Returns true if the event showed code or thinking; a draft of an answer does not count. Native reasoning takes
-   * precedence over the thinking in the reply. */
   take(event: Delta): boolean {
     if (event.type === "reasoning") {
       this.#reasoning.push(event.delta);
@@ -405,7 +393,7 @@ class ReplyProgress {
     return isOwn || code.length > 0;
   }
 
-  /** Vis asks the model again, so the reply so far does not count. Channels have seen at most a draft of it. */
+  /** Channels have seen at most a draft of the reply that this method drops. */
   again(): void {
     if (this.#drafted) this.#send({ type: "answer_draft", delta: "", again: true });
     this.#drafted = false;

@@ -14,7 +14,7 @@ export type Settled =
   | {
     readonly kind: "refused";
     readonly reason: string;
-    /** The text is an answer without support that Vis has refused twice for the same reason, or null. */
+    /** The text is an unsupported answer that Vis has refused twice in a row for the same reason, or null. */
     readonly unsupported: string | null;
     readonly doubt?: Doubt;
   };
@@ -30,7 +30,7 @@ interface Candidate {
   readonly judged: Judged | null;
 }
 
-/** An answer that a block offered takes precedence over the answer in the reply. Returns null if neither exists. */
+/** An answer that a block offered takes precedence over the answer in the reply. */
 export async function settleFinal(
   frame: IterationFrame,
   { offered, final, executed, refusedBefore, supported, doubted, unsupportedClaim }:
@@ -70,7 +70,6 @@ export async function settleFinal(
   return { kind: "accepted", final: { ...answer, confidence: "low", notes: [verdict.note] } };
 }
 
-/** Returns the doubt "output" if the model cannot have seen the output of a failed command, or null. */
 function doubtOf(
   { from }: Candidate,
   { entries }: Executed,
@@ -81,7 +80,6 @@ function doubtOf(
   return { doubt: "output", reason: `${shown}; you have not seen ${failed.length > 1 ? "their" : "its"} output` };
 }
 
-/** Returns the commands that failed and did not succeed later, each with its end. */
 function failedCommands(calls: readonly BlockCall[]): readonly string[] {
   const failed = new Map<string, string>();
   for (const { ok, exitCode, outcome = "", action } of calls) {
@@ -95,8 +93,7 @@ function failedCommands(calls: readonly BlockCall[]): readonly string[] {
   return [...failed.values()];
 }
 
-/** Returns why Vis refuses an answer that claims work which the request did not do, or null. Only the model's own words
- * can claim work. */
+/** Only words that the model wrote itself can claim work. */
 function doubtClaim(
   { words, judged }: Candidate,
   unsupportedClaim: (text: string) => string | null,
@@ -109,7 +106,7 @@ function doubtClaim(
   return { doubt: "claim", reason };
 }
 
-/** If the query has a schema, the schema decides whether the answer is complete. */
+/** With a schema, Vis does not judge the text of the answer, but failed blocks still count. */
 function refusalOf({ problem, judged, text, from, counted }: Candidate, request: string): Refusal | null {
   if (judged) return refuseForBlocks(counted);
   if (problem !== null) return { reason: problem, fact: problem };
@@ -155,8 +152,7 @@ async function fromReply(
   };
 }
 
-/** If the whole answer is the name of a variable, its value counts instead of its text. Returns null if no variable has
- * this name. */
+/** Judges the value of the variable that the whole answer names, and returns null without such a variable. */
 async function judgeNamed(
   { environment }: IterationFrame,
   { name, answerSchema }: { readonly name: string; readonly answerSchema: AnswerSchema },
@@ -171,13 +167,12 @@ async function judgeNamed(
   return answerSchema.judge({ value });
 }
 
-/** These words report an end without any content, in languages that models use unasked. */
+/** Models report an end with these words, which have no content. */
 const REPORTS = new Set([
   ..."done ok okay ready complete completed finished success listed wynik gotowe zrobione wypisane fertig".split(" "),
   ..."erledigt listo hecho terminado fini terminé fait pronto feito fatto klaar готово 完成 完了".split(" "),
   ...["task completed", "task complete", "all done"],
 ]);
-/** These words stand in for an answer. */
 const PLACEHOLDERS = new Set([
   ..."result results output answer final listing todo placeholder null undefined nan".split(" "),
   ...["see above", "as above", "the answer", "the result", "the results", "your answer here", "answer here"],
@@ -191,8 +186,8 @@ interface Refusal {
   readonly fact: string;
 }
 
-/** Returns why an answer must not end the query yet, or null. `resolved` is true if the answer came from a variable, a
- * template or a block. The failure of a block in `entries` counts against the answer. */
+/** `resolved` is true if the answer came from a variable, a template or a block. The failure of a block in `entries`
+ * counts against the answer. */
 export function refuseFinal(
   { answer, resolved, entries, request = "" }: {
     readonly answer: string;
@@ -228,8 +223,7 @@ const WRITING =
 const EXACTLY = "with|only|just|exactly|the word|mit|nur|genau|avec|con|com|met";
 const WHEN = "when|once|after|until|wenn|sobald|nachdem|quand|cuando|quando|als";
 
-/** Returns whether a request asks for exactly this word: in quotation marks, or after a verb such as "answer". A word
- * that names a kind of answer needs a word such as "with" before it. */
+/** A request asks for the word in quotation marks, or after a verb such as "answer". */
 function asksForWord(
   request: string,
   { word, isReport }: { readonly word: string; readonly isReport: boolean },
@@ -251,7 +245,6 @@ function asksForWord(
   return ways.some((way) => new RegExp(way, "u").test(text));
 }
 
-/** Vis searches for the wanted word in this many characters of a request. */
 const MOST_SEARCHED = 10_000;
 
 function refuseForBlocks(entries: readonly JournalEntry[]): Refusal | null {
@@ -268,8 +261,8 @@ function refuseForBlocks(entries: readonly JournalEntry[]): Refusal | null {
   };
 }
 
-/** A second consecutive refusal for the same reason accepts the answer, so that no rule repeats forever. Reasons that
- * differ only in numbers count as the same. */
+/** Accepts an answer at the second consecutive refusal for the same reason. Reasons that differ only in numbers count
+ * as the same. */
 export function settleRefusal(
   { reason, fact }: Refusal,
   previous: string | null,

@@ -180,7 +180,7 @@ const CELLS = {
   subCall: { usage },
 } satisfies { readonly [T in ArchivedTable]: { readonly [C in string]?: z.ZodType } };
 
-/** An archive of an older version lacks newer columns, so a nullable cell may be missing. */
+/** An archive of an older Vis lacks newer columns, so a nullable cell may be missing. */
 function cellOf({ kind, nullable, oneOf, atLeast = 0 }: TableColumn): z.ZodType {
   const cell = (): z.ZodType => {
     switch (kind) {
@@ -233,14 +233,11 @@ const content = z.union([
   z.strictObject({ sha256: z.string().regex(HASH), base64: z.array(z.string()) }),
 ]);
 
-/** `vis conversations export --format json` writes this form, in which a long text or value is a reference to
- * `contents`. */
 export const conversationArchive = z.strictObject({
   format: z.literal(ARCHIVE_FORMAT),
   version: z.literal(ARCHIVE_VERSION),
   tables,
   contents: z.array(content),
-  /** The hash covers `tables` and `contents`. */
   sha256: z.string().regex(HASH).optional(),
 });
 

@@ -7,17 +7,15 @@ import { Content } from "./long_values.ts";
 import { Damage, type Database, fromJson, insertRow, namedQuery, toJson } from "./database.ts";
 import type { DatabaseSchema } from "./tables.ts";
 
-/** The branch stores this point in `conversation_state.metadata.fork`. */
 export interface ForkPoint {
   readonly queryId: string;
   readonly soulId: string;
   readonly soulCreatedAt: number;
-  /** The branch shows iterations up to this 0-based position. With -1, it shows neither an iteration of this query nor
-   * the query. */
+  /** The branch shows iterations up to this 0-based position; -1 stands for the point before the query. */
   readonly position: number;
 }
 
-/** A history consists of a whole branch (`until` is null) and of its ancestors up to their forks. */
+/** `until` is null if the history has the whole branch. */
 export interface BranchSegment {
   readonly branchId: string;
   readonly until: ForkPoint | null;
@@ -58,9 +56,8 @@ export async function readLineageAt(
 type Condition = Expression<SqlBool>;
 type Joined = DatabaseSchema & { q: DatabaseSchema["querySoul"]; s: DatabaseSchema["queryState"] };
 
-/** Selects the newest run of a retried query, but at the fork the run that the fork names. Runs of another branch
- * count, because a run of the parent branch stores the first variables of a sub-query. `s` and `q` are `query_state`
- * and `query_soul`. */
+/** A run of the parent branch stores the first variables of a sub-query, so runs of another branch count. `s` and `q`
+ * are `query_state` and `query_soul`. */
 export function isShownRun<D extends Joined>(
   on: ExpressionBuilder<D, "q" | "s">,
   { branchId, until }: BranchSegment,
@@ -89,7 +86,7 @@ export function isShownIteration<D extends Joined & Positioned>(
   return eb.and([shown, eb.or([eb("s.id", "<>", until.queryId), eb("i.position", "<=", until.position)])]);
 }
 
-/** Does nothing for the branch of a sub-query, which is part of another query. */
+/** Does nothing for the branch of a sub-query. */
 export async function moveToFront(
   tx: Database,
   { conversationId: id, activity, metadata }: {
@@ -102,8 +99,7 @@ export async function moveToFront(
   await tx.dialect.moveToFront(tx, { id, activity });
 }
 
-/** Adds a branch that continues from a point of another branch without a copy of its rows. Returns the new id. Throws
- * `UsageError` for a point that does not exist or is not final. */
+/** Rejects with `UsageError` for a point that does not exist or is not final. */
 export function createFork(
   db: Database,
   { fork, now }: { readonly fork: NewFork; readonly now: number },
@@ -135,7 +131,7 @@ export function createFork(
 
 type Point = ForkPoint & { readonly parentId: string };
 
-/** Throws `UsageError` for a point that does not exist or is not final; the message names `action`. */
+/** Rejects with `UsageError` for a point that does not exist or is not final; the message names `action`. */
 export async function readPoint(
   tx: Database,
   { queryId, position, action }: BranchPoint & { readonly action: "fork at" | "show" },

@@ -192,8 +192,7 @@ async function branchesWithQueries(
   }));
 }
 
-/** The SQL selects the id of the branch used last: by the newest run of its newest query, or by its creation.
- * `conversation` is an SQL expression. */
+/** `conversation` is an SQL expression. */
 export function lastUsedIn(conversation: string): string {
   return `(
     SELECT t.id FROM conversation_state t
@@ -343,7 +342,7 @@ async function externalIn(db: Database, { channel, externalId }: ExternalChat): 
 
 export function removeConversation(db: Database, conversationId: string): Promise<void> {
   return db.write(async (tx) => {
-    // The lock prevents a query from beginning in the conversation before the deletion ends.
+    // The lock keeps a query from beginning in the conversation before the deletion ends.
     await tx.selectFrom("conversationState").select("id").where("conversationSoulId", "=", conversationId)
       .forNoKeyUpdate().execute();
     if (await runningQuery(tx, conversationId) !== null) {
@@ -390,7 +389,7 @@ export function readTurns(db: Database, branchId: string): Promise<readonly Quer
   });
 }
 
-/** Ignores sub-queries. Returns null if the conversation has no running query. */
+/** Ignores sub-queries. */
 export async function runningQuery(db: Database, conversationId: string): Promise<string | null> {
   const found = await db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
     .innerJoin("conversationState as b", "b.id", "q.conversationStateId")

@@ -29,8 +29,7 @@ interface Side {
   readonly finish?: () => Promise<void>;
 }
 
-/** Reads one snapshot of the source. After an interruption, a call with the same arguments continues the copy. Throws
- * `StoreError`, `UsageError` and `Cancelled`. */
+/** After an interruption, a call with the same arguments continues the copy. */
 export async function copyStore(options: CopyStoreOptions): Promise<DatabaseCopyReport> {
   const start = performance.now();
   const { from, to } = options;
@@ -207,8 +206,7 @@ interface ProgressRow {
 
 const START: CopyMark = { table: 0, after: [] };
 
-/** Returns the point at which a copy from `source` continues. Throws `UsageError` if the database has other rows, or an
- * unfinished copy of another source. */
+/** Rejects with `UsageError` if the database has other rows, or an unfinished copy of another source. */
 async function beginCopy(
   to: Database,
   { source, location }: { readonly source: string; readonly location: string },
@@ -229,8 +227,7 @@ async function beginCopy(
   });
 }
 
-/** Records progress in the transaction of the copied rows. Throws `UsageError` if another process has recorded progress
- * since `before`. */
+/** Rejects with `UsageError` if another process has recorded progress since `before`. */
 async function advance(
   tx: Database,
   { before, now }: { readonly before: CopyMark; readonly now: CopyMark },
@@ -381,7 +378,7 @@ async function storedCells(
   return stored;
 }
 
-/** The previous version serves as the base, so that the target stores a difference. */
+/** The previous version is the base, so that the target stores a difference. */
 async function before(db: Database, cells: PlainRow["cells"], column: string): Promise<Uint8Array | string | null> {
   const { version, expressionSoulId } = cells;
   if (!db.dialect.hasDifferences || column !== "result" || typeof version !== "number" || version === 0) return null;
@@ -416,7 +413,7 @@ async function copyContent(
   await putLarge(to, contentPieces(from, reference));
 }
 
-/** Throws `StoreError` if the next rows of a table differ from their copies. */
+/** Rejects with `StoreError` if the next rows of a table differ from their copies. */
 async function verifyRows(
   { from, to }: { readonly from: Database; readonly to: Database },
   page: Parameters<typeof readRows>[1],
@@ -433,7 +430,6 @@ async function verifyRows(
     for (const reference of [...referencesOf(row), ...(row.large === null ? [] : [row.large])]) {
       if (await encodingOf(from, reference) === null) continue;
       await ofCopy(async () => {
-        // Reading content verifies its hash.
         for await (const _piece of contentPieces(to, reference));
       });
     }
@@ -449,7 +445,6 @@ function unlike(what: string): StoreError {
   );
 }
 
-/** Turns `Damage` into a `StoreError` about the copy. */
 async function ofCopy<T>(read: () => Promise<T>): Promise<T> {
   try {
     return await read();

@@ -44,37 +44,33 @@ export abstract class Database extends Kysely<DatabaseSchema> {
 
   abstract of(tenant: string | null): Database;
   abstract run(sql: string, parameters: readonly unknown[]): readonly ResultRow[] | Promise<readonly ResultRow[]>;
-  /** Runs a statement without reading its rows. A transaction need not wait for the statement: if it fails, later
-   * statements of the transaction fail. */
+  /** A transaction need not wait for the statement: if it fails, later statements of the transaction fail. */
   abstract store(sql: string, parameters: readonly unknown[]): void | Promise<void>;
-  /** A transaction need not wait for the insertion. */
   abstract insert(table: string, cells: ResultRow): void | Promise<void>;
-  /** A transaction need not wait for the change. */
   abstract update(table: string, change: RowChange): void | Promise<void>;
-  /** Runs a transaction that writes. `work` may run more than once, so it must not depend on an earlier attempt. */
+  /** `work` may run more than once, so it must not depend on an earlier attempt. */
   abstract write<T>(work: (tx: Database) => Promise<T>): Promise<T>;
 
-  /** Runs a transaction that writes for a run of this process. `work` must read the run with `versionOf`, so that its
-   * reads need no locks: if the run has changed since, the transaction stores nothing. */
+  /** `work` must read the run with `versionOf`, so that its reads need no locks. */
   writeRun<T>(work: (tx: Database) => Promise<T>): Promise<T> {
     return this.write(work);
   }
 
   abstract read<T>(work: (tx: Database) => Promise<T>): Promise<T>;
 
-  /** Runs long reads on one snapshot. A database in memory makes other work wait for them. */
+  /** Runs long reads on one snapshot. */
   readBeside<T>(work: (tx: Database) => Promise<T>): Promise<T> {
     return this.read(work);
   }
 
-  /** Makes other transactions that lock the same name wait until this transaction ends. */
+  /** Other transactions that lock the same name wait until this transaction ends. */
   abstract lock(name: string): Promise<void>;
 
-  /** Throws `TakenOverError` if this process ran the query as a node and another node has taken it. With a version, a
-   * `writeRun` fails if the run no longer has this version. */
+  /** Throws `TakenOverError` if another node has taken a run of this node. With a version, a `writeRun` fails if the
+   * run no longer has this version. */
   checkHolder(_run: HeldRun): void {}
 
-  /** A caller reports that it has stored the end of a run of this process. */
+  /** The caller must have stored the end of the run. */
   ended(_queryId: string): void {}
 
   abstract close(): Promise<void>;
@@ -84,9 +80,7 @@ export interface DatabaseDialect {
   /** Vis stores a text of more bytes outside its column. */
   readonly textBytes: number;
   readonly valueBytes: number;
-  /** Vis divides longer content into pieces. */
   readonly contentBytes: number;
-  /** The database can store a value as the difference to its previous version. */
   readonly hasDifferences: boolean;
   /** If true, a transaction must change a row to protect it from removal. */
   readonly locksByChange: boolean;
@@ -109,15 +103,12 @@ export interface DatabaseDialect {
     rows: { readonly by: string; readonly columns: string; readonly from: RawBuilder<unknown> },
   ): RawBuilder<unknown>;
 
-  /** The expression yields the node that has the run, with its epoch. If `isLocked`, no node takes the run until the
-   * transaction ends. `id` is the column with the id of the run. */
+  /** The expression yields the node that has the run, with its epoch. If `isLocked` is true, no node takes the run
+   * until the transaction ends. */
   holderOf(id: string, isLocked?: boolean): RawBuilder<string | null>;
-  /** `run` is the alias of the row in the statement. */
   versionOf(run: string): RawBuilder<string | null>;
   hasNoJob(run: string): RawBuilder<boolean>;
-  /** Returns whether another node will continue a run of this branch if its own node is lost. */
   hasRunningJob(tx: Database, branchId: string): Promise<boolean>;
-  /** Returns the accepted requests with this key, even if their queries have not begun. */
   keyedJobs(
     db: Database,
     key: string,
@@ -153,16 +144,12 @@ export interface SearchWords {
 export interface SearchMatch {
   readonly where: RawBuilder<unknown>;
   readonly order: RawBuilder<unknown>;
-  /** To rank matches, the database must read all of them. */
   readonly isRanked: boolean;
 }
 
 interface ErasureDialect {
-  /** Returns hashes of content that the rows name. `noteErasable` reads the names inside short JSON cells itself. */
   referencesOf(tx: Database, conversationId: string): Promise<readonly string[]>;
-  /** Returns hashes of content that runs of this conversation may have left without a row. */
   orphansOf(tx: Database, conversationId: string): Promise<readonly string[]>;
-  /** Returns the number of `erasure` entries that need no further work. */
   erase(db: Database, work: ErasureWork): Promise<number>;
   /** `remove` deletes the rows of the conversation. */
   removing<T>(tx: Database, conversationId: string, remove: () => Promise<T>): Promise<T>;
@@ -182,8 +169,7 @@ class Parameter {
   constructor(readonly name: string) {}
 }
 
-/** Kysely builds the query once for each kind of database, because building a query takes longer than running it in
- * SQLite. So `build` must not depend on the values. */
+/** Kysely builds the query once for each kind of database, so `build` must not depend on the values. */
 export function namedQuery<V extends object, R>(
   build: Build<V, R>,
 ): (db: Database, values: V) => Promise<readonly R[]> {
@@ -195,7 +181,7 @@ export function namedQuery<V extends object, R>(
   };
 }
 
-/** `build` must not depend on the values, because Kysely builds the change once. */
+/** Kysely builds the change once for each kind of database, so `build` must not depend on the values. */
 export function namedChange<V extends object>(build: Build<V, unknown>): (db: Database, values: V) => Promise<void> {
   const bound = binder(build);
   return async (db, values) => {
@@ -275,8 +261,7 @@ export function toJson(value: Readonly<Record<string, unknown>> | readonly unkno
   return JSON.stringify(value);
 }
 
-/** Code of this folder wrote the metadata, so its fields have the types of `T`. A field may be missing, because an
- * older version did not write it. */
+/** Code of this folder wrote the metadata, so its fields have the types of `T`. */
 export function fromJson<T extends object>(cell: string | null): Partial<T> {
   return cell === null ? {} : JSON.parse(cell) as Partial<T>;
 }

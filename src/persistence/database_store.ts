@@ -63,7 +63,7 @@ export interface DatabaseStoreOptions {
   readonly busyMs: number;
   readonly check: () => Promise<readonly string[]>;
   readonly fileFault: () => string;
-  /** The default asks `fileFault` for the reason of a failed write. */
+  /** The default asks `fileFault`, without a write. */
   readonly writeFault?: () => Promise<string>;
   readonly asNode?: Store["asNode"];
   readonly toStoreError: (error: unknown, location: string) => unknown;
@@ -75,7 +75,6 @@ interface Parts extends Pick<DatabaseStoreOptions, "location" | "now" | "isAlive
   readonly eraser: Eraser;
 }
 
-/** Closing the store closes the database. */
 export function databaseStore(db: Database, options: DatabaseStoreOptions): Store {
   const views = new BoundedMap<string | null, Store>(MOST_VIEWS);
   const all = db.tenant === null ? db : db.of(null);
@@ -382,7 +381,7 @@ export class Owners {
     this.#db = db;
   }
 
-  /** Methods begin in the order of their calls, even if one call waits for the tenant of a row. */
+  /** Methods begin in the order of their calls, even if a call waits for the tenant of a row. */
   checked<M extends Method>(name: string, method: M): M {
     const rule: Rule | undefined = Reflect.get(RULES, name);
     if (rule === undefined) throw new Error(`Cannot serve ${name} to a tenant: no rule exists for it`);
@@ -487,8 +486,8 @@ class Children {
       await insertRow(tx, "conversationState", {
         id: branchId,
         conversationSoulId: conversationId,
-        // A branch with a parent is a fork, which sees the variables of its parent; the branch of a sub-query must not
-        // see them.
+        // A branch with a parent is a fork, which sees the variables of the parent, but a sub-query must not see these
+        // variables.
         parentStateId: null,
         title: await content.putText(title),
         version: (newest?.version ?? 0) + 1,

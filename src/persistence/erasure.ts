@@ -15,14 +15,14 @@ const HASHES_AT_ONCE = 200;
 /** The pause keeps the first erasure from slowing the start of a process. */
 const FIRST_MS = 1_000;
 const EVERY_MS = 60_000;
-/** Vis removes an older claim, which a killed process may have left. */
+/** A killed process may have left a claim, so Vis removes claims of this age. */
 const CLAIM_MS = 24 * 3_600_000;
 const TRIES = 3;
 /** Contents whose row numbers differ by at most this may belong to one transaction. */
 const NEAR = 50;
 const ORPHAN_BYTES = 1 << 20;
 
-/** These columns hold JSON that may name content: images, large texts, and bytes of extensions. */
+/** These columns hold JSON that may name content. */
 const NESTED: readonly (readonly [table: ConversationTableName, column: string])[] = [
   ["querySoul", "metadata"],
   ["expressionState", "metadata"],
@@ -36,8 +36,7 @@ interface EraserOptions {
   readonly now: () => number;
 }
 
-/** Removes content that deletions have listed in the table `erasure`. An eraser works soon after its start, after a
- * deletion by its process, and every minute. `end` does the requested work of a process that ends sooner. */
+/** Removes content that deletions have listed in the table `erasure`. */
 export class Eraser {
   readonly #options: EraserOptions;
   #running: Promise<void> | null = null;
@@ -107,8 +106,7 @@ function claimsOf(rows: Rows): Set<string> {
   return new Set(rows.map(({ reference }) => String(reference).slice(PREFIX.length)));
 }
 
-/** Notes the content that the rows of a conversation name. The caller must run this function in the transaction that
- * deletes these rows. */
+/** The caller must run this function in the transaction that deletes the rows of the conversation. */
 export async function noteErasable(db: Database, conversationId: string): Promise<void> {
   const { dialect } = db;
   const named = new Set(await dialect.erasure.referencesOf(db, conversationId));
@@ -119,8 +117,7 @@ export async function noteErasable(db: Database, conversationId: string): Promis
     }
   }
   const all = (await withParts(db, named)).union(new Set(await dialect.erasure.orphansOf(db, conversationId)));
-  // A deletion locks the entries in the order of the hashes, which avoids deadlocks. It waits for a process that
-  // handles an entry, and notes the entry again.
+  // A deletion locks the entries in the order of the hashes, which avoids deadlocks.
   const sorted = [...all].sort();
   for (let at = 0; at < sorted.length; at += HASHES_AT_ONCE) {
     const rows = sorted.slice(at, at + HASHES_AT_ONCE).map((hash) => ({ hash }));
@@ -166,8 +163,7 @@ export async function referencesInFile(db: Database, conversationId: string): Pr
   return named;
 }
 
-/** The end of an iteration or run replaces its metadata; the former metadata stays as content without a row. This
- * function finds such metadata by the order in which the database stored content. */
+/** The end of an iteration or run replaces its metadata, and the former metadata stays as content without a row. */
 export async function orphansInFile(db: Database, conversationId: string): Promise<readonly string[]> {
   const ofIterations = isOfConversation("iteration", conversationId);
   const cells = ["llm_user_prompt", "llm_response", "metadata"].map((column): RawBuilder<unknown> => {
@@ -229,8 +225,7 @@ export async function eraseOnServer(all: Database, { wanted }: Pick<ErasureWork,
     const hashes = [...wanted];
     // A deletion that notes one of these hashes again has ended, so that its rows are gone, or waits for this lock.
     await tx.run("SELECT hash FROM erasure WHERE hash = ANY($1) ORDER BY hash FOR UPDATE", [hashes]);
-    // A transaction that stores one of these contents again holds a lock on it, for which this statement waits. Later
-    // statements see the rows of that transaction.
+    // A transaction that stores one of these contents again holds a lock on it, for which this statement waits.
     await tx.run("SELECT hash FROM content WHERE hash = ANY($1) ORDER BY hash FOR UPDATE", [hashes]);
     // This function reads the claims first, because a claim ends when a row refers to the text.
     const claimed = await withParts(tx, claimsOf(await tx.run(CLAIMS, [])));
@@ -306,8 +301,7 @@ interface Scanned {
   readonly last: { readonly rowid: number; readonly key: unknown } | null;
 }
 
-/** `read` searches most rows for references without a lock. `erase` searches the others in a short transaction: new
- * rows, and rows that may have changed. */
+/** `read` searches rows without a lock, and `erase` searches new or changed rows in a short transaction. */
 class Scan {
   readonly #db: DatabaseSync;
   readonly #wanted: ReadonlySet<string>;
@@ -349,8 +343,7 @@ class Scan {
     }
   }
 
-  /** Returns the number of settled entries. Returns null if a row with which the scan began is gone, because a new row
-   * may have its number. */
+  /** Returns null if a row with which the scan began is gone, because a new row may have its number. */
   erase(): number | null {
     const [newest, count] = this.#conversations;
     if (this.#conversationsUpTo(newest) !== count) return null;
@@ -460,8 +453,7 @@ export async function dropLargeRows(db: Database, hash: string): Promise<void> {
 
 const PIECES = "SELECT bytes FROM content WHERE hash = ? AND encoding = 'chunks'";
 
-/** The connection checks no foreign keys: with them, SQLite would search all content for each deleted row, although
- * pieces have no differences. */
+/** Without foreign keys, SQLite does not search all content for each deleted row. */
 export async function dropLargeInFile(
   hash: string,
   { location, busyMs }: { readonly location: string; readonly busyMs: number },

@@ -21,7 +21,6 @@ import {
 } from "./tables.ts";
 
 const PREFIX = "sha256:";
-/** An archive keeps longer texts and values in `contents`. */
 const INLINE_CHARS = 1024;
 
 type Row = Readonly<Record<string, unknown>>;
@@ -30,7 +29,7 @@ function archived(table: ArchivedTable, row: Row): Row {
   return Object.fromEntries(archivedColumns(table).map((column) => [column, row[column]]));
 }
 
-/** The caller must load the row's JSON into `content` first. `refer` receives the hashes of long texts and values. */
+/** The caller must load the row's JSON into `content` first. */
 function toArchiveRow(
   row: Row,
   { table, content, refer, adopt }: {
@@ -148,8 +147,8 @@ interface LongCell {
   readonly column: string;
 }
 
-/** Passes the rows of a conversation to `take`, and after them the contents that they name. The caller must run this
- * function in a transaction, so that the archive is one snapshot. Throws `Damage`, possibly after some parts. */
+/** The caller must run this function in a transaction, so that the archive is one snapshot. Rejects with `Damage`,
+ * possibly after `take` has received parts. */
 export async function exportConversation(
   db: Database,
   { conversationId, take }: {
@@ -216,8 +215,7 @@ async function* longCellBytes(db: Database, { table, key, column }: LongCell): A
   yield cell instanceof Uint8Array ? cell : new TextEncoder().encode(String(cell));
 }
 
-/** Marks running rows as interrupted, because a query does not run in an archive. Removes the owner process, which
- * earlier versions of Vis stored with a query. */
+/** An archive has no running query, so running rows become interrupted. */
 function settled(table: ArchivedTable, row: Row): Row {
   if (table !== "queryState" && table !== "iteration") return row;
   const status = row["status"] === "running" ? "interrupted" : row["status"];
@@ -264,7 +262,6 @@ export async function importConversation(
             large: largeOf(name, given),
           });
           if (soul !== undefined) results.set(soul, cells["result"] as Uint8Array | string | null);
-          // The schema of the archive has checked the columns of each table.
           await insertRow(tx, name, { ...cells, ...places.get(String(given["id"])) } as never);
         }
       }
@@ -317,7 +314,7 @@ function contentsByHash(contents: ConversationArchive["contents"]): ContentSourc
   return { get: (hash) => found.get(hash), pieces: (hash) => [found.get(hash) ?? missing(`text ${hash}`)] };
 }
 
-/** Returns the rows in the order in which Vis first stored them. The archive groups versions by variable. */
+/** The archive groups versions by variable, so this function restores the order of the iterations. */
 function ordered(name: ArchivedTable, tables: ConversationArchive["tables"]): readonly Row[] {
   if (name !== "expressionState") return tables[name];
   const places = new Map(tables.iteration.map(({ id }, at) => [id, at]));

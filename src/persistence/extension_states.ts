@@ -238,7 +238,7 @@ async function momentOf(tx: Database, { branchId, iterationId, queryId }: StateP
   return queryId ? { queryId, position: -1 } : await newestMoment(tx, branchId);
 }
 
-/** A sub-query continues from the iteration that started it, so its lineage goes on in the branch of that iteration. */
+/** A sub-query continues from the iteration that started it, so its lineage includes the branch of that iteration. */
 async function readStateLineage(db: Database, branchId: string): Promise<readonly BranchSegment[]> {
   const lineage: BranchSegment[] = [...await readLineage(db, branchId)];
   const met = new Set<string>();
@@ -267,7 +267,7 @@ async function stateVersions(tx: Database, rows: readonly StateRow[]): Promise<r
   }));
 }
 
-/** Returns the branch first, followed by its ancestors. Null stands for the global state. */
+/** The branch comes before its ancestors; null stands for the global state. */
 async function stateSegments(
   tx: Database,
   { branchId }: StatePlace,

@@ -22,7 +22,6 @@ interface IterationMetadata {
   readonly pendingBlocks: readonly string[];
 }
 
-/** Each method is one transaction. */
 export class Iterations {
   readonly #db: Database;
   readonly #now: () => number;
@@ -87,8 +86,7 @@ export class Iterations {
   }
 }
 
-/** Ends a running iteration in the transaction `tx`. The caller stores the totals in the returned run. Throws if the
- * iteration is not running. */
+/** Rejects if the iteration is not running. The caller must store the totals in the returned run. */
 export async function endIteration(
   tx: Database,
   { iterationId, end, now }: { readonly iterationId: string; readonly end: IterationEnd; readonly now: number },

@@ -28,11 +28,9 @@ const insertContent = namedChange((db, row: DatabaseSchema["content"]) =>
   )
 );
 
-/** `text` and `bytes` throw `Damage` if referenced content is missing or has another hash. U+FFFD replaces lone
- * surrogates, because the database stores UTF-8. */
+/** The caller must `load` a reference before `text` or `bytes`, which throw `Damage` for missing or changed content. */
 export class Content {
   readonly db: Database;
-  /** A value is null if the stored bytes have another hash. */
   readonly #known = new Map<string, Uint8Array<ArrayBuffer> | null>();
   readonly #references = new WeakMap<Uint8Array, string>();
 
@@ -40,8 +38,7 @@ export class Content {
     this.db = db;
   }
 
-  /** Returns the text, or a reference if it is long or resembles a reference. A text with a NUL gets a reference,
-   * because `node:sqlite` cuts texts at a NUL. */
+  /** Returns a reference for a long text, for a text with a NUL, and for a text that resembles a reference. */
   async putText(text: string): Promise<string> {
     const odd = text.startsWith(PREFIX) || text.includes("\0");
     const { textBytes } = this.db.dialect;
@@ -50,8 +47,7 @@ export class Content {
     return !odd && bytes.length <= textBytes ? text : await this.#put(bytes);
   }
 
-  /** Returns the bytes, or a reference. `before` is the cell of the previous value: SQLite may store the difference to
-   * it. */
+  /** `before` is the cell of the previous value, to which SQLite may store the difference. */
   async putBytes(bytes: Uint8Array, before: Uint8Array | string | null = null): Promise<Uint8Array | string> {
     const { valueBytes, hasDifferences } = this.db.dialect;
     if (bytes.length <= valueBytes) return bytes;
@@ -62,7 +58,6 @@ export class Content {
     return bytes.length <= INLINE_BYTES ? bytes : await this.#put(bytes, before);
   }
 
-  /** Reads the contents of these cells, so that `text` and `bytes` can return them. */
   async load(cells: Iterable<unknown>): Promise<void> {
     const wanted = new Set<string>();
     for (const cell of cells) {
@@ -153,8 +148,7 @@ export class Content {
     return reference;
   }
 
-  /** A difference refers to a base that is no difference itself, so a read takes one step. Vis stores a new base when
-   * the differences together would be longer than the base. */
+  /** A difference refers to a base that is no difference itself, so a read takes one step. */
   async #putDelta(hash: string, bytes: Uint8Array, before: string): Promise<boolean> {
     if (bytes.length > DELTA_BYTES) return false;
     const [row] = await this.#rows([before.slice(PREFIX.length)]);
@@ -261,8 +255,7 @@ export function compareValue(bytes: Uint8Array, { crc }: ValueCheck, what: strin
 
 type PieceRow = Pick<DatabaseSchema["content"], "hash" | "encoding" | "bytes">;
 
-/** Stores a text in `content` piece by piece, and returns its reference. With `claimedAt`, a claim protects the text
- * from erasure for up to a day, or until `releaseClaim`. */
+/** With `claimedAt`, a claim protects the text from erasure for up to a day, or until `releaseClaim`. */
 export async function putLarge(
   db: Database,
   pieces: AsyncIterable<Uint8Array>,
@@ -320,8 +313,8 @@ interface Named {
   readonly large: string;
 }
 
-/** Ends one claim on a text, in the transaction that stores a row with a reference to the text. Throws `BusyError` if
- * Vis has erased the text. */
+/** The caller must run this function in the transaction that stores a reference to the text. Rejects with `BusyError`
+ * if Vis has erased the text. */
 export async function releaseClaim(tx: Database, { name, large }: Named): Promise<void> {
   const hash = large.slice(PREFIX.length);
   // A claim expires after a day, so Vis may have erased the text.
@@ -336,8 +329,8 @@ export async function releaseClaim(tx: Database, { name, large }: Named): Promis
   await tx.deleteFrom("claim").where("reference", "=", large).where("put", "=", oldest).execute();
 }
 
-/** Yields the pieces of a text in order, and throws `Damage` in place of a missing or changed piece. Throws `Damage`
- * after the last piece if the whole text has another hash. */
+/** Throws `Damage` in place of a missing or changed piece, and after the last piece if the whole text has another hash.
+ */
 export async function* largePieces(db: Database, large: string): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const expected = large.slice(PREFIX.length);
   const { encoding, bytes } = await read(db, expected);
@@ -390,10 +383,7 @@ interface Delta {
   readonly literals: Uint8Array<ArrayBuffer>;
 }
 
-/** A match has at least this many bytes, except at the end of the base. */
 const ANCHOR = 16;
-/** `anchorAfter` searches the base at these distances, which suit a few changed bytes, or a changed or removed
- * entry. */
 const SKIPS = [0, 1, 2, 3, 4, 8, 16, 32, 64, 128, 256];
 const MAX_STEPS = 24;
 
@@ -454,7 +444,6 @@ function same(
   return from.subarray(i, i + step).equals(to.subarray(j, j + step));
 }
 
-/** Returns null if no distance of `SKIPS` leads to a match. */
 function anchorAfter(
   from: Buffer,
   to: Buffer,
@@ -491,12 +480,11 @@ export function stepsOf(steps: string | null): Delta["steps"] {
 
 const MIN = 4 * 1024;
 const MAX = 64 * 1024;
-/** 14 bits must be zero at a boundary, which gives pieces of about 20 KiB on average. The top bits depend on the last
- * 32 bytes; the low bits would depend on fewer. */
+/** 14 bits must be zero at a boundary, which gives pieces of about 20 KiB on average. */
 const MASK = 0xfffc0000;
 const GEAR = gearTable();
 
-/** Cuts bytes where a hash of the nearby bytes says so, so an insertion changes few pieces. The pieces are views of
+/** A hash of the nearby bytes selects the boundaries, so an insertion changes few pieces. The pieces are views of
  * `bytes`. */
 export function chunks(bytes: Uint8Array): Uint8Array[] {
   const pieces: Uint8Array[] = [];

@@ -105,7 +105,6 @@ interface JobQueueOptions {
 }
 
 const UNIQUE = "23505";
-/** `request` reads a longer request in pieces of this length. */
 const PIECE_BYTES = 1 << 20;
 
 class JobQueue {
@@ -121,7 +120,7 @@ class JobQueue {
     const { now } = this.#options;
     const { key = null, fingerprint = null, replaces = null } = requestKey ?? {};
     return this.#db.write(async (tx) => {
-      // Calls for the same branch wait here, so a later call sees the job of an earlier one.
+      // Calls for the same branch wait here, so a later call sees the job of an earlier call.
       if (refuseWhenBusy || key !== null) await tx.lock(`job ${branchId}`);
       const [isBusy, known] = await together([
         refuseWhenBusy && this.#isBusy(tx, branchId),
@@ -282,7 +281,6 @@ class JobQueue {
   }
 
   async #rows<T>(text: string, values: readonly unknown[]): Promise<readonly T[]> {
-    // The statement guarantees the shape of its rows.
     return await this.#db.run(text, values) as readonly T[];
   }
 }
@@ -291,7 +289,7 @@ const ACCEPT = `INSERT INTO job (query_id, conversation_state_id, request, reque
 SELECT $1, $2, $3::bytea, $4, $5 FROM pg_notify('vis_job', '')`;
 
 /** A node that could not report for a while must not judge which nodes are lost, because the server itself may have
- * been lost. `elapsed_ms` excludes the time in which a lost node waited for the user. */
+ * been lost. */
 const CLAIM = `
 WITH live AS (
   SELECT id, draining, since FROM node WHERE heartbeat_at > clock_timestamp() - $4 * interval '1 millisecond'
@@ -353,7 +351,6 @@ class Commands {
       "SELECT id, query_id, kind, body FROM command WHERE query_id = ANY ($1) AND done IS NULL ORDER BY number",
       [[...queryIds]],
     );
-    // The statement guarantees the shape of its rows.
     return rows as unknown as readonly NodeCommand[];
   }
 
@@ -383,7 +380,6 @@ class Commands {
   }
 }
 
-/** The table has the newest events of queries on all nodes. Vis rebuilds older events from other rows of the store. */
 class EventTable {
   readonly #db: Database;
 
@@ -427,7 +423,7 @@ class EventTable {
 }
 
 const AGAIN_MS = 250;
-/** The listener checks an idle connection every `LOOK_MS`; the server has `ANSWER_MS` to answer. */
+/** The listener checks its connection every `LOOK_MS`; the server has `ANSWER_MS` to answer. */
 const LOOK_MS = 10_000, ANSWER_MS = 5_000;
 const END_MS = 500;
 
@@ -450,7 +446,6 @@ interface PostgresListenerOptions {
   readonly answerMs?: number;
 }
 
-/** The listener replaces a connection that ends or falls silent. */
 export class PostgresListener {
   readonly #address: Address;
   readonly #options: Required<PostgresListenerOptions>;

@@ -12,19 +12,19 @@ import { isBusy, toStoreError } from "./sqlite/sqlite_error.ts";
 import type { ProcessOwner, Store } from "./store.ts";
 
 export interface OpenStoreOptions {
-  /** The path is a file, ":memory:", or the `postgres://` URL of a database. */
+  /** The path is a file, ":memory:", or the URL of a PostgreSQL database. */
   readonly path: string;
   readonly password?: string | undefined;
   readonly now?: () => number;
-  /** Returns null if this machine cannot know whether the process exists, as the default does. */
+  /** Returns null if this machine cannot know whether the process exists. */
   readonly isAlive?: (owner: ProcessOwner) => boolean | null;
   /** A write that waits longer for another writing process throws `StoreError` of kind busy. */
   readonly busyMs?: number;
   readonly signal?: AbortSignal;
 }
 
-/** Creates a missing file, and brings the schema up to date. Throws `StoreError`, `UsageError` for an unusable URL, or
- * the signal's reason if `signal` has aborted. */
+/** Creates a missing file, and brings the schema up to date. Rejects with `StoreError`, with `UsageError` for an
+ * unusable URL, or with the reason of an aborted `signal`. */
 export async function openStore(options: OpenStoreOptions): Promise<Store> {
   const { path, now = Date.now, busyMs = 10_000, signal, isAlive = () => null } = options;
   if (isPostgres(path)) {
@@ -49,7 +49,6 @@ interface StoreOptions extends Pick<DatabaseStoreOptions, "location" | "now" | "
   readonly busyMs: number;
 }
 
-/** Closing the store closes the database. */
 export function sqliteStore(database: DatabaseSync, options: StoreOptions): Store {
   const { location, files = null, now, busyMs, isAlive } = options;
   const connection = new SqliteConnection(database);

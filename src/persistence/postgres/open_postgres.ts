@@ -25,11 +25,10 @@ interface OpenPostgres {
   readonly db: PostgresDatabase;
   readonly server: Server;
   readonly address: Address;
-  /** People see this URL, so it has no password. */
   readonly location: string;
 }
 
-/** Brings the schema up to date. Throws `StoreError`, and `UsageError` for an unusable URL. */
+/** Rejects with `StoreError`, and with `UsageError` for an unusable URL. */
 export async function openPostgres(url: string, options: OpenPostgresOptions): Promise<OpenPostgres> {
   const address = readAddress(url, options.password);
   const location = address.shown;
@@ -73,8 +72,7 @@ export async function openPostgresStore(
 /** A check that takes longer counts as a fault. */
 const WRITE_MS = 5_000;
 
-/** Returns a check that waits for the queued writes and stores a mark, like other writing transactions. Simultaneous
- * callers share one check. */
+/** Simultaneous callers share one check. */
 function writeFaultOf(db: Database, server: Server): () => Promise<string> {
   let writing: Promise<string> | null = null;
   return async () => {
@@ -101,12 +99,12 @@ async function mayBypass(db: Database): Promise<readonly string[]> {
 
 /** The number is arbitrary: another program is unlikely to lock it. */
 const LOCK = 7_164_011;
-/** An attempt waits `LOCK_MS` for a lock. Vis repeats attempts for `MIGRATION_PATIENCE_MS` while other nodes use the
- * tables. */
+/** An attempt waits `LOCK_MS` for a lock, and Vis repeats attempts for `MIGRATION_PATIENCE_MS` while other nodes use
+ * the tables. */
 const LOCK_MS = 2_000, PAUSE_MS = 200, MIGRATION_PATIENCE_MS = 60_000;
 
-/** Brings a database to the newest schema in one transaction. Throws `StoreError` for a database of a newer Vis or of
- * another program and, unless `unfinished` is set, for an unfinished copy. */
+/** Rejects with `StoreError` for a database of a newer Vis or of another program and, unless `unfinished` is set, for
+ * an unfinished copy. */
 async function migratePostgres(
   connection: Connection,
   { location, now, unfinished = false }: {
@@ -160,7 +158,7 @@ async function refuseUnfinished(connection: Connection, location: string): Promi
   );
 }
 
-/** Version 0 is an empty database. `former` means a database from before V1. */
+/** Version 0 is an empty database; `former` means a database from before V1. */
 async function schemaOf(
   connection: Connection,
   location: string,
@@ -197,15 +195,13 @@ async function schemaOf(
   );
 }
 
-/** The first versions of Vis had migrations V1 to V8, which are now folded into one V1. Vis upgrades a database of V8
- * to V1, and refuses an older database. */
+/** Vis upgrades a database with the former migrations V1 to V8 to the folded V1, and refuses an older database. */
 
 /** A database from before V1 has recorded this checksum of the first folded migration. */
 export const FORMER_POSTGRES_FIRST = "e741d4279af442680e07ccc112533022f9574f9b2b293fc42b77936600ef84a7";
 
 const FORMER_POSTGRES_NEWEST = 8;
 
-/** The folded migration V8 did not use the checksums and sums in these columns. */
 const UPGRADE_TO_V1 = `
 ALTER TABLE conversation_soul DROP checksum, DROP branches;
 ALTER TABLE conversation_state DROP checksum, DROP variables, DROP edges, DROP scopes;

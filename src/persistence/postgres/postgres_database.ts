@@ -150,8 +150,7 @@ export class PostgresDatabase extends Database {
     await this.#server.close();
   }
 
-  /** Runs a transaction once. If the connection is lost during the commit, the mark shows later whether the server
-   * committed it. A transaction id cannot show this, because a crashed server reuses ids. */
+  /** If the connection is lost during the commit, the mark shows whether the server committed the transaction. */
   async #attempt<T>(
     work: (tx: Database) => Promise<T>,
     ofRun: boolean,
@@ -281,8 +280,7 @@ class HeldRuns {
     if (held) held.over = true;
   }
 
-  /** The caller must have ended its work for the run. This method keeps a lost run, because a part of it may still
-   * write. */
+  /** This method keeps a lost run, because a part of it may still write. */
   forget(queryId: string): void {
     if (this.#runs.get(queryId)?.over) this.#runs.delete(queryId);
   }
@@ -304,7 +302,6 @@ const POSTGRES: DatabaseDialect = {
   hasDifferences: false,
   locksByChange: true,
   search: {
-    // The search ignores accents.
     isExact: false,
     isShared: false,
     termReader: (db) =>
@@ -354,7 +351,6 @@ const POSTGRES: DatabaseDialect = {
   isListed: (column, json) =>
     sql`${sql.ref(column)} = ANY (ARRAY(SELECT jsonb_array_elements_text(CAST(${json} AS jsonb))))`,
   byteLength: (column) => `octet_length(${column})`,
-  // An index uses the same expression.
   mentionsContent: (column) => `strpos(${column}, 'sha256:') > 0`,
   externalId: (conversation) => sql.raw(`${conversation}.external_id`),
   // A column of bytes cannot hold text, so the metadata of the variable names the content.
@@ -417,17 +413,14 @@ const POSTGRES: DatabaseDialect = {
     error instanceof Error && /^(?:23|42501$)/.test(sqlState(error)) && !isUnmarked(error),
 };
 
-/** A process that stops within a transaction must not keep its locks. A read-only transaction locks no rows, and its
- * process may be copying rows. */
+/** A process that stops within a transaction must not keep its locks. */
 const IDLE_MS = 5_000, IDLE_READ_MS = 60_000;
 
 interface TransactionOptions {
   readonly begin: string;
   readonly seen: string;
-  /** The transaction sends this change with its first statement, or with the first change of a run. It is null for a
-   * transaction that only reads. */
+  /** The mark is null for a transaction that only reads. */
   readonly mark: ((run: SeenRun | null) => Statement) | null;
-  /** If false, the server looks up the tenant of a row in rows that it already has. */
   readonly hasTenant: boolean;
   /** If true, the commit requires an unchanged run, so the reads need no locks. */
   readonly ofRun: boolean;
@@ -476,7 +469,6 @@ class PostgresTransaction {
     this.#add(this.#send(statement, true));
   }
 
-  /** The search index gets the entries of the row. */
   insert(table: string, given: ResultRow): void {
     const cells = typeof given["result"] === "string" ? { ...given, result: referenceBytes(given["result"]) } : given;
     this.#put(() => this.#batch.insert({ table, cells }));
@@ -589,8 +581,7 @@ const CHANGE = /^\s*(?:insert into|update|delete from)\s+"?(\w+)/i;
 
 const WITH = /^\s*with\s+(?!recursive\b)/i;
 
-/** The transaction sends the waiting changes as one statement, in which a change does not see another one. So a table
- * has at most one change. */
+/** A change does not see another change of its statement, so a table has at most one waiting change. */
 class WriteBatch {
   readonly #changes = new Map<string, Rows | Statement>();
 

@@ -30,8 +30,7 @@ const RULES: readonly (readonly [RegExp, StoreErrorCode, string])[] = [
   [/^XX00[12]/, "corrupt", "the server reports damaged data; restore a backup"],
 ];
 
-/** The runtime and the driver report faults of TLS and a missing password with these codes and messages. The patterns
- * match messages, because older runtimes report no code. */
+/** The patterns match messages, because older runtimes report no code for faults of TLS. */
 const REFUSALS: readonly (readonly [RegExp, string])[] = [
   [
     /^\s*SASL: .*\bpassword must be/,
@@ -54,8 +53,8 @@ const REFUSALS: readonly (readonly [RegExp, string])[] = [
 
 const OURS = [StoreError, UsageError, BusyError] as const;
 
-/** Returns the error as `StoreError` with the server and advice, or unchanged if the database did not cause it. The
- * message does not repeat the words of the server, which may contain stored data. */
+/** Returns the error unchanged if the database did not cause it. The message does not repeat the words of the server,
+ * which may contain stored data. */
 export function toPostgresError(error: unknown, location: string): unknown {
   if (!(error instanceof Error) || OURS.some((ours) => error instanceof ours)) return error;
   const say = (code: StoreErrorCode, words: string) =>
@@ -83,8 +82,7 @@ export class ConnectionLost extends Error {
   override readonly name = "ConnectionLost";
 }
 
-/** An error that the server did not report counts as a lost connection, except a fault that waiting does not fix:
- * TLS, a missing password, a closed pool, or an error of the program. */
+/** An error that the server did not report counts as a lost connection, except faults that waiting does not fix. */
 export function lostOr(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof ConnectionLost || sqlState(error) !== "") return error;
   if (error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError) return error;

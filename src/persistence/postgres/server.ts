@@ -15,8 +15,7 @@ const MOST = 10;
 const IDLE_MS = 60_000;
 const PAUSE_MS = 50, LONGEST_PAUSE_MS = 2000;
 const SHORTEST_MS = 2_000, LONGEST_MS = 11_000;
-/** After this time without a byte, Vis asks the server on another connection about the statement. The server has half
- * as long to answer. */
+/** After this time without a byte, Vis asks the server on another connection about the statement. */
 const SILENT_MS = 5_000;
 /** The time limit grows with the parameters of a statement, which take time to arrive. */
 const SLOWEST_BYTES_PER_MS = 256;
@@ -55,7 +54,6 @@ interface Pool {
 }
 
 interface State {
-  /** `seen` is the tenant of the connection, or "" if it is unknown. */
   seen: string;
   owed: number;
   bytes: number;
@@ -69,8 +67,7 @@ interface State {
 
 export interface Connection {
   query(sql: string, options?: QueryOptions): Promise<QueryResult<Record<string, unknown>>>;
-  /** Sets the tenant for the next statements outside of a transaction. Their results count once the promise resolves,
-   * but the statements need not wait for it. */
+  /** The next statements need not wait for this promise, but their results count only after it resolves. */
   see(tenant: string): Promise<void>;
   release(broken?: boolean): void;
 }
@@ -80,8 +77,7 @@ export interface QueryOptions {
   readonly prepared?: boolean;
 }
 
-/** This error ends a write that waits too long for an earlier write of this process. Its code is PostgreSQL's code for
- * an unavailable lock. */
+/** The code is PostgreSQL's code for an unavailable lock. */
 class WriteQueued extends Error {
   override readonly name = "WriteQueued";
   readonly code = "55P03";
@@ -93,8 +89,7 @@ interface ServerOptions {
   readonly silentMs?: number;
 }
 
-/** While the server is lost, `take` waits up to `patienceMs` for a connection. A silent connection counts as lost,
- * unless the server reports that it works on the statement. */
+/** A silent connection counts as lost, unless the server reports that it works on the statement. */
 export class Server {
   readonly lastWrite = new LastWrite();
   readonly #address: Address;
@@ -135,7 +130,7 @@ export class Server {
     return this.#fault;
   }
 
-  /** Waits up to `patienceMs` for a lost server, and rejects with the error of the last attempt. */
+  /** Rejects with the error of the last attempt after `patienceMs`. */
   async take(patienceMs: number = ownPatience() ?? this.#patienceMs): Promise<Connection> {
     const start = performance.now();
     for (let pause = PAUSE_MS;; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
@@ -416,7 +411,6 @@ export interface SeenRun {
 interface Mark {
   readonly mark: string;
   readonly tenant: string;
-  /** The mark requires that the run still has this version. */
   readonly run: SeenRun | null;
 }
 
@@ -436,8 +430,7 @@ ON CONFLICT (writer) DO UPDATE SET mark = CASE WHEN w.mark = $3 THEN excluded.ma
 /** A killed process leaves its mark, which another process deletes a day later. */
 const FORGET = `DELETE FROM last_write WHERE writer = $1 OR written_at < clock_timestamp() - interval '1 day'`;
 
-/** Writes of a process run one after the other, so one row per process suffices. A transaction replaces the previous
- * mark, and fails if it finds another mark. */
+/** Writes of a process run one after the other, so one row per process suffices. */
 class LastWrite {
   readonly #writer = newId();
   #known = "";
@@ -456,8 +449,7 @@ class LastWrite {
     this.#known = mark;
   }
 
-  /** Reads the newest mark. If the transaction has not stored its mark, this change makes it fail when it arrives
-   * later. */
+  /** This change makes a transaction fail that stores its mark later. */
   settle(): Statement {
     return { text: SETTLE, parameters: [this.#writer, newId(), this.#known] };
   }
@@ -515,9 +507,9 @@ export interface Address {
 const MODES = ["disable", "require", "verify-full"];
 
 /** By default, the connection has verified TLS, unless the server is on this machine; `sslmode` selects another mode.
- * Throws `UsageError`. */
+ */
 export function readAddress(text: string, password?: string): Address {
-  // `URL` needs a host. For a socket, the host is in the query string.
+  // `URL` needs a host, but the URL of a socket names its host in the query string.
   const url = URL.parse(text.replace(/^(postgres(?:ql)?:\/\/(?:[^@/?]*@)?)(?=\/|\?|$)/, "$1localhost"));
   if (url === null || !/^postgres(ql)?:$/.test(url.protocol)) {
     throw new UsageError("Cannot use the database URL: it does not have the form postgres://user@host:5432/name");
