@@ -43,8 +43,7 @@ import type { DatabaseSchema } from "./tables.ts";
 
 const TITLE_CHARS = 100;
 
-/** The caller must run this function in a transaction. Throws `BusyError` while another process holds the branch, and
- * `UsageError` for a missing branch or a retry of an older run. Returns the id of the run. */
+/** The caller must run this function in a transaction. */
 export async function beginQuery(
   tx: Database,
   { query, now, isAlive }: { readonly query: NewQuery; readonly now: number; readonly isAlive: IsAlive },
@@ -108,8 +107,6 @@ const branchToBegin = namedQuery((db, { branchId }: { readonly branchId: string 
 
 type BranchToBegin = Awaited<ReturnType<typeof readBranch>>;
 
-/** The transaction does not see writes that another transaction stored during the wait for the lock. In that case, the
- * insertion of the lease fails, and the transaction runs again. */
 async function readBranch(tx: Database, branchId: string) {
   const [row] = await branchToBegin(tx, { branchId });
   if (!row) {
@@ -156,7 +153,6 @@ async function firstRun(
   return { soulId, version: 0 };
 }
 
-/** After a retry, the branch shows the variables as they were before the query. */
 async function anotherRun(
   tx: Database,
   { query: { retryOf = "" }, branch }: { readonly query: NewQuery; readonly branch: BranchToBegin },
@@ -176,7 +172,7 @@ async function anotherRun(
 
 const KEPT_MS = 24 * 3_600_000;
 
-/** Deletes keys that are older than a day. Throws `BusyError` if another request has taken the key since. */
+/** Rejects with `BusyError` if another request has taken the key. */
 async function keepRequestKey(
   tx: Database,
   { requestKey, queryId, now }: { readonly requestKey: RequestKey; readonly queryId: string; readonly now: number },
@@ -198,8 +194,6 @@ async function keepRequestKey(
   await insertRow(tx, "requestKey", row);
 }
 
-/** Returns null if no branch of the conversation has an accepted request with this key, or a begun one of the last
- * day. */
 export async function findRequestKey(
   db: Database,
   { branchId, key, now }: { readonly branchId: string; readonly key: string; readonly now: number },
@@ -279,7 +273,6 @@ const runsBefore = namedQuery((db, { queryId }: { readonly queryId: string }) =>
     .orderBy("q.number")
 );
 
-/** For the query of a fork, `until` marks the part that the branch shows. */
 interface ShownRow {
   readonly row: QueryRow;
   readonly until: ForkPoint | null;
@@ -426,8 +419,7 @@ const numberOfRun = namedQuery((db, { queryId }: { readonly queryId: string }) =
     .where("s.id", "=", queryId)
 );
 
-/** Returns up to `EARLIER` ended runs before a query, oldest first, and the number of older queries. If the query does
- * not exist, the search starts at the end of the branch. */
+/** If the query does not exist, the search starts at the end of the branch. */
 async function rowsBefore(
   tx: Database,
   { branchId, before }: { readonly branchId: string; readonly before: string },
@@ -493,7 +485,7 @@ async function extrasMetadata(
   };
 }
 
-/** The parts are as Vis received them, and empty if the query does not exist. */
+/** The parts are empty if the query does not exist. */
 export async function readExtras(db: Database, queryId: string): Promise<QueryExtras> {
   const content = new Content(db);
   const { images = [], answerSchema = null, askedAs = null } = await readMetadata(content, queryId);
@@ -542,8 +534,8 @@ const queryToEnd = namedQuery((db, { queryId }: { readonly queryId: string }) =>
     .select(db.dialect.holderOf("s.id").as("holder")).forNoKeyUpdate("s")
 );
 
-/** Interrupts the running iterations of the query. Does nothing for a query that has ended. Throws `TakenOverError` if
- * another process ended the query, and Error if a completed query has a running iteration. */
+/** Does nothing for a query that has ended. Rejects with `TakenOverError` if another process ended the query as lost.
+ */
 export async function endQuery(
   db: Database,
   { queryId, end, now }: { readonly queryId: string; readonly end: QueryEnd; readonly now: number },
@@ -561,7 +553,6 @@ export async function endQuery(
   await interruptIterations(left, { db, now });
 }
 
-/** Throws `TakenOverError` if another process ended the query, and Error if the iteration has ended. */
 export async function endWithIteration(
   db: Database,
   { end, iterationId, iteration, now }: EndOfIteration & { readonly end: QueryEnd; readonly now: number },
@@ -612,8 +603,7 @@ function firstWords(text: string, maxChars: number): string {
   return `${space > maxChars / 2 ? cut.slice(0, space) : cut}…`.toWellFormed();
 }
 
-/** Returns the spend of an interrupted query: the totals of its last reply, and later model calls by blocks. The
- * sub-queries of the query must have ended. */
+/** The caller must have ended the sub-queries of the query. */
 async function spentOf(
   tx: Database,
   { queryId, facts }: { readonly queryId: string; readonly facts: Partial<QueryMetadata> },
@@ -663,8 +653,7 @@ async function spentBelow(content: Content, iterationIds: readonly string[]): Pr
     .map(({ usage, costUsd }) => ({ usage: { ...NO_USAGE, ...usage }, costUsd: costUsd ?? null }));
 }
 
-/** Includes the work of sub-queries, up to the iteration at `position`. The blocks of an interrupted iteration do not
- * count. */
+/** Includes the work of sub-queries. */
 async function recordedWork(
   content: Content,
   { queryId, position = null }: { readonly queryId: string; readonly position?: number | null },
@@ -706,12 +695,12 @@ interface LostRun {
   readonly queryId: string;
   readonly branchId: string;
   readonly createdAt: number;
-  /** The owner is the process that holds the branch. Without an owner, a running query is lost. */
+  /** Without an owner, a running query is lost. */
   readonly owner: ProcessOwner | null;
   readonly facts: Partial<QueryMetadata>;
 }
 
-/** Skips queries that a node continues. Returns the number of queries that it ended. */
+/** Skips queries that a node continues. */
 export async function sweepLost(
   db: Database,
   { isAlive, now }: { readonly isAlive: IsAlive; readonly now: () => number },
@@ -736,8 +725,7 @@ async function lostOf(
   return lost;
 }
 
-/** The caller must run this function in a transaction. If the process may still exist, ends the queries of this branch
- * only. */
+/** Ends queries of other branches only if the process is gone. */
 async function endLeftOf(
   tx: Database,
   { owner, gone, branchId, now }: {
@@ -753,8 +741,7 @@ async function endLeftOf(
   }
 }
 
-/** Selects running queries, deeper ones first, because the spend of a query includes the spend of its sub-queries.
- * Skips queries with a job, because a node continues them. */
+/** Deeper queries come first, because the spend of a query includes the spend of its sub-queries. */
 async function running(db: Database): Promise<LostRun[]> {
   const rows = await db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
     .leftJoin("childBranch as c", "c.conversationStateId", "q.conversationStateId")
@@ -772,7 +759,6 @@ async function running(db: Database): Promise<LostRun[]> {
   });
 }
 
-/** Ends a run of a lost process: as answered if it had an accepted final, or as interrupted. */
 async function endLost(
   tx: Database,
   { queryId, createdAt, facts, now }: Omit<LostRun, "owner" | "branchId"> & { readonly now: number },
@@ -807,8 +793,7 @@ async function endLost(
 
 type Run = Omit<LostRun, "owner">;
 
-/** The caller must run this function in a transaction. Returns null if the query does not exist or has ended, or if
- * this function ends it with its accepted final. */
+/** Returns null if the query does not exist or has ended, or if it has an accepted final. */
 export async function takeOverRun(
   tx: Database,
   { queryId, owner, now }: { readonly queryId: string; readonly owner: ProcessOwner; readonly now: number },
@@ -852,8 +837,6 @@ async function runOf(tx: Database, { id, metadata, branchId, createdAt }: Row): 
   return { queryId: id, branchId, createdAt, facts: fromJson<QueryMetadata>(content.text(metadata ?? "{}")) };
 }
 
-/** Returns the running sub-queries, deeper ones first, because the spend of a query includes the spend of its
- * sub-queries. */
 async function runsBelow(tx: Database, queryId: string): Promise<readonly Run[]> {
   const rows = await tx.selectFrom("childBranch as c").innerJoin("iteration as i", "i.id", "c.iterationId")
     .innerJoin("querySoul as q", "q.conversationStateId", "c.conversationStateId")
@@ -881,8 +864,7 @@ interface FinalMetadata {
   readonly answerNotes: readonly string[];
 }
 
-/** Returns the end of a lost query whose last iteration has an accepted final. Returns null for other queries, and
- * after the fallback call, whose reason is unknown. */
+/** Returns null after the fallback call, whose reason is unknown. */
 async function acceptedFinal(
   tx: Database,
   queryId: string,

@@ -21,9 +21,8 @@ import type { DatabaseSchema } from "./tables.ts";
 
 type Row = HeldRun & Pick<DatabaseSchema["queryState"], "status" | "metadata">;
 
-/** A process that takes over a branch ends its run as lost, in the transaction that takes the lease. So the row of a
- * run shows whether its process still holds the branch. Throws `TakenOverError` for a run that this process no longer
- * has. */
+/** A process that takes over a branch ends its run as lost, so the row of the run shows whether a process may still
+ * write. */
 export async function checkFence(db: Database, { status, metadata, ...run }: Row): Promise<void> {
   db.checkHolder(run);
   if (status === "running") return;
@@ -39,7 +38,7 @@ const runToWrite = namedQuery((db, { queryId }: { readonly queryId: string }) =>
     .select([db.dialect.holderOf("s.id", false).as("holder"), db.dialect.versionOf("s").as("version")])
 );
 
-/** The caller must run this function in `Database.writeRun`. Throws if the run has ended or does not exist. */
+/** The caller must run this function in `Database.writeRun`. */
 export async function runningRun(
   tx: Database,
   queryId: string,
@@ -69,13 +68,13 @@ export async function checkRun(
 /** Returns null if this process cannot know. */
 export type IsAlive = (owner: ProcessOwner) => boolean | null;
 
-/** After this time, a process that this machine cannot check has missed four heartbeats. */
+/** The limit is four times the interval at which a process renews its leases. */
 const STALE_MS = 120_000;
 
 const OWNER = ["host", "space", "pid", "started", "session"] as const;
 
-/** Throws `BusyError` while another live process holds the branch. `endLeft` must end the queries of the former holder:
- * a dead process, or this process after a failed write. Returns whether the branch had a lease. */
+/** Rejects with `BusyError` while another live process holds the branch. `endLeft` must end the queries of the former
+ * holder. */
 export async function takeLease(
   tx: Database,
   { branchId, owner, holder, isAlive, now, endLeft }: {
@@ -126,8 +125,6 @@ export async function dropLease(tx: Database, branchId: string): Promise<void> {
   await deleteLease(tx, { branchId });
 }
 
-/** Some other processes cannot check this process, so its leases need a heartbeat. Returns the branches that the
- * process holds. */
 export async function renewLeases(
   db: Database,
   { owner, now }: { readonly owner: ProcessOwner; readonly now: number },
@@ -139,8 +136,7 @@ export async function renewLeases(
   return held.map(({ branchId }) => branchId);
 }
 
-/** A process that this machine cannot check counts as alive while it renews one of its leases. A heartbeat far in the
- * future does not count, because somebody has set the clock back since. */
+/** A heartbeat far in the future does not count, because somebody has set the clock back. */
 export async function isAliveNow(
   db: Database,
   { owner, isAlive, now }: { readonly owner: ProcessOwner; readonly isAlive: IsAlive; readonly now: number },
@@ -197,8 +193,6 @@ export function addTraces(
   return Object.fromEntries(sums);
 }
 
-/** Returns the newest run of the last query that began in this branch, or null without one. Throws `Damage` if the run
- * is missing. */
 export async function newestRun(db: Database, branchId: string): Promise<{ readonly id: string } | null> {
   const number = await queriesIn(db, { branchId, until: null }) - 1;
   if (number < 0) return null;

@@ -37,7 +37,6 @@ const FIELDS: Readonly<Record<SearchKind, readonly string[]>> = {
   answer: ["answer"],
 };
 
-/** Characters of `text` have no special meaning. */
 export async function searchRows(
   db: Database,
   { text, filter }: { readonly text: string; readonly filter: SearchFilter },
@@ -232,8 +231,7 @@ const SOURCES = {
   },
 } as const;
 
-/** The snippets come from the tables, because Vis does not verify the copies in the search index. Throws `Damage` if a
- * text is missing, and may throw it for a text that lacks the words. */
+/** The snippets come from the tables, because Vis does not verify the copies in the search index. */
 async function snippetsOf(
   db: Database,
   { hits, query, inside, isExact }: {
@@ -295,7 +293,6 @@ function lost(): never {
   throw new Damage("the search index does not match the stored texts");
 }
 
-/** `vector` reads the first `MAX_CHARS` characters of a text. The other limits are what a row of the index can hold. */
 const MAX_CHARS = 1 << 20, MAX_WORDS_CHARS = 500_000, MAX_INDEXED_WORD_CHARS = 500, MAX_POSITION = 16_383;
 
 type Others = ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>;
@@ -318,7 +315,6 @@ class Words {
     }).join(" ");
   }
 
-  /** `others` has terms that match like a token of a phrase. */
   query(phrases: readonly string[], others: Others = new Map()): string {
     return phrases.map((phrase) => {
       const terms = (token: string) => [token, ...others.get(phrase)?.get(token) ?? []].map(quoted).join(" | ");
@@ -382,7 +378,7 @@ function partsOf(metadata: string): Readonly<Record<string, string>> {
   return { answer, steered: steered.map(({ text }) => text).join("\n") };
 }
 
-/** A quoted word has no special meaning. */
+/** In FTS5, a quoted word has no special meaning. */
 export function phrases(words: ReadonlySet<string>): string {
   return [...words].map((word) => `"${word.replaceAll('"', '""')}"`).join(" ");
 }

@@ -1,5 +1,3 @@
-/** Code outside of this folder takes the interfaces below, opens a store with `open_store.ts`, and checks archives with
- * `archive_schema.ts`. `vis db` also uses `sqlite/maintenance.ts` and `copy_store.ts`. */
 import type { Image } from "../domain/images.ts";
 import type { ApprovalQuestion } from "../domain/query/approval.ts";
 import type { ModelTrace, SentMessage, SubCall } from "../domain/query/model_call.ts";
@@ -25,8 +23,7 @@ import type { Archive, LogEntry, NewestQueries } from "../domain/records/history
 import type { ArchivePart, ConversationArchive } from "./archive_schema.ts";
 
 /** Methods that return a promise, except `log`, may reject with `StoreError`; a transaction that fails stores no data.
- * A write for a query throws `TakenOverError` once another process has ended that query as lost. Blocks and variables
- * keep their exact text; in other texts, U+FFFD replaces a lone surrogate. */
+ * A write for a query rejects with `TakenOverError` once another process has ended that query as lost. */
 export interface Store
   extends
     ConversationStore,
@@ -38,18 +35,18 @@ export interface Store
     LargeTextStore,
     Archive {
   readonly location: string;
-  /** The store shows the rows of this tenant, or of all tenants if it is null. New rows belong to the tenant, or to the
-   * default tenant. `labelUse`, `sweepLost` and `renewLeases` concern all tenants. */
+  /** A store with the tenant null shows the rows of all tenants. `labelUse`, `sweepLost` and `renewLeases` concern all
+   * tenants. */
   readonly tenant: string | null;
   of(tenant: string | null): Store;
   readonly states: StateStore;
-  /** Makes this process one of the nodes that share the database. It is null for SQLite. */
+  /** Makes this process one of the nodes that share the database; null for SQLite. */
   readonly asNode: ((id: string) => Promise<NodeStore>) | null;
   /** Returns the problems of the file, or of the rights of the role in PostgreSQL. */
   check(): Promise<readonly string[]>;
   /** Returns why writes no longer reach the open file or the server; "" without a fault. */
   fileFault(): string;
-  /** Returns why the store cannot write now, or "". A server gets some seconds to store a test value. */
+  /** Returns why the store cannot write now, or "". */
   writeFault(): Promise<string>;
   /** Does not reject: the store drops an entry that it cannot write. */
   log(...entries: readonly LogEntry[]): Promise<void>;
@@ -59,18 +56,14 @@ export interface Store
 export interface ConversationMaintenance {
   /** A later request does not replace a title of the user. */
   setTitle(branchId: string, title: string): Promise<void>;
-  /** Rejects with `BusyError` while a query runs in the conversation. Afterwards, the store removes its unreferenced
-   * texts and values; `close` waits for this. */
+  /** Rejects with `BusyError` while a query runs in the conversation. */
   deleteConversation(conversationId: string): Promise<void>;
-  /** The query may run in another process. */
   runningQuery(conversationId: string): Promise<string | null>;
   /** Returns null for a prefix with fewer than 8 characters, and for several matches. */
   findQuery(prefix: string): Promise<string | null>;
   labelUse(since: number): Promise<readonly LabelUse[]>;
-  /** Returns the same queries as `queries`, without their texts. */
   turns(branchId: string): Promise<readonly QueryIterations[]>;
-  /** Passes one snapshot of a conversation to `take`, with a running query as interrupted. May reject with `StoreError`
-   * after some parts. */
+  /** May reject with `StoreError` after `take` has received parts. */
   exportConversation(conversationId: string, take: (part: ArchivePart) => Promise<void>): Promise<void>;
   /** The conversation gets new ids, this workspace and no chat, so the file cannot grant access. Rejects with
    * `UsageError` if rows contradict each other. */
@@ -100,36 +93,32 @@ export interface BranchNode extends Branch {
 
 export interface ConversationStore {
   createConversation(facts: NewConversation): Promise<Branch>;
-  /** Returns the last used branch of the conversation with this id, the branch with this id, or null. A unique prefix
-   * of 8 characters suffices. */
+  /** The id of a conversation stands for its last used branch; a unique prefix of 8 characters suffices. */
   findConversation(conversationId: string): Promise<Branch | null>;
   findExternal(chat: ExternalChat): Promise<Branch | null>;
-  /** Returns the last used branch of the chat's conversation, and creates a missing conversation. Concurrent calls get
-   * the same branch. */
+  /** Creates a missing conversation; concurrent calls get the same branch. */
   ensureConversation(facts: NewConversation & ExternalChat): Promise<Branch>;
   latestConversation(workspace: string): Promise<Branch | null>;
   listConversations(options: ConversationFilter): Promise<readonly (Branch & ConversationSummary)[]>;
-  /** The new branch sees the queries up to that point, and the variables as they were there, without a copy of data.
-   * Throws `UsageError` for a point that does not exist or is not final. */
+  /** Rejects with `UsageError` for a point that does not exist or is not final. */
   fork(fork: NewFork): Promise<Branch>;
   /** Returns the oldest branch first, and omits branches of sub-queries. */
   branches(conversationId: string): Promise<readonly BranchNode[]>;
 }
 
-/** These facts let other processes check whether the process of a query still exists. */
 export interface ProcessOwner {
   readonly host: string;
   /** `pid` is valid in this space, because hosts may share a name, and a host may run several containers. */
   readonly space: string;
   readonly pid: number;
-  /** `started` distinguishes processes with the same pid. It is in clock ticks since boot, or "" if unknown. */
+  /** `started` is in clock ticks since boot, or "" if unknown. */
   readonly started: string;
   /** A part of a process that has its own environments has its own number; the process itself is 0. */
   readonly session: number;
 }
 
 export interface NewQuery extends KeyedRequest {
-  /** A node accepted the query under this id. Without `queryId`, the query gets a new id. */
+  /** A node accepted the query under this id. */
   readonly queryId?: string | undefined;
   readonly branchId: string;
   readonly text: string;
@@ -142,8 +131,7 @@ export interface NewQuery extends KeyedRequest {
   readonly answerSchema?: string | null;
   readonly askedAs?: Asked | null;
   readonly only?: ReadingMode | null;
-  /** This run replaces the earlier run with this id. The branch shows the variables as they were before the earlier
-   * run. */
+  /** This run replaces the run with this id. */
   readonly retryOf?: string;
 }
 
@@ -175,7 +163,6 @@ export interface PreviousTurn {
   readonly queryId: string;
   readonly text: string;
   readonly earlier: EarlierTurns;
-  /** `idle` is `QueryEnd.idle` of the query; false if Vis did not record it. */
   readonly idle: boolean;
   /** The list has at most the last two thinkings, oldest first. */
   readonly thinkings: readonly string[];
@@ -185,9 +172,7 @@ export interface PreviousTurn {
   readonly images?: number;
   /** These blocks belong to an interrupted iteration whose end the store did not get. */
   readonly pending?: readonly string[];
-  /** `printed` is the output of blocks and calls of an interrupted last iteration. */
   readonly printed?: string;
-  /** The oldest diff comes first. */
   readonly diffs?: readonly string[];
 }
 
@@ -203,23 +188,19 @@ export interface EndOfIteration {
 }
 
 export interface QueryStore {
-  /** Leases the branch to the process. Returns the id of the run (`query_state.id`). Throws `BusyError` while another
-   * live process holds the branch. Throws `UsageError` for a retry of a running query, or of a query before the last
-   * one. */
+  /** Rejects with `BusyError` while another live process holds the branch. Rejects with `UsageError` for a retry of a
+   * running query, or of a query before the last query. */
   beginQuery(query: NewQuery): Promise<string>;
-  /** The caller adds the user's messages before a model call shows them. Throws if the query has ended. */
+  /** The caller must add the messages before a model call shows them. */
   addSteered(queryId: string, sent: { readonly iteration: number; readonly texts: readonly string[] }): Promise<void>;
-  /** Stores a question whose answer a running query waits for, and the answer in a second call. Throws if the query has
-   * ended. */
+  /** A second call stores the answer of the question. */
   setQuestion(queryId: string, approval: StoredApproval): Promise<void>;
-  /** Stores the user's messages that wait for the next iteration, in place of the stored ones. Throws if the query has
-   * ended. */
   setWaiting(queryId: string, texts: readonly string[]): Promise<void>;
-  /** A second call has no effect, but throws with `last`. The same transaction stores `last`, the end of the last
-   * iteration. Without `last`, "done" throws if an iteration has not ended. */
+  /** A second call has no effect, but rejects with `last`. The same transaction stores `last`, the end of the last
+   * iteration. */
   endQuery(queryId: string, end: QueryEnd, last?: EndOfIteration): Promise<void>;
-  /** Searches all branches of this branch's conversation. Returns null if neither an accepted request nor a request of
-   * the last day has the key. */
+  /** Returns null if no branch of the conversation has an accepted request with the key, or a begun request of the last
+   * day. */
   keyedQuery(
     branchId: string,
     key: string,
@@ -228,18 +209,16 @@ export interface QueryStore {
   /** Returns the ids of all runs of the query that this run belongs to, oldest first. */
   attempts(queryId: string): Promise<readonly string[]>;
   queryExtras(queryId: string): Promise<QueryExtras>;
-  /** Returns queries of the ancestors up to the fork, followed by queries of the branch, oldest first. A retried query
-   * appears once, with its newest run. A call reads the texts of all returned queries. */
+  /** Returns queries of the ancestors up to the fork before queries of the branch, oldest first. A retried query
+   * appears once, with its newest run. */
   queries(branchId: string, options?: NewestQueries): Promise<readonly StoredQuery[]>;
   previousTurn(branchId: string, beforeQueryId: string): Promise<PreviousTurn | null>;
-  /** Ends running queries whose process no longer exists, as interrupted or with an accepted final. `alive` replaces
-   * the check of the opened store. Returns the number of ended queries. */
+  /** Returns the number of queries that it ended; `alive` replaces the check of the opened store. */
   sweepLost(alive?: (owner: ProcessOwner) => boolean | null): Promise<number>;
-  /** Makes this process continue a running query, and ends its running iteration and its sub-queries. Returns null for
-   * an ended query, or one with an accepted final. The caller must know that the former process can no longer write. */
+  /** The caller must know that the former process can no longer write. Returns null for an ended query, and for a query
+   * with an accepted final. */
   takeOver(queryId: string, owner: ProcessOwner): Promise<LeftQuery | null>;
-  /** Reports that a process is alive, for processes that cannot check it. The caller repeats this twice a minute.
-   * Returns the branches that the process still holds. */
+  /** The caller must repeat this call twice a minute. Returns the branches that the process still holds. */
   renewLeases(owner: ProcessOwner): Promise<readonly string[]>;
 }
 
@@ -257,10 +236,8 @@ export interface NewIteration {
   readonly modelMs: number;
   readonly blocks: readonly string[];
   readonly spent?: Pick<IterationEnd["totals"], "usage" | "costUsd">;
-  /** These versions are input of the query, so they have no block. */
   readonly given?: readonly VariableImage[];
-  /** `endIteration` adds its own metadata. Until the iteration ends, the store adds `pendingBlocks`, the source texts
-   * of the blocks. */
+  /** Until the iteration ends, the store adds `pendingBlocks`, the source texts of the blocks. */
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
@@ -283,7 +260,6 @@ export interface IterationEnd {
   readonly error: string | null;
   readonly empty: boolean;
   readonly totals: { readonly iterations: number; readonly usage: Usage; readonly costUsd: number | null };
-  /** The store merges these fields, such as the outcome and the budget, into the metadata of the iteration. */
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
@@ -299,25 +275,23 @@ export interface StoredIteration
 }
 
 export interface IterationStore {
-  /** Stores the reply and the blocks with the status running. Returns the id of the row. */
+  /** Returns the id of the row. */
   beginIteration(iteration: NewIteration): Promise<string>;
-  /** One transaction stores the blocks, variables, edges, system variables and totals. A second call for an iteration
-   * throws. */
+  /** A second call for an iteration rejects. */
   endIteration(iterationId: string, end: IterationEnd): Promise<void>;
-  /** Records a model call without a reply, as a row with status error. Returns the id of the row. */
+  /** Records a model call without a reply, and returns the id of the row. */
   failIteration(
     iteration: Omit<NewIteration, "response" | "blocks">,
     end: Omit<IterationEnd, "blocks" | "status" | "empty"> & { readonly error: string },
   ): Promise<string>;
   iterations(queryId: string, range?: IterationRange): Promise<readonly StoredIteration[]>;
-  /** Returns the messages of the model call at this position (0-based); null without such an iteration. */
+  /** Returns null without such an iteration; `position` counts from 0. */
   sentMessages(queryId: string, position: number): Promise<readonly SentMessage[] | null>;
 }
 
 export interface VariableHead {
   readonly name: string;
   readonly kind: VariableImage["kind"];
-  /** The model sees version 3 as `v3`. */
   readonly versions: number;
   readonly scope: "live" | "forgotten" | "system";
   readonly summary: VariableSummary;
@@ -337,21 +311,20 @@ export interface VariableVersion {
 }
 
 export interface VariableStore {
-  /** Returns the variables of the branch, newest first, system variables included. With `at`, returns the variables
-   * that a fork at that point would see. */
+  /** Returns the newest variable first, system variables included. With `at`, returns the variables that a fork at that
+   * point would see. */
   variables(branchId: string, at?: BranchPoint): Promise<readonly VariableHead[]>;
-  /** A pair names a variable and a variable that a block read to make it. */
   dependencies(branchId: string): Promise<readonly Dependency[]>;
   /** Returns the newest versions of the live user variables, in the order in which a sandbox must restore them. */
   liveImages(branchId: string, at?: BranchPoint): Promise<readonly VariableImage[]>;
   givenImages(queryId: string): Promise<readonly VariableImage[]>;
-  /** Returns the versions, or the `newest` ones, oldest first. Returns an empty list for an unknown name. */
+  /** Returns the oldest version first, and an empty list for an unknown name. */
   variableVersions(
     branchId: string,
     name: string,
     options?: { readonly newest?: number; readonly at?: BranchPoint },
   ): Promise<readonly VariableVersion[]>;
-  /** Changes the scope at the newest point of the branch. With `queryId`, that run makes the change. */
+  /** Changes the scope at the newest point of the branch. */
   setScope(
     branchId: string,
     change: { readonly names: readonly string[]; readonly scope: "live" | "forgotten"; readonly queryId?: string },
@@ -368,8 +341,8 @@ export interface ChildStore {
 }
 
 export interface LargeTextStore {
-  /** Returns a reference to the bytes. A claim protects them from erasure for up to a day, until the store gets a
-   * variable with them. With `isOwn`, each piece must begin with a random number, so that no other text shares it. */
+  /** Without `isOwn`, a claim protects the bytes from erasure for up to a day, until the store gets a variable with
+   * them. With `isOwn`, each piece must begin with a random number, so that no other text shares it. */
   putLarge(pieces: AsyncIterable<Uint8Array>, options?: { readonly isOwn?: boolean }): Promise<string>;
   /** Yields the pieces in order, and reads each piece on demand. */
   largePieces(large: string): AsyncIterable<Uint8Array<ArrayBuffer>>;
@@ -381,7 +354,7 @@ export interface NewJob extends KeyedRequest {
   readonly queryId: string;
   readonly branchId: string;
   readonly request: Uint8Array;
-  /** If true, the store refuses the request while another one runs or waits in its branch. */
+  /** If true, the store refuses the request while another request runs or waits in its branch. */
   readonly refuseWhenBusy: boolean;
 }
 
@@ -422,35 +395,32 @@ export interface NodeCommand {
   readonly body: string;
 }
 
-/** "job" means that a request waits, with "" as `queryId`. "command" means that the query has a new command or
- * outcome. */
+/** "job" means that a request waits, with "" as `queryId`. */
 export interface NodeNews {
   readonly about: "job" | "event" | "command";
   readonly queryId: string;
 }
 
 export interface NodeStore {
-  /** Starts to listen, and reports for the first time. `heard` receives null after a time in which it may have missed
-   * news. */
+  /** `heard` receives null after a time in which it may have missed news. */
   join(heard: (news: NodeNews | null) => void): Promise<void>;
   /** The caller must have ended the work of this node. */
   leave(): Promise<void>;
-  /** When the promise resolves, the store has the request. Throws `BusyError` if the branch is busy and
-   * `refuseWhenBusy` is set, or if another request has the key. */
+  /** Rejects with `BusyError` if the branch is busy and `refuseWhenBusy` is set, or if another request has the key. */
   accept(job: NewJob): Promise<void>;
-  /** Takes waiting requests, and requests of nodes that no longer report. The store gives out the requests of a branch
-   * in order, one at a time. `running` names the branches on which this node still works. */
+  /** The store gives out the requests of a branch in order, one at a time. `running` names the branches on which this
+   * node still works. */
   claim(most: number, running: readonly string[]): Promise<readonly ClaimedJob[]>;
   request(queryId: string): Promise<Uint8Array<ArrayBuffer>>;
-  /** Reports that this node is alive. Returns the epochs of its jobs by query id; the node has lost its other jobs. */
+  /** Returns the epochs of the node's jobs by query id; the node has lost its other jobs. */
   beat(): Promise<ReadonlyMap<string, number>>;
-  /** Offers a job to all nodes after `afterMs` milliseconds. Has no effect if this node no longer holds it. */
+  /** Has no effect if this node no longer holds the job. */
   release(job: Pick<ClaimedJob, "queryId" | "epoch">, afterMs?: number): Promise<void>;
   settled(queryId: string): void;
   withdraw(queryId: string): Promise<boolean>;
-  /** Removes a request of this node whose query cannot begin. Has no effect once the query is stored. */
+  /** Has no effect once the store has the query. */
   refuse(job: Pick<ClaimedJob, "queryId" | "epoch">): Promise<void>;
-  /** Prepares the node for leaving: it takes no more requests, and requests do not wait for it. */
+  /** The node takes no more requests, and requests do not wait for it. */
   drain(): Promise<void>;
   /** Ends the wait for a lost server, so calls that need the server reject. */
   giveUp(): void;
@@ -458,14 +428,14 @@ export interface NodeStore {
   waiting(): Promise<{ readonly depth: number; readonly oldestMs: number }>;
   job(queryId: string): Promise<SharedJob | null>;
   runningJob(branchId: string): Promise<string | null>;
-  /** Includes all branches of the conversation, and returns the oldest job first. */
+  /** Returns the oldest job first. */
   jobs(conversationId: string): Promise<readonly SharedJob[]>;
-  /** Sets the approvals of a run that wait for the user. The time of the run stops while an approval waits. */
+  /** The time of the run stops while an approval waits. */
   setQuestions(
     job: Pick<ClaimedJob, "queryId" | "epoch">,
     questions: readonly ApprovalQuestion[],
   ): Promise<void>;
-  /** Stores events and notifies the followers of their queries. Ignores events that the store already has. */
+  /** Ignores events that the store already has. */
   publish(events: readonly SharedEvent[]): Promise<void>;
   /** Returns up to 500 events after this number, in order. */
   eventsAfter(queryId: string, number: number): Promise<readonly SharedEvent[]>;

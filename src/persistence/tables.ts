@@ -1,7 +1,7 @@
 import { type Generated, type GeneratedAlways, type RawBuilder, sql, type SqlBool } from "kysely";
 
-/** `time` is in milliseconds since the epoch. A `searched` text and `plainJson` stay in their column; other long texts,
- * JSON and values may be references to `content`. */
+/** A `searched` text and `plainJson` stay in their column; other long texts, JSON and values may be references to
+ * `content`. */
 type Kind =
   | ("id" | "time" | "place" | "integer" | "real")
   | ("text" | "searched" | "long" | "json" | "plainJson" | "bytes" | "jsonBytes");
@@ -55,8 +55,7 @@ function local<T, K extends Kind>(column: TableColumn<T, K>): TableColumn<T, K> 
 interface TableDescription {
   readonly columns: Readonly<Record<string, TableColumn>>;
   readonly within?: string;
-  /** This condition selects the rows of table `t` that belong to the conversation `$id`. Tables that conversations
-   * share have no condition. */
+  /** `$id` stands for the conversation, and `t` for the table. */
   readonly rows?: string;
   /** These columns order the rows of a user table, so that a row follows the rows to which it refers. */
   readonly order?: readonly string[];
@@ -76,7 +75,7 @@ const STORED = ["rowid"] as const;
 const STATUS = oneOf("running", "done", "error", "interrupted");
 
 /** A table follows the tables to which it refers. The migrations make the tables, and a test compares both schemas with
- * this description. Names are in camel case here, and in snake case in the database. */
+ * this description. */
 export const TABLES = {
   conversationSoul: {
     rows: "t.id = $id",
@@ -330,8 +329,7 @@ export const TABLES = {
   claim: { columns: { put: text, reference: text, claimedAt: time } },
 } as const satisfies Readonly<Record<string, TableDescription>>;
 
-/** Statements of several nodes use these tables of PostgreSQL. With `stays`, no foreign key removes the rows of a
- * deleted conversation. */
+/** With `stays`, no foreign key removes the rows of a deleted conversation. */
 const NODE_TABLES = {
   job: { rows: OF_BRANCH },
   warm: { rows: OF_BRANCH, stays: true },
@@ -339,15 +337,13 @@ const NODE_TABLES = {
   command: { rows: OF_QUERY, stays: true },
 } as const satisfies Readonly<Record<string, { readonly rows: string; readonly stays?: true }>>;
 
-/** `TABLES` omits these tables: triggers maintain them, conversations share their rows by hash, or their rows belong to
- * processes. */
 export const OTHER_TABLES = ["search", "searchEntry", "longValue", "longValuePiece", "node", "lastWrite"] as const;
 
 type Tables = typeof TABLES;
 type TableName = keyof Tables;
 
 type CellsOf<C> = { -readonly [N in keyof C]: C[N] extends TableColumn<infer T> ? T : never };
-/** The number is the order of storage, independent of the clock. `selectAll` omits it. */
+/** The number is the order of storage, independent of the clock. */
 type StoredOf<T> = T extends { readonly order: typeof STORED } ? { readonly rowid: GeneratedAlways<number> } : unknown;
 
 export type DatabaseSchema = { readonly [T in TableName]: CellsOf<Tables[T]["columns"]> & StoredOf<Tables[T]> };
@@ -431,7 +427,6 @@ const rowsIn: Readonly<Partial<Record<ConversationTableName, string>>> = Object.
 
 export const CONVERSATION_TABLES = Object.keys(rowsIn) as readonly ConversationTableName[];
 
-/** No foreign key leads from these tables to the conversation, so their rows stay when Vis deletes it. */
 export const STAYING_TABLES = Object.entries(NODE_TABLES).filter(([, table]) => "stays" in table)
   .map(([name]) => name as keyof typeof NODE_TABLES);
 

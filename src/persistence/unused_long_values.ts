@@ -36,7 +36,7 @@ export function removeUnused(db: DatabaseSync): Omit<Collected, "everything"> {
   return sweep(db, Number.MAX_SAFE_INTEGER);
 }
 
-/** Marks without a lock, and starts over if another process has written. The third attempt holds the lock. */
+/** Starts over if another process has written; the third attempt holds the lock. */
 async function collectBeside(path: string, { now, busyMs }: Options): Promise<Collected> {
   const db = new DatabaseSync(path, { timeout: 50, enableForeignKeyConstraints: false });
   const transactions = new Transactions(new SqliteConnection(db), { busyMs });
@@ -80,8 +80,7 @@ function settledRow(db: DatabaseSync, now: number): number {
   return Number(row?.row ?? 0);
 }
 
-/** The connection checks no foreign keys: with them, SQLite would look up each deleted row among the bases. The marks
- * already keep the bases. */
+/** Without foreign keys, SQLite does not look up each deleted row among the bases; the marks already keep the bases. */
 function sweep(db: DatabaseSync, upTo: number): Omit<Collected, "everything"> {
   const where = "WHERE rowid <= ? AND hash NOT IN (SELECT hash FROM mark)";
   const row = db.prepare(`SELECT count(*) AS n, sum(length(bytes)) AS bytes FROM content ${where}`).get(upTo);
@@ -101,8 +100,7 @@ interface Column {
   readonly text: boolean;
 }
 
-/** Fills the temporary table `mark` with the hashes to which rows and content refer. Text that resembles a reference
- * keeps the content. */
+/** Text that resembles a reference keeps the content. */
 export function markContent(db: DatabaseSync): void {
   db.exec(`CREATE TEMP TABLE IF NOT EXISTS mark (
     hash TEXT PRIMARY KEY, origin TEXT NOT NULL, depth INTEGER NOT NULL, read INTEGER NOT NULL DEFAULT 0
@@ -174,8 +172,7 @@ function markWithin(db: DatabaseSync): number {
   return Number(pieces.changes) + Number(bases.changes) + markRead(db);
 }
 
-/** Follows texts in content to other content. Assembles pieces and differences of JSON, and holds one text in memory at
- * a time. */
+/** Holds one text in memory at a time. */
 function markRead(db: DatabaseSync): number {
   const texts = db.prepare(
     `SELECT m.hash, m.origin FROM mark m CROSS JOIN content c ON c.hash = m.hash

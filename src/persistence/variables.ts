@@ -123,7 +123,7 @@ export class VariableRows {
     });
   }
 
-  /** Skips system variables and unknown names. An inherited variable gets its own row in `expression_soul`. */
+  /** Skips system variables and unknown names. */
   setScope(
     branchId: string,
     { names, scope, queryId }: Parameters<VariableStore["setScope"]>[1],
@@ -189,8 +189,7 @@ interface Node {
   readonly reads: readonly string[];
 }
 
-/** Orders the nodes so that each follows its requirements and reads (Kahn), as far as cycles allow. The same input
- * gives the same order. Ignores names outside the list. */
+/** A node follows its requirements and reads, as far as cycles allow. Ignores names outside the list. */
 export function restoreOrder<T extends Node>(nodes: readonly T[]): T[] {
   const index = new Map(nodes.map((node, at) => [node.name, at]));
   const known = (names: readonly string[], self: number): Set<number> =>
@@ -216,8 +215,8 @@ export function restoreOrder<T extends Node>(nodes: readonly T[]): T[] {
   return ordered.flatMap((at) => nodes[at] ?? []);
 }
 
-/** Returns the first node whose requirements are met. Without such a node, follows requirements to a node on a cycle,
- * because nodes that depend on the cycle must come later. */
+/** Without a node whose requirements are met, follows requirements to a node on a cycle, because nodes that depend on
+ * the cycle must come later. */
 function breakCycle(left: ReadonlySet<number>, hard: readonly ReadonlySet<number>[]): number {
   let at: number | undefined;
   for (const candidate of left) {
@@ -233,7 +232,7 @@ function breakCycle(left: ReadonlySet<number>, hard: readonly ReadonlySet<number
 }
 
 interface VariableSoulMetadata {
-  /** Only a system variable has this field. For other variables, versions and `scope_change` decide the scope. */
+  /** Only a system variable has this field. */
   readonly scope?: "system";
   readonly inheritedFrom?: string;
   readonly before?: number;
@@ -254,8 +253,7 @@ interface NewestRow extends VersionRow {
 type Place = readonly number[];
 type FoundRow = Awaited<ReturnType<typeof newestOf>>[number];
 
-/** Returns the newest version of each variable that the lineage shows, newest first, with its scope. A version of the
- * branch takes precedence over a version of an ancestor. */
+/** Returns the newest variable first. A version of the branch takes precedence over a version of an ancestor. */
 export async function newestVariables(
   db: Database,
   { lineage, names }: { readonly lineage: readonly BranchSegment[]; readonly names?: readonly string[] },
@@ -278,8 +276,7 @@ export async function newestVariables(
   return [...found.values()].sort((a, b) => comparePlaces(b.place, a.place));
 }
 
-/** The last version makes the variable live, unless the last change of scope is newer. The end of an iteration stores
- * changes of scope after versions. */
+/** At the same place, the change counts, because the end of an iteration stores changes of scope after versions. */
 function scopeOf(row: FoundRow): VariableHead["scope"] | null {
   const { change, changeQuery, changeRun, changePosition } = row;
   if (change === null) return row.id === null ? null : "live";
@@ -375,8 +372,7 @@ function shownStates(db: Database, segment: BranchSegment) {
 /** `text` marks a system variable, whose result is UTF-8 text. */
 export interface VariableMetadata extends Omit<VariableImage, "name" | "bytes" | "kind">, ValueCheck {
   readonly kind: VariableImage["kind"] | "text";
-  /** `block` is the id of the block (`expression_state`) that made this version. It is null for system variables and
-   * given variables. */
+  /** `block` is null for system variables and given variables. */
   readonly block: string | null;
   readonly order: number;
 }
@@ -384,8 +380,7 @@ export interface VariableMetadata extends Omit<VariableImage, "name" | "bytes" |
 type ExpressionState = DatabaseSchema["expressionState"];
 type Cells = Pick<ExpressionState, "expr" | "result" | "metadata">;
 
-/** Users can search for a function or class, so `expr` holds its source. Other values refer to their block, which has
- * the text. */
+/** Users can search for a function or class, so `expr` holds its source. */
 async function variableCells(
   content: Content,
   { image, block, order, before }: {
@@ -427,8 +422,7 @@ async function systemCells(content: Content, text: string): Promise<Cells> {
   };
 }
 
-/** The caller must load the cells into `content` first. For a system variable, `source` is its text. Throws `Damage`
- * for a changed value. */
+/** The caller must load the cells into `content` first. Throws `Damage` for a changed value. */
 export function variableImage(content: Content, row: Cells & { readonly name: string | null }): VariableImage {
   const facts = fromJson<VariableMetadata>(content.text(row.metadata ?? "{}"));
   const bytes = row.result === null || facts.large !== undefined ? new Uint8Array() : content.bytes(row.result);
@@ -462,7 +456,6 @@ export interface WriterFacts extends BranchMoment {
   readonly iterationId: string;
 }
 
-/** All methods write in the transaction of `content`. */
 export class VariableWriter {
   readonly #content: Content;
   readonly #facts: WriterFacts;
@@ -474,7 +467,7 @@ export class VariableWriter {
     this.#souls = new VariableSouls(content.db, facts);
   }
 
-  /** Reads the variables with these names, which `versions`, `systemVersion`, `edges` and `scopes` need. */
+  /** The caller must pass the names to `prepare` before `versions`, `systemVersion`, `edges` and `scopes`. */
   async prepare(names: readonly string[]): Promise<void> {
     await this.#souls.prepare(names);
   }
@@ -508,15 +501,14 @@ export class VariableWriter {
     await this.#insert(await this.#souls.own(name), await systemCells(this.#content, text));
   }
 
-  /** The caller writes the other rows of the iteration first. Skips system variables and unknown names. */
+  /** The caller must write the other rows of the iteration first. */
   async scopes({ live, forgotten }: NonNullable<IterationEnd["scopes"]>, at: Moment): Promise<void> {
     const facts = { db: this.#content.db, souls: this.#souls, at, now: this.#facts.now };
     await writeScopes(live, { ...facts, scope: "live" });
     await writeScopes(forgotten, { ...facts, scope: "forgotten" });
   }
 
-  /** Stores an edge from each variable that the block defined or changed to its sources. If the statements do not show
-   * the sources, each variable that the block read counts. */
+  /** If the statements do not show the sources, each variable that the block read counts. */
   async edges(block: StoredBlock): Promise<void> {
     const readsOf = (name: string): readonly string[] => block.madeFrom?.get(name) ?? block.reads;
     const made = new Map(block.saved.map(({ name, requires }) => [name, [...readsOf(name), ...requires]]));
@@ -532,8 +524,7 @@ export class VariableWriter {
     await this.#insertEdges(pairs);
   }
 
-  /** Both ends of an edge are in this branch, so an inherited variable gets its own row. Returns undefined for an
-   * unknown name. */
+  /** Both ends of an edge are in this branch, so an inherited variable gets its own row. */
   async #soulOf(name: string): Promise<string | undefined> {
     const soul = this.#souls.get(name);
     return soul && (await this.#souls.own(name)).id;
@@ -672,15 +663,13 @@ class VariableSouls {
   }
 }
 
-/** The moment is after an iteration of a run, or before its first iteration (-1). Without a run, it is before the
- * queries of the branch. */
+/** Position -1 is before the first iteration; without a run, the moment is before the queries of the branch. */
 export interface Moment {
   readonly queryId: string | null;
   readonly position: number;
 }
 
-/** Skips system variables and names that are unknown to `souls`. An inherited variable gets its own row in
- * `expression_soul`. */
+/** Skips system variables and names that are unknown to `souls`. */
 async function writeScopes(
   names: readonly string[],
   { db, souls, at, scope, now }: {

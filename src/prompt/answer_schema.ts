@@ -10,8 +10,7 @@ export type Judged =
   | { readonly ok: true; readonly value: JsonValue; readonly text: string }
   | { readonly ok: false; readonly reason: string };
 
-/** The prompt shows a schema of at most SHOWN_CHARS whole. For a longer schema, it shows HEAD_CHARS, and `$schema` has
- * the whole text. */
+/** For a schema longer than `SHOWN_CHARS`, the prompt shows `HEAD_CHARS`, and `$schema` has the whole text. */
 const SHOWN_CHARS = 4_000;
 const HEAD_CHARS = 3_000;
 const SHOWN_FAULTS = 5;
@@ -42,7 +41,7 @@ export class AnswerSchema {
     return this.#refused;
   }
 
-  /** Returns the text for `$schema` if the prompt shows only a part of the schema, or null. */
+  /** Returns null if the prompt shows the whole schema. */
   get variable(): string | null {
     return this.text.length > SHOWN_CHARS ? this.text : null;
   }
@@ -59,7 +58,6 @@ ${shown}
 Best: build the value in code and call answer(value). Or "answer": the name of one variable that holds it, or the JSON itself as a string. No prose, no fence around it.`;
   }
 
-  /** Returns the answer as JSON that satisfies the schema, or the reason why it does not. */
   judge(offered: Offered): Judged {
     const judged = "text" in offered ? this.#text(offered.text) : this.#value(offered.value);
     this.#refused = judged.ok ? null : judged.reason;
@@ -143,8 +141,7 @@ const NUMBER = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "m
 const TYPES = ["null", "boolean", "integer", "number", "string", "array", "object"];
 const BEYOND = ["unevaluatedProperties", "unevaluatedItems", "$dynamicRef", "$recursiveRef"];
 
-/** Supports draft-07 and draft-06, and draft 2020-12 and 2019-09 without keywords that depend on the results of other
- * keywords. Throws `UsageError`, which names the location and the problem. */
+/** Throws `UsageError`, which names the location and the problem. */
 function checkSchema(document: unknown): CheckedSchema {
   if (typeof document !== "boolean" && !isJsonObject(document)) {
     throw new UsageError("Cannot use the schema: it must be a JSON object, or true or false");
@@ -351,7 +348,7 @@ const STEPS_FOR_A_PART = 50;
 const NEAREST_FAULTS = 5;
 const MAX_VALUE_DEPTH = 1_500;
 
-/** The work is bounded: beyond the bound, `judge` throws RangeError. */
+/** Beyond a bound of the work, `judge` throws RangeError. */
 class SchemaJudge {
   readonly #checked: CheckedSchema;
   #left = 0;
@@ -509,8 +506,7 @@ class SchemaJudge {
     }
   }
 
-  /** If no alternative fits, yields that fact and the faults of the nearest alternative. Judges an alternative once, so
-   * that the work does not double with each level of a value. */
+  /** Judges an alternative once, so that the work does not double with each level of a value. */
   *#forms(
     forms: readonly JsonSchema[],
     value: JsonValue,
@@ -538,8 +534,7 @@ class SchemaJudge {
   }
 }
 
-/** The nearest form is the one with the longest of the shortest paths to a fault, because such a form fails deepest in
- * the value. */
+/** The nearest form has the longest of the shortest paths to a fault, because it fails deepest in the value. */
 function rank(faults: readonly SchemaFault[], at: Place): number {
   return Math.min(...faults.map(({ path }) => path.length - at.path.length));
 }
@@ -676,7 +671,7 @@ const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
 const NAME = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
 const MAX_TESTED_CHARS = 4_096;
 
-/** Unknown formats and very long texts pass. */
+/** A text with an unknown format passes, and a text of more than `MAX_TESTED_CHARS` does not fit a known format. */
 function hasFormat(format: string, text: string): boolean {
   const test = Object.hasOwn(FORMATS, format) ? FORMATS[format] : undefined;
   return test === undefined || text.length <= MAX_TESTED_CHARS && test(text);

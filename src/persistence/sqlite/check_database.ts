@@ -17,8 +17,7 @@ import { markContent } from "../unused_long_values.ts";
 
 const TOLD = 10;
 
-/** Reads one snapshot. Reports damage as problems, but throws `StoreError` if the damage prevents the opening of the
- * file. */
+/** Reports damage as problems, but rejects with `StoreError` if the damage prevents the opening of the file. */
 export async function checkDatabase(path: string): Promise<CheckReport> {
   const start = performance.now();
   const { db, schema } = await openExisting(path, "check");
@@ -158,8 +157,7 @@ function references(db: DatabaseSync): string[] {
   );
 }
 
-/** The check takes the texts of the tables as correct. `structure` compares the words of the index with the texts in
- * the index. */
+/** `structure` compares the words of the index with the texts in the index. */
 function searchIndex(db: DatabaseSync): string[] {
   const [row] = db.prepare(
     `WITH texts AS (
@@ -186,8 +184,7 @@ function searchIndex(db: DatabaseSync): string[] {
     : [`The search index does not match ${String(lost)} of ${String(texts)} texts`];
 }
 
-/** Throws `StoreError` for a damaged database, because a file that Vis makes from it would seem sound. `doing` names
- * the refused action; `advice` names a way out. */
+/** A file that Vis makes from a damaged database would seem sound. */
 export function refuseDamaged(
   db: DatabaseSync,
   { doing, advice, ...found }: Parameters<typeof checkAll>[1] & { readonly doing: string; readonly advice?: string },
@@ -205,8 +202,6 @@ const MOST = 3;
 
 type Referring = Exclude<UserTable, "log">;
 
-/** Describes up to `MOST` rows that use a content, such as " (variable x of conversation …)". Returns "" without such
- * rows. */
 function contentUsers(db: DatabaseSync, hash: string): string {
   const found = new Set<string>();
   for (const [table, column] of referringColumns(db)) {
@@ -258,7 +253,7 @@ const VARIABLE: { readonly [T in Referring]?: string } = {
   scopeChange: "SELECT name FROM expression_soul WHERE id = ?",
 };
 
-/** Returns the place of a damaged row, such as " (variable x of conversation …)", or "" if the place is unknown. */
+/** Returns "" if the place is unknown. */
 function rowPlace(db: DatabaseSync, { table, id }: { readonly table: Referring; readonly id: string }): string {
   const find = (sql: string): string | null => {
     try {

@@ -8,8 +8,7 @@ import { isBusy } from "./sqlite_error.ts";
 
 interface Prepared {
   readonly statement: StatementSync;
-  /** A pair has the name of a column as SQLite returns it, and in camel case. A statement that returns no rows has no
-   * columns. */
+  /** A pair has the name of a column as SQLite returns it, and in camel case. */
   readonly columns: readonly (readonly [string, string])[];
 }
 
@@ -75,11 +74,10 @@ function bindable(value: unknown): SQLInputValue {
 }
 
 interface TransactionsOptions {
-  /** A writer waits at most this long for the lock of another process. */
   readonly busyMs: number;
-  /** The callback runs when a write has begun. If it throws, the write stores no data. */
+  /** If the callback throws, the write stores no data. */
   readonly begun?: () => void;
-  /** The callback runs after a commit. The writer receives an error that it throws. */
+  /** After a commit, the writer receives an error that the callback throws. */
   readonly committed?: () => void;
 }
 
@@ -129,7 +127,6 @@ export class Transactions {
     return this.#turns.open === 0 ? run() : this.#turns.run(() => Promise.resolve(run()));
   }
 
-  /** `take` waits for the connection, for statements that are their own transactions; `pass` returns the connection. */
   take(): Promise<void> {
     return this.#turns.acquire();
   }
@@ -138,7 +135,6 @@ export class Transactions {
     this.#turns.release();
   }
 
-  /** Resolves when earlier transactions have ended. */
   async end(): Promise<void> {
     await this.take();
     this.pass();
@@ -164,8 +160,7 @@ export class Transactions {
 
 type TableRow = Readonly<Record<string, SQLOutputValue>>;
 
-/** Yields the rows in the order of their `rowid`, which `place` holds as a bigint. Throws for an unreadable page, where
- * `StatementSync.iterate()` would end like after the last row. */
+/** Throws for an unreadable page, where `StatementSync.iterate()` would end like after the last row. */
 export function* tableRows(
   db: DatabaseSync,
   { table, columns, where = "true" }: {

@@ -5,8 +5,7 @@ import { inheritOwner } from "../../domain/kit/files.ts";
 
 const PAGES_AT_ONCE = 4096;
 
-/** Other processes may write to the source during the copy. Returns the size of the copy in bytes. Removes the copy
- * after an error. */
+/** Other processes may write to the source during the copy. Removes the copy after an error. */
 export async function copyDatabase(
   db: DatabaseSync,
   { target, like, mode = 0o600 }: { readonly target: string; readonly like: string; readonly mode?: number },
@@ -30,8 +29,7 @@ export async function copyDatabase(
   }
 }
 
-/** Until the end, only root and the user of this process can read the file. One descriptor serves for each step,
- * because other users of the folder may move the name to another file. */
+/** One descriptor serves for each step, because other users of the folder may move the name to another file. */
 export async function writeFresh(
   path: string,
   { like, mode }: { readonly like: string; readonly mode: number },

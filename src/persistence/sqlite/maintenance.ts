@@ -22,7 +22,6 @@ import type * as care from "../../domain/records/database_maintenance.ts";
 
 const BUSY_MS = 10_000;
 
-/** An action opens a connection of its own, independent of an open store. */
 export class SqliteMaintenance implements care.DatabaseMaintenance {
   readonly location: string;
   readonly #now: () => number;
@@ -74,7 +73,6 @@ export class SqliteMaintenance implements care.DatabaseMaintenance {
   }
 }
 
-/** The target appears when it is complete. */
 async function backupDatabase(path: string, target: string): Promise<BackupReport> {
   const start = performance.now();
   const goal = resolve(target);
@@ -103,7 +101,7 @@ async function backupDatabase(path: string, target: string): Promise<BackupRepor
   }
 }
 
-/** `link` fails if the name exists. On a disk without links, the earlier check must suffice. */
+/** `link` fails if the name exists; on a disk without links, the check of `exists` must suffice. */
 async function appear(partial: string, goal: string): Promise<void> {
   try {
     await link(partial, goal);
@@ -128,7 +126,7 @@ async function exists(path: string): Promise<boolean> {
 /** A new connection waits less than this pause for a lock on its file, opens the path again, and finds the new file. */
 const NEWCOMER_MS = 120;
 
-/** Vis copies and checks the backup next to the database, before it touches the database. */
+/** Vis copies and checks the backup before it touches the database. */
 async function restoreDatabase(
   path: string,
   { source, now }: { readonly source: string; readonly now: () => number },
@@ -189,7 +187,7 @@ async function replace(
   }
 }
 
-/** Returns null if the file is too damaged for SQLite. Throws `StoreError` while another process uses it. */
+/** Returns null if the file is too damaged for SQLite. Throws `StoreError` while another process uses the file. */
 function lockAlone(path: string): DatabaseSync | null {
   try {
     const db = openAlone(path);
@@ -212,7 +210,6 @@ function stamp(now: number): string {
   return new Date(now).toISOString().replace(/[-:]/g, "").replace(/\.\d+/, "");
 }
 
-/** The new file replaces the old one after a comparison of their contents. */
 async function vacuumDatabase(path: string): Promise<VacuumReport> {
   const start = performance.now();
   const { db: opened, schema } = await openExisting(path, "vacuum");
@@ -239,8 +236,7 @@ async function vacuumDatabase(path: string): Promise<VacuumReport> {
 
 const MADE_BY_SEARCH = "search\\_%";
 
-/** `VACUUM` would attach a database, which the runtime forbids to a program without full permissions. Keeps the row
- * numbers. Throws if the content of the new file differs. */
+/** `VACUUM` would attach a database, which the runtime forbids to a program without full permissions. */
 function rebuild(db: DatabaseSync, target: string): void {
   const made = new DatabaseSync(target, { enableForeignKeyConstraints: false });
   try {
@@ -309,7 +305,6 @@ interface Options {
 /** The process of a running query renews its lease, so an older lease belongs to a lost process. */
 const STALE_MS = 120_000;
 
-/** The list of conversations shows the title of the branch used last. */
 const titleOf = (conversation: string): string =>
   `(SELECT f.title FROM conversation_state_full f WHERE f.id = ${lastUsedIn(conversation)})`;
 
@@ -366,7 +361,7 @@ async function pruneRows(
       for (at = begun; at < listed.length; at++) {
         const one = listed[at];
         if (at > begun && performance.now() - start > TRANSACTION_MS) break;
-        // A query may have started since, so the transaction checks the condition again.
+        // A query may start after the first check, so the transaction checks the condition again.
         if (!one || !idleOne.get({ before, stale, id: one.conversationId })) continue;
         remove.run(one.conversationId);
         removed.push(one);
@@ -375,7 +370,7 @@ async function pruneRows(
     });
     conversations.push(...gone);
   }
-  // Without this merge, words of deleted texts would stay in the index until a later merge.
+  // Without this merge, words of deleted texts would stay in the index.
   if (conversations.length > 0) {
     await transactions.write(() => db.exec("INSERT INTO search (search) VALUES ('optimize')"));
   }
@@ -416,7 +411,6 @@ async function sizeOf(path: string): Promise<number> {
   return await stat(path).then(({ size }) => size, () => 0);
 }
 
-/** The tables of the full-text index count towards `search`. */
 function tables(db: DatabaseSync): DatabaseStats["tables"] {
   const sizes = db.prepare(
     `SELECT CASE WHEN m.tbl_name GLOB 'search_*' AND m.tbl_name <> 'search_entry' THEN 'search' ELSE m.tbl_name END

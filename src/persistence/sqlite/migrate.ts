@@ -34,8 +34,8 @@ interface Known {
   readonly path: string;
 }
 
-/** Applies each file in its own transaction; a failed file leaves the version before it. Saves a copy of a database
- * with data as `<path>.before-V<n>`. Throws `StoreError`, or an error of SQLite. */
+/** Each file has its own transaction, so a failure leaves the previous version. Saves a copy of a database with data as
+ * `<path>.before-V<n>`. */
 export async function migrate(
   db: DatabaseSync,
   files: readonly MigrationFile[],
@@ -64,7 +64,6 @@ export async function migrate(
   }
 }
 
-/** The upgrade of a database from before V1 leads to the schema of the first file. */
 async function apply(
   db: DatabaseSync,
   file: MigrationFile,
@@ -186,8 +185,7 @@ export function schemaProblems(db: DatabaseSync, { version, former }: FoundSchem
   });
 }
 
-/** The first versions of Vis had migrations V1 to V12, which are now folded into one V1. Vis upgrades a database of
- * V10, V11 or V12, and refuses an older one. */
+/** Vis upgrades a former database of V10, V11 or V12 to the folded V1, and refuses an older former database. */
 
 /** A database from before V1 has recorded this checksum of the first folded migration. */
 export const FORMER_FIRST = "8e8841d5fd0e39a8ec6fe4e629882c7dbbfff0bfdf59d0e8dd748241183cfa56";
@@ -211,7 +209,6 @@ CREATE TABLE claim (
 CREATE INDEX idx_claim_reference ON claim (reference);
 `;
 
-/** Before V12, rows had checksums, and sums of the rows below them. */
 const PLAIN_ROWS = `
 DROP TRIGGER tally_conversation_insert;
 DROP TRIGGER tally_conversation_update;
@@ -259,8 +256,7 @@ function upgradeToV1(from: number): string {
   );
 }
 
-/** Skips the objects that SQLite and FTS5 create themselves, and the table of applied migrations. Ignores comments and
- * spaces, because a column that a migration adds is not on its own line. */
+/** Ignores comments and spaces, because a column that a migration adds is not on its own line. */
 export function schemaObjects(db: DatabaseSync): ReadonlyMap<string, string> {
   const rows = db.prepare(
     `SELECT type, name, tbl_name AS "on", sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
@@ -276,7 +272,6 @@ function plain(sql: string): string {
   return sql.replace(/--.*/g, "").replace(/\s+/g, " ").replace(/ ?([(),]) ?/g, "$1");
 }
 
-/** The hash is 32-bit FNV-1a. */
 export function schemaDigest(db: DatabaseSync): number {
   const text = JSON.stringify([...schemaObjects(db)]);
   let sum = 0x811c9dc5;

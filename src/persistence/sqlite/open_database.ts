@@ -9,8 +9,7 @@ import { ensureFile, ensureFolder } from "../../domain/kit/files.ts";
 import { type FoundSchema, foundSchema, migrate, schemaProblems } from "./migrate.ts";
 import { damaged, isBusy } from "./sqlite_error.ts";
 
-/** A statement outside of a transaction waits at most this long for a lock. A writer waits longer, in pauses that do
- * not block the event loop. */
+/** A statement outside of a transaction waits at most this long for a lock. */
 const BUSY_MS = 50;
 
 interface OpenDatabase {
@@ -57,8 +56,7 @@ function refuseOther(db: DatabaseSync, path: string): void {
   }
 }
 
-/** Checks the pages of a database that its last process did not close. While another process uses the database, SQLite
- * cannot leave WAL mode; that process has checked the pages. */
+/** While another process uses the database, SQLite cannot leave WAL mode; that process has checked the pages. */
 function checkLeft(db: DatabaseSync, path: string): void {
   try {
     db.exec("PRAGMA busy_timeout = 0");
@@ -80,8 +78,8 @@ interface ExistingDatabase {
   readonly schema: FoundSchema;
 }
 
-/** Neither creates nor migrates the database. Throws `UsageError`, which names `action`, for a missing or empty
- * database, and `StoreError` for a foreign or newer one. */
+/** Neither creates nor migrates the database. Rejects with `UsageError` for a missing or empty database, and with
+ * `StoreError` for a foreign or newer database. */
 export async function openExisting(path: string, action: string): Promise<ExistingDatabase> {
   if (path === ":memory:") {
     throw new UsageError(`Cannot ${action} a database in memory: it has no file; name a file with --db`);
@@ -108,8 +106,7 @@ export async function openExisting(path: string, action: string): Promise<Existi
 
 const MODE = 0o600;
 
-/** Creates a missing file with mode 0600, and its folder. Throws `StoreError` for a path that cannot be a Vis
- * database. */
+/** Creates a missing file with mode 0600, and its folder. */
 async function prepareDatabaseFile(path: string): Promise<void> {
   await ensureFolder(dirname(path));
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
@@ -138,15 +135,13 @@ async function prepareDatabaseFile(path: string): Promise<void> {
   }
 }
 
-/** Removes the permissions of other users. A file of another owner keeps its mode, and the first write shows whether it
- * is writable. */
+/** A file of another owner keeps its mode, and the first write shows whether it is writable. */
 async function protectDatabaseFile(path: string): Promise<void> {
   const { mode } = await stat(path);
   if ((mode & 0o077) !== 0) await chmod(path, MODE).catch(() => undefined);
 }
 
-/** Throws `StoreError` for a Vis database with wrong first bytes or a gap in its log. This process must have no
- * connection to the database, because closing a file releases its locks. */
+/** This process must have no connection to the database, because closing a file releases its locks. */
 async function refuseDamagedFile(path: string): Promise<void> {
   const what = await headerDamage(path) ?? await logDamage(path);
   if (what !== null) throw damaged(path, { what });
@@ -160,8 +155,7 @@ function refuseOtherSchema(
   if (what !== undefined) throw damaged(path, { what });
 }
 
-/** Writes the log back into the file. Returns null while another connection has the database open, which SQLite detects
- * when it leaves WAL mode. Foreign keys are off. */
+/** Returns null while another connection has the database open. Foreign keys are off. */
 export function openAlone(path: string): DatabaseSync | null {
   const db = new DatabaseSync(path, { timeout: 0, enableForeignKeyConstraints: false });
   try {
@@ -191,15 +185,14 @@ export function closeOnce(db: DatabaseSync): () => void {
 
 const LOGS = ["-wal", "-shm"] as const;
 
-/** Notices that somebody removed or replaced the files of an open database. SQLite would keep writing to files that
- * later readers do not see. */
+/** SQLite would keep writing to removed or replaced files, which later readers do not see. */
 export class OpenFiles {
   readonly #path: string;
   readonly #database: string;
   #logs: readonly (readonly [path: string, identity: string])[] = [];
 
-  /** The caller creates the instance before it opens the file, so that the instance notices a replacement during the
-   * opening. */
+  /** The caller must create the instance before it opens the file, so that the instance notices a replacement during
+   * the opening. */
   constructor(path: string) {
     this.#path = path;
     this.#database = identityOf(path);
@@ -242,7 +235,6 @@ function identityOf(path: string): string {
 }
 
 const HEADER_BYTES = 100;
-/** Vis searches this many first bytes for the name of a table of its own databases. */
 const BEGIN_BYTES = 64 * 1024;
 const MAGIC = "SQLite format 3\0";
 
@@ -251,8 +243,7 @@ interface Begin {
   readonly header: Buffer;
 }
 
-/** Describes damage that would make SQLite misread a Vis database: as a foreign file, as read-only, or in another
- * encoding. Returns null for a sound header, and for other files. */
+/** Returns null for a sound header, and for a file that is no database of Vis. */
 export async function headerDamage(path: string): Promise<string | null> {
   const file = await open(path, "r");
   try {
@@ -320,9 +311,8 @@ interface Header {
 
 type Checksum = readonly [number, number];
 
-/** Returns the position of damage in the write-ahead log; null if the log is sound or missing. SQLite takes a frame
- * with a wrong checksum for the end of the log, and would drop later data. Ignores damage in the last frame of the last
- * transaction, because a write that a power failure cut off looks the same. */
+/** SQLite takes a frame with a wrong checksum for the end of the log, and would drop later data. Ignores damage in the
+ * last transaction's last frame, because a write that a power failure cut off looks the same. */
 async function logDamage(path: string): Promise<string | null> {
   const file = await open(`${path}-wal`, "r").catch(() => null);
   if (file === null) return null;

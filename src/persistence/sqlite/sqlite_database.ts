@@ -105,7 +105,6 @@ export class SqliteDatabase extends Database {
   }
 }
 
-/** Queries name tables and columns in camel case, and the database names them in snake case. */
 function sqliteDialect(driver: Driver): Dialect {
   return {
     createDriver: () => driver,

@@ -73,8 +73,7 @@ const RULES: readonly Rule[] = [
   [/not open|already been destroyed/, "unavailable", "this process has already closed it"],
 ];
 
-/** Damage can cause these errors in SQLite, in JSON of a metadata cell, and in Kysely. It can also cause a number out
- * of range. */
+/** Damage can cause these errors in SQLite, in JSON of a metadata cell, and in Kysely. */
 const DAMAGED =
   /malformed|corrupt|fts5: |SyntaxError|NoResultError|ERR_OUT_OF_RANGE|no such (table|column|index|function)|foreign key mismatch/;
 
@@ -107,8 +106,7 @@ export function toStoreError(error: unknown, location: string): unknown {
   return /^E[A-Z]+$/.test(code) ? say("unavailable", "the file does not open; choose another file with --db") : error;
 }
 
-/** The message does not suffice, because a virtual table reports damage in other words. Extended codes have the same
- * lowest byte. */
+/** A virtual table reports damage in other words, so the message does not suffice. */
 function isCorrupt(error: Error): boolean {
   const CORRUPT = 11;
   return ((numberOf(error) ?? 0) & 0xff) === CORRUPT;
@@ -126,8 +124,7 @@ export function damaged(
   return new StoreError(`Cannot use database ${location}: it is damaged (${what}); ${advice}`, "corrupt", { cause });
 }
 
-/** Returns null if the system is not the cause, such as a disk, a limit or permissions. With `isBackup`, `location` is
- * the path of a new backup. */
+/** Returns null if the system is not the cause. With `isBackup`, `location` is the path of a new backup. */
 export function systemError(error: Error, location: string, { isBackup = false } = {}): StoreError | null {
   const text = textOf(error);
   const vague = find(VAGUE, text);
@@ -187,9 +184,8 @@ const OPEN_FILES = 4;
 /** On a disk without sparse files, a write at a later offset fills the space before it. */
 const FURTHEST_BYTES = 64 * 1024 * 1024;
 
-/** SQLite reports only that it could not open, read or write, so this function tries the same on another file in the
- * folder. It must not open the database, because closing it would release the locks of the process. Returns "" without
- * a fault. */
+/** SQLite does not report the cause, so this function tries the same on another file in the folder. It must not open
+ * the database, because closing the file would release the locks of the process. */
 export function systemFault(path: string): string {
   const probe = `${path}.probe-${crypto.randomUUID().slice(0, 8)}`;
   const open: number[] = [];
