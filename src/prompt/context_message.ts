@@ -8,7 +8,6 @@ import type { EarlierTurn, EarlierTurns, VariableHead } from "../persistence/sto
 export interface JournalEntry {
   readonly code: string;
   readonly result: BlockResult;
-  /** Nudges of extensions use the codec bytes of the value; they are null or absent if Vis does not keep them. */
   readonly value?: Uint8Array<ArrayBuffer> | null;
   readonly as?: string | undefined;
 }
@@ -26,10 +25,8 @@ export interface ContextParts {
       readonly request: string;
       readonly thinkings: readonly string[];
       readonly answer: string;
-      /** One line names the changed files; it is absent if the request changed no file. */
       readonly changed?: string;
       readonly diff?: string;
-      /** Blocks and calls that still ran when the request ended have printed this output. */
       readonly printed?: string;
       /** If true, the query ended without an accepted answer, and `answer` is the text that the user read instead. */
       readonly unfinished?: boolean;
@@ -42,17 +39,15 @@ export interface ContextParts {
   readonly earlier: string;
   readonly changed: string;
   readonly attempts: readonly string[];
-  /** `index` is the rendered body of `<var_index>`, which the caller caches by revision. */
+  /** The caller caches this rendered body of `<var_index>` by revision. */
   readonly index: string;
   readonly nudges: readonly string[];
   readonly caps: ContextCaps;
 }
 
-/** For variables of kind lost, `code` is the block that defined the variable. */
 export type IndexedVariable =
   & Pick<VariableHead, "name" | "kind" | "versions" | "scope" | "summary" | "reason">
   & Partial<Pick<VariableHead, "code">>
-  /** `changedFile` has changed after the variable got its text. */
   & { readonly changedFile?: string | null };
 
 const HANDOVER = { request: 500, thinking: 1_000, thinkings: 2, answer: 1_000, diff: 1_500, printed: 1_500 };
@@ -66,8 +61,7 @@ const MAX_NOTES = 50;
 const OLDER_THINKING = 'older: await varHistory("$reasoning")';
 const CLOSING = "Reply now with one JSON object.";
 
-/** The message changes with each iteration, and the caps bound its size. No part can imitate the frame of the message
- * (see `framed`). */
+/** No part can imitate the frame of the message (see `framed`). */
 export function renderContext(parts: ContextParts): string {
   const { caps } = parts;
   const journalOf = parts.journalIteration;
@@ -135,8 +129,7 @@ function handover(
   ].join("\n");
 }
 
-/** Returns "" for the first query. The text is part of the cached prefix, so it has the same bytes in all calls of the
- * query. */
+/** The text is part of the cached prefix, so it has the same bytes in all calls of the query. */
 export function renderConversation({ shown, more }: EarlierTurns): string {
   const lines = shown.map((turn, at) => turnLine(turn, { number: more + at + 1, isLast: at === shown.length - 1 }));
   const before = more === 0 ? "" : `, after ${more} that are not shown`;
@@ -145,7 +138,6 @@ export function renderConversation({ shown, more }: EarlierTurns): string {
   return framed(section("conversation", shown.length === 0 ? "" : [head, ...lines].join("\n")));
 }
 
-/** The cached prefix shows an input of the user as its description, and as a whole text if it is short. */
 export function renderInput({ text, whole }: { readonly text: string; readonly whole: string | null }): string {
   if (whole === null) return text;
   const { lines, escapes } = cutRaw(whole, whole.length);
@@ -201,13 +193,11 @@ const ROW_OVERHEAD = 90;
 
 type JournalCaps = Pick<ContextCaps, "journalChars" | "previewChars" | "stdoutChars" | "stderrChars" | "errorChars">;
 
-/** The notice of a cut takes space, so Vis avoids cuts that save fewer characters. When `SLACK` is used up, Vis makes
- * small cuts. */
+/** The notice of a cut takes space, so Vis avoids cuts that save fewer characters. */
 const LEAST_CUT = 300;
 /** A cut journal reserves this many characters for pieces that would lose fewer than `LEAST_CUT`. */
 const SLACK = 1_200;
 
-/** A piece is safe to show. It has the whole text unless the text is far longer than its cap. */
 interface Piece extends RawCut {
   readonly cap: number;
 }
@@ -222,21 +212,18 @@ interface Row {
 
 export interface EarlierIteration {
   readonly position: number;
-  /** The journal shows this number. Several iterations may have the same number. */
+  /** Several iterations may have the same number. */
   readonly iteration: number;
   readonly entries: readonly JournalEntry[];
 }
 
 export const MAX_EARLIER = 10;
-/** A journal of at most this length counts as brief. */
 const BRIEF = 1_000;
 /** Vis cuts an iteration that does not fit only if at least this many characters remain, and omits it if fewer
  * remain. */
 const LEAST_EARLIER = 2_000;
 
-/** Returns results of earlier iterations, oldest first. With the journal, they may have `earlierChars` characters, or
- * twice as many after a brief journal. After a failed block, the limit is `journalChars`, so that a failure hides fewer
- * results. */
+/** After a failed block, the limit is `journalChars`, so that a failure hides fewer results. */
 export function renderEarlier(
   earlier: readonly EarlierIteration[],
   { journal, caps }: { readonly journal: readonly JournalEntry[]; readonly caps: ContextCaps },
@@ -262,8 +249,7 @@ export function renderEarlier(
   return { text: texts.join("\n"), positions };
 }
 
-/** Short results may be equal by chance. Only a result with at least this many characters refers to an equal earlier
- * result of other code. */
+/** Short results may be equal by chance, so only a result of this length refers to an equal result of other code. */
 const TELLING = 200;
 
 class ShownRows {
@@ -292,8 +278,7 @@ function sizeOf(entries: readonly JournalEntry[], caps: JournalCaps): number {
   return Math.min(caps.journalChars, sizes.reduce((sum, size) => sum + size, 0));
 }
 
-/** The rows have at most `journalChars` characters. Rows of an earlier iteration begin with its number, because
- * `results` and `printed` do not have these rows. */
+/** Rows of an earlier iteration begin with its number, because `results` and `printed` do not have these rows. */
 function renderJournal(entries: readonly JournalEntry[], caps: JournalCaps, earlier: number | null = null): string {
   const gap = Math.max(0, entries.length - MAX_ROWS);
   const first = gap > 0 ? MAX_ROWS / 2 : entries.length;
@@ -355,8 +340,7 @@ function piece(text: string, { cap, all }: Pick<Piece, "cap" | "all">): Piece {
   return { ...cutRaw(text, cap), cap, all };
 }
 
-/** Cuts a piece to its cap if this saves at least `LEAST_CUT` characters. If the pieces together are still longer than
- * `total`, cuts the largest pieces further. */
+/** Cuts a piece to its cap if this saves at least `LEAST_CUT` characters. */
 function cutPieces(pieces: readonly Piece[], total: number): string[] {
   const needs = pieces.map(({ text, cap }) => text.length - cap < LEAST_CUT ? text.length : cap);
   const fits = needs.reduce((sum, need) => sum + need, 0) <= total;
@@ -446,8 +430,7 @@ function factsOf(result: BlockResult): string[] {
 const MOST_FAILED = 3, FAILED_CHARS = 200, SEEN_CHARS = 60;
 const LEFT_OUT = /^… \d+ more lines?$/;
 
-/** Returns failed calls of a block that succeeded, and calls with output that ended with their block. The shown output
- * of a command may not mention its failure. */
+/** The shown output of a command may not mention its failure, so the journal lists failed calls. */
 function failedCalls({ ok, outcome, calls, stdout, preview }: BlockResult): string[] {
   const isCut = outcome === "timeout" || outcome === "cancelled";
   const failed = ok || isCut ? calls.filter((call) => !call.ok && call.outcome && (ok || call.output)) : [];
@@ -485,7 +468,7 @@ const LINE_CHARS = 160;
 const TRIED_CHARS = 70, PRINTED_CHARS = 60, MAX_LINES = 100;
 
 interface Attempt {
-  /** The number of the iteration is 1-based. A reply without a result has the number of the next iteration. */
+  /** A reply without a result has the number of the next iteration. */
   readonly iteration: number;
   readonly entries: readonly JournalEntry[];
   readonly outcome: IterationOutcome;
@@ -537,11 +520,10 @@ function valuesOf(entries: readonly JournalEntry[]): string {
   return names && value ? `${names}; value ${value}` : names || value || "ok";
 }
 
-/** A line that repeats the previous line increases its count instead of appearing again. */
 export class Attempts {
   readonly #lines: { position: number; text: string; times: number }[] = [];
 
-  /** `position` distinguishes iterations that have the same number. */
+  /** `position` distinguishes iterations with the same number. */
   add(attempt: Attempt & { readonly position: number }): void {
     const text = attemptLine(attempt);
     const last = this.#lines.at(-1);
@@ -553,8 +535,7 @@ export class Attempts {
     if (this.#lines.length > MAX_LINES) this.#lines.shift();
   }
 
-  /** Returns the newest attempts. The results in `shown` contain the outcome of their iterations, so this method omits
-   * them. */
+  /** The results in `shown` contain the outcome of their iterations, so this method omits these iterations. */
   newest(count: number, shown: ReadonlySet<number>): readonly string[] {
     const lines = this.#lines.filter(({ position, times }) => !shown.has(position) || times > 1);
     return lines.slice(-count).map(({ text, times }) => times === 1 ? text : repeated(text, times));
@@ -578,8 +559,7 @@ const NAMES_CHARS = 2_000;
 const FORGOTTEN_CHARS = 1_000;
 const DECLARATIONS = new Set(["const", "let", "var", "function", "class", "enum"]);
 
-/** The body of `<var_index>` has the variables except system ones, newest first, with small values in full. Beyond
- * `indexRows` rows or `indexChars` characters, it has only names. */
+/** Beyond `indexRows` rows or `indexChars` characters, the index has only names. */
 export function renderVarIndex(
   variables: readonly IndexedVariable[],
   caps: Pick<ContextCaps, "indexRows" | "indexChars" | "inlineChars">,
@@ -620,7 +600,6 @@ function row(variable: IndexedVariable, inlineChars: number): string {
     return `${kind} ${shape.startsWith(name) ? shape : name} …${commented(comment)}`;
   }
   const isInline = kind === "data" && summary.inline !== null && summary.inline.length <= inlineChars;
-  // The row has the unchanged value, including blanks, or only its shape.
   const inline = isInline && !summary.inline.includes("\n") ? shownText(summary.inline) : null;
   const value = inline === null ? `: ${shapeOf(variable)}` : ` = ${inline}`;
   return `${declarationOf(variable)} ${name}${value}${commented(comment)}`;
@@ -698,8 +677,7 @@ interface NameGroup {
 /** A list with more gaps than this shows only its first and last names. */
 const MAX_RUNS = 4;
 
-/** A group joins variables that look the same except for the last number in their names; its place is the place of its
- * newest member. Values that the index shows in full stay outside, because the row of a group would hide them. */
+/** Values that the index shows in full stay outside of groups, because the row of a group would hide them. */
 function groupNumbered(variables: readonly IndexedVariable[], inlineChars: number): NameGroup[] {
   const groups = new Map<string, IndexedVariable[]>();
   for (const variable of variables) {
@@ -759,8 +737,7 @@ const TAGS = [
   "input",
 ];
 
-/** `framed` replaces these placeholders by the mark of a message. `shownText` escapes these characters in text from
- * outside. */
+/** `shownText` escapes these characters, so that a text from outside contains no placeholder. */
 const OWN = "\u0000", OWN_WORD = "\u0002";
 /** This part of a text makes `framed` add a mark. */
 const FORCED = "\u0001";
@@ -768,7 +745,7 @@ const FORCED = "\u0001";
 /** These invisible characters could hide a tag or the start of a line from the pattern. */
 const UNSEEN = "\\u00ad\\u034f\\u180e\\u200b-\\u200f\\u2060-\\u2064\\ufeff";
 /** A model could mistake matching text for the frame: a tag of Vis, or a line that begins like a part of the context.
- * `[1]` as an item of a printed array does not match. */
+ */
 const LIKE_FRAME = new RegExp(
   [
     `<[\\s${UNSEEN}]*(?:/[\\s${UNSEEN}]*)?(?:${TAGS.join("|")})\\b(?!${OWN})`,
@@ -780,7 +757,7 @@ const LIKE_FRAME = new RegExp(
 );
 
 /** If a model could mistake a text from outside for the frame, each tag, row and label of this message ends in a mark.
- * The rest of the message does not contain the mark, and its first line explains it. */
+ */
 function framed(text: string): string {
   const body = text.startsWith("[iter ") ? text.indexOf("\n") : 0;
   const isForged = text.includes(FORCED) || LIKE_FRAME.test(text.slice(body));
@@ -804,8 +781,7 @@ function markFor(text: string): string {
   return `~${number}`;
 }
 
-/** The characters are invisible or break a line: control characters except tab and line feed, line separators,
- * direction marks, tag characters and lone surrogates. */
+/** The characters are invisible or break a line. */
 const ESCAPED = /[^\P{Cc}\t\n]|[\u2028\u2029\u202a-\u202e\u2066-\u2069]|[\u{e0000}-\u{e007f}]|\p{Surrogate}/gu;
 
 function shownText(text: string): string {
@@ -833,8 +809,6 @@ function safeLine(text: string, limit: number): string {
   return shorten(flat, limit);
 }
 
-/** Returns head and tail within `cap` characters, with the number of omitted characters, or only a beginning without
- * room for both. */
 function headAndTail(
   text: string,
   { cap, more = "" }: { readonly cap: number; readonly more?: string },
@@ -856,10 +830,9 @@ interface AllOfIt {
 /** If the text has more than four times the permitted characters, its shown form lacks the middle. */
 interface RawCut {
   readonly text: string;
-  /** `text` lacks this number of characters in its middle. */
   readonly hidden: number;
   readonly hiddenLines: number;
-  /** `all` is the place of the whole text; null if Vis does not keep it. */
+  /** `all` is null if Vis does not keep the whole text. */
   readonly all: AllOfIt | null;
   /** If true, all lines end in `\r\n`, which `text` does not show. */
   readonly lines: boolean;
@@ -877,7 +850,6 @@ function cutRaw(text: string, cap: number): Omit<RawCut, "all"> {
 
 const MARK_CHARS = 150;
 
-/** Returns the first and last lines of a text within `cap` characters. A longer line loses its middle. */
 function wholeLines({ text, hidden, hiddenLines, all }: RawCut, cap: number): string {
   if (text.length <= cap && hidden === 0) return text;
   const room = cap - (all === null ? 48 : MARK_CHARS);
@@ -889,7 +861,7 @@ function wholeLines({ text, hidden, hiddenLines, all }: RawCut, cap: number): st
   const head = text.slice(0, first).replace(/[\ud800-\udbff]$/, "");
   const tail = text.slice(last).replace(/^[\udc00-\udfff]/, "");
   const gone = text.slice(head.length, text.length - tail.length);
-  // The sandbox may have cut the same text before.
+  // The sandbox may have cut the same text.
   const [mark, lines = null, chars = null] = CUT_TEXT.exec(gone) ?? [];
   const left = gone.length + hidden + (mark === undefined ? 0 : Number(chars ?? lines) - mark.length);
   const isCounted = first === end && last === begin && (mark === undefined || chars !== null);
@@ -905,7 +877,7 @@ function linesIn(text: string): number {
   return text.split("\n").length;
 }
 
-/** `from` is the 0-based first omitted line, if it is known. */
+/** `from` is the 0-based first omitted line, or null if it is unknown. */
 function leftOut(
   { chars, from, lines, name }: {
     readonly chars: number;
@@ -921,13 +893,12 @@ function leftOut(
   return `${which}, print(${name}.split("\\n").slice(${from}, ${from + lines}).join("\\n"))`;
 }
 
-/** The first cut comes before the escapes, so that they apply to a short text. The second cut is necessary because
- * escapes make the text longer. */
+/** The second cut is necessary because escapes make the text longer. */
 function safeCut(text: string, options: { readonly cap: number; readonly more?: string }): string {
   return headAndTail(shownText(headAndTail(text, options)), options);
 }
 
-/** A share is at most its need, and large needs share the room that small ones leave. */
+/** Large needs share the room that small needs leave. */
 function fairShares(needs: readonly number[], total: number): number[] {
   const shares = needs.map(() => 0);
   const order = needs.map((need, at) => ({ need, at })).toSorted((a, b) => a.need - b.need);

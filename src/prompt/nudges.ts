@@ -3,8 +3,6 @@ import { oneLine, shorten } from "../domain/kit/text.ts";
 import type { BlockResult } from "../domain/query/query_schemas.ts";
 import { createHash } from "node:crypto";
 
-/** A nudge is a line of the context that gives the model a fact before it continues. Extensions add nudges to those of
- * Vis. */
 
 const PREFIX = "[system_nudge]";
 const MAX_CHARS = 200;
@@ -19,7 +17,6 @@ interface NudgeFacts {
   readonly offender: string | null;
   readonly stale: boolean;
   readonly repaired: string;
-  /** If true, no block runs after this call, and its note names the remaining options. */
   readonly last: boolean;
 }
 
@@ -33,7 +30,6 @@ const MANY_VARIABLES = 150;
 const OFFENDER_CHARS = 80;
 const REPAIRED_CHARS = 80;
 
-/** Returns a line of at most 200 characters for each fact that the model should know before it continues. */
 export function builtinNudges(
   { used, budget, growth, userVariables, offender, stale, repaired, last }: NudgeFacts,
 ): string[] {
@@ -96,18 +92,17 @@ interface Entry {
 
 const TIMES = 3;
 const MAX_KEYS = 2_000, MAX_LINES = 20_000;
-/** Vis searches only this many characters of each part of a result, and of each line, for new lines. */
+/** Vis searches `MAX_SEEN` characters of a part of a result, and `LINE_CHARS` characters of a line. */
 const MAX_SEEN = 60_000, LINE_CHARS = 200;
 /** A text of at least this many lines may be a piece of a longer text. */
 const EDGED = 5;
 const PLACE = /^(?:[^\s:]{1,200}:)?\s*\d{1,7}(?:\s*[:|)\t]|\s-|-|\s)\s*/;
-/** Vis hashes at most this many characters of code, result and error, together with their whole lengths. */
+/** Vis hashes at most this many characters of a part, together with the whole length of the part. */
 const MAX_COMPARED = 4_000;
-/** Shorter results are often equal by chance, such as `true`, `[]` or a count. */
 const TELLING_RESULT = 40;
 
 /** A repetition is the same code with the same result, the same error, or the same result from code with other names.
- * The maps of hashes and lines are bounded. */
+ */
 export class Repetition {
   readonly #counts = new BoundedMap<string, number>(MAX_KEYS);
   readonly #lines = new BoundedMap<string, true>(MAX_LINES);
@@ -115,8 +110,7 @@ export class Repetition {
   #news = false;
   #stale = false;
 
-  /** Returns whether a block of the last recorded iteration succeeded and made progress. A block that changes nothing
-   * must show a line that is absent from earlier results. */
+  /** A block that changes nothing must show a line that is absent from earlier results. */
   get news(): boolean {
     return this.#news;
   }
@@ -153,7 +147,7 @@ export class Repetition {
     return this.#offender;
   }
 
-  /** Remembers the lines of a result. Brief results are often equal by chance, so a brief result counts as new. */
+  /** Brief results are often equal by chance, so a brief result counts as new. */
   #showsNewLine({ preview, stdout, stderr, calls }: BlockResult): boolean {
     const text = [stdout, stderr, preview].map((part) => part.slice(0, MAX_SEEN)).join("\n");
     const lines = text.split("\n").map((line) => line.replace(PLACE, "").trim().slice(0, LINE_CHARS))
@@ -173,14 +167,12 @@ export class Repetition {
   }
 }
 
-/** Returns whether the block may have changed something. Vis watches the changes of a command, so only a command that
- * changed files counts. */
+/** Vis watches the changes of a command, so only a command that changed files counts. */
 function hasChanged({ calls }: BlockResult): boolean {
   return calls.some(({ changes, exitCode }) => changes === "files" || changes !== undefined && exitCode === undefined);
 }
 
-/** The keys are distinct, so that one block counts each key once. The first key comes from the error, or from the code
- * and its result. */
+/** The first key comes from the error, or from the code and its result. */
 function keysOf({ code, result }: Entry): Set<string> {
   if (result.error) return new Set([hash("error", [result.error.name, result.error.message])]);
   const outcome = [result.outcome, result.type, result.preview, result.stdout];

@@ -4,8 +4,6 @@ import type { ModelMessage } from "../providers/provider.ts";
 import type { AnswerSchema } from "./answer_schema.ts";
 import { type ContextParts, renderContext } from "./context_message.ts";
 
-/* This folder has the texts for a model and the parser of its replies, as pure functions without state. `callMessages`
- * builds the messages of a call. */
 
 export interface RequestExtras {
   readonly images: readonly Image[];
@@ -18,14 +16,12 @@ export const NO_EXTRAS: RequestExtras = { images: [], answerSchema: null };
 export interface CallPrefix {
   readonly system: string;
   readonly request: string;
-  /** `renderConversation` returns this text; it is "" or absent for the first query. */
   readonly conversation?: string;
   readonly extras: RequestExtras;
   readonly example?: ReplyExample | undefined;
 }
 
-/** The first three messages are byte-identical in all iterations of a query, so that prefix caches stay valid. With
- * `alternatingRoles`, the same texts form one user message. */
+/** With `alternatingRoles`, the same texts form one user message. */
 export function callMessages(
   { system, request, conversation = "", extras: { images, answerSchema }, example }: CallPrefix,
   { context, alternatingRoles }: { readonly context: ContextParts; readonly alternatingRoles: boolean },
@@ -45,7 +41,6 @@ export function callMessages(
   ];
 }
 
-/** Vis reads these facts once per query, so that the prompt has the same bytes in each call. */
 export interface PromptEnvironment {
   readonly cwd: string;
   readonly home: string;
@@ -79,8 +74,7 @@ function environmentBlock({ cwd, home, user, platform, shell, date }: PromptEnvi
   return `# Environment\n${lines.join("\n")}`;
 }
 
-/** A test asserts the headings of the sections. The text contains no live value, because it is part of the cached
- * prefix. */
+/** The text contains no live value, because it is part of the cached prefix. */
 export const CORE_INSTRUCTIONS = `\
 # Role
 You are Vis, an agent that works by writing TypeScript. A sandbox runs your blocks; the next message shows the results. There are no tools.

@@ -1,6 +1,6 @@
 import { READING_MODES, type ReadingMode } from "../domain/query/outcomes.ts";
 
-// `readingModeOf` finds the mode by these texts. Sub-queries and retries get the same instructions, and so the same
+// `readingModeOf` finds the mode by these texts, so sub-queries and retries with the same instructions have the same
 // mode.
 const PLANNING = `Make a plan, and change nothing: calls that could change something are refused in this request.
 Read what the plan depends on. Answer with the plan in Markdown: what you would change, in which files and in which order,

@@ -106,7 +106,6 @@ async function nudges(source: ContextSource): Promise<string[]> {
   return [...own, ...extensionNudges(await Promise.all(texts), onWarn)];
 }
 
-/** The handover shows at most this many interrupted blocks, and this many characters of a block. */
 const CUT = { blocks: 5, chars: 300 };
 
 export function handoverOf(before: PreviousTurn | null): ContextParts["handover"] {

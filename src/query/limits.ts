@@ -20,8 +20,7 @@ interface Reservation {
   settle(spent: Spend): void;
 }
 
-/** Counts the spend of a query and its sub-queries against the limits of their tree. Vis reserves a call before it
- * begins, so that parallel sub-queries cannot each spend the same remainder. */
+/** Vis reserves a call before the call begins, so that parallel sub-queries cannot each spend the same remainder. */
 export class Ledger {
   readonly #tree: Tree;
   readonly #parent: Ledger | null;
@@ -147,8 +146,7 @@ class Tree {
     return `its cost limit of $${costUsd} ($${Number(this.costUsd.toPrecision(3))} spent)`;
   }
 
-  /** Returns null if this call and the running calls together may exceed the rest of a limit. Without a running call,
-   * the ledger allows this call. */
+  /** Returns null if this call and the running calls together may exceed the rest of a limit. */
   hold({ inputTokens, price }: Expected): Held | null {
     const { usage, costUsd } = this;
     const calls = Math.max(1, usage.calls);
@@ -181,8 +179,7 @@ class Tree {
     this.#waiting.delete(wake);
   }
 
-  /** Returns whether a limit is set and no call has reported its spend. In this case, other calls wait for the first
-   * call. */
+  /** With a limit, other calls wait until a call has reported its spend. */
   #unknown(): boolean {
     const { tokens, costUsd } = this.limits;
     return this.usage.calls === 0 && (tokens !== null || costUsd !== null);
@@ -212,13 +209,11 @@ function limitReached(
 }
 
 const CHARS_PER_TOKEN = 4;
-/** At most this many model calls of blocks and sub-queries run at once in a process. A holder of a place waits only for
- * its reply, so nested queries cannot deadlock. */
+/** A holder of a place waits only for its reply, so nested queries cannot deadlock. */
 const AT_ONCE = 8;
 const CALLS = new Semaphore(AT_ONCE);
 
-/** A call passes the ledger of the query and the gate of the process. `gate` is null for a user's own query, which
- * makes one call at a time and must not wait for other conversations. */
+/** `gate` is null for a user's own query, which makes one call at a time and must not wait for other conversations. */
 export class LedgerCalls implements ModelCalls {
   readonly #router: ModelCalls;
   readonly #ledger: Ledger;
@@ -244,7 +239,7 @@ export class LedgerCalls implements ModelCalls {
   }
 
   /** The ledger counts failed attempts. Rejects like the router, and with `ProviderError` when the tree has reached a
-   * limit. If Vis must count the cost, rejects for a model whose price is unknown. */
+   * limit. */
   async ask(request: RouterRequest, options: RouterCallOptions): Promise<RouterReply> {
     const chars = request.messages.reduce((sum, { text }) => sum + text.length, 0);
     const inputTokens = Math.ceil(chars / CHARS_PER_TOKEN);
@@ -283,7 +278,7 @@ function choiceOf(model: string | null, request: RouterRequest): Partial<RouterR
 
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** The signal ends waits for a model or a block. The creator must close the deadline. */
+/** The creator must close the deadline. */
 export class QueryDeadline {
   readonly signal: AbortSignal;
   readonly #caller: AbortSignal;

@@ -22,7 +22,6 @@ const MOST_SCOPES = 20;
 /** After this many consecutive refusals, Vis tells the model to stop asking. */
 const REFUSALS = 3;
 
-/** For these reasons, Vis cannot ask a user. */
 const NOBODY = {
   ask: "no user can answer here",
   never: "the setting approvals is never",
@@ -31,7 +30,6 @@ const NOBODY = {
 
 interface QueryApprovalsParts {
   readonly approve: Approve | null;
-  /** Vis gives this reason if `approve` is null. */
   readonly nobody: string;
   readonly rules: ApprovalRules | null;
   readonly log: Log;
@@ -46,7 +44,6 @@ interface Asking {
   readonly conversationId: string;
   readonly emitter: Emitter;
   readonly signal: AbortSignal;
-  /** If true, only approvals from earlier answers count, and Vis does not ask. */
   readonly isQuiet?: boolean;
 }
 
@@ -54,9 +51,9 @@ export class QueryApprovals {
   readonly #parts: QueryApprovalsParts;
   /** Vis asks the user one question at a time. */
   readonly #turn = new Semaphore();
-  /** A `refusalKey` leads to the reason of a refusal. Vis does not ask a refused question again in this query. */
+  /** Vis does not ask a refused question again in this query. */
   readonly #refused = new Map<string, string>();
-  /** The user allowed these scopes for longer than one call. They count even if Vis cannot store them as rules. */
+  /** These approvals count in this query even if Vis cannot store them as rules. */
   readonly #allowed = new Set<string>();
   #refusals = 0;
 
@@ -85,8 +82,7 @@ export class QueryApprovals {
     });
   }
 
-  /** Asks the user, unless rules allow the request, the user has refused it in this query, or Vis cannot ask a user.
-   * Rejects with `TypeError` for an invalid or too long request. Rejects when the signal aborts. */
+  /** Rejects with `TypeError` for an invalid or too long request, and when the signal aborts. */
   async request(given: ApprovalRequest, asking: Asking): Promise<Approval> {
     if (asking.isQuiet) {
       const { scope, scopes = [scope], lasting = true } = given;
@@ -103,7 +99,6 @@ export class QueryApprovals {
     }, asking.signal);
   }
 
-  /** Decides the request if a rule or an earlier answer covers it, or returns the rest that the user must decide. */
   async #known(request: CheckedRequest, asking: Asking): Promise<Approval | CheckedRequest> {
     const left = await this.#left(request, asking);
     if (left?.length === 0) return { allowed: true, reason: "" };
@@ -199,8 +194,7 @@ export class QueryApprovals {
 type Answered = ApprovalAnswer & { readonly fault?: string };
 type CheckedRequest = ApprovalRequest & { readonly scopes: readonly string[]; readonly lasting: boolean };
 
-/** Lasting requests of an extension with the same scopes have the same key. The key of another request has its
- * action. */
+/** Lasting requests of an extension with the same scopes share a key; the key of another request has its action. */
 function refusalKey({ what, scopes, lasting }: CheckedRequest, { extension }: Asking): string {
   return JSON.stringify([extension, ...(lasting ? [...scopes].sort() : ["", what])]);
 }

@@ -39,12 +39,10 @@ export interface BegunQuery {
   readonly state: QueryState;
   readonly ledger: Ledger;
   readonly approvals: QueryApprovals;
-  /** Returns the milliseconds in which an approval waited, which the durations of steps exclude. */
   readonly askedMs: () => number;
   readonly subcalls: Subcalls;
   readonly emitter: Emitter;
   readonly showsOutput: boolean;
-  /** The text names the files that earlier attempts changed; "" without such files. */
   readonly keptFiles: string;
   readonly onChange: (diff: string) => void;
 }
@@ -72,9 +70,8 @@ export class QueryLoop {
   readonly #unstored = new AbortController();
   #stored: Promise<void> = Promise.resolve();
   #last: Iterated["store"] | null = null;
-  /** True means that Vis has passed on the request and the end of an iteration to the store. */
   #begun = false;
-  /** A cut-off call showed these messages of the user. */
+  /** The model has not seen these messages of the user, because the call with them was cut off. */
   readonly #unseen: string[] = [];
 
   /** When `leaving` aborts, the query stops before its next iteration, and another process continues it. */
@@ -85,8 +82,7 @@ export class QueryLoop {
     this.#prepared = { ...prepared, frame: { ...frame, signal } };
   }
 
-  /** Iterates until the query has a reason to end. With "answered", the state has an accepted final. The loop stores
-   * the end of an iteration during the next model call. */
+  /** With "answered", the state has an accepted final. */
   async run(): Promise<QueryReason> {
     try {
       return await this.#decide();
@@ -96,7 +92,7 @@ export class QueryLoop {
     }
   }
 
-  /** Restores the state in which another process left the query. The model learns which blocks were running. */
+  /** The model learns which blocks were running. */
   continueFrom(iterations: readonly StoredIteration[], steered: readonly SteeredMessage[]): void {
     const { state } = this.#prepared;
     for (const stored of iterations) {
@@ -113,12 +109,10 @@ export class QueryLoop {
       this.#take(storedResult(stored));
     }
     const done = iterations.findLast(({ status }) => status !== "interrupted")?.position ?? -1;
-    // The model has not seen the messages of a call that was cut off.
     for (const { text, iteration } of steered) (iteration > done + 1 ? this.#unseen : state.said).push(text);
   }
 
-  /** If the last iteration is not stored yet, one transaction stores it with the end of the query. Rejects with
-   * `StoreError` or `TakenOverError`; another error is a defect of Vis. */
+  /** If the loop has an accepted final, one transaction stores its iteration with the end of the query. */
   async end(write: (last?: EndOfIteration) => Promise<void>): Promise<void> {
     const { state: { final }, frame } = this.#prepared;
     await (this.#last ? this.#last((iterationId, iteration) => write({ iterationId, iteration })) : this.#stored);
@@ -178,7 +172,7 @@ export class QueryLoop {
       last: last !== null,
       refusedBefore: state.refused,
       supported: state.supported,
-      // After the last call, a refusal would leave no call to answer it.
+      // After the last call, a refusal would leave no call for another answer.
       doubted: last === null ? state.doubted : DOUBTS,
       unsupportedClaim: (text) => this.#unsupportedClaim(text),
       offered: () => state.offered,
@@ -199,15 +193,14 @@ export class QueryLoop {
     return result;
   }
 
-  /** Returns a claim that nothing supports, or null. An answer about an earlier request, or about a text that came with
-   * the request, needs no work. */
+  /** An answer may be about the work of the previous request, or about a text that came with the request. */
   #unsupportedClaim(text: string): string | null {
     const { state, request, extras, before, frame: { environment: { given } } } = this.#prepared;
     if (state.acted || before?.idle === false) return null;
     return claimOf(text, { request, given: extras.images.length + given.shown.length > 0 });
   }
 
-  /** Returns the user's messages since the last call. The store gets them before a call shows them. */
+  /** The store gets the messages before a call shows them. */
   async #steered(): Promise<readonly string[]> {
     const { parts, frame, state } = this.#prepared;
     const iteration = state.position + 1;
@@ -302,8 +295,8 @@ export class QueryLoop {
     return "unsupported_answer";
   }
 
-  /** A second consecutive reply of plain text is the answer if a block of the query had a result, which may support the
-   * reply. A schema must accept the text. */
+  /** A second consecutive reply of plain text is the answer if a block of the query had a result. A schema must accept
+   * the text. */
   #prose(text: string | null): QueryReason | null {
     const { state, extras } = this.#prepared;
     const repeated = text !== null && state.prose !== null;
@@ -327,7 +320,7 @@ export class QueryLoop {
     );
   }
 
-  /** This call asks for the best answer from the present results. If it gives none, Vis uses the fallback answer. */
+  /** If this call gives no answer, Vis uses the fallback answer. */
   async #lastCall(reason: "max_iterations" | "error_budget"): Promise<QueryReason> {
     const { state } = this.#prepared;
     const why = reason === "max_iterations" ? "The iteration budget is used up" : "Too many errors in a row";

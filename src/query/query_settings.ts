@@ -20,7 +20,6 @@ export interface QuerySettings {
   /** This ceiling limits the budget that a request sets; null sets no limit. */
   readonly operatorCeiling?: number | null;
   readonly limits: QueryLimits;
-  /** This level of reasoning overrides the model's own choice. */
   readonly reasoning?: ReasoningLevel | null;
   /** Nested queries have at most this depth, from 1 (default) to 5; 0 disables them. */
   readonly depth?: number;
@@ -37,7 +36,6 @@ export function withBudget(settings: QuerySettings, budget: number): QuerySettin
   return { ...settings, budget, ceiling: settings.operatorCeiling ?? null, extending: false };
 }
 
-/** The caller owns these parts. */
 export interface QueryParts extends
   Pick<
     EnvironmentParts,
@@ -60,9 +58,9 @@ export interface QueryParts extends
   readonly approvalRules?: ApprovalRules;
   readonly now: () => number;
   readonly steering?: Steering;
-  /** Lists the recorded file changes of a conversation. Resolves with null if no extension records changes. */
+  /** Resolves with null if no extension records changes. */
   readonly fileChanges?: ListFileChanges | undefined;
-  /** Resolves with notes for the next model call. The call waits for this promise until the signal aborts. */
+  /** The model call waits for this promise until the signal aborts. */
   readonly between?: (signal: AbortSignal) => Promise<readonly string[]>;
 }
 
@@ -80,14 +78,13 @@ export interface QueryLimits {
   readonly priced?: boolean;
 }
 
-/** Vis must refuse a model without a known price if it has to count the cost. */
 export function needsPrice({ costUsd, priced = false }: Pick<QueryLimits, "costUsd" | "priced">): boolean {
   return priced || costUsd !== null;
 }
 
 export type ModelCalls = Pick<Router, "ask" | "current" | "routes">;
 
-/** Returns the named model, or the root model. A preference chooses a model for each call. */
+/** A preference gives the root model, because it chooses a model for each call. */
 export function chosenRoute(
   router: Pick<Router, "current" | "routes">,
   name: string | null,

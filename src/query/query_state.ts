@@ -9,7 +9,6 @@ import type { Reply } from "../prompt/reply/reply.ts";
 import type { QuerySettings } from "./query_settings.ts";
 
 const MAX_DIFF_CHARS = 64 * 1024;
-/** An iteration keeps at most this many sub-queries, and this many characters of an answer. */
 const MAX_CHILDREN = 20, CHILD_CHARS = 1_000;
 const MAX_ASKED = 50;
 /** When `LOW` iterations are left, the budget grows by `EXTENSION`. */
@@ -47,12 +46,11 @@ export class QueryState {
   readonly children: StepChild[] = [];
   readonly asked: string[] = [];
   journal: EarlierIteration | null = null;
-  /** These iterations precede the journal's iteration, oldest first. A context message shows their newest results, as
-   * many as fit. */
+  /** These iterations precede the journal's iteration, oldest first. */
   earlier: readonly EarlierIteration[] = [];
   readonly attempts: Attempts = new Attempts();
   readonly notes: string[] = [];
-  /** A context message has shown these messages of the user. Later context messages repeat the newest of them. */
+  /** Later context messages repeat the newest of these messages. */
   readonly said: string[] = [];
   next: Reply["next"] = { model: null, reasoning: null };
   repaired = "";
@@ -67,8 +65,6 @@ export class QueryState {
   get budget(): number {
     return this.#budget;
   }
-  /** "new" means that new results extend the budget, "request" that the model must request more, and "none" that the
-   * budget is at the ceiling. */
   get growth(): "new" | "request" | "none" {
     if (this.#budget >= this.#ceiling) return "none";
     return this.#extending ? "new" : "request";
@@ -92,7 +88,6 @@ export class QueryState {
     if (this.growth === "new" && this.#budget - this.used <= LOW) this.requestMore(EXTENSION);
   }
 
-  /** The first answer of an iteration counts. */
   offer(answer: OfferedAnswer): void {
     this.#offered ??= answer;
   }
@@ -165,11 +160,9 @@ export class QueryState {
 /** After this many consecutive replies with the same fault, the query ends, because the model has seen the fault and
  * repeats it. */
 const SAME = 3;
-/** After this many consecutive broken replies, the query ends. The connection causes a broken reply, so Vis tolerates
- * more of them. */
+/** The connection causes broken replies, so Vis tolerates more of these. */
 const BROKEN = 5;
-/** After this many consecutive unusable replies, the query ends, even with different faults. Broken replies and failed
- * calls do not count. */
+/** Broken replies and failed calls do not count. */
 const UNUSABLE = 5;
 
 export interface Unusable {
@@ -188,7 +181,7 @@ export class Faults {
     return this.#unusable;
   }
 
-  /** `text` distinguishes faults of calls. Returns the reason if the query must end, or null. */
+  /** Returns the reason if the query must end, or null. */
   add(
     fault: IterationFault,
     { text, model }: { readonly text: string; readonly model: string },

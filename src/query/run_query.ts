@@ -1,6 +1,3 @@
-/* `runQuery` is the entry point of this folder: it begins, prepares, iterates and ends a query.
- * docs/internals/architecture.md has the table of the loop's decisions. */
-
 import { Cancelled, ConfigError, HandedOver, messageOf, StoreError, TakenOverError } from "../domain/errors.ts";
 import { clip, counted, durationText, oneLine } from "../domain/kit/text.ts";
 import type { ApprovalAnswer, Approve } from "../domain/query/approval.ts";
@@ -38,7 +35,7 @@ import { Subcalls } from "./subcalls.ts";
 export interface QueryLeft extends LeftQuery {
   readonly query: Pick<StoredQuery, "createdAt" | "steered">;
   readonly iterations: readonly StoredIteration[];
-  /** The milliseconds since the query began exclude waits for the user. */
+  /** `elapsedMs` excludes waits for the user. */
   readonly elapsedMs: number;
   /** The last event has this number; 0 if Vis sent no event. */
   readonly seq: number;
@@ -49,18 +46,15 @@ interface RunQueryOptions extends KeyedRequest {
   readonly emit: Emit;
   readonly label?: string | undefined;
   readonly extras?: RequestExtras;
-  /** A sub-query has a ledger that is a part of its tree's ledger. */
+  /** The ledger of a sub-query is a part of its tree's ledger. */
   readonly ledger?: Ledger;
   readonly parentQueryId?: string;
-  /** The caller has already stored the query with this id as running, before it opened the environment. */
+  /** The caller has stored the query with this id as running. */
   readonly begun?: string;
   readonly before?: PreviousTurn | null;
   readonly left?: QueryLeft | undefined;
-  /** When this signal aborts, another process takes the query before its next iteration, and the run rejects with
-   * `HandedOver`. */
   readonly leaving?: AbortSignal | undefined;
   readonly showsOutput?: boolean | undefined;
-  /** Asks the user about a call of an extension. Without `approve`, Vis refuses calls that need an approval. */
   readonly approve?: Approve | undefined;
   /** A sub-query shares the approvals of its tree. */
   readonly approvals?: QueryApprovals;
@@ -70,8 +64,7 @@ interface RunQueryOptions extends KeyedRequest {
   readonly keptFiles?: readonly string[] | undefined;
 }
 
-/** Stores a request as running, iterates, and ends it in a terminal status. Rejects with `HandedOver` after `leaving`.
- * Tries to end a query that has begun before it rejects with another error. */
+/** Rejects with `HandedOver` after `leaving`. Before another rejection, tries to end a query that has begun. */
 export async function runQuery(request: string, parts: QueryParts, given: RunQueryOptions): Promise<QueryResult> {
   // A sub-query has no deadline of its own, because it ends with its parent.
   const deadline = new QueryDeadline(given.signal, {
@@ -238,8 +231,6 @@ async function prepare(query: BegunQuery): Promise<Prepared> {
 /** The prompt shows a longer request as head and tail, and `$query` has the whole text. */
 const SHOWN_REQUEST = { limit: 32_000, head: 16_000, tail: 4_000 };
 
-/** The texts before the context stay byte-identical in all calls of a query, so that a provider's prefix cache stays
- * valid. */
 function stablePrefix(
   request: string,
   { environment, settings }: Pick<QueryParts, "environment" | "settings">,
@@ -281,8 +272,7 @@ class QueryEnding {
     this.#query = query;
   }
 
-  /** Stores the end, with the last iteration of `loop`. Rejects if the store fails and the query has no answer. If
-   * another process took the query over, tells the followers. */
+  /** Rejects if the store fails and the query has no answer. */
   async end(why: QueryReason, loop: Pick<QueryLoop, "end"> | null = null): Promise<QueryResult> {
     const { deadline, subcalls } = this.#query;
     const reason = why === "cancelled" && deadline.passed ? "limit_time" : reasonOf(why, this.#query);
@@ -295,8 +285,7 @@ class QueryEnding {
     this.#announce(await this.#unstored(compose("unstored", this.#query), error));
   }
 
-  /** The user has paid for an answer, so the caller receives it even if Vis cannot store it, with the reason as the
-   * last note. */
+  /** The user has paid for an answer, so the caller receives the answer even if Vis cannot store it. */
   async #stored(result: QueryResult, loop: Pick<QueryLoop, "end"> | null): Promise<QueryResult> {
     const { parts: { store }, queryId, state } = this.#query;
     const end = storedEnd(result, this.#query);
@@ -344,10 +333,10 @@ class QueryEnding {
   }
 }
 
-/** Marks the work of a query if no undo can revert its file changes. If Vis cannot list the changes, sets no mark. */
+/** If Vis cannot list the changes, sets no mark. */
 async function withUndo(result: QueryResult, { parts, started }: BegunQuery): Promise<QueryResult> {
   const { work } = result;
-  // Without a command or another action of this query, an undo can revert its file changes.
+  // Without a command or another action, an undo can revert the file changes of a query.
   const { files = 0, commands = [], others = [] } = work ?? {};
   if (!work || files === 0 || commands.length + others.length === 0 || !parts.fileChanges) return result;
   try {
@@ -362,7 +351,6 @@ async function withUndo(result: QueryResult, { parts, started }: BegunQuery): Pr
   }
 }
 
-/** Returns "answer_schema" if the query spent its budget on answers that its schema refused. */
 function reasonOf(why: QueryReason, { state, extras }: BegunQuery): QueryReason {
   return why === "max_iterations" && state.final === null && extras.answerSchema?.refused ? "answer_schema" : why;
 }
@@ -459,7 +447,6 @@ interface Unanswered {
   readonly unsupported?: { readonly answer: string; readonly reason: string } | null;
 }
 
-/** Returns the cause of the end, the progress and advice for a query without an answer. */
 export function fallbackAnswer(query: Unanswered): string {
   const { reason, thinking, errors, prose, unsupported } = query;
   const lines = [headline(query)];
@@ -568,7 +555,7 @@ interface StoreOptions extends KeyedRequest {
   readonly model?: string | null | undefined;
 }
 
-/** The row leases the branch to this process. */
+/** The stored row leases the branch to this process. */
 export async function storeQuery(
   request: string,
   { store, router, owner, settings }: Pick<QueryParts, "store" | "owner" | "settings"> & {
@@ -590,8 +577,7 @@ export async function storeQuery(
   });
 }
 
-/** Other processes see by the stored question that the query waits. If Vis cannot store the question, it still asks the
- * user. */
+/** Other processes see by the stored question that the query waits. */
 function storedWhileAsked(
   approve: Approve,
   { store, log, queryId }: { readonly store: QueryStore; readonly log: Log; readonly queryId: string },

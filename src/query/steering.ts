@@ -1,4 +1,3 @@
-/** Keeps messages that the user sends while a query runs, until the next model call. */
 export class Steering {
   #waiting: { readonly text: string; readonly settle: (shown: boolean) => void }[] = [];
   #ended = false;
@@ -15,7 +14,7 @@ export class Steering {
   }
 
   /** Resolves with true when a call shows the text. Resolves with false if the query ended first, the signal withdrew
-   * the text, or Vis could not store it. */
+   * the text, or Vis could not store the text. */
   add(text: string, signal?: AbortSignal): Promise<boolean> {
     if (this.#ended || signal?.aborted) return Promise.resolve(false);
     return new Promise((settle) => {
@@ -31,8 +30,7 @@ export class Steering {
     });
   }
 
-  /** Returns the queued messages, oldest first, for the next model call. They count as shown when `store` has stored
-   * them. */
+  /** The messages count as shown when `store` has stored them. */
   async take(store: (texts: readonly string[]) => Promise<void>): Promise<readonly string[]> {
     const taken = this.#waiting;
     this.#waiting = [];
@@ -48,7 +46,7 @@ export class Steering {
     }
   }
 
-  /** The caller makes no further call, so waiting messages settle with false. */
+  /** Waiting messages settle with false. */
   end(): void {
     this.#ended = true;
     for (const { settle } of this.#waiting.splice(0)) settle(false);

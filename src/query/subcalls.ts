@@ -18,7 +18,6 @@ import { type ModelCalls, type QueryParts, unpricedRoute, withBudget } from "./q
 interface SubcallParts {
   readonly parts: QueryParts;
   readonly queryId: string;
-  /** These calls pass the ledger and the gate of the process before they reach the router. */
   readonly calls: ModelCalls;
   readonly ledger: Ledger;
   readonly approvals: QueryApprovals;
@@ -39,8 +38,7 @@ interface SubcallParts {
 }
 
 const MAX_QUERY_DEPTH = 5;
-/** A sub-query has its own process, so at most this many run at once at each depth. A query waits only for deeper
- * queries, so the deepest queries can continue. */
+/** A query waits only for deeper queries, so the deepest queries can continue. */
 const AT_ONCE = 8;
 const DEPTHS = Array.from({ length: MAX_QUERY_DEPTH }, () => new Semaphore(AT_ONCE));
 
@@ -73,8 +71,7 @@ export class Subcalls implements SubcallFunctions {
     return await asking;
   }
 
-  /** Runs a sub-query with its own branch, sandbox and rows, below the calling iteration. Rejects with `HostCallError`
-   * if the sub-query cannot begin, and resolves with its end in other cases. */
+  /** Rejects with `HostCallError` if the sub-query cannot begin. */
   async runChild(task: string, options: ChildOptions & SubcallOptions): Promise<ChildResult> {
     return await this.#keep(this.#runChild(task, { ...options, signal: this.#signal(options.signal) }));
   }
@@ -222,8 +219,7 @@ interface SubAnswer {
 
 const AGAIN = "ask again, or choose another model";
 
-/** Omits the thinking. Refuses a truncated reply, and the empty text of a tool call, which could look like an
- * answer. */
+/** Refuses a truncated reply, and the empty text of a tool call, which could look like an answer. */
 function answerIn({ model, text, reasoning, toolCall, finish }: RouterReply): SubAnswer {
   const fault = (why: string, hint?: string) => ({
     text: "",

@@ -19,8 +19,7 @@ const START =
 const ESCAPED_START = /\{\s*\\"(?:thinking|code|final|answer|expr)\\"\s*:/i;
 const MAX_STARTS = 40;
 const MAX_OTHER_STARTS = 8;
-/** The candidates of a reply together have at most this many characters to parse. The limit bounds the cost of a
- * hostile reply. */
+/** The candidates of a reply together have at most this many characters, which bounds the cost of a hostile reply. */
 const MAX_WORK = 2_500_000;
 const MAX_LIBRARY = 2;
 const TOOL_CALL =
@@ -38,8 +37,7 @@ export function nativeCallText(toolCall: string): string {
   return `<tool_call>${toolCall}</tool_call>`;
 }
 
-/** Tries JSON, faulty JSON and fenced code, and cuts off text after the reply. For an unreadable reply, the result has
- * the reason. Does not throw. */
+/** Does not throw; for an unreadable reply, the result has the reason. */
 export function parseReply(text: string, beside: BesideText = { reasoning: "", toolCall: null }): ParsedReply {
   const found = replyIn(text);
   const native = beside.toolCall ?? NATIVE_CALL.exec(text)?.[1] ?? null;
@@ -142,8 +140,8 @@ function replyOf(value: unknown): Reply | Refused | null {
   return acting.length > 1 ? lastOf(acting) : acting[0] ? { ...acting[0], repairs: reply.repairs } : reply;
 }
 
-/** Of several complete replies, the earlier ones are drafts or examples, so the last one counts. Refuses an answer
- * after code: the answer cannot rest on results of this code, and code that may be a draft does not run. */
+/** Of several complete replies, the last counts, because the others are drafts or examples. Refuses an answer after
+ * code, because the answer cannot rest on results of this code. */
 function lastOf(replies: readonly Reply[]): Reply | Refused | null {
   const last = replies.at(-1);
   if (last === undefined) return null;
@@ -160,13 +158,10 @@ function isSame(one: Reply, other: Reply): boolean {
   return JSON.stringify([one.code, one.final]) === JSON.stringify([other.code, other.final]);
 }
 
-/** This text does not belong in a reply: the end of the model's turn, the beginning of another turn, or a context of
- * Vis. */
 const NEXT_TURN =
   /<[|｜](?:im_(?:end|start)|end|endoftext|end_of_text|eot_id|eom_id|return|call|user|start\|>\s*(?:user|system|developer)|end▁of▁sentence|END_OF_TURN_TOKEN|message_user)|<\/s>|<end_of_turn>|<turn\|>|<seed:eos>|\[(?:EOS|EOT|INST)\]|^[ \t]*\[iter \d+\/\d+\]|<(?:journal|var_index|prior_thinking|attempts|notes)>|^[ \t]*(?:user|human|assistant|tool|system|results?|output|observation)[ \t]*:/im;
 
-/** Returns the last object with code or an answer before a next turn that the model invented. Without such an object,
- * returns the first object with thinking only, or null. */
+/** Without an object with code or an answer, returns the first object with thinking only, or null. */
 function fromObjects(body: string, fences: readonly Fence[]): Reply | Refused | null {
   let work = 0;
   let idle: Reply | null = null;
@@ -216,8 +211,7 @@ interface Start {
   readonly named: boolean;
 }
 
-/** A reply may begin with a comment or with an unknown field. So the first brace of the text comes first, braces before
- * the name of a field second, and other braces last. */
+/** The first brace of the text comes first, braces before the name of a field second, and other braces last. */
 function* starts(body: string, fences: readonly Fence[]): Generator<Start> {
   const first = /^\s*(?:[`~]{3,}\w*\s*)?(?=\{|\[\s*\{)/.exec(body)?.[0].length ?? -1;
   const inCode = (at: number) => fences.some((fence) => fence.start <= at && at < fence.end && isCode(fence));
@@ -250,7 +244,7 @@ function explained(
   return { ...reply, repairs };
 }
 
-/** The model has escaped the arguments of an imitated tool call twice. Returns null for other text. */
+/** A model may escape the arguments of an imitated tool call twice. */
 function escapedObject(body: string): Reply | null {
   const start = body.search(ESCAPED_START);
   if (start === -1) return null;
@@ -263,7 +257,6 @@ function escapedObject(body: string): Reply | null {
 const FENCED = "took fenced code as blocks";
 const TYPESCRIPT = new Set(["ts", "typescript", "js", "javascript"]);
 
-/** A reply of fences that are all marked as TypeScript or JavaScript needs no repair. */
 function isNamed(code: readonly Fence[]): boolean {
   return code.every(({ language }) => TYPESCRIPT.has(language));
 }
@@ -318,8 +311,7 @@ interface RepairedJson {
   readonly value: unknown;
   readonly end: number;
   readonly repairs: readonly string[];
-  /** With "dropped", the text ended inside the value, which lacks the incomplete part. With "last-part-doubtful", the
-   * caller must drop the last part. */
+  /** With "last-part-doubtful", the caller must drop the last part. */
   readonly cutOff: "no" | "dropped" | "last-part-doubtful";
 }
 
@@ -327,8 +319,7 @@ interface RepairedJson {
 const MAX_REPAIR_CHARS = 20_000;
 const CUT_OFF = "the reply was cut off: its last, incomplete part was dropped";
 
-/** Tries the unchanged text, and the text with repaired strings and quotes, closed if it ended too early. With
- * `library`, the repair library is the last attempt. Returns null if all attempts fail. */
+/** With `library`, the repair library is the last attempt. */
 function readJson(
   text: string,
   { start, library }: { readonly start: number; readonly library: boolean },
@@ -390,7 +381,7 @@ function parse(text: string): { readonly value: unknown } | null {
 const TOKEN = /\\(?:u[0-9a-fA-F]{4}|["\\/bfnrt])|\\\r?\n|\\(.?)|"|\r\n|\p{Cc}/gu;
 
 /** The repair library would drop backslashes that are invalid in JSON (`\d` in a pattern, a Windows path), so this
- * function doubles them. It escapes control characters inside strings. */
+ * function doubles them. */
 function repairStrings(text: string): string {
   let inside = false;
   return text.replace(TOKEN, (token: string, escaped: string | undefined) => {
@@ -410,8 +401,7 @@ function repairStrings(text: string): string {
   });
 }
 
-/** These names of fields precede a value. `ENDS` uses them to distinguish the end of a string from a quote inside the
- * string. */
+/** `ENDS` uses these names of fields to distinguish the end of a string from a quote inside the string. */
 const NAMES = "thinking|code|next|final|expr|time_?ms|model|reasoning|answer|answer_?type|confidence";
 const ENDS = new RegExp(
   `"\\s{0,99}(?:[}\\]]\\s{0,99}(?:[,}\\]]|$)|,\\s{0,99}(?:"(?:${NAMES})"\\s{0,9}:|\\{\\s{0,99}")|$)`,
@@ -419,8 +409,7 @@ const ENDS = new RegExp(
 );
 const ENDS_NAME = /"\s{0,99}:/y;
 
-/** A model leaves quotes bare inside a string: `{"expr": "search.find("a", "b")"}`. Unlike the repair library, this
- * function takes linear time. */
+/** Unlike the repair library, this function takes linear time. */
 function repairQuotes(text: string): string {
   let out = "";
   let from = 0;

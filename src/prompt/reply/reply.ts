@@ -29,7 +29,6 @@ export interface Reply {
  * "cut" an incomplete reply. */
 export type ReplyFault = "empty" | "thinking" | "tools" | "text" | "json" | "cut";
 
-/** The reason names the fault and the expected shape, in words for the next context. */
 export type ParsedReply =
   | { readonly ok: true; readonly reply: Reply }
   | { readonly ok: false; readonly reason: string; readonly fault: ReplyFault };
@@ -48,10 +47,8 @@ const MODELS = ["cost", "speed", "intelligence"] as const;
 const REASONING = ["quick", "balanced", "deep"] as const;
 const MAX_WRAPS = 5;
 export const MAX_BLOCKS = 100;
-/** Vis reads at most this many items of a list in a reply. */
 const MAX_ITEMS = 10 * MAX_BLOCKS;
 
-/** Vis neither runs nor stores a block without effect. */
 export function isNoOp(code: string): boolean {
   return NO_OPS.has(code.trim());
 }
@@ -201,7 +198,7 @@ function nextOf(value: unknown, repairs: string[]): Reply["next"] {
 const ANSWER_FIELDS = ["answer", "text", "content", "value", "result", "message", "response"];
 const CONFIDENCES: readonly NonNullable<Confidence>[] = ["high", "medium", "low"];
 
-/** `fields` are the fields of the reply, for an answer next to `final`. An empty answer next to code does not count. */
+/** An empty answer next to code does not count. */
 function normaliseFinal(
   final: unknown,
   { fields, hasCode, repairs }: { readonly fields: ReplyFields; readonly hasCode: boolean; readonly repairs: string[] },
@@ -313,8 +310,7 @@ function pick(fields: ReplyFields, names: readonly string[]): unknown {
   return undefined;
 }
 
-/** Returns a value as text, and joins the items of a list of texts with line breaks. Returns "" if the value is too
- * deep. */
+/** Returns a value as text, and joins the items of a list of texts with line breaks. */
 function plainText(value: unknown): string {
   if (value === undefined || value === null) return "";
   if (typeof value === "string") return value;

@@ -13,8 +13,7 @@ interface Shown {
   readonly answer: string[];
 }
 
-/** Reads a reply while it arrives, each character once. The result is only for display: `parseReply` decides which code
- * runs and which answer counts. Does not throw. */
+/** The result is only for display: `parseReply` decides which code runs and which answer counts. */
 export class ReplyStream {
   readonly #outside = new FenceScanner();
   #inside: JsonTextScanner | null = null;
@@ -82,8 +81,6 @@ const MAX_LINE = 80;
 const MAX_OPEN = 120;
 const MAX_CLOSE = 24;
 
-/** The scanner reads the text before the reply object: thinking tags and fenced code, up to the first brace that begins
- * JSON. */
 class FenceScanner {
   #mode: "prose" | "thinking" | "code" = "prose";
   #thought: OpenThinking | null = null;
@@ -161,8 +158,7 @@ class FenceScanner {
     return shown === "" ? NO_PIECE : { kind: "thinking", text: shown };
   }
 
-  /** The scanner holds back the start of a line that may be a fence. `#line` is empty until the scanner shows a part of
-   * the line. */
+  /** `#line` is empty until the scanner shows a part of the line. */
   #code(char: string): StreamPiece {
     const text = this.#held + char;
     if (
@@ -214,8 +210,6 @@ const ESCAPES: Readonly<Record<string, string>> = {
 const MAX_KEY = 40;
 const MAX_DEPTH = 64;
 
-/** The scanner yields the text of the `thinking`, `expr` and `answer` strings of one JSON value, and skips unknown
- * syntax. */
 class JsonTextScanner {
   readonly #frames: Frame[] = [];
   #deeper = 0;
@@ -354,8 +348,8 @@ const NAME = /^[\w$.\s]*$/;
 const MAX_NAME = 80;
 const MAX_TAG = 200;
 
-/** A user may see this part of an answer before Vis has filled in its values. The draft is empty while the text may be
- * the name of a variable. It has … in place of a value that a template inserts. */
+/** The draft is empty while the text may be the name of a variable, and has … in place of a value that a template
+ * inserts. */
 class AnswerDraft {
   #held = "";
   #begun = false;

@@ -95,8 +95,7 @@ export function thinkingAfter(text: string): OpenThinking | null {
 interface ThinkParts {
   readonly thinking: string;
   readonly body: string;
-  /** If the last thinking has no end, `unclosed` is its opening mark, and its content is not a reply; "" if all
-   * thinking is closed. */
+  /** `unclosed` is the opening mark of thinking without an end, or "" if all thinking is closed. */
   readonly unclosed: string;
 }
 
@@ -173,7 +172,7 @@ class Parts {
     ];
   }
 
-  /** Returns whether the text begins with thinking. The caller must call `take` first. */
+  /** The caller must call `take` first. */
   get leads(): boolean {
     return this.#leads ?? false;
   }
@@ -221,8 +220,7 @@ class Parts {
     return { thinking, body: this.#body.join(""), unclosed };
   }
 
-  /** Returns whether the text has only an answer before the end of thinking at `end`, and no text after it. A reply
-   * with code does not count, because the code may be a draft. */
+  /** A reply with code does not count, because the code may be a draft. */
   #isAnswerAlone(end: number): boolean {
     const before = this.#body.join("").trim();
     if (!REPLY.test(before) || /[\p{L}\p{N}{]/u.test(this.#text.slice(end))) return false;
@@ -282,7 +280,6 @@ class Parts {
 export interface Fence {
   readonly language: string;
   readonly content: string;
-  /** The fence starts at the first character of its opening line and ends after its closing line. */
   readonly start: number;
   readonly end: number;
   readonly closed: boolean;
@@ -321,8 +318,7 @@ export function findFences(text: string): Fence[] {
   return fences;
 }
 
-/** Returns whether a fence is TypeScript or JavaScript by its mark, or, without a mark, by its content. A fence with a
- * reply is no code. */
+/** A fence with a reply is no code. */
 export function isCode({ language, content }: Fence): boolean {
   if (LOOKS_LIKE_REPLY.test(content)) return false;
   if (language !== "") return CODE.has(language);
@@ -335,7 +331,7 @@ interface Scan {
   readonly closed: () => string;
 }
 
-/** Takes one pass without recursion. A bracket of the wrong kind closes as many levels as it can. */
+/** Takes one pass without recursion. */
 export function scanJson(text: string, start: number): Scan {
   const stack: ("}" | "]")[] = [];
   const open = { "}": 0, "]": 0 };
