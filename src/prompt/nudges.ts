@@ -3,7 +3,6 @@ import { oneLine, shorten } from "../domain/kit/text.ts";
 import type { BlockResult } from "../domain/query/query_schemas.ts";
 import { createHash } from "node:crypto";
 
-
 const PREFIX = "[system_nudge]";
 const MAX_CHARS = 200;
 

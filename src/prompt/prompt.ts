@@ -4,7 +4,6 @@ import type { ModelMessage } from "../providers/provider.ts";
 import type { AnswerSchema } from "./answer_schema.ts";
 import { type ContextParts, renderContext } from "./context_message.ts";
 
-
 export interface RequestExtras {
   readonly images: readonly Image[];
   readonly answerSchema: AnswerSchema | null;
