@@ -47,14 +47,13 @@ export interface AskOptions extends KeyedRequest {
   readonly instructions?: string | undefined;
   /** Vis refuses calls that could change something. */
   readonly only?: ReadingMode | undefined;
-  /** The answer must satisfy this JSON Schema. */
   readonly responseSchema?: unknown;
   readonly askedAs?: Asked | undefined;
   readonly maxIterations?: number | undefined;
   readonly reasoning?: ReasoningLevel | undefined;
   readonly extendsTo?: number | undefined;
   readonly model?: string | undefined;
-  /** A lower configured limit still applies. */
+  /** The lower of the given and the configured limit applies. */
   readonly limits?: Pick<QueryLimits, "costUsd" | "wallMs" | "priced"> | undefined;
 }
 

@@ -97,7 +97,6 @@ export class Conversations {
     return this.#parts.router.routes;
   }
 
-  /** Returns the names that a request can give in `model`. */
   get modelNames(): readonly string[] {
     return [...PREFERENCES, ...this.routes.flatMap(({ provider, model }) => [model, `${provider.name}/${model}`])];
   }
@@ -136,7 +135,7 @@ export class Conversations {
     return await this.#store.iterations(queryId, range);
   }
 
-  /** Resolves with the ids of all runs of the query that this run belongs to, oldest first. */
+  /** Resolves with the ids of all runs of this run's query, oldest first. */
   async attempts(queryId: string): Promise<readonly string[]> {
     return await this.#store.attempts(queryId);
   }
@@ -272,7 +271,6 @@ export class Conversations {
     return this.#runner.programs(branchId);
   }
 
-  /** Returns the messages of the first model call that the request would make. */
   async preview(
     request: string,
     where: { readonly branch: Branch } | { readonly workspace: string },

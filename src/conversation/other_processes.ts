@@ -1,4 +1,4 @@
-/** A process reaches the process of a query through global states of the tenant. */
+/** Processes exchange messages about a running query through global states of the tenant. */
 
 import { ENDED, messageOf } from "../domain/errors.ts";
 import { abortable, type Clock, REAL_CLOCK, unrefTimer } from "../domain/kit/concurrency.ts";

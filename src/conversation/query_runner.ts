@@ -83,7 +83,8 @@ export class QueryRunner {
       this.#run(branch, request, { ...options, emit }, between);
     const { around } = this.#parts;
     const whenFree = (): Promise<QueryResult> => around ? around(options.emit, run) : run(options.emit);
-    // If the query begins at once or continues, the runner stores it with its end, even if the user has cancelled it.
+    // If the query begins at once or continues, the runner stores the query with its end, even if the user has
+    // cancelled.
     const signal = options.left || !this.isBusy(branch.branchId) ? undefined : options.signal;
     return await this.#live.lockOf(branch).run(whenFree, signal);
   }
@@ -331,7 +332,6 @@ export interface PooledChild {
 }
 
 interface ChildPoolOptions {
-  /** Simultaneous queries can exceed this limit. */
   readonly live: number;
   readonly idleMs: number;
   /** Calls `f` once after `ms`, unless the caller first calls the returned function. */
@@ -413,7 +413,6 @@ export class ChildPool {
     }
   }
 
-  /** Stops another child only if the children that are already stopping do not make enough room. */
   #stopSurplus(): void {
     const surplus = this.count - this.#options.live - this.#stopping.size;
     const needed = this.#stopping.size === 0 ? Math.max(1, surplus) : surplus;

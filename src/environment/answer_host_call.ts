@@ -91,7 +91,6 @@ export async function answerCall(
 class CallQuestions {
   #open = 0;
   #since = 0;
-  /** Approvals waited for this many milliseconds. */
   ms = 0;
   unanswered = false;
 
@@ -222,7 +221,6 @@ function called(active: ActiveExtensions | null, name: string): ActiveExtensions
 
 const MAX_DIFFS = 20;
 const MAX_CHARS = 16 * 1024;
-/** The names of omitted diffs have at most this many characters together. */
 const MAX_NAMES = 64 * 1024;
 
 /** Skips a removal or a move without changed lines. Beyond the limits, the list has the name of a diff, or omits the

@@ -61,7 +61,6 @@ export class Environment {
   readonly #parts: EnvironmentParts;
   readonly #session: SandboxSession;
   readonly #system = new Map<string, string>();
-  /** Host calls wait until this promise settles. */
   #stored: Promise<unknown> | null = null;
   readonly #scopes: ScopeChanges;
   readonly #lost = new MissingVariableNotes();
@@ -160,7 +159,7 @@ export class Environment {
     return this.#iterationId;
   }
 
-  /** A running child gets the variables immediately. */
+  /** A running child has the variables when the promise resolves. */
   async give(given: readonly InputVariable[]): Promise<void> {
     await this.#session.give(given.map(({ image }) => image));
     for (const { image } of given) this.index.saved(image, "");

@@ -99,7 +99,6 @@ export class EnvironmentViews {
     return made;
   }
 
-  /** With a signal, the view has the keys of a host call. */
   view(signal?: AbortSignal): EnvironmentView {
     const { scope } = this.#source.now();
     const base = scope ? this.#base : this.#idle;
@@ -546,7 +545,6 @@ export class ConversationPrograms {
     this.#failed = [];
   }
 
-  /** `caller` is null for programs of the user. */
   bind(
     spawn: WallSpawn,
     { workspace, root, signal, caller = null }: {

@@ -81,10 +81,10 @@ export interface QueryScope {
   /** If true, Vis refuses calls that may change something. */
   readonly onlyReads?: boolean;
   readonly budget: () => number;
-  /** Without `root`, the query uses the model of the process. */
+  /** Without `root`, extensions see the model of the process. */
   readonly root?: () => { readonly provider: string; readonly model: string };
   readonly requestMore: (n: number) => { readonly granted: number; readonly budget: number };
-  /** Offers a final answer from a block. The first offer in an iteration counts. */
+  /** The first offer in an iteration counts. */
   readonly answer: (
     text: string,
     facts: {

@@ -27,7 +27,6 @@ const SMALL_BYTES = 1 << 20;
 const JSON_BYTES = 32 << 20;
 const PIECE_BYTES = 4 << 20;
 const PREVIEW_CHARS = 300;
-/** The texts that the model sees whole have at most this length together. */
 const WHOLE_CHARS = 8_000;
 const MAX_CHARS = 2 ** 29 - 24;
 
@@ -211,7 +210,6 @@ export interface ShownInput {
   readonly whole: string | null;
 }
 
-/** Vis stores new variables with the row of the next iteration. */
 export class InputVariables {
   #unstored: readonly InputVariable[] = [];
   #shown: readonly ShownInput[] = [];
@@ -253,7 +251,6 @@ export class InputVariables {
     this.#unstored = [];
   }
 
-  /** Unstored variables stay for the next query. */
   end(): void {
     this.#shown = [];
   }

@@ -15,7 +15,6 @@ import {
 export interface SessionSource {
   /** Rejects if the start fails, or if `signal` aborts. */
   readonly open: (signal: AbortSignal) => Promise<Sandbox>;
-  /** Resolves with the stored versions in restore order. */
   readonly stored: () => Promise<readonly VariableImage[]>;
   readonly system: () => ReadonlyMap<string, string>;
   readonly rows?: () => Promise<readonly FormerResult[]>;
@@ -297,7 +296,6 @@ async function restoreRows(sandbox: Sandbox, rows: FormerResults): Promise<void>
   if (rows.shown.length + rows.running.length > 0) await sandbox.restoreResults(rows);
 }
 
-/** A replacement child needs these rows for `results` and `printed`. */
 class ShownRows {
   readonly #stored: () => Promise<readonly FormerResult[]>;
   /** The rows are null until the session has read them from the store. */

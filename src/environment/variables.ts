@@ -14,7 +14,6 @@ const MAX_TEXTS = 100, MAX_LOOKED = 1_000, MAX_CHANGED = 10_000;
 const MAX_COMPARED = 50;
 
 interface FileText {
-  /** `at` is -1 if the text is older than its file. */
   readonly at: number;
   readonly state: string;
 }
@@ -161,7 +160,6 @@ export class VariableIndex {
     this.#revision++;
   }
 
-  /** The revision of the rendered text is 0 before the first rendering. */
   get facts(): { readonly index: string; readonly revision: number; readonly currentRevision: number } {
     const { revision = 0, text: index = "" } = this.#rendered ?? {};
     return Object.freeze({ index, revision, currentRevision: this.#revision });
@@ -224,7 +222,6 @@ export class VariableIndex {
     return count;
   }
 
-  /** `madeFrom` has the names in the statements that made the version. */
   saved(image: VariableImage, code: string, madeFrom: readonly string[] = []): VariableImage {
     const before = this.#heads.get(image.name);
     const found = this.#texts.saved(image, { code, madeFrom });
@@ -277,7 +274,7 @@ export class VariableIndex {
     this.#put({ ...head, kind: "lost", reason: head.kind === "lost" && head.reason !== "" ? head.reason : reason });
   }
 
-  /** If nothing has changed, returns the last text of `render` without calling it. */
+  /** If nothing has changed, returns the last text without a call of `render`. */
   rendered(render: (heads: readonly IndexedHead[]) => string): string {
     if (this.#rendered?.revision !== this.#revision) {
       const heads = this.all().map((head) => ({ ...head, changedFile: this.#texts.changedSince(head.name) }));

@@ -13,7 +13,6 @@ export interface VariableDiff {
 
 const MARKS = { added: "+", removed: "-", changed: "~" } as const;
 
-/** Throws `HostCallError` for texts that are too long to compare. */
 export function diffVersions({ name, from, to, before, after }: {
   readonly name: string;
   readonly from: number;

@@ -203,7 +203,6 @@ const MOST_CHARS = 20_000;
 /** A longer request probably contains the text that it is about. */
 const MOST_LINES = 4, MOST_REQUEST = 1_500;
 
-/** Returns the sentence that claims work, or null. */
 export function claimOf(
   answer: string,
   { request, given = false }: { readonly request: string; readonly given?: boolean },

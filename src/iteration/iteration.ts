@@ -17,8 +17,6 @@ import type { ModelMessage, ReasoningLevel } from "../providers/provider.ts";
 import type { Router } from "../providers/router/router.ts";
 import type { ModelPreference } from "../providers/router/routes.ts";
 
-/** The loop in `query/` stores the end of an iteration during the next model call. */
-
 export interface IterationFrame extends CallPrefix {
   readonly environment: Environment;
   readonly router: Pick<Router, "ask" | "current">;
@@ -52,7 +50,7 @@ export interface IterationInput {
     readonly usage: Usage;
     readonly costUsd: number | null;
   };
-  /** No block runs and no output appears before this promise resolves, when Vis has stored the previous iteration. */
+  /** Resolves when Vis has stored the previous iteration; before this, no block runs and no output appears. */
   readonly stored: Promise<void>;
   readonly system: readonly { readonly name: string; readonly text: string }[];
 }
@@ -70,7 +68,6 @@ export interface AcceptedFinal {
   readonly answerType: AnswerType;
   readonly confidence: Confidence;
   readonly notes: readonly string[];
-  /** `value` is absent without an answer schema. */
   readonly value?: JsonValue;
 }
 
@@ -119,7 +116,6 @@ export type IterationResult =
   })
   | {
     readonly kind: "cancelled";
-    /** `begun` is null if the cancellation came during the model call. */
     readonly begun: { readonly thinking: string } | null;
   };
 
@@ -132,7 +128,6 @@ export interface Iterated {
 type WriteEnd = (iterationId: string, end: IterationEnd) => Promise<void>;
 
 export interface ModelCallOutcome {
-  /** The text is the raw reply, or the part that arrived before the call broke off. */
   readonly text: string | null;
   readonly parsed: { readonly ok: true; readonly reply: Reply } | {
     readonly ok: false;
@@ -208,7 +203,7 @@ export class Recorder {
     if (thinking) this.#frame.environment.bindSystem("$reasoning", thinking);
   }
 
-  /** Captures the state at the time of the call, which the returned function stores. */
+  /** Captures the state at the time of the call; the returned function stores this state. */
   ending({ status, outcome, executed, reason, final, doubt = null }: Ended): (write?: WriteEnd) => Promise<void> {
     const begun = this.#begun;
     if (begun === null) throw new Error("Cannot end the iteration: it has not begun");

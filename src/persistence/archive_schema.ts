@@ -24,7 +24,6 @@ const id = z.string().regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
 const time = z.int().min(0).max(LATEST);
 const count = z.int().min(0).max(1e9);
 const amount = z.number().min(0).max(1e15);
-/** `content` is the hash of a text in `contents` of the archive. */
 const text = z.union([z.string(), z.strictObject({ content: z.string().regex(HASH) })]);
 const bytes = z.union([
   z.strictObject({ base64: z.base64().max(4096) }),

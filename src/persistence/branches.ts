@@ -15,7 +15,6 @@ export interface ForkPoint {
   readonly position: number;
 }
 
-/** `until` is null if the history has the whole branch. */
 export interface BranchSegment {
   readonly branchId: string;
   readonly until: ForkPoint | null;

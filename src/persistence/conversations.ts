@@ -192,7 +192,6 @@ async function branchesWithQueries(
   }));
 }
 
-/** `conversation` is an SQL expression. */
 export function lastUsedIn(conversation: string): string {
   return `(
     SELECT t.id FROM conversation_state t
@@ -389,7 +388,6 @@ export function readTurns(db: Database, branchId: string): Promise<readonly Quer
   });
 }
 
-/** Ignores sub-queries. */
 export async function runningQuery(db: Database, conversationId: string): Promise<string | null> {
   const found = await db.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
     .innerJoin("conversationState as b", "b.id", "q.conversationStateId")

@@ -86,7 +86,6 @@ async function openSource({ from }: CopyStoreOptions): Promise<Side> {
   });
 }
 
-/** The file gets its final name when the copy is complete. */
 async function openTarget({ to }: CopyStoreOptions): Promise<Side> {
   if (await stat(to).then(() => true, () => false)) {
     throw new UsageError(`Cannot copy to ${to}: it already exists; choose another path`);

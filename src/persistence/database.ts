@@ -58,7 +58,6 @@ export abstract class Database extends Kysely<DatabaseSchema> {
 
   abstract read<T>(work: (tx: Database) => Promise<T>): Promise<T>;
 
-  /** Runs long reads on one snapshot. */
   readBeside<T>(work: (tx: Database) => Promise<T>): Promise<T> {
     return this.read(work);
   }
@@ -70,7 +69,6 @@ export abstract class Database extends Kysely<DatabaseSchema> {
    * run no longer has this version. */
   checkHolder(_run: HeldRun): void {}
 
-  /** The caller must have stored the end of the run. */
   ended(_queryId: string): void {}
 
   abstract close(): Promise<void>;
@@ -151,7 +149,6 @@ interface ErasureDialect {
   referencesOf(tx: Database, conversationId: string): Promise<readonly string[]>;
   orphansOf(tx: Database, conversationId: string): Promise<readonly string[]>;
   erase(db: Database, work: ErasureWork): Promise<number>;
-  /** `remove` deletes the rows of the conversation. */
   removing<T>(tx: Database, conversationId: string, remove: () => Promise<T>): Promise<T>;
   dropLarge(
     db: Database,
@@ -210,7 +207,6 @@ function parametersFor<V extends object>(values: V): V {
   return Object.fromEntries(Object.keys(values).map((name) => [name, new Parameter(name)])) as unknown as V;
 }
 
-/** The value of a column must not be undefined. */
 export async function insertRow<T extends keyof DatabaseSchema & string>(
   db: Database,
   table: T,

@@ -59,7 +59,6 @@ export interface DatabaseStoreOptions {
   readonly location: string;
   readonly now: () => number;
   readonly isAlive: IsAlive;
-  /** A write waits at most this long for another writing process. */
   readonly busyMs: number;
   readonly check: () => Promise<readonly string[]>;
   readonly fileFault: () => string;

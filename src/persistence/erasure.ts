@@ -9,7 +9,6 @@ import { type ConversationTableName, isOfConversation, REFERRING_TABLES, snakeCa
 
 const PREFIX = "sha256:";
 const REFERENCE = /sha256:([0-9a-f]{64})/g;
-/** After this many rows, a scan lets other work run. */
 const ROWS_AT_ONCE = 2_000;
 const HASHES_AT_ONCE = 200;
 /** The pause keeps the first erasure from slowing the start of a process. */
@@ -22,7 +21,6 @@ const TRIES = 3;
 const NEAR = 50;
 const ORPHAN_BYTES = 1 << 20;
 
-/** These columns hold JSON that may name content. */
 const NESTED: readonly (readonly [table: ConversationTableName, column: string])[] = [
   ["querySoul", "metadata"],
   ["expressionState", "metadata"],
@@ -56,7 +54,6 @@ export class Eraser {
     this.#running ??= this.#work();
   }
 
-  /** Waits for the requested work, but not for a lost server. */
   async end(): Promise<void> {
     this.#ended = true;
     clearTimeout(this.#timer);

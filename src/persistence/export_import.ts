@@ -29,7 +29,6 @@ function archived(table: ArchivedTable, row: Row): Row {
   return Object.fromEntries(archivedColumns(table).map((column) => [column, row[column]]));
 }
 
-/** The caller must load the row's JSON into `content` first. */
 function toArchiveRow(
   row: Row,
   { table, content, refer, adopt }: {

@@ -136,7 +136,6 @@ export class ExtensionStates implements StateStore {
       readonly after: number;
     },
   ): Promise<number> {
-    // Versions of a replaced run are hidden, but keep their numbers.
     const own = await ownNewest(tx, { place, key });
     const version = Math.max(after, own) + 1;
     const { queryId, position } = await momentOf(tx, place);
@@ -285,7 +284,6 @@ interface Row {
   readonly at: number;
 }
 
-/** Ignores states of runs that a retry replaced. */
 async function findStates(
   db: Database,
   { namespace, query }: { readonly namespace: string; readonly query: StateQuery },

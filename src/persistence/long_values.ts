@@ -109,7 +109,6 @@ export class Content {
     return cell.startsWith(PREFIX) ? decode(this.#loaded(cell)) : cell;
   }
 
-  /** Two reads of one reference return the same object. */
   bytes(cell: Uint8Array | string): Uint8Array<ArrayBuffer> {
     if (typeof cell === "string") return this.#loaded(cell);
     if (cell.length <= INLINE_BYTES) return owned(cell);
@@ -317,7 +316,6 @@ interface Named {
  * if Vis has erased the text. */
 export async function releaseClaim(tx: Database, { name, large }: Named): Promise<void> {
   const hash = large.slice(PREFIX.length);
-  // A claim expires after a day, so Vis may have erased the text.
   const stored = await tx.selectFrom("content").select("hash").where("hash", "=", hash).executeTakeFirst();
   if (!stored) {
     throw new BusyError(
@@ -365,7 +363,6 @@ export async function encodingOf(db: Database, reference: string): Promise<"raw"
   return row?.encoding ?? null;
 }
 
-/** Throws `Damage` in place of content that is missing or has another hash. */
 export async function* contentPieces(db: Database, reference: string): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const encoding = await encodingOf(db, reference);
   if (encoding === "delta" || encoding === null) {

@@ -87,7 +87,6 @@ function converted(location: string, nodes: NodeStore): NodeStore {
 }
 
 export interface JobTimes {
-  /** A node that has not reported for this long loses its jobs. */
   readonly leaseMs: number;
   /** A request waits at most this long for the last node that ran its branch. */
   readonly graceMs: number;
@@ -162,7 +161,6 @@ class JobQueue {
       for (const { queryId, epoch } of rows) this.#db.held.take(queryId, epoch);
       return rows.map((row) => ({ ...row, begun: Boolean(row.begun), lost: Boolean(row.lost) }));
     } catch (error) {
-      // Another node took another request of the branch at the same moment.
       if (sqlState(error) === UNIQUE) return [];
       throw error;
     }
@@ -457,7 +455,6 @@ export class PostgresListener {
     this.#options = { ...options, lookMs, answerMs };
   }
 
-  /** Rejects if the listener cannot reach the server now. */
   async start(): Promise<void> {
     const { channels, heard } = this.#options;
     const client: Client = new pg.Client(clientConfig(this.#address));

@@ -172,7 +172,6 @@ async function anotherRun(
 
 const KEPT_MS = 24 * 3_600_000;
 
-/** Rejects with `BusyError` if another request has taken the key. */
 async function keepRequestKey(
   tx: Database,
   { requestKey, queryId, now }: { readonly requestKey: RequestKey; readonly queryId: string; readonly now: number },
@@ -316,7 +315,6 @@ async function cutAt(
   const work = await recordedWork(content, { queryId, position });
   return {
     ...{ queryId, conversationId, branchId, text, createdAt, iterations, ...spent },
-    // The database may get the end of an iteration while the next iteration runs.
     ms: query.running ? ms : Math.min(ms, query.ms),
     steered: steered.filter(({ iteration }) => iteration <= iterations),
     notes: [`Forked after step ${iterations}`, ...work.text === "" ? [] : [work.text]],
@@ -485,7 +483,6 @@ async function extrasMetadata(
   };
 }
 
-/** The parts are empty if the query does not exist. */
 export async function readExtras(db: Database, queryId: string): Promise<QueryExtras> {
   const content = new Content(db);
   const { images = [], answerSchema = null, askedAs = null } = await readMetadata(content, queryId);
@@ -603,7 +600,6 @@ function firstWords(text: string, maxChars: number): string {
   return `${space > maxChars / 2 ? cut.slice(0, space) : cut}…`.toWellFormed();
 }
 
-/** The caller must have ended the sub-queries of the query. */
 async function spentOf(
   tx: Database,
   { queryId, facts }: { readonly queryId: string; readonly facts: Partial<QueryMetadata> },
@@ -653,7 +649,6 @@ async function spentBelow(content: Content, iterationIds: readonly string[]): Pr
     .map(({ usage, costUsd }) => ({ usage: { ...NO_USAGE, ...usage }, costUsd: costUsd ?? null }));
 }
 
-/** Includes the work of sub-queries. */
 async function recordedWork(
   content: Content,
   { queryId, position = null }: { readonly queryId: string; readonly position?: number | null },
@@ -700,7 +695,6 @@ interface LostRun {
   readonly facts: Partial<QueryMetadata>;
 }
 
-/** Skips queries that a node continues. */
 export async function sweepLost(
   db: Database,
   { isAlive, now }: { readonly isAlive: IsAlive; readonly now: () => number },

@@ -15,7 +15,6 @@ import {
 } from "./database.ts";
 import type { QueryMetadata } from "./runs.ts";
 
-/** A search ignores further words, which bounds its time. */
 const MAX_WORDS = 32;
 const MAX_WORD_CHARS = 200;
 /** Ranking reads each match, so a search may rank only this many of the newest matches. */
@@ -303,7 +302,6 @@ interface Index {
   readonly read: StatementSync;
 }
 
-/** Splits texts into words like the index of SQLite, which strips endings and accents. */
 class Words {
   #index: Index | null = null;
 

@@ -118,7 +118,6 @@ export interface ProcessOwner {
 }
 
 export interface NewQuery extends KeyedRequest {
-  /** A node accepted the query under this id. */
   readonly queryId?: string | undefined;
   readonly branchId: string;
   readonly text: string;
@@ -131,7 +130,6 @@ export interface NewQuery extends KeyedRequest {
   readonly answerSchema?: string | null;
   readonly askedAs?: Asked | null;
   readonly only?: ReadingMode | null;
-  /** This run replaces the run with this id. */
   readonly retryOf?: string;
 }
 
@@ -193,7 +191,6 @@ export interface QueryStore {
   beginQuery(query: NewQuery): Promise<string>;
   /** The caller must add the messages before a model call shows them. */
   addSteered(queryId: string, sent: { readonly iteration: number; readonly texts: readonly string[] }): Promise<void>;
-  /** A second call stores the answer of the question. */
   setQuestion(queryId: string, approval: StoredApproval): Promise<void>;
   setWaiting(queryId: string, texts: readonly string[]): Promise<void>;
   /** A second call has no effect, but rejects with `last`. The same transaction stores `last`, the end of the last
@@ -224,7 +221,6 @@ export interface QueryStore {
 
 export interface NewIteration {
   readonly queryId: string;
-  /** Positions begin at 0. */
   readonly position: number;
   readonly systemPrompt: string;
   readonly userPrompt: string;
@@ -275,7 +271,6 @@ export interface StoredIteration
 }
 
 export interface IterationStore {
-  /** Returns the id of the row. */
   beginIteration(iteration: NewIteration): Promise<string>;
   /** A second call for an iteration rejects. */
   endIteration(iterationId: string, end: IterationEnd): Promise<void>;
@@ -302,7 +297,6 @@ export interface VariableHead {
 }
 
 export interface VariableVersion {
-  /** Versions begin at 1. */
   readonly version: number;
   /** For a system variable, `source` is its text and `bytes` is empty. */
   readonly image: VariableImage;
@@ -336,7 +330,6 @@ export interface ChildStore {
   createChildBranch(child: NewChildBranch): Promise<Branch>;
   subQueries(iterationId: string): Promise<readonly (StoredQuery & { readonly depth: number })[]>;
   recordSubCall(call: SubCall): Promise<void>;
-  /** The oldest call comes first. */
   subCalls(iterationId: string): Promise<readonly (SubCall & { readonly createdAt: number })[]>;
 }
 
@@ -424,11 +417,9 @@ export interface NodeStore {
   drain(): Promise<void>;
   /** Ends the wait for a lost server, so calls that need the server reject. */
   giveUp(): void;
-  /** `oldestMs` is the age of the oldest waiting request. */
   waiting(): Promise<{ readonly depth: number; readonly oldestMs: number }>;
   job(queryId: string): Promise<SharedJob | null>;
   runningJob(branchId: string): Promise<string | null>;
-  /** Returns the oldest job first. */
   jobs(conversationId: string): Promise<readonly SharedJob[]>;
   /** The time of the run stops while an approval waits. */
   setQuestions(

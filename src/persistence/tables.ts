@@ -387,7 +387,6 @@ export function archivedColumns(table: ArchivedTable): readonly string[] {
     .map(([name]) => name);
 }
 
-/** The schema bounds the number of names, and so the size of this map. */
 const SNAKE_NAMES = new Map<string, string>();
 
 export function snakeCase(name: string): string {

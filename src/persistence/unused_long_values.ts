@@ -30,7 +30,6 @@ export async function collectContent(path: string, options: Options): Promise<Co
 
 /** The caller must hold a transaction on a connection without foreign keys, and other processes must not write. */
 export function removeUnused(db: DatabaseSync): Omit<Collected, "everything"> {
-  // The processes that claimed content have ended.
   db.exec("DELETE FROM claim");
   markContent(db);
   return sweep(db, Number.MAX_SAFE_INTEGER);
@@ -172,7 +171,6 @@ function markWithin(db: DatabaseSync): number {
   return Number(pieces.changes) + Number(bases.changes) + markRead(db);
 }
 
-/** Holds one text in memory at a time. */
 function markRead(db: DatabaseSync): number {
   const texts = db.prepare(
     `SELECT m.hash, m.origin FROM mark m CROSS JOIN content c ON c.hash = m.hash

@@ -123,7 +123,6 @@ export class VariableRows {
     });
   }
 
-  /** Skips system variables and unknown names. */
   setScope(
     branchId: string,
     { names, scope, queryId }: Parameters<VariableStore["setScope"]>[1],
@@ -232,7 +231,6 @@ function breakCycle(left: ReadonlySet<number>, hard: readonly ReadonlySet<number
 }
 
 interface VariableSoulMetadata {
-  /** Only a system variable has this field. */
   readonly scope?: "system";
   readonly inheritedFrom?: string;
   readonly before?: number;
@@ -669,7 +667,6 @@ export interface Moment {
   readonly position: number;
 }
 
-/** Skips system variables and names that are unknown to `souls`. */
 async function writeScopes(
   names: readonly string[],
   { db, souls, at, scope, now }: {

@@ -41,7 +41,6 @@ export class AnswerSchema {
     return this.#refused;
   }
 
-  /** Returns null if the prompt shows the whole schema. */
   get variable(): string | null {
     return this.text.length > SHOWN_CHARS ? this.text : null;
   }

@@ -39,7 +39,6 @@ export interface ContextParts {
   readonly earlier: string;
   readonly changed: string;
   readonly attempts: readonly string[];
-  /** The caller caches this rendered body of `<var_index>` by revision. */
   readonly index: string;
   readonly nudges: readonly string[];
   readonly caps: ContextCaps;
@@ -781,7 +780,6 @@ function markFor(text: string): string {
   return `~${number}`;
 }
 
-/** The characters are invisible or break a line. */
 const ESCAPED = /[^\P{Cc}\t\n]|[\u2028\u2029\u202a-\u202e\u2066-\u2069]|[\u{e0000}-\u{e007f}]|\p{Surrogate}/gu;
 
 function shownText(text: string): string {
@@ -832,7 +830,6 @@ interface RawCut {
   readonly text: string;
   readonly hidden: number;
   readonly hiddenLines: number;
-  /** `all` is null if Vis does not keep the whole text. */
   readonly all: AllOfIt | null;
   /** If true, all lines end in `\r\n`, which `text` does not show. */
   readonly lines: boolean;
@@ -861,7 +858,6 @@ function wholeLines({ text, hidden, hiddenLines, all }: RawCut, cap: number): st
   const head = text.slice(0, first).replace(/[\ud800-\udbff]$/, "");
   const tail = text.slice(last).replace(/^[\udc00-\udfff]/, "");
   const gone = text.slice(head.length, text.length - tail.length);
-  // The sandbox may have cut the same text.
   const [mark, lines = null, chars = null] = CUT_TEXT.exec(gone) ?? [];
   const left = gone.length + hidden + (mark === undefined ? 0 : Number(chars ?? lines) - mark.length);
   const isCounted = first === end && last === begin && (mark === undefined || chars !== null);
@@ -877,7 +873,6 @@ function linesIn(text: string): number {
   return text.split("\n").length;
 }
 
-/** `from` is the 0-based first omitted line, or null if it is unknown. */
 function leftOut(
   { chars, from, lines, name }: {
     readonly chars: number;

@@ -92,7 +92,6 @@ export class QueryLoop {
     }
   }
 
-  /** The model learns which blocks were running. */
   continueFrom(iterations: readonly StoredIteration[], steered: readonly SteeredMessage[]): void {
     const { state } = this.#prepared;
     for (const stored of iterations) {
@@ -320,7 +319,6 @@ export class QueryLoop {
     );
   }
 
-  /** If this call gives no answer, Vis uses the fallback answer. */
   async #lastCall(reason: "max_iterations" | "error_budget"): Promise<QueryReason> {
     const { state } = this.#prepared;
     const why = reason === "max_iterations" ? "The iteration budget is used up" : "Too many errors in a row";

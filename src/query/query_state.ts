@@ -181,7 +181,6 @@ export class Faults {
     return this.#unusable;
   }
 
-  /** Returns the reason if the query must end, or null. */
   add(
     fault: IterationFault,
     { text, model }: { readonly text: string; readonly model: string },

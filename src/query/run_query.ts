@@ -35,7 +35,6 @@ import { Subcalls } from "./subcalls.ts";
 export interface QueryLeft extends LeftQuery {
   readonly query: Pick<StoredQuery, "createdAt" | "steered">;
   readonly iterations: readonly StoredIteration[];
-  /** `elapsedMs` excludes waits for the user. */
   readonly elapsedMs: number;
   /** The last event has this number; 0 if Vis sent no event. */
   readonly seq: number;
@@ -56,11 +55,9 @@ interface RunQueryOptions extends KeyedRequest {
   readonly leaving?: AbortSignal | undefined;
   readonly showsOutput?: boolean | undefined;
   readonly approve?: Approve | undefined;
-  /** A sub-query shares the approvals of its tree. */
   readonly approvals?: QueryApprovals;
   readonly onChange?: (diff: string) => void;
   readonly model?: string | null | undefined;
-  /** These files still have the changes of earlier attempts at this request. */
   readonly keptFiles?: readonly string[] | undefined;
 }
 
@@ -333,7 +330,6 @@ class QueryEnding {
   }
 }
 
-/** If Vis cannot list the changes, sets no mark. */
 async function withUndo(result: QueryResult, { parts, started }: BegunQuery): Promise<QueryResult> {
   const { work } = result;
   // Without a command or another action, an undo can revert the file changes of a query.
@@ -555,7 +551,6 @@ interface StoreOptions extends KeyedRequest {
   readonly model?: string | null | undefined;
 }
 
-/** The stored row leases the branch to this process. */
 export async function storeQuery(
   request: string,
   { store, router, owner, settings }: Pick<QueryParts, "store" | "owner" | "settings"> & {

@@ -46,7 +46,6 @@ export class Steering {
     }
   }
 
-  /** Waiting messages settle with false. */
   end(): void {
     this.#ended = true;
     for (const { settle } of this.#waiting.splice(0)) settle(false);

@@ -267,7 +267,6 @@ type Metadata = Tables["expressionState"][number]["metadata"];
 
 type Facts = Extract<Metadata, { readonly kind: string; readonly requires: readonly string[] }>;
 
-/** A query that continues the conversation may evaluate the code of these functions and classes. */
 export interface ArchiveCode {
   readonly functions: readonly string[];
   readonly classes: readonly string[];

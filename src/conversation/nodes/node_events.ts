@@ -69,7 +69,8 @@ export class LocalEvents {
   }
 }
 
-/** A lost node may not have published the last event, so a follower waits for it during this many looks. */
+/** A lost node may not have published the last event, so a follower takes the end from the store after this many looks.
+ */
 const LOOKS_AFTER_END = 2;
 
 interface FollowParts {
@@ -111,7 +112,6 @@ async function* eventsAfter(
       looks = 0;
       continue;
     }
-    // The events before `here` are from earlier nodes, and this loop has yielded them.
     if (here && last < here.before) last = here.before;
     else {
       if (looks > 0 && !parts.local(queryId)) {

@@ -12,12 +12,11 @@ import { checkedExtras, WaitingQuestions } from "../ask_options.ts";
 import { endEvent } from "../stored_events.ts";
 import { type Bell, LocalEvents, type Publisher } from "./node_events.ts";
 
-/** If a query has such an end, another node continues the query, so followers do not see the end. */
+/** Another node continues a query that ended for one of these reasons, so followers do not see the end. */
 const UNSTORED: ReadonlySet<QueryReason> = new Set(["process_lost", "unstored"]);
 
 const BUSY_MS = 500;
 
-/** During a drain, the node gives the database `ANSWER_MS` to answer, `ENDING_MS` before the end of the grace time. */
 const ENDING_MS = 4_000, ANSWER_MS = 500;
 
 export interface NodeRunsParts {
@@ -315,7 +314,7 @@ async function giveUp(
 ): Promise<void> {
   const { iterations = 0 } = await store.query(queryId) ?? {};
   await store.endQuery(queryId, {
-    // Clients repeat a request that ended with "process lost", so the reason must be another one.
+    // Clients repeat a request that ended with "process lost", so this end needs a different reason.
     ...{ status: "error", reason: "defect", answerType: "text", confidence: null, notes: [] },
     answer: `Cannot finish the request: ${losses} nodes in a row ended while they ran its step ${iterations + 1}; ` +
       "Vis kept the earlier work, and the logs of the nodes may give the reason",

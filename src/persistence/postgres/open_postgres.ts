@@ -69,10 +69,8 @@ export async function openPostgresStore(
   });
 }
 
-/** A check that takes longer counts as a fault. */
 const WRITE_MS = 5_000;
 
-/** Simultaneous callers share one check. */
 function writeFaultOf(db: Database, server: Server): () => Promise<string> {
   let writing: Promise<string> | null = null;
   return async () => {
@@ -132,7 +130,6 @@ async function migrate(
   { location, now }: { readonly location: string; readonly now: () => number },
 ): Promise<void> {
   await connection.query("BEGIN; SET LOCAL vis.tenant = '*'; SET LOCAL idle_in_transaction_session_timeout = 5000");
-  // Another process may be migrating this database.
   await connection.query(`SELECT pg_advisory_xact_lock(${LOCK}); SET LOCAL lock_timeout = ${LOCK_MS}`);
   const found = await schemaOf(connection, location);
   for (const { version, name, sql } of migrations.slice(found.former ? 0 : found.version)) {
@@ -158,7 +155,7 @@ async function refuseUnfinished(connection: Connection, location: string): Promi
   );
 }
 
-/** Version 0 is an empty database; `former` means a database from before V1. */
+/** Version 0 is an empty database; `former` means a database from before the folding of its migrations into V1. */
 async function schemaOf(
   connection: Connection,
   location: string,
@@ -195,9 +192,7 @@ async function schemaOf(
   );
 }
 
-/** Vis upgrades a database with the former migrations V1 to V8 to the folded V1, and refuses an older database. */
-
-/** A database from before V1 has recorded this checksum of the first folded migration. */
+/** A former database, whose migrations are now folded into V1, has recorded this checksum of its first migration. */
 export const FORMER_POSTGRES_FIRST = "e741d4279af442680e07ccc112533022f9574f9b2b293fc42b77936600ef84a7";
 
 const FORMER_POSTGRES_NEWEST = 8;

@@ -137,7 +137,6 @@ export class PostgresDatabase extends Database {
     this.held.ended(queryId);
   }
 
-  /** After this call, work does not wait for a lost server. */
   giveUp(): void {
     this.#server.giveUp();
   }
@@ -145,7 +144,6 @@ export class PostgresDatabase extends Database {
   override async close(): Promise<void> {
     await this.destroy();
     this.giveUp();
-    // If the server is lost, another process deletes the mark of this process, at least a day later.
     if (this.#server.fault === "") await this.#forgetMarks().catch(() => {});
     await this.#server.close();
   }
@@ -331,7 +329,6 @@ const POSTGRES: DatabaseDialect = {
     orphansOf: () => Promise.resolve([]),
     erase: eraseOnServer,
     removing: async (tx, conversationId, remove) => {
-      // No foreign key removes these rows.
       for (const table of STAYING_TABLES) {
         const rows = sql`${sql.raw(snakeCase(table))} t WHERE ${isOfConversation(table, conversationId)}`;
         await sql`DELETE FROM ${rows}`.execute(tx);
@@ -419,7 +416,6 @@ const IDLE_MS = 5_000, IDLE_READ_MS = 60_000;
 interface TransactionOptions {
   readonly begin: string;
   readonly seen: string;
-  /** The mark is null for a transaction that only reads. */
   readonly mark: ((run: SeenRun | null) => Statement) | null;
   readonly hasTenant: boolean;
   /** If true, the commit requires an unchanged run, so the reads need no locks. */
@@ -450,7 +446,7 @@ class PostgresTransaction {
     this.#run = run;
   }
 
-  /** If an earlier statement failed, this statement rejects with the same error. */
+  /** If a previous statement of the transaction failed, this statement rejects with the error of that statement. */
   async query(text: string, { parameters = [], prepared = false }: QueryOptions): Promise<Result> {
     this.#flush();
     const statement = { text, parameters };
@@ -575,7 +571,7 @@ interface Rows {
   readonly rows: ResultRow[];
 }
 
-/** A statement with several rows has no longer cells, because it sends its cells as JSON. */
+/** A statement with several rows sends its cells as JSON, so a row with a larger cell gets a statement of its own. */
 const MOST_BYTES = 64 * 1024;
 const CHANGE = /^\s*(?:insert into|update|delete from)\s+"?(\w+)/i;
 
@@ -636,7 +632,7 @@ function canCarry(text: string): boolean {
   return isChange(text) || isRead(text);
 }
 
-/** A read in the other statement does not see the change. */
+/** A read in the second statement does not see the change. */
 function withChange(change: Statement, { text, parameters }: Statement): Statement {
   const from = parameters.length;
   const moved = change.text.replace(/\$(\d+)/g, (_, number) => `$${Number(number) + from}`);

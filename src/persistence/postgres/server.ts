@@ -10,7 +10,7 @@ import { clip } from "../../domain/kit/text.ts";
 import { columnName } from "../tables.ts";
 import { ConnectionLost, isLost, lostOr, mayReturn, sqlState, wordsOf } from "./postgres_error.ts";
 
-/** A transaction holds one of these connections, and does not wait for another one. */
+/** A transaction holds one of these connections, and does not wait for another connection. */
 const MOST = 10;
 const IDLE_MS = 60_000;
 const PAUSE_MS = 50, LONGEST_PAUSE_MS = 2000;
@@ -84,7 +84,6 @@ class WriteQueued extends Error {
 }
 
 interface ServerOptions {
-  /** A statement waits at most this long for a lost server. */
   readonly patienceMs: number;
   readonly silentMs?: number;
 }
@@ -261,7 +260,6 @@ export class Server {
       ...{ text, values, rowMode: "array" },
       ...(prepared ? { name: this.#nameOf(text) } : {}),
     }, lengthOf(values));
-    // A text without parameters may have several statements.
     const [{ rows, fields, rowCount } = NOTHING] = [found].flat().slice(-1);
     const columns = fields.map(({ name }) => columnName(name));
     return {
@@ -389,7 +387,6 @@ function lengthOf(values: readonly unknown[]): number {
   return length;
 }
 
-/** PostgreSQL texts cannot contain NUL. */
 function bindable(value: unknown): unknown {
   if (typeof value === "string") return value.includes("\0") ? value.replaceAll("\0", "\ufffd") : value;
   if (value === null || typeof value === "number" || typeof value === "bigint" || Array.isArray(value)) return value;

@@ -28,7 +28,6 @@ export async function checkDatabase(path: string): Promise<CheckReport> {
   }
 }
 
-/** A part that SQLite cannot read becomes a problem, and the check continues. */
 function checkAll(
   db: DatabaseSync,
   { path, schema }: { readonly path: string; readonly schema: FoundSchema },
@@ -206,7 +205,6 @@ function contentUsers(db: DatabaseSync, hash: string): string {
   const found = new Set<string>();
   for (const [table, column] of referringColumns(db)) {
     const [first = ""] = Object.entries(columnsOf(table)).flatMap(([name, { kind }]) => kind === "place" ? [] : [name]);
-    // Metadata may name the content within its JSON.
     const where = column === "metadata" ? `instr("${column}", ?) > 0` : `"${column}" = 'sha256:' || ?`;
     const rows = db.prepare(
       `SELECT ${snakeCase(first)} AS id FROM ${snakeCase(table)} NOT INDEXED WHERE ${where} LIMIT ?`,
@@ -253,7 +251,6 @@ const VARIABLE: { readonly [T in Referring]?: string } = {
   scopeChange: "SELECT name FROM expression_soul WHERE id = ?",
 };
 
-/** Returns "" if the place is unknown. */
 function rowPlace(db: DatabaseSync, { table, id }: { readonly table: Referring; readonly id: string }): string {
   const find = (sql: string): string | null => {
     try {

@@ -23,7 +23,7 @@ interface MigrateOptions {
   readonly now: () => number;
 }
 
-/** Version 0 is an empty database. `former` means a database from before V1. */
+/** Version 0 is an empty database; `former` means a database from before the folding of its migrations into V1. */
 export interface FoundSchema {
   readonly version: number;
   readonly former: boolean;
@@ -185,9 +185,7 @@ export function schemaProblems(db: DatabaseSync, { version, former }: FoundSchem
   });
 }
 
-/** Vis upgrades a former database of V10, V11 or V12 to the folded V1, and refuses an older former database. */
-
-/** A database from before V1 has recorded this checksum of the first folded migration. */
+/** A former database, whose migrations are now folded into V1, has recorded this checksum of its first migration. */
 export const FORMER_FIRST = "8e8841d5fd0e39a8ec6fe4e629882c7dbbfff0bfdf59d0e8dd748241183cfa56";
 
 const FORMER_SCHEMAS: ReadonlyMap<number, number> = new Map([

@@ -106,7 +106,6 @@ export async function openExisting(path: string, action: string): Promise<Existi
 
 const MODE = 0o600;
 
-/** Creates a missing file with mode 0600, and its folder. */
 async function prepareDatabaseFile(path: string): Promise<void> {
   await ensureFolder(dirname(path));
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
@@ -175,7 +174,6 @@ export function notAlone(action: string, path: string): StoreError {
   );
 }
 
-/** Further calls of the returned function do nothing. */
 export function closeOnce(db: DatabaseSync): () => void {
   const open = new Set([db]);
   return () => {
@@ -294,7 +292,6 @@ async function isLogged(path: string): Promise<boolean> {
 }
 
 interface Gap {
-  /** Frames count from 0; -1 is the header. */
   readonly frame: number;
   readonly bytes: Buffer;
 }

@@ -54,7 +54,6 @@ const VAGUE: readonly Rule[] = [
 const RULES: readonly Rule[] = [
   [/is not a database/, "corrupt", "the file is not a database; choose another file with --db"],
   [
-    // The SyntaxError comes from JSON in a metadata cell.
     /malformed|corrupt|SyntaxError/,
     "corrupt",
     "the file is damaged; replace it with a backup, or choose another file with --db",

@@ -319,7 +319,6 @@ interface RepairedJson {
 const MAX_REPAIR_CHARS = 20_000;
 const CUT_OFF = "the reply was cut off: its last, incomplete part was dropped";
 
-/** With `library`, the repair library is the last attempt. */
 function readJson(
   text: string,
   { start, library }: { readonly start: number; readonly library: boolean },

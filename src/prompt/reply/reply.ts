@@ -198,7 +198,6 @@ function nextOf(value: unknown, repairs: string[]): Reply["next"] {
 const ANSWER_FIELDS = ["answer", "text", "content", "value", "result", "message", "response"];
 const CONFIDENCES: readonly NonNullable<Confidence>[] = ["high", "medium", "low"];
 
-/** An empty answer next to code does not count. */
 function normaliseFinal(
   final: unknown,
   { fields, hasCode, repairs }: { readonly fields: ReplyFields; readonly hasCode: boolean; readonly repairs: string[] },

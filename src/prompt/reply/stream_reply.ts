@@ -158,7 +158,6 @@ class FenceScanner {
     return shown === "" ? NO_PIECE : { kind: "thinking", text: shown };
   }
 
-  /** `#line` is empty until the scanner shows a part of the line. */
   #code(char: string): StreamPiece {
     const text = this.#held + char;
     if (

@@ -61,7 +61,6 @@ const ANSWER = [
   "<\\|START_(?:RESPONSE|TEXT)\\|>",
   "<\\|open\\|>response<\\|sep\\|>",
   "<\\|content(?:_text)?\\|>",
-  // A model opens this channel before its reply.
   "<channel\\|>",
 ].join("|");
 
@@ -318,7 +317,6 @@ export function findFences(text: string): Fence[] {
   return fences;
 }
 
-/** A fence with a reply is no code. */
 export function isCode({ language, content }: Fence): boolean {
   if (LOOKS_LIKE_REPLY.test(content)) return false;
   if (language !== "") return CODE.has(language);
