@@ -195,7 +195,7 @@ export class Conversations {
     return await this.#store.branches(conversationId);
   }
 
-  /** Runs the query in a fork if another query follows it, or if the branch `seenFrom` inherits it. Rejects with
+  /** Runs the query in a fork if another query follows, or if the branch `seenFrom` inherits the query. Rejects with
    * `UsageError` for an unknown id. */
   async retry(
     queryId: string,
@@ -388,7 +388,7 @@ async function notFound(id: string, store: Pick<ConversationStore, "listConversa
 
 export interface SharedRun {
   readonly branchId: string;
-  /** `oldest` is the number of the oldest kept event; without a kept event, it is larger than `newest`. */
+  /** Without a kept event, `oldest` is larger than `newest`. */
   readonly oldest: number;
   readonly newest: number;
   readonly running: boolean;

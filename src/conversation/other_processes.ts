@@ -188,7 +188,7 @@ export class RunMessages {
     const controller = new AbortController();
     taken.set(id, controller);
     const settle = async (done: boolean): Promise<void> => {
-      // A deleted message has no version, so it stays deleted.
+      // A deleted message has no version, so this write does not restore the message.
       await states.put(PLACE, { key, value: { ...message, body: "", done }, ifVersion: 1 });
     };
     const said = message.kind === "steer" ? steer(message.body, controller.signal) : Promise.resolve(obeyed(message));

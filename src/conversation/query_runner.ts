@@ -41,7 +41,7 @@ export interface RunnerOptions extends AskOptions {
   readonly leaving?: AbortSignal;
 }
 
-/** The runner owns the environments of the branches; `closeAll` ends them. */
+/** `closeAll` ends the environments of the branches, which the runner owns. */
 export class QueryRunner {
   readonly #parts: RunnerParts;
   readonly #live: LiveEnvironments<Environment, Branch>;
@@ -67,7 +67,7 @@ export class QueryRunner {
     this.#messages = new RunMessages(parts);
   }
 
-  /** Code in a conversation must see no other tenant, so it gets the store of the branch's tenant. */
+  /** Code in a conversation must see no other tenant, so the code gets the store of the branch's tenant. */
   storeOf({ tenant }: Pick<Branch, "tenant">): Store {
     const { store } = this.#parts;
     return tenant === store.tenant ? store : store.of(tenant);
@@ -77,7 +77,7 @@ export class QueryRunner {
     return this.#live.isBusy(branchId);
   }
 
-  /** Takes the lock of the branch before it awaits, so that requests run in the order of the calls. */
+  /** Takes the lock of the branch before the first await, so that requests run in the order of the calls. */
   async run(branch: Branch, request: string, options: RunnerOptions): Promise<QueryResult> {
     const run = (emit: Emit, between?: QueryParts["between"]) =>
       this.#run(branch, request, { ...options, emit }, between);
@@ -370,7 +370,7 @@ export class ChildPool {
     return this.count - alive.length - this.#stopping.size < this.#options.live;
   }
 
-  /** Opens the child when there is room for it, or when the pool can stop no other child. */
+  /** Opens the child when there is room, or when the pool can stop no other child. */
   async start<C extends { readonly gone: Promise<unknown> }>(open: () => Promise<C>): Promise<C> {
     this.#waiting++;
     await this.#shrink(this.#options.live - 1);
@@ -404,7 +404,7 @@ export class ChildPool {
     this.#resting.delete(id);
   }
 
-  /** Resolves when at most `most` children are left, or when all of them belong to queries. */
+  /** Resolves when at most `most` children are left, or when the pool can stop no other child. */
   async #shrink(most: number): Promise<void> {
     while (this.#children > most) {
       this.#stopSurplus();

@@ -37,7 +37,7 @@ export class Records {
     this.#own = own;
   }
 
-  /** The namespaces of channels contain a slash, so extensions cannot use them. */
+  /** The namespaces of channels contain a slash, so extensions cannot use these namespaces. */
   get states(): StateStore {
     return this.#own.states;
   }

@@ -384,7 +384,7 @@ async function described(asked: string, source: BuiltinSource): Promise<string> 
   if (found) return found;
   const reason = offReason(asked, off);
   if (reason !== null) throw refused("doc", `Cannot describe ${oneLine(asked, MAX_ASKED)}: ${reason}`);
-  // A misspelled function of a namespace has near names, so `doc` searches the handbook for other names only.
+  // `doc` suggests near names for a misspelled function of a namespace, and searches the handbook for other names.
   const isMember = functions.some((one) => asked.startsWith(one.slice(0, one.indexOf(".") + 1)));
   if (!isMember) {
     const handbook = await Handbook.open();

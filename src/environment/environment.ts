@@ -44,7 +44,7 @@ import {
 
 const MAX_COMPARED_BYTES = 1 << 20, MAX_KNOWN = 1_000;
 
-/** The caller owns the environment and must close it, which leaves the store open. */
+/** The caller must close the environment, which leaves the store open. */
 export class Environment {
   readonly envId = newId();
   readonly branch: Branch;
@@ -463,7 +463,7 @@ function realmParts(
   };
 }
 
-/** The realm has the functions of extensions that are off, so that a call explains how to switch them on. */
+/** The realm has the functions of extensions that are off, so that a call explains how to switch the extension on. */
 function offFunctions(active: ActiveExtensions | null): readonly string[] {
   return (active?.off ?? []).flatMap(({ functions }) => functions);
 }

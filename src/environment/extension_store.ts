@@ -188,8 +188,8 @@ function kindOf(value: unknown): string {
   return typeof name === "string" && name !== "" ? `a ${name}` : "an object of a class";
 }
 
-/** A piece begins with this many random bytes, so that no other text shares it, and Vis can remove it without a search.
- */
+/** A piece begins with this many random bytes, so that no other text shares it, and Vis can remove the text without a
+ * search. */
 const MARK_BYTES = 16;
 const PIECE = 1 << 20;
 

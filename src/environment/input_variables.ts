@@ -191,7 +191,7 @@ async function beginning(store: LargeTextStore, large: string): Promise<string> 
   return "";
 }
 
-/** The preview is a JSON string, so it cannot look like a part of the message. */
+/** The preview is a JSON string, so the preview cannot look like a part of the message. */
 function describeInputVariables(
   name: string,
   { what, label, preview }: { readonly what: string; readonly label: string; readonly preview: string },

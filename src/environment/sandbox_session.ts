@@ -226,7 +226,7 @@ export class SandboxSession {
       await this.#restoreAll(sandbox, stored);
       await restoreRows(sandbox, rows);
       checkWanted(signal);
-      // From here on, a change of a system variable reaches this child. Frames arrive in order.
+      // From here on, a change of a system variable reaches this child, because frames arrive in order.
       this.#sandbox = sandbox;
       await Promise.all([...this.#source.system()].map(([name, text]) => sandbox.bind(name, text)));
       checkWanted(signal);

@@ -93,7 +93,7 @@ class FileTexts {
     if (kind !== "data" || summary.size === null || files.size === 0) return null;
     const kept = [...files].slice(-MAX_TEXTS);
     this.#texts.set(name, new Map(kept));
-    // A file that has already changed gets the state "", so that it stays changed for later processes.
+    // A changed file gets the state "", so that later processes see the change.
     return Object.fromEntries(kept.map(([path, text]) => [path, this.#isOlder(path, text) ? "" : text.state]));
   }
 
@@ -382,7 +382,7 @@ export class ScopeChanges {
     return again;
   }
 
-  /** The caller must have stored these changes; later changes remain. */
+  /** The caller must have stored the given changes; later changes remain. */
   stored({ forgotten, live }: ScopesNow): void {
     for (const name of forgotten) this.#forgotten.delete(name);
     for (const name of live) this.#live.delete(name);

@@ -89,7 +89,7 @@ type Parts = ReadonlyMap<string, unknown>;
 
 class Comparison {
   readonly changes: ValueChange[] = [];
-  /** Values may contain themselves, so a comparison skips pairs that it has met. */
+  /** Values may contain themselves, so a comparison skips pairs of objects that it has compared. */
   readonly #met = new Map<object, Set<object>>();
   #steps = 0;
 

@@ -200,7 +200,7 @@ const FENCE = /^ {0,3}(?:```|~~~)[^]*?^ {0,3}(?:```|~~~)/gmu;
 const QUOTED =
   /"[^"\n]{0,2000}"|“[^”\n]{0,2000}”|„[^“”\n]{0,2000}[“”]|«[^»\n]{0,2000}»|「[^」\n]{0,2000}」|『[^』\n]{0,2000}』|^\s*>.*$/gmu;
 const MOST_CHARS = 20_000;
-/** A longer request probably contains the text that it is about. */
+/** A longer request probably contains a text, which the answer may be about. */
 const MOST_LINES = 4, MOST_REQUEST = 1_500;
 
 export function claimOf(

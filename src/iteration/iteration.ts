@@ -121,7 +121,7 @@ export type IterationResult =
 
 export interface Iterated {
   readonly result: IterationResult;
-  /** The caller must call `store` once; `write` stores the end of the query in the same transaction. */
+  /** The caller must call `store` once; `write` can store the end of the query in the transaction of the iteration. */
   readonly store: (write?: WriteEnd) => Promise<void>;
 }
 

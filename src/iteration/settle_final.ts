@@ -44,8 +44,8 @@ export async function settleFinal(
     : null;
   if (!candidate) return null;
   const { text, judged, counted, problem } = candidate;
-  // The caller could not use an answer that does not fit its schema, so Vis refuses the answer even when the model
-  // repeats it.
+  // The caller could not use an answer that does not fit the schema, so Vis refuses the answer even when the model
+  // repeats the answer.
   if (judged && !judged.ok) {
     const reason = refuseForBlocks(counted)?.reason ?? problem ?? judged.reason;
     return { kind: "refused", reason, unsupported: null };

@@ -104,7 +104,7 @@ async function openFile(path: string, location: string): Promise<Side> {
   return { db: new SqliteDatabase(connection, { transactions, tenant: null }), location, toStoreError };
 }
 
-/** Returns `Damage` unchanged, because `copyStore` reports it as damage of the source. */
+/** Returns `Damage` unchanged, because `copyStore` reports `Damage` as damage of the source. */
 function unlessDamage(toStoreError: Side["toStoreError"]): Side["toStoreError"] {
   return (error, location) => error instanceof Damage ? error : toStoreError(error, location);
 }

@@ -44,11 +44,12 @@ export abstract class Database extends Kysely<DatabaseSchema> {
 
   abstract of(tenant: string | null): Database;
   abstract run(sql: string, parameters: readonly unknown[]): readonly ResultRow[] | Promise<readonly ResultRow[]>;
-  /** A transaction need not wait for the statement: if it fails, later statements of the transaction fail. */
+  /** A transaction need not wait for the statement, because later statements of the transaction fail after a failed
+   * statement. */
   abstract store(sql: string, parameters: readonly unknown[]): void | Promise<void>;
   abstract insert(table: string, cells: ResultRow): void | Promise<void>;
   abstract update(table: string, change: RowChange): void | Promise<void>;
-  /** `work` may run more than once, so it must not depend on an earlier attempt. */
+  /** `work` may run more than once, so `work` must not depend on an earlier attempt. */
   abstract write<T>(work: (tx: Database) => Promise<T>): Promise<T>;
 
   /** `work` must read the run with `versionOf`, so that its reads need no locks. */
@@ -80,7 +81,7 @@ export interface DatabaseDialect {
   readonly valueBytes: number;
   readonly contentBytes: number;
   readonly hasDifferences: boolean;
-  /** If true, a transaction must change a row to protect it from removal. */
+  /** If true, a transaction must change a row to protect the row from removal. */
   readonly locksByChange: boolean;
   readonly search: SearchDialect;
   readonly erasure: ErasureDialect;

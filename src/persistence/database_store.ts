@@ -410,7 +410,7 @@ export class Owners {
     await read;
   }
 
-  /** A missing row stays unknown, because a later call may insert it. */
+  /** A missing row stays unknown, because a later call may insert the row. */
   async #read({ kind, id }: Named): Promise<void> {
     const [row] = await TENANT_OF[kind](this.#db, { id });
     if (row) this.#known.set(id, row.tenant === this.#db.tenant);

@@ -38,7 +38,7 @@ interface EraserOptions {
 export class Eraser {
   readonly #options: EraserOptions;
   #running: Promise<void> | null = null;
-  /** The list may have entries of a killed process, so the first run must read it. */
+  /** The list may have entries of a killed process, so the first run must read the list. */
   #isAsked = true;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #ended = false;
@@ -222,7 +222,8 @@ export async function eraseOnServer(all: Database, { wanted }: Pick<ErasureWork,
     const hashes = [...wanted];
     // A deletion that notes one of these hashes again has ended, so that its rows are gone, or waits for this lock.
     await tx.run("SELECT hash FROM erasure WHERE hash = ANY($1) ORDER BY hash FOR UPDATE", [hashes]);
-    // A transaction that stores one of these contents again holds a lock on it, for which this statement waits.
+    // A transaction that stores one of these contents again locks the content, so this statement waits for that
+    // transaction.
     await tx.run("SELECT hash FROM content WHERE hash = ANY($1) ORDER BY hash FOR UPDATE", [hashes]);
     // This function reads the claims first, because a claim ends when a row refers to the text.
     const claimed = await withParts(tx, claimsOf(await tx.run(CLAIMS, [])));
@@ -257,7 +258,7 @@ function addParts(
   }
 }
 
-/** The connection checks no foreign keys: with them, SQLite would search all content for each deleted row. */
+/** The connection checks no foreign keys, because SQLite would search all content for each deleted row. */
 export async function eraseInFile({ location, ...work }: ErasureWork): Promise<number> {
   using db = new DatabaseSync(location, { timeout: 50, enableForeignKeyConstraints: false });
   db.exec("PRAGMA secure_delete = ON");
@@ -363,7 +364,7 @@ class Scan {
     const remove = this.#db.prepare("DELETE FROM content WHERE hash = ?");
     const settle = this.#db.prepare("DELETE FROM erasure WHERE hash = ?");
     for (const hash of this.#wanted.difference(this.#used)) remove.run(hash);
-    // Content that a deletion has noted since may be the last user of these contents, so their entries must stay.
+    // Content that a deletion noted during the scan may be the last user of these contents, so their entries must stay.
     const isWhole =
       this.#db.prepare("SELECT 1 FROM erasure WHERE hash NOT IN (SELECT hash FROM wanted) LIMIT 1").get() ===
         undefined;

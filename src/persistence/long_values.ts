@@ -224,7 +224,7 @@ function attempt<T>(work: () => T): T | undefined {
   }
 }
 
-/** The decoder keeps a byte order mark, because it belongs to the text. */
+/** The byte order mark belongs to the text, so the decoder keeps the mark. */
 function decode(bytes: Uint8Array): string {
   return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
 }

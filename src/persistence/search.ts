@@ -60,7 +60,7 @@ export async function searchRows(
   });
 }
 
-/** In some scripts, a word does not end at a space, so an index term may contain it. */
+/** In some scripts, a word does not end at a space, so an index term may contain the word. */
 async function joinedTerms(db: Database, words: readonly string[]): Promise<SearchWords["joined"]> {
   const found = new Map<string, ReadonlyMap<string, readonly string[]>>();
   const termsWith = await db.dialect.search.termReader(db);
@@ -274,7 +274,7 @@ function partOf(metadata: string, field: string): string {
   return field === "answer" ? answer : steered.map(({ text }) => text).join("\n");
 }
 
-/** A separate index of these texts marks the words, because it matches like the large index. */
+/** A separate index of these texts marks the words, because the separate index matches like the search index. */
 function marked(texts: readonly string[], query: string): readonly string[] {
   if (texts.length === 0) return [];
   using db = new DatabaseSync(":memory:");

@@ -334,8 +334,8 @@ export interface ChildStore {
 }
 
 export interface LargeTextStore {
-  /** Without `isOwn`, a claim protects the bytes from erasure for up to a day, until the store gets a variable with
-   * them. With `isOwn`, each piece must begin with a random number, so that no other text shares it. */
+  /** Without `isOwn`, a claim protects the bytes from erasure for up to a day, until the store gets a variable with the
+   * bytes. With `isOwn`, each piece must begin with a random number, so that no other text shares the piece. */
   putLarge(pieces: AsyncIterable<Uint8Array>, options?: { readonly isOwn?: boolean }): Promise<string>;
   /** Yields the pieces in order, and reads each piece on demand. */
   largePieces(large: string): AsyncIterable<Uint8Array<ArrayBuffer>>;
@@ -354,7 +354,7 @@ export interface NewJob extends KeyedRequest {
 export interface ClaimedJob {
   readonly queryId: string;
   readonly branchId: string;
-  /** A long request is null here; `NodeStore.request` reads it. */
+  /** A long request is null, and `NodeStore.request` reads the request. */
   readonly request: Uint8Array<ArrayBuffer> | null;
   readonly epoch: number;
   /** A begun job has a stored query, which this node continues. */
@@ -439,6 +439,7 @@ export interface NodeStore {
   commands(queryIds: readonly string[]): Promise<readonly NodeCommand[]>;
   /** `done` is false if the command came too late. */
   settle(command: Pick<NodeCommand, "id" | "queryId">, done: boolean): Promise<void>;
-  /** Returns null while the command waits, and false if it came too late or the query ended before it. */
+  /** Returns null while the command waits, and false if the command came too late or the query ended before the
+   * command. */
   outcome(id: string): Promise<boolean | null>;
 }

@@ -67,7 +67,7 @@ function dataVersion(db: DatabaseSync): unknown {
   return db.prepare("PRAGMA data_version").get()?.data_version;
 }
 
-/** Rows have numbers in the order of their creation, so the rows up to one that an old iteration uses are old. */
+/** Rows have numbers in the order of creation, so rows up to a row that an old iteration uses are old. */
 function settledRow(db: DatabaseSync, now: number): number {
   const row = db.prepare(
     `SELECT max(c.rowid) AS row FROM (
@@ -88,9 +88,9 @@ function sweep(db: DatabaseSync, upTo: number): Omit<Collected, "everything"> {
 }
 
 const REFERENCE = /sha256:([0-9a-f]{64})/g;
-/** Vis stores a text of these columns as it is, even if it looks like a reference. */
+/** Vis stores a text of these columns as it is, even if the text looks like a reference. */
 const LITERAL = new Set(["query_soul.query", "expression_state.expr"]);
-/** These columns hold JSON, which `markRead` assembles from pieces to find references in it. */
+/** These columns hold JSON, which `markRead` assembles from pieces to find references. */
 const JSON_COLUMNS = new Set(["metadata", "data", "value"]);
 
 interface Column {

@@ -218,7 +218,7 @@ export interface EarlierIteration {
 
 export const MAX_EARLIER = 10;
 const BRIEF = 1_000;
-/** Vis cuts an iteration that does not fit only if at least this many characters remain, and omits it if fewer
+/** Vis cuts an iteration that does not fit if at least this many characters remain, and omits the iteration if fewer
  * remain. */
 const LEAST_EARLIER = 2_000;
 
@@ -400,7 +400,7 @@ function errorText({ error, outcome }: BlockResult, code: string): string {
   return `${name}${error.message}${where}${detail ? `\n${detail}` : ""}`;
 }
 
-/** The row of a block of one line already shows the line, so this function omits it. */
+/** The row of a block of one line already shows the line, so this function omits the line. */
 function detailOf({ excerpt, line, stack }: BlockError, code: string): string {
   if (excerpt === "") return line === null ? stack : "";
   const [shown = "", _caret, ...origin] = excerpt.split("\n");
@@ -676,7 +676,7 @@ interface NameGroup {
 /** A list with more gaps than this shows only its first and last names. */
 const MAX_RUNS = 4;
 
-/** Values that the index shows in full stay outside of groups, because the row of a group would hide them. */
+/** Values that the index shows in full stay outside of groups, because the row of a group would hide the values. */
 function groupNumbered(variables: readonly IndexedVariable[], inlineChars: number): NameGroup[] {
   const groups = new Map<string, IndexedVariable[]>();
   for (const variable of variables) {
@@ -825,7 +825,7 @@ interface AllOfIt {
   readonly before: number | null;
 }
 
-/** If the text has more than four times the permitted characters, its shown form lacks the middle. */
+/** If a text has more than four times the permitted characters, `text` lacks the middle. */
 interface RawCut {
   readonly text: string;
   readonly hidden: number;

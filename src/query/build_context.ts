@@ -25,7 +25,7 @@ export interface ContextSource {
   readonly last: string | null;
 }
 
-/** Takes the due notes from their lists, so that the next context does not repeat them. */
+/** Takes the due notes from their lists, so that the next context does not repeat the notes. */
 export async function buildContext(source: ContextSource): Promise<ContextParts> {
   const { environment, state, caps, steered } = source;
   const notes = [
@@ -124,7 +124,7 @@ export function handoverOf(before: PreviousTurn | null): ContextParts["handover"
   };
 }
 
-/** These blocks ran when the process ended, so the model must check whether to repeat them. */
+/** These blocks ran when the process ended, so the model must check their effects before a repetition. */
 export function cutBlocks(pending: readonly string[]): string[] {
   if (pending.length === 0) return [];
   const [these, they] = pending.length === 1 ? ["this block", "it"] : [`these ${pending.length} blocks`, "they"];

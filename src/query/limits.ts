@@ -179,7 +179,7 @@ class Tree {
     this.#waiting.delete(wake);
   }
 
-  /** With a limit, other calls wait until a call has reported its spend. */
+  /** Without the spend of a past call, Vis cannot predict the spend of a call. */
   #unknown(): boolean {
     const { tokens, costUsd } = this.limits;
     return this.usage.calls === 0 && (tokens !== null || costUsd !== null);

@@ -16,7 +16,7 @@ import type { Log } from "../logging/log.ts";
 import type { QueryDeadline } from "./limits.ts";
 import type { QueryParts } from "./query_settings.ts";
 
-/** The user has to read the whole text of an approval, so it has these limits in characters. */
+/** The user has to read the whole text of an approval, so the texts have these limits in characters. */
 const LONGEST = { what: 4_000, why: 1_000, scope: 300 } as const;
 const MOST_SCOPES = 20;
 /** After this many consecutive refusals, Vis tells the model to stop asking. */
@@ -53,7 +53,7 @@ export class QueryApprovals {
   readonly #turn = new Semaphore();
   /** Vis does not ask a refused question again in this query. */
   readonly #refused = new Map<string, string>();
-  /** These approvals count in this query even if Vis cannot store them as rules. */
+  /** These approvals count in this query even if Vis cannot store the rules. */
   readonly #allowed = new Set<string>();
   #refusals = 0;
 

@@ -294,8 +294,8 @@ export class QueryLoop {
     return "unsupported_answer";
   }
 
-  /** A second consecutive reply of plain text is the answer if a block of the query had a result. A schema must accept
-   * the text. */
+  /** A second consecutive reply of plain text is the answer if a block of the query had a result. If the request has a
+   * schema, the schema must accept the text. */
   #prose(text: string | null): QueryReason | null {
     const { state, extras } = this.#prepared;
     const repeated = text !== null && state.prose !== null;

@@ -11,7 +11,7 @@ import type { QuerySettings } from "./query_settings.ts";
 const MAX_DIFF_CHARS = 64 * 1024;
 const MAX_CHILDREN = 20, CHILD_CHARS = 1_000;
 const MAX_ASKED = 50;
-/** When `LOW` iterations are left, the budget grows by `EXTENSION`. */
+/** After progress with at most `LOW` iterations left, an extending budget grows by `EXTENSION`. */
 const LOW = 2, EXTENSION = 4;
 /** This many replies without a result do not count against the budget. */
 const FREE_FAILURES = 4;
@@ -50,7 +50,7 @@ export class QueryState {
   earlier: readonly EarlierIteration[] = [];
   readonly attempts: Attempts = new Attempts();
   readonly notes: string[] = [];
-  /** Later context messages repeat the newest of these messages. */
+  /** Context messages repeat the newest of these messages of the user. */
   readonly said: string[] = [];
   next: Reply["next"] = { model: null, reasoning: null };
   repaired = "";
@@ -83,7 +83,7 @@ export class QueryState {
     return { granted, budget };
   }
 
-  /** The model sees the larger budget before the old budget ends, so that it does not hurry. */
+  /** The model sees the larger budget before the old budget ends, so that the model does not hurry. */
   extend(): void {
     if (this.growth === "new" && this.#budget - this.used <= LOW) this.requestMore(EXTENSION);
   }
@@ -158,7 +158,7 @@ export class QueryState {
 }
 
 /** After this many consecutive replies with the same fault, the query ends, because the model has seen the fault and
- * repeats it. */
+ * repeats the fault. */
 const SAME = 3;
 /** The connection causes broken replies, so Vis tolerates more of these. */
 const BROKEN = 5;

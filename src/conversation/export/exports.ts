@@ -153,7 +153,7 @@ class Spool {
   }
 }
 
-/** Outside Windows, the file has no name, so it ends with the process. */
+/** Outside Windows, the file has no name, so the file ends with the process. */
 export async function unnamedFile(): Promise<Deno.FsFile> {
   const path = await Deno.makeTempFile({ prefix: "vis-export-" });
   const file = await Deno.open(path, { read: true, write: true });

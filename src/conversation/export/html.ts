@@ -129,7 +129,7 @@ function steeredPart({ text }: SteeredMessage): string {
 
 function iterationPart(iteration: RecordedIteration): string {
   const { number, outcome, status, thinking, error, notes, blocks, calls, children } = iteration;
-  // The page shows the answer below the step, so a step without blocks, calls, sub-queries or an error is closed.
+  // The page shows an answer below its step, so a step without blocks, calls, sub-queries or an error is closed.
   const open = blocks.length + calls.length + children.length > 0 || error !== null ? " open" : "";
   const came = outcome || status;
   return [
@@ -188,7 +188,7 @@ function lineRow(line: DiffLine): string {
   return `<div class="${line.kind}"><i>${line.number}</i><i>${SIGNS[line.kind]}</i><code>${text}</code></div>`;
 }
 
-/** A URL appears as text, so that the page does not fetch it. */
+/** A URL appears as text, so that the page does not fetch the image. */
 function imageOf(image: Image): string {
   if (image.kind === "url") return `<p class="facts">image ${escaped(image.url.slice(0, 500))}</p>`;
   const mediaType = imageMediaType(image.bytes);

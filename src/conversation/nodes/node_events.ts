@@ -12,7 +12,7 @@ const LOOK_MS = 1_000;
 export class Bell {
   readonly #waiting = new Map<string, PromiseWithResolvers<void>>();
 
-  /** A caller must call `next` before it looks at the store, so that it misses no event. */
+  /** A caller must call `next` before it looks at the store, so that the caller misses no event. */
   next(queryId: string): Promise<void> {
     let waiting = this.#waiting.get(queryId);
     if (!waiting) this.#waiting.set(queryId, waiting = Promise.withResolvers());

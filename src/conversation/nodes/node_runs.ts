@@ -257,7 +257,7 @@ function decodeRequest(bytes: Uint8Array<ArrayBuffer>): JobRequest {
   return decode(bytes) as JobRequest;
 }
 
-/** If this many nodes ended while they ran one step of a request, no node tries the request again. */
+/** If this many nodes ended while they ran one step of a request, no node runs the request again. */
 const MOST_LOSSES = 3;
 
 async function runJob(

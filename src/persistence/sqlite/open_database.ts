@@ -250,7 +250,7 @@ export async function headerDamage(path: string): Promise<string | null> {
       if (read.header.length < HEADER_BYTES) return null;
       const what = damageOf(read.header) ?? (await isLogged(path) ? null : lengthDamage(read));
       if (what === null || !(await readBytes(file, { from: 0, length: BEGIN_BYTES })).includes(OUR_TABLE)) return null;
-      // Another process may have written in between, such as the first tables of a new database.
+      // Another process may have written after the first read, such as the first tables of a new database.
       const again = await readBegin(file);
       if (again.size !== read.size || !again.header.equals(read.header)) continue;
       return `the header of the file is damaged: ${what}`;

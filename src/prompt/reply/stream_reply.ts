@@ -77,7 +77,7 @@ const NO_PIECE: StreamPiece = { kind: "none" };
 const OPENS = /[>\]▷:\nA-Z{]/;
 const CODE_FENCE = /^\s*`{3,}\s*(?:ts|tsx|typescript|js|jsx|javascript)\s*$/i;
 const MAX_LINE = 80;
-/** A mark, with the text before it on its line, has at most this many characters. */
+/** A mark and the text before the mark on the line have at most this many characters. */
 const MAX_OPEN = 120;
 const MAX_CLOSE = 24;
 

@@ -15,7 +15,7 @@ const NAMES = "think|thinking|thoughts?|reason|reasoning(?:_content)?|reflection
 const CHANNEL = "<\\|?channel\\|?>\\s*";
 const HEADER = "[^<{\\n]{0,80}(?:<\\|?constrain\\|?>\\s*\\w*\\s*)?(?:<\\|?message\\|?>|\\n)";
 
-/** The page on the protocol lists the models of each family and the sources of their marks. */
+/** docs/internals/protocol.md lists the models of each family and the sources of their marks. */
 const FAMILIES: readonly Family[] = [
   { open: `<(?:[a-z]+:)?(?:${NAMES})(?::[a-z]+)?>`, close: `</(?:[a-z]+:)?(?:${NAMES})(?::[a-z]+)?>`, starts: "<" },
   { open: `◁(?:${NAMES})▷`, close: `◁/(?:${NAMES})▷`, starts: "◁" },
@@ -65,7 +65,7 @@ const ANSWER = [
 ].join("|");
 
 const ANY = new RegExp([ANSWER, ...FAMILIES.flatMap(({ open, close }) => [open, close])].join("|"), "i");
-/** Vis checks at most this many values for marks in their text, inside thinking and before a reply. */
+/** Vis parses at most this many JSON values, because a mark in a JSON value is text. */
 const MAX_VALUES = 1_000;
 const REPLY = /^[{[]\s*\{?\s*["'“]?(?:thinking|code|next|final|answer|expr)["'”]?\s*:/i;
 const MAX_WORK = 2_500_000;
@@ -289,7 +289,7 @@ const CODE = new Set(["ts", "tsx", "typescript", "js", "jsx", "javascript", "mjs
 const LOOKS_LIKE_REPLY = /^\s*\{\s*"(?:thinking|code|next|final)"\s*:/;
 const LOOKS_LIKE_CODE = /\b(?:await|const|let|var|function|class|return)\b|=>|console\.|\w\(.*\)/;
 
-/** A fence with a language inside another one is nested, and must close first. */
+/** A fence with a language inside a fence is nested, and must close before the outer fence. */
 export function findFences(text: string): Fence[] {
   const fences: Fence[] = [];
   let open: { mark: string; language: string; start: number; from: number; depth: number } | null = null;
