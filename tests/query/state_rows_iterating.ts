@@ -213,7 +213,7 @@ export const ITERATING: readonly StateRow[] = [
   {
     state: "iterating",
     event: "the user sends a message",
-    next: "iterating; the message in the notes of the next call, and shorter in later ones",
+    next: "iterating; the message in the notes of the next call, and at most 500 characters of it in later calls",
     drive: async () => {
       await using engine = await startEngine([
         () => {

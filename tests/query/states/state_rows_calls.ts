@@ -80,7 +80,7 @@ export const CALLS: readonly StateRow[] = [
   },
   {
     state: "iterating",
-    event: "five replies in a row broke off like this",
+    event: "five replies in a row broke off after Vis showed a part",
     next: "ended: `provider`",
     drive: async () => {
       await paused([SHOWN, SHOWN, SHOWN, SHOWN, ANSWERS], ({ result }) => ended(result, "answered"));
