@@ -159,7 +159,7 @@ export class Environment {
     return this.#iterationId;
   }
 
-  /** A running child has the variables when the promise resolves. */
+  /** When the promise resolves, a running child has the variables, except large texts. */
   async give(given: readonly InputVariable[]): Promise<void> {
     await this.#session.give(given.map(({ image }) => image));
     for (const { image } of given) this.index.saved(image, "");

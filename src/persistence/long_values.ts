@@ -186,7 +186,7 @@ export class Content {
   /** A trigger removes the pieces of a value with the last row that refers to the value. */
   async #putLong(bytes: Uint8Array): Promise<string> {
     const hash = hashOf(bytes);
-    // The statement locks even an existing row, so that no other transaction removes it.
+    // The statement locks even an existing row, so that no other transaction removes the row.
     const [row] = await this.db.run(PUT_LONG, [hash]);
     for (let from = 0, at = 0; row?.["isNew"] && from < bytes.length; from += PIECE_BYTES, at++) {
       const piece = [hash, at, bytes.subarray(from, from + PIECE_BYTES)];
@@ -239,7 +239,7 @@ function owned(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return bytes.buffer instanceof ArrayBuffer ? bytes as Uint8Array<ArrayBuffer> : new Uint8Array(bytes);
 }
 
-/** `crc` is the CRC-32 of a short value; a longer value has a hash instead. */
+/** `crc` is the CRC-32 of a value of at most `INLINE_BYTES` bytes. */
 export interface ValueCheck {
   readonly crc?: number;
 }
@@ -497,7 +497,7 @@ export function chunks(bytes: Uint8Array): Uint8Array[] {
 function boundary(bytes: Uint8Array, start: number): number {
   const limit = Math.min(start + MAX, bytes.length);
   let hash = 0;
-  // The hash depends only on the last 32 bytes, so it can start 32 bytes before MIN.
+  // The hash depends only on the last 32 bytes, so the hash can start 32 bytes before MIN.
   for (let i = start + MIN - 32; i < limit; i++) {
     hash = ((hash << 1) + (GEAR[bytes[i] ?? 0] ?? 0)) >>> 0;
     if (i >= start + MIN && (hash & MASK) === 0) return i + 1;

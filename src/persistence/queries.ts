@@ -787,7 +787,7 @@ async function endLost(
 
 type Run = Omit<LostRun, "owner">;
 
-/** Returns null if the query does not exist or has ended, or if it has an accepted final. */
+/** Returns null if the query does not exist, has ended, or has an accepted final. */
 export async function takeOverRun(
   tx: Database,
   { queryId, owner, now }: { readonly queryId: string; readonly owner: ProcessOwner; readonly now: number },

@@ -84,7 +84,7 @@ export function renderContext(parts: ContextParts): string {
   );
 }
 
-/** The last call is not an iteration, because the budget is already used up. */
+/** The last call is no iteration, so the shown number does not exceed the budget. */
 function header({ iteration, budget, failures, last }: ContextParts): string {
   const most = Math.trunc(budget), at = Math.trunc(iteration);
   const count = Math.trunc(failures);

@@ -95,7 +95,7 @@ async function mayBypass(db: Database): Promise<readonly string[]> {
     : [];
 }
 
-/** The number is arbitrary: another program is unlikely to lock it. */
+/** The number is arbitrary, and another program is unlikely to lock the same number. */
 const LOCK = 7_164_011;
 /** An attempt waits `LOCK_MS` for a lock, and Vis repeats attempts for `MIGRATION_PATIENCE_MS` while other nodes use
  * the tables. */
@@ -124,7 +124,7 @@ async function migratePostgres(
   }
 }
 
-/** The short lock timeout bounds the waits of other nodes, and ends a deadlock with them. */
+/** The short lock timeout bounds the waits of other nodes, and ends deadlocks. */
 async function migrate(
   connection: Connection,
   { location, now }: { readonly location: string; readonly now: () => number },

@@ -278,13 +278,13 @@ class HeldRuns {
     if (held) held.over = true;
   }
 
-  /** This method keeps a lost run, because a part of it may still write. */
+  /** This method keeps a lost run, because a part of the run may still write. */
   forget(queryId: string): void {
     if (this.#runs.get(queryId)?.over) this.#runs.delete(queryId);
   }
 
-  /** Throws `TakenOverError` if this node took the run and no longer holds it. `holder` is the node with its epoch, or
-   * null without a job. */
+  /** Throws `TakenOverError` if this node took the run and no longer holds the run. `holder` is the node with its
+   * epoch, or null without a job. */
   check({ id, holder }: { readonly id: string; readonly holder: string | null }): void {
     const held = this.#runs.get(id);
     if (!held) return;
@@ -405,7 +405,7 @@ const POSTGRES: DatabaseDialect = {
     }
     await sql`SELECT setval('activity', max(activity)) FROM conversation_soul WHERE activity > 0`.execute(tx);
   },
-  // A row without an owner breaks a policy before it breaks a constraint.
+  // A row without an owner breaks a policy before the row breaks a constraint.
   breaksRule: (error): error is Error =>
     error instanceof Error && /^(?:23|42501$)/.test(sqlState(error)) && !isUnmarked(error),
 };

@@ -53,8 +53,8 @@ const REFUSALS: readonly (readonly [RegExp, string])[] = [
 
 const OURS = [StoreError, UsageError, BusyError] as const;
 
-/** Returns the error unchanged if the database did not cause it. The message does not repeat the words of the server,
- * which may contain stored data. */
+/** Returns the error unchanged if the database did not cause the error. The message does not repeat the words of the
+ * server, which may contain stored data. */
 export function toPostgresError(error: unknown, location: string): unknown {
   if (!(error instanceof Error) || OURS.some((ours) => error instanceof ours)) return error;
   const say = (code: StoreErrorCode, words: string) =>
@@ -118,7 +118,8 @@ export function isConflict(error: unknown): boolean {
   return isAborted(error) || isUnmarked(error) || sqlState(error) === "23505";
 }
 
-/** Returns whether a transaction could not store its mark, because it came too late or its run has changed. */
+/** Returns whether a transaction could not store its mark, because the transaction came too late or its run has
+ * changed. */
 export function isUnmarked(error: unknown): boolean {
   const { table = "" }: { readonly table?: unknown } = Object(error);
   return sqlState(error) === "23502" && table === "last_write";

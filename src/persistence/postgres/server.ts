@@ -497,7 +497,7 @@ export interface Address {
   readonly database: string;
   readonly password: string | undefined;
   readonly tls: false | { readonly verified: boolean; readonly authority: string | null };
-  /** People see this URL, so it has no password. */
+  /** People see this URL, so the URL has no password. */
   readonly shown: string;
 }
 

@@ -8,7 +8,7 @@ import { isBusy } from "./sqlite_error.ts";
 
 interface Prepared {
   readonly statement: StatementSync;
-  /** A pair has the name of a column as SQLite returns it, and in camel case. */
+  /** A pair has the name of a column in the case of SQLite, and in camel case. */
   readonly columns: readonly (readonly [string, string])[];
 }
 

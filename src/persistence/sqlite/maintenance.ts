@@ -254,7 +254,7 @@ function rebuild(db: DatabaseSync, target: string): void {
   }
 }
 
-/** Triggers come last, so that copied rows do not fire them. */
+/** Triggers come last, so that copied rows do not fire the triggers. */
 function objects(db: DatabaseSync, which: string): readonly { readonly name: string; readonly sql: string }[] {
   return db.prepare(
     `SELECT name, sql FROM sqlite_master WHERE ${which} AND sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'

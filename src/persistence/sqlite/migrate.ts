@@ -146,7 +146,8 @@ function holdsData(db: DatabaseSync): boolean {
   return db.prepare("SELECT 1 FROM conversation_soul LIMIT 1").get() !== undefined;
 }
 
-/** A second connection reads while this connection holds the write lock, so other processes cannot write in between. */
+/** A second connection reads while this connection holds the write lock, so other processes cannot write during the
+ * copy. */
 async function keepCopy(path: string, version: number): Promise<void> {
   const target = `${path}.before-V${version}`;
   const partial = `${target}.partial`;

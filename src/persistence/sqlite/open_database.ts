@@ -22,12 +22,12 @@ export async function openDatabase(path: string, now: () => number): Promise<Ope
     await prepareDatabaseFile(path);
     await refuseDamagedFile(path);
   }
-  // The last connection removes the log when it closes, so a log means that a process uses the database or was killed.
+  // The last connection removes the log at its close, so a log means that a process uses the database or was killed.
   const isLeft = path !== ":memory:" && await stat(`${path}-wal`).then(({ size }) => size > 0, () => false);
   const files = path === ":memory:" ? null : new OpenFiles(path);
   const db = new DatabaseSync(path, { timeout: BUSY_MS });
   try {
-    // Vis must not change the mode or the journal of a file before it knows that the file is a sound Vis database.
+    // Vis must not change the mode or the journal of a file before the check that the file is a sound Vis database.
     refuseOther(db, path);
     if (path !== ":memory:") {
       await protectDatabaseFile(path);
@@ -134,7 +134,7 @@ async function prepareDatabaseFile(path: string): Promise<void> {
   }
 }
 
-/** A file of another owner keeps its mode, and the first write shows whether it is writable. */
+/** A file of another owner keeps its mode, and the first write shows whether the file is writable. */
 async function protectDatabaseFile(path: string): Promise<void> {
   const { mode } = await stat(path);
   if ((mode & 0o077) !== 0) await chmod(path, MODE).catch(() => undefined);
@@ -196,7 +196,7 @@ export class OpenFiles {
     this.#database = identityOf(path);
   }
 
-  /** SQLite has created the log files by now, next to the file that a link leads to. */
+  /** SQLite has created the log files before this call, next to the file that a link leads to. */
   opened(): void {
     const real = Deno.realPathSync(this.#path);
     this.#logs = LOGS.map((suffix) => [`${real}${suffix}`, identityOf(`${real}${suffix}`)]);

@@ -181,7 +181,7 @@ const SQLITE: DatabaseDialect = {
     },
   },
 
-  // With equality, SQLite would find and sort the rows of the tenant, although an index has them in order.
+  // With equality, SQLite would find and sort the rows of the tenant, although an index has the rows in order.
   isTenant: (expression, tenant) => sql<boolean>`(${sql.raw(expression)} = ${tenant}) IS TRUE`,
   wholeText,
   jsonText: (cell, key) => sql<string | null>`json_extract(${wholeText(cell)}, ${`$.${key}`})`,

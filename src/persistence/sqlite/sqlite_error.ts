@@ -39,7 +39,7 @@ const READONLY: Rule = [
   "it is read-only; make the file and its folder writable, or choose another file with --db",
 ];
 
-/** SQLite reports these failures without a cause, so a system error explains them better. */
+/** SQLite reports these failures without a cause, so a system error explains the failures better. */
 const VAGUE: readonly Rule[] = [
   READONLY,
   [/unable to open/, "unavailable", "the file does not open; choose another file with --db"],
@@ -180,7 +180,7 @@ function says(error: unknown, words: RegExp): boolean {
 /** SQLite may need this space at once for the file, its log, and the log's index. */
 const WRITTEN_BYTES = 256 * 1024;
 const OPEN_FILES = 4;
-/** On a disk without sparse files, a write at a later offset fills the space before it. */
+/** On a disk without sparse files, a write at a later offset fills the space before the offset. */
 const FURTHEST_BYTES = 64 * 1024 * 1024;
 
 /** SQLite does not report the cause, so this function tries the same on another file in the folder. The function must
