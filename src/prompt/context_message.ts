@@ -218,8 +218,8 @@ export interface EarlierIteration {
 
 export const MAX_EARLIER = 10;
 const BRIEF = 1_000;
-/** Vis cuts an iteration that does not fit if at least this many characters remain, and omits the iteration if fewer
- * remain. */
+/** Vis cuts the newest earlier iteration to the remaining characters, or omits the iteration if fewer than this remain.
+ */
 const LEAST_EARLIER = 2_000;
 
 /** After a failed block, the limit is `journalChars`, so that a failure hides fewer results. */

@@ -74,7 +74,7 @@ export class QueryLoop {
   /** The model has not seen these messages of the user, because the call with them was cut off. */
   readonly #unseen: string[] = [];
 
-  /** When `leaving` aborts, the query stops before its next iteration, and another process continues it. */
+  /** When `leaving` aborts, the query stops before its next iteration, and another process continues the query. */
   constructor(prepared: Prepared, leaving: AbortSignal | null = null) {
     this.#leaving = leaving;
     const { frame } = prepared;

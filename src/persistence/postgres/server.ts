@@ -129,7 +129,7 @@ export class Server {
     return this.#fault;
   }
 
-  /** Rejects with the error of the last attempt after `patienceMs`. */
+  /** Waits up to `patienceMs` for a lost server, and rejects with the error of the last attempt. */
   async take(patienceMs: number = ownPatience() ?? this.#patienceMs): Promise<Connection> {
     const start = performance.now();
     for (let pause = PAUSE_MS;; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {

@@ -147,7 +147,7 @@ class FenceScanner {
     if (end !== -1) {
       this.#mode = "prose";
       this.#held = "";
-      // The rest may be the beginning of the next mark.
+      // The end mark may be the beginning of the next mark.
       this.#tail = text.slice(end);
       return end === 0 ? NO_PIECE : { kind: "thinking", text: text.slice(0, end) };
     }
