@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 5fd26f48f9456f78e1cec31921cc0bf2a7a3a1ecc2ddecfd4ee799d151fa9bbe
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: f6b45aa8cf1b67c8e9861d9ddacb71d87ba2debdddd5fb6177b6b0fa1422d153
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -78,6 +78,19 @@ export interface CallAction {
   /** The first `named` arguments name the object of the call; the default is 1. */
   readonly named?: number;
 }
+export interface SentMessage {
+  readonly role: "system" | "user";
+  readonly text: string;
+}
+/** A page on which a web search of a service is based. The title may be "". */
+export interface WebSource {
+  readonly title: string;
+  readonly url: string;
+}
+export interface WebFindings {
+  readonly text: string;
+  readonly sources: readonly WebSource[];
+}
 export interface StateVersion {
   /** The number is 1-based, and increases with each change, deletions included. */
   readonly version: number;
@@ -92,10 +105,6 @@ export interface StateEntry {
 export interface FoundState extends StateEntry {
   readonly value: JsonValue;
   readonly conversationId: string | null;
-}
-export interface SentMessage {
-  readonly role: "system" | "user";
-  readonly text: string;
 }
 /** A block that defines `name` has read `reads`. */
 export interface Dependency {
@@ -476,6 +485,8 @@ export interface FunctionOptions {
   /** The function replaces these functions and modules of other tools and runtimes. Errors about these names show the
    * call of the function. */
   readonly insteadOf?: readonly string[];
+  /** If true, the prompt names the function only if `prompt` itself names it. */
+  readonly unlisted?: boolean;
   /** Errors about the names of `insteadOf` show this call; without `usage`, Vis makes a call from the argument list. */
   readonly usage?: string;
   /** Results of the function lack these names of similar tools, each with its replacement: `{exitCode: "code"}`.
@@ -613,6 +624,9 @@ export interface QueryKeys {
     readonly model?: string;
     readonly system?: string;
   }) => Promise<string>;
+  /** The service of the model searches the web and sums up the found pages, in one call that counts against the query's
+   * limits. Rejects if the call fails, and if no service searches (`router.search`). Calls and hooks have this key. */
+  readonly searchWeb?: (query: string) => Promise<WebFindings>;
   /** The user allows the action once, for the conversation or for the workspace, or refuses it. Resolves at once if a
    * lasting approval allows the action, and with a refusal if Vis can ask no user. Time limits pause meanwhile. With
    * `isQuiet`, only lasting approvals count. Calls of `untimed` functions have this key. */
@@ -691,6 +705,11 @@ export interface RouterFacts {
     readonly provider: string;
     readonly model: string;
   };
+  /** This route searches the web. The value is null if Vis knows no search of the services. */
+  readonly search: {
+    readonly provider: string;
+    readonly model: string;
+  } | null;
 }
 export interface VarIndexFacts {
   /** The model last received this index. The value is "" before the first index. */
@@ -789,6 +808,8 @@ export interface DoctorContext {
   /** This is the same folder as `env.root`. */
   readonly root?: string;
   readonly home: string | null;
+  /** The models are absent if the settings make model calls impossible. */
+  readonly router?: RouterFacts;
 }
 export interface WatchOptions {
   /** If true, the watch includes all of `root`, even outside the workspace. */

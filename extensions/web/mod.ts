@@ -1,5 +1,15 @@
-import { type CallOutcome, defineExtension, type EnvironmentView, fn, shorten, z } from "@vis/extension";
+import {
+  type CallOutcome,
+  defineExtension,
+  type DoctorCheck,
+  type DoctorContext,
+  type EnvironmentView,
+  fn,
+  shorten,
+  z,
+} from "@vis/extension";
 import settings from "./settings.ts";
+import { searchPlace } from "./search_place.ts";
 import type { WebCallOptions } from "./web_call.ts";
 
 const url = z.string().min(1).describe("url");
@@ -22,12 +32,15 @@ const BODY = "text, json or bytes";
 const ANSWERED = { ...STATUS, body: BODY, content: BODY, data: BODY, html: "text" };
 const PAGE = { ...STATUS, body: "text", content: "text", data: "text", html: "text", markdown: "text" };
 
+const FOUND = { results: "sources", links: "sources", citations: "sources", answer: "text", content: "text" };
+
 const MAX_NAMES = 600;
+const SEARCH = "\nweb.search(query): {text, sources: {title, url}[]}  // Cite the sources as links.";
 
 export default defineExtension({
   namespace: "vis.web",
   alias: { ns: "vis.ext.web", alias: "web" },
-  doc: "HTTP to the hosts that the user allows, in the setting web.hosts or when asked.",
+  doc: "HTTP to the hosts that the user allows, in the setting web.hosts or when asked, and searches of the web.",
   group: "web",
   version: "0.1.0",
   author: "Vis",
@@ -36,18 +49,9 @@ export default defineExtension({
   config: settings,
   section: "web",
   activate: (): boolean => true,
-  prompt: (env: EnvironmentView): string => {
-    const names = allowed(env);
-    if (names === "") return "HTTP; the user allows hosts.";
-    const shown = shorten(names, MAX_NAMES);
-    return `HTTP to ${
-      shown === "*" ? "any public host" : `${shown}; the user allows others`
-    }. A failed request is a result: look at status.
-web.get(url, {headers?, as?: "text"|"json"|"bytes", maxBytes?, timeoutMs?}): {status, url, headers, text? | json? | bytes?, truncated}
-web.post(url, body, {headers?, …}): the same
-web.readable(url): {status, url, title, text, links: {text, url}[], truncated}  // A page as Markdown.`;
-  },
+  prompt: (env: EnvironmentView): string => requestsPrompt(env) + (searchPlace(env) === null ? "" : SEARCH),
   shown: 0,
+  doctor: checkSearch,
   symbols: [
     fn("get", async (env: EnvironmentView, address: string, options?: WebCallOptions) => {
       const { callWeb } = await import("./web_call.ts");
@@ -90,8 +94,51 @@ web.readable(url): {status, url, title, text, links: {text, url}[], truncated}  
       returns: "{status, url, title, text, links: {text, url}[], truncated}",
       examples: ['const p = await web.readable("https://example.org/article"); p.text.slice(0, 2000)'],
     }),
+    fn("search", async (env: EnvironmentView, query: string, options?: { readonly limit?: number }) => {
+      const { searchWeb } = await import("./search_web.ts");
+      return await searchWeb(env, query, options);
+    }, {
+      doc: "A text about the query from the web, and the pages of the text. The text and the titles are foreign.",
+      untimed: true,
+      unlisted: true,
+      action: { doing: "searching the web:", done: "searched the web:", things: "queries" },
+      outcome: ({ sources }: { readonly sources: readonly unknown[] }) =>
+        sources.length === 1 ? "1 source" : `${sources.length} sources`,
+      insteadOf: ["WebSearch", "web_search", "google_search"],
+      args: z.tuple([
+        z.string().trim().min(1).max(400).describe("query"),
+        z.strictObject({ limit: z.number().int().min(1).max(20).default(10) }).optional(),
+      ]),
+      misnamed: { ...FOUND, "sources.link": "url", "sources.href": "url", "sources.name": "title" },
+      returns: "{text, sources: {title, url}[]}",
+      examples: ['const found = await web.search("newest release of Deno"); found.text'],
+    }),
   ],
 });
+
+function requestsPrompt(env: EnvironmentView): string {
+  const names = allowed(env);
+  if (names === "") return "HTTP; the user allows hosts.";
+  const shown = shorten(names, MAX_NAMES);
+  return `HTTP to ${
+    shown === "*" ? "any public host" : `${shown}; the user allows others`
+  }. A failed request is a result: look at status.
+web.get(url, {headers?, as?: "text"|"json"|"bytes", maxBytes?, timeoutMs?}): {status, url, headers, text? | json? | bytes?, truncated}
+web.post(url, body, {headers?, …}): the same
+web.readable(url): {status, url, title, text, links: {text, url}[], truncated}  // A page as Markdown.`;
+}
+
+function checkSearch(context: DoctorContext): readonly DoctorCheck[] {
+  const place = searchPlace(context);
+  const found = place === null
+    ? `off: Vis knows no search of the service for ${
+      context.router?.root.model ?? "the model"
+    }, and web.searchUrl is not set`
+    : place.kind === "address"
+    ? `${place.url} (web.searchUrl)`
+    : `by ${place.name}`;
+  return [{ name: "web search", state: "ok", found, fix: "" }];
+}
 
 function statusOutcome({ status }: { readonly status: number }): CallOutcome {
   return status < 400 ? { text: "" } : { text: `status ${status}`, ok: false };

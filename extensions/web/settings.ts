@@ -12,4 +12,8 @@ export default z.strictObject({
   local: z.array(z.string().regex(LOCAL, "must be a host with its port, such as localhost:3000")).default([]).describe(
     "Hosts on this machine or its network that web.get, web.post and web.readable may reach, each with its port, such as localhost:3000",
   ),
+  search: z.boolean().default(false).describe("Whether web.search may search the web without an approval"),
+  searchUrl: z.url({ protocol: /^https?$/ }).nullable().default(null).describe(
+    "Address of a search that answers like SearXNG, such as http://localhost:8888/search, which may be on this machine or its network; null for the search of the model's own service",
+  ),
 }).prefault({});

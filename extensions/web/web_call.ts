@@ -19,11 +19,19 @@ interface WebFacts {
 
 const MAX_BYTES = 2 << 20, TIMEOUT_MS = 30_000;
 
+interface RequestFacts {
+  readonly method: "GET" | "POST";
+  readonly body?: unknown;
+  readonly outside?: Outside;
+  /** With `rules`, the caller decides about the host, and Vis asks no user. */
+  readonly rules?: WebRules;
+}
+
 /** A response is data whatever its status. Rejects with Error if no response arrived, or if its JSON is too large. */
 export async function callWeb(
   env: EnvironmentView,
   text: string,
-  options: WebCallOptions & { readonly body?: unknown; readonly method: "GET" | "POST"; readonly outside?: Outside },
+  options: WebCallOptions & RequestFacts,
 ): Promise<WebFacts & ReturnType<typeof bodyData> & { readonly truncated: boolean }> {
   const fetched = await fetchPage(env, text, options);
   const type = fetched.headers.get("content-type") ?? "";
@@ -39,18 +47,16 @@ function facts({ status, url, headers }: Fetched): WebFacts {
 async function fetchPage(
   env: EnvironmentView,
   text: string,
-  { headers, body, method, outside, maxBytes = MAX_BYTES, timeoutMs = TIMEOUT_MS }: WebCallOptions & {
-    readonly body?: unknown;
-    readonly method: "GET" | "POST";
-    readonly outside?: Outside;
-  },
+  { headers, body, method, outside, maxBytes = MAX_BYTES, timeoutMs = TIMEOUT_MS, ...given }:
+    & WebCallOptions
+    & RequestFacts,
 ): Promise<Fetched> {
   try {
     const url = parseUrl(text);
     const own = { ...typeOf(body, headers), ...headers };
     const bytes = bytesOf(body);
     const sent = requestHeaders(own);
-    const rules = await allowing(env, { url, method, bytes, headers: headers ?? {} });
+    const rules = given.rules ?? await allowing(env, { url, method, bytes, headers: headers ?? {} });
     return await fetchUrl({ method, url, headers: sent, body: bytes }, {
       rules,
       maxBytes,

@@ -17,9 +17,11 @@ const ModelSchema = z.strictObject({
     cacheWrite: usd.optional().describe(
       "Price in US dollars per million tokens of input that the service writes to a cache",
     ),
+    search: usd.optional().describe("Price in US dollars of one web search by the service"),
   }).optional().describe("Prices of the model"),
   reasoning: z.boolean().optional().describe("Whether Vis can set the reasoning level of the model"),
   images: z.boolean().optional().describe("Whether the model accepts images"),
+  search: z.boolean().optional().describe("Whether the service searches the web for the model"),
   alternatingRoles: z.boolean().optional().describe(
     "Whether the model lacks a system role or requires alternating roles",
   ),

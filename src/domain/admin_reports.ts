@@ -78,6 +78,7 @@ export const ModelsReportSchema = z.object({
     name: z.string(),
     contextTokens: z.number().nullable(),
     price: rates.extend({
+      search: z.number().optional().describe("US dollars of one web search by the service"),
       above: rates.extend({ tokens: z.number() }).optional().describe(
         "Prices of a call with more than this number of tokens of input",
       ),

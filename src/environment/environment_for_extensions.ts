@@ -10,6 +10,7 @@ import type { Spawn, SpawnCaller, Spawned, SpawnOptions } from "../extension/spa
 import { type CustomBinding, type EnvironmentView, type RouterFacts, TAKEN_NAMES } from "../extension/spec.ts";
 import type { Branch, Store } from "../persistence/store.ts";
 import type { Router } from "../providers/router/router.ts";
+import { namedRoutes } from "../providers/router/routes.ts";
 import { LANGUAGE_NAMES } from "../sandbox/child/compiler/analysis.ts";
 import { summarize } from "../sandbox/child/view/summary.ts";
 import { CodecError, encode } from "../sandbox/codec/codec.ts";
@@ -113,6 +114,7 @@ export class EnvironmentViews {
     keys.sourceFault = sourceFault;
     if (!subcalls) return keys;
     keys.ask = (prompt, options) => subcalls.ask(prompt, { ...options, signal });
+    keys.searchWeb = (query) => subcalls.searchWeb(query, { signal });
     keys.runChild = (task, options) => subcalls.runChild(task, { ...options, signal });
     return keys;
   }
@@ -202,7 +204,8 @@ export class EnvironmentViews {
 
 const NOBODY: SpawnCaller = { extension: "", ask: null };
 
-function routerFacts(
+/** `root` replaces the model of the router if the query has its own. */
+export function routerFacts(
   router: Pick<Router, "routes" | "current">,
   root?: RouterFacts["root"],
 ): RouterFacts {
@@ -211,9 +214,17 @@ function routerFacts(
     Object.freeze({ name, models: Object.freeze([...new Set(routes.map(({ model }) => model))]) })
   );
   const { provider, model } = router.current();
+  const first = { provider: provider.name, model };
+  const own = root && (root.provider !== first.provider || root.model !== first.model) ? root : null;
+  // A query with a model of its own calls no other model.
+  const serving = own
+    ? namedRoutes([router.current(), ...router.routes], `${own.provider}/${own.model}`)
+    : router.routes;
+  const searching = serving.find((route) => route.provider.capabilities(route.model).search);
   return Object.freeze({
     providers: Object.freeze(providers),
-    root: Object.freeze({ ...root ?? { provider: provider.name, model } }),
+    root: Object.freeze({ ...root ?? first }),
+    search: searching ? Object.freeze({ provider: searching.provider.name, model: searching.model }) : null,
   });
 }
 

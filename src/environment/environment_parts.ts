@@ -1,5 +1,6 @@
 import type { Approval, ApprovalRequest } from "../domain/query/approval.ts";
 import type { HostCallEvent } from "../domain/query/host_call.ts";
+import type { WebFindings } from "../domain/query/model_call.ts";
 import type { AnswerType, Confidence } from "../domain/query/query_schemas.ts";
 import type { ExtensionSource } from "../extension/active_extensions.ts";
 import type { NetworkScopes, ProgramWalls, SpawnCaller, Spawned, SpawnOptions } from "../extension/spawn_types.ts";
@@ -72,6 +73,7 @@ export interface SubcallOptions {
 
 export interface SubcallFunctions {
   ask(prompt: string, options: SubcallOptions & { readonly system?: string }): Promise<string>;
+  searchWeb(query: string, options: Pick<SubcallOptions, "signal">): Promise<WebFindings>;
   runChild(task: string, options: ChildOptions & SubcallOptions): Promise<ChildResult>;
 }
 

@@ -67,7 +67,8 @@ function promptBlock(extension: NormalExtension, prompt: string): string {
   const full = extension.shown ?? SHOWN;
   if (full === 0 && prompt.trim() === "") return "";
   const shown = extension.symbols.slice(0, full);
-  const rest = extension.symbols.slice(full).map((symbol) => symbol.name);
+  const listed = extension.symbols.slice(full).filter((symbol) => symbol.kind === "value" || !symbol.unlisted);
+  const rest = listed.map((symbol) => symbol.name);
   const head = [`## ${alias}`, ...(prompt.trim() === "" ? [] : [prompt.trim()])];
   const lines = shown.map((symbol) => symbolLine(alias, symbol));
   let length = [...head, ...lines].join("\n").length;

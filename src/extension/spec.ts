@@ -2,6 +2,7 @@ import type { z } from "zod";
 import type { JsonValue } from "../domain/kit/json.ts";
 import type { Approval, ApprovalRequest } from "../domain/query/approval.ts";
 import type { CallAction, CallOutcome } from "../domain/query/host_call.ts";
+import type { WebFindings } from "../domain/query/model_call.ts";
 import type { FoundState, StateEntry, StateVersion } from "../domain/records/extension_state.ts";
 import type { HistoryReader } from "../domain/records/history.ts";
 import type { NetworkScopes, ProgramWalls, Spawn, SpawnOptions } from "./spawn_types.ts";
@@ -112,6 +113,8 @@ export interface FunctionOptions {
   /** The function replaces these functions and modules of other tools and runtimes. Errors about these names show the
    * call of the function. */
   readonly insteadOf?: readonly string[];
+  /** If true, the prompt names the function only if `prompt` itself names it. */
+  readonly unlisted?: boolean;
   /** Errors about the names of `insteadOf` show this call; without `usage`, Vis makes a call from the argument list. */
   readonly usage?: string;
   /** Results of the function lack these names of similar tools, each with its replacement: `{exitCode: "code"}`.
@@ -242,6 +245,9 @@ export interface QueryKeys {
   readonly parentIterationId?: string;
   /** A plain model call counts against the query's limits. Rejects if the call fails. Calls and hooks have this key. */
   readonly ask?: (prompt: string, options?: { readonly model?: string; readonly system?: string }) => Promise<string>;
+  /** The service of the model searches the web and sums up the found pages, in one call that counts against the query's
+   * limits. Rejects if the call fails, and if no service searches (`router.search`). Calls and hooks have this key. */
+  readonly searchWeb?: (query: string) => Promise<WebFindings>;
   /** The user allows the action once, for the conversation or for the workspace, or refuses it. Resolves at once if a
    * lasting approval allows the action, and with a refusal if Vis can ask no user. Time limits pause meanwhile. With
    * `isQuiet`, only lasting approvals count. Calls of `untimed` functions have this key. */
@@ -305,6 +311,8 @@ export interface RouterFacts {
   readonly providers: readonly { readonly name: string; readonly models: readonly string[] }[];
   /** This route serves the query unless it fails. */
   readonly root: { readonly provider: string; readonly model: string };
+  /** This route searches the web. The value is null if Vis knows no search of the services. */
+  readonly search: { readonly provider: string; readonly model: string } | null;
 }
 
 interface VarIndexFacts {
@@ -394,6 +402,8 @@ export interface DoctorContext {
   /** This is the same folder as `env.root`. */
   readonly root?: string;
   readonly home: string | null;
+  /** The models are absent if the settings make model calls impossible. */
+  readonly router?: RouterFacts;
 }
 
 export interface WatchOptions {

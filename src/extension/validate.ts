@@ -48,6 +48,7 @@ const FunctionShape = z.strictObject({
   returns: text,
   examples: z.array(text).optional(),
   insteadOf: z.array(text).optional(),
+  unlisted: z.boolean().optional(),
   usage: text.optional(),
   untimed: z.boolean().optional(),
   misnamed: z.record(word(RESULT_NAME, '"exitCode" or "commits.sha"'), text).optional(),

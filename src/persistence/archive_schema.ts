@@ -39,6 +39,7 @@ const usage = z.looseObject({
   reasoning: amount,
   calls: amount,
   cacheWrite: amount.optional(),
+  searches: amount.optional(),
   estimated: amount.optional(),
 });
 

@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import type { Image } from "../domain/images.ts";
-import { NO_USAGE } from "../domain/query/model_call.ts";
+import { NO_USAGE, type WebSource } from "../domain/query/model_call.ts";
 import type { Usage } from "../domain/query/query_schemas.ts";
 import type { Price } from "./models/prices.ts";
 
@@ -19,6 +19,8 @@ export interface ModelRequest {
   readonly messages: readonly ModelMessage[];
   readonly model: string;
   readonly reasoning: ReasoningLevel;
+  /** If true, the service offers the model its own web search. */
+  readonly search?: boolean;
   readonly signal: AbortSignal;
   /** A provider calls this for bytes without text as well, because the bytes show that the service is alive. */
   readonly onBytes?: () => void;
@@ -37,6 +39,8 @@ export type ModelEvent =
     /** The value is "stop", "length" if a limit ended the reply, or the service's own word. */
     readonly finish: string;
     readonly toolCall?: string;
+    /** The reply is based on these pages, in the order of the service. */
+    readonly sources?: readonly WebSource[];
     /** `usage` has estimates in place of impossible counts from the service, and these texts name the counts for the
      * log. */
     readonly oddities?: readonly string[];
@@ -47,6 +51,8 @@ export interface Capabilities {
   /** If true, messages must alternate between user and assistant, or the model has no system role. */
   readonly alternatingRoles: boolean;
   readonly images: boolean;
+  /** If true, the service can search the web during a call of this model. */
+  readonly search?: boolean;
   readonly contextTokens: number | null;
   readonly replyTokens?: number | null;
   readonly price: Price | null;

@@ -58,6 +58,7 @@ const QUERY: Readonly<Record<keyof QueryKeys, string>> = {
   fileRead: "function",
   ask: "function",
   runChild: "function",
+  searchWeb: "function",
 };
 const OF_REPOSITORY = ["root", "isRootOpen", "openRoot"];
 /** This engine lacks these: a program wall, a folder of Vis, a loader, a parent, and a repository around
@@ -119,6 +120,7 @@ Deno.test("the live environment has exactly the documented keys, with their type
     "fileRead",
     "ask",
     "runChild",
+    "searchWeb",
   ];
   const outside = Object.fromEntries(Object.entries(expected).filter(([key]) => !ofCalls.includes(key)));
   for (const where of ["activate", "prompt", "nudge"]) {
@@ -165,6 +167,7 @@ Deno.test("facts: router, names, extensions and iteration are current", async ()
   assert.deepEqual(facts?.router, {
     providers: [{ name: "scripted", models: ["script"] }],
     root: { provider: "scripted", model: "script" },
+    search: null,
   });
   const names = facts?.initialNames ?? new Set();
   for (const name of ["$query", "vars", "print", "results", "spy"]) assert.ok(names.has(name), name);

@@ -1,5 +1,6 @@
 import { Cancelled } from "../../src/domain/errors.ts";
 import { abortable, REAL_CLOCK } from "../../src/domain/kit/concurrency.ts";
+import type { WebSource } from "../../src/domain/query/model_call.ts";
 import type { Usage } from "../../src/domain/query/query_schemas.ts";
 import {
   type Capabilities,
@@ -23,6 +24,7 @@ export interface ScriptedReplyParts {
   readonly between?: Promise<unknown>;
   readonly chunk?: number;
   readonly finish?: string;
+  readonly sources?: readonly WebSource[];
   /** The stream throws this error after everything above, instead of its end. */
   readonly failAfter?: Error;
 }
@@ -37,6 +39,7 @@ export type ScriptedReply =
 export interface ScriptedRequest {
   readonly model: string;
   readonly reasoning: ModelRequest["reasoning"];
+  readonly search: boolean;
   readonly messages: ModelRequest["messages"];
   readonly texts: readonly string[];
   readonly context: string;
@@ -167,7 +170,8 @@ class Scripted implements ScriptedProvider {
     }
     throwIfAborted(request.signal);
     if (reply.failAfter) throw reply.failAfter;
-    yield { type: "end", usage, model: request.model, finish: reply.finish ?? "stop" };
+    const { finish = "stop", sources = [] } = reply;
+    yield { type: "end", usage, model: request.model, finish, sources };
   }
 
   #next(asked: ScriptedRequest): ScriptedReplyParts {
@@ -189,6 +193,7 @@ function record(request: ModelRequest): ScriptedRequest {
   return {
     model: request.model,
     reasoning: request.reasoning,
+    search: request.search ?? false,
     messages: request.messages,
     texts,
     context: texts.at(-1) ?? "",

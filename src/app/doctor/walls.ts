@@ -2,6 +2,7 @@ import type { CheckResult } from "../../channels/channel.ts";
 import { ConfigError, messageOf } from "../../domain/errors.ts";
 import { REAL_CLOCK } from "../../domain/kit/concurrency.ts";
 import { oneLine } from "../../domain/kit/text.ts";
+import { routerFacts } from "../../environment/environment_for_extensions.ts";
 import { answerInTime } from "../../extension/active_extensions.ts";
 import { discoverFolders } from "../../extension/discover.ts";
 import type { ProgramWalls, UnwalledMode } from "../../extension/spawn_types.ts";
@@ -12,6 +13,7 @@ import { programWall } from "../../processes/program_wall.ts";
 import { probeWalls, type WallProbe } from "../../sandbox/host/probe_walls.ts";
 import type { WallName } from "../../sandbox/sandbox.ts";
 import { buildRegistry } from "../extensions/extension_source.ts";
+import { buildRouter } from "../providers/build_router.ts";
 import { tryWalls } from "../session/open_session.ts";
 import {
   type EnvironmentVariables,
@@ -179,7 +181,15 @@ async function askExtensions(
     off: true,
   });
   const { workspace, home } = settings;
-  const place = { workspace, home, ...root === null || root === workspace ? {} : { root } };
+  const models = await buildRouter(settings).catch((error: unknown) => {
+    if (error instanceof ConfigError) return null; // Another check reports this error.
+    throw error;
+  });
+  const place = {
+    ...{ workspace, home },
+    ...root === null || root === workspace ? {} : { root },
+    ...models ? { router: routerFacts(models) } : {},
+  };
   const asked = loaded.map(async ({ namespace, doctor }): Promise<readonly CheckResult[]> => {
     try {
       const asked = () => doctor?.({ config: registry.configOf(namespace), ...spawns, ...place });

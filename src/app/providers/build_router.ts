@@ -4,12 +4,18 @@ import { isLoopback } from "../../domain/kit/addresses.ts";
 import { createLog } from "../../logging/log.ts";
 import { Credentials } from "../../providers/credentials.ts";
 import { loadModelData, type ModelData } from "../../providers/models/model_data.ts";
-import { generalModel, isChatModel, type LocalAddress, PRESETS } from "../../providers/models/known_providers.ts";
+import {
+  generalModel,
+  isChatModel,
+  type LocalAddress,
+  type Preset,
+  PRESETS,
+} from "../../providers/models/known_providers.ts";
 import type { Price } from "../../providers/models/prices.ts";
 import { type Capabilities, type Provider, UNKNOWN_MODEL } from "../../providers/provider.ts";
 import { Router } from "../../providers/router/router.ts";
 import type { ModelRoute } from "../../providers/router/routes.ts";
-import type { Advice } from "../../providers/wire/wire.ts";
+import type { Advice, WireProtocol } from "../../providers/wire/wire.ts";
 import type { Settings } from "../settings/settings.ts";
 import { chooseProviders, type ChosenProviders, type ResolvedProvider } from "./choose_providers.ts";
 
@@ -180,23 +186,35 @@ export function capabilitiesOf(
   model: string,
   { resolved, data }: { readonly resolved: ResolvedProvider; readonly data: ModelData | null },
 ): Capabilities {
-  const known: Capabilities = data?.find(model) ??
-    (resolved.local ? { ...UNKNOWN_MODEL, price: FREE_PRICE } : UNKNOWN_MODEL);
+  const known = data?.find(model) ?? (resolved.local ? { ...UNKNOWN_MODEL, price: FREE_PRICE } : UNKNOWN_MODEL);
   const own = resolved.models.find(({ name }) => name === model);
-  if (own === undefined) return known;
-  const { price } = own;
+  const search = searchOf(resolved);
+  const price = own?.price ? priceOf(own.price) : known.price;
   return {
     ...known,
-    contextTokens: own.contextTokens ?? known.contextTokens,
-    price: price ? priceOf(price) : known.price,
-    nativeReasoning: own.reasoning ?? known.nativeReasoning,
-    images: own.images ?? known.images,
-    alternatingRoles: own.alternatingRoles ?? known.alternatingRoles,
+    price: price && search ? { search: search.usd, ...price } : price,
+    ...(own?.search ?? search !== null ? { search: true } : {}),
+    ...(own === undefined ? {} : {
+      contextTokens: own.contextTokens ?? known.contextTokens,
+      nativeReasoning: own.reasoning ?? known.nativeReasoning,
+      images: own.images ?? known.images,
+      alternatingRoles: own.alternatingRoles ?? known.alternatingRoles,
+    }),
   };
 }
 
-function priceOf({ input, output, cached = input, cacheWrite }: NonNullable<OwnModel["price"]>): Price {
-  return { input, output, cached, ...(cacheWrite === undefined ? {} : { cacheWrite }) };
+/** A copy of the service at another address need not search. */
+function searchOf({ preset, baseUrl }: ResolvedProvider): Preset["search"] | null {
+  const { search, baseUrl: own } = preset === null ? {} : PRESETS[preset] ?? {};
+  return search && baseUrl === own ? search : null;
+}
+
+function priceOf({ input, output, cached = input, cacheWrite, search }: NonNullable<OwnModel["price"]>): Price {
+  return {
+    ...{ input, output, cached },
+    ...(cacheWrite === undefined ? {} : { cacheWrite }),
+    ...(search === undefined ? {} : { search }),
+  };
 }
 
 async function create(
@@ -224,15 +242,35 @@ async function create(
       create: createProvider,
     });
   }
-  return await createProvider(resolved.protocol, {
-    name,
-    baseUrl,
-    headers,
-    defaultModel,
-    capabilities,
+  const options = {
+    ...{ name, baseUrl, headers, defaultModel, capabilities },
     token: resolved.plain ? key.value ?? "" : () => Promise.resolve(isBearer ? null : key.value),
     advice: adviceOf(resolved),
-  });
+  };
+  const provider = await createProvider(resolved.protocol, options);
+  const searching = searchProtocol(resolved);
+  if (searching === resolved.protocol) return provider;
+  return searchedBy(provider, () => createProvider(searching, options));
+}
+
+/** OpenAI and its copies search only in the Responses API, at the same address. */
+function searchProtocol({ preset, protocol }: ResolvedProvider): WireProtocol {
+  const own = preset === null ? undefined : PRESETS[preset]?.search?.protocol;
+  return own ?? (protocol === "openai-chat" ? "openai-responses" : protocol);
+}
+
+/** Another provider serves the calls that search the web. */
+function searchedBy(provider: Provider, searcher: () => Promise<Provider>): Provider {
+  let made: Promise<Provider> | null = null;
+  return {
+    name: provider.name,
+    defaultModel: provider.defaultModel,
+    models: (options) => provider.models(options),
+    capabilities: (model) => provider.capabilities(model),
+    async *stream(request) {
+      yield* (request.search ? await (made ??= searcher()) : provider).stream(request);
+    },
+  };
 }
 
 function adviceOf({ name, preset, plain, addressFrom, key: { from } }: ResolvedProvider): Advice {

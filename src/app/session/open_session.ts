@@ -167,7 +167,7 @@ async function routerFor(
     return await buildRouter(settings, { wrap: (provider) => tracedProvider(provider, telemetry.tracer) });
   }
   const { replayProvider } = await import("../../providers/replay.ts");
-  const provider = replayProvider(playback ?? new Playback(NOTHING_RECORDED));
+  const provider = replayProvider(playback ?? new Playback(NOTHING_RECORDED), { search: playback !== undefined });
   return new Router({ routes: [{ provider, model: provider.defaultModel }] });
 }
 

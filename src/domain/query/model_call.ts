@@ -1,3 +1,4 @@
+import { asRecord, jsonOrUndefined } from "../kit/json.ts";
 import type { Usage } from "./query_schemas.ts";
 
 export interface ModelTrace {
@@ -29,10 +30,34 @@ export interface SentMessage {
   readonly text: string;
 }
 
+/** A page on which a web search of a service is based. The title may be "". */
+export interface WebSource {
+  readonly title: string;
+  readonly url: string;
+}
+
+export interface WebFindings {
+  readonly text: string;
+  readonly sources: readonly WebSource[];
+}
+
+/** Vis stores the reply of a search as this text, so that a replay has the sources, too. */
+export function searchReplyText({ text, sources }: WebFindings): string {
+  return JSON.stringify({ text, sources }, null, 2);
+}
+
+export function readSearchReply(stored: string): WebFindings {
+  const { text, sources } = asRecord(jsonOrUndefined(stored));
+  if (typeof text !== "string" || !Array.isArray(sources)) return { text: stored, sources: [] };
+  const pages = sources.map(asRecord).map(({ title, url }) => ({ title: String(title), url: String(url) }));
+  return { text, sources: pages };
+}
+
 export const NO_USAGE: Usage = { input: 0, output: 0, cached: 0, reasoning: 0, calls: 0 };
 
 export function addUsage(a: Usage, b: Usage): Usage {
   const cacheWrite = (a.cacheWrite ?? 0) + (b.cacheWrite ?? 0);
+  const searches = (a.searches ?? 0) + (b.searches ?? 0);
   const estimated = (a.estimated ?? 0) + (b.estimated ?? 0);
   return {
     input: a.input + b.input,
@@ -41,6 +66,7 @@ export function addUsage(a: Usage, b: Usage): Usage {
     ...(cacheWrite > 0 ? { cacheWrite } : {}),
     reasoning: a.reasoning + b.reasoning,
     calls: a.calls + b.calls,
+    ...(searches > 0 ? { searches } : {}),
     ...(estimated > 0 ? { estimated } : {}),
   };
 }

@@ -16,6 +16,7 @@ const UsageSchema = z.object({
   cacheWrite: count.optional().describe("Part of input that was written to a cache"),
   reasoning: count.describe("Part of output that was reasoning"),
   calls: count,
+  searches: count.optional().describe("Number of web searches by the service, which it charges separately"),
   estimated: count.optional().describe(
     "Number of calls whose input or output is estimated from their texts, because the provider did not count the tokens",
   ),

@@ -26,6 +26,9 @@ export interface Preset {
   readonly headers?: Readonly<Record<string, string>>;
   readonly keyPath?: string;
   readonly keyPage?: string;
+  /** The service searches the web. The price is in US dollars for each search, and `protocol` is the API that searches
+   * if Vis cannot derive it from the protocol of the calls. */
+  readonly search?: { readonly usd: number; readonly protocol?: WireProtocol };
   readonly start?: string;
   readonly localPort?: number;
 }
@@ -41,6 +44,7 @@ const OPENAI = {
   defaultModel: "gpt-6.2-sol",
   isCopied: true,
   data: "openai",
+  search: { usd: 0.01 },
 } as const;
 
 /** Vis looks for keys in this order. */
@@ -70,6 +74,7 @@ export const PRESETS: Readonly<Record<string, Preset> & { "openai": Preset }> = 
     byKey: true,
     defaultModel: "claude-sonnet-5",
     data: "anthropic",
+    search: { usd: 0.01 },
   },
   "google": {
     title: "Google Gemini",
@@ -83,6 +88,7 @@ export const PRESETS: Readonly<Record<string, Preset> & { "openai": Preset }> = 
     byKey: true,
     defaultModel: "gemini-flash-latest",
     data: "google",
+    search: { usd: 0.014 },
   },
   "openrouter": {
     ...CHAT,
@@ -94,6 +100,7 @@ export const PRESETS: Readonly<Record<string, Preset> & { "openai": Preset }> = 
     defaultModel: "openrouter/auto",
     slashes: true,
     data: "openrouter",
+    search: { usd: 0.01, protocol: "openai-chat" },
     headers: { "x-title": "vis" },
   },
   "zai": {

@@ -2,6 +2,8 @@ import type { Usage } from "../../domain/query/query_schemas.ts";
 
 /** Prices are US dollars per million tokens. */
 export interface Price extends Rates {
+  /** This is the price in US dollars of one web search by the service; by default, a search has no price of its own. */
+  readonly search?: number;
   readonly above?: Rates & { readonly tokens: number };
 }
 
@@ -24,5 +26,6 @@ export function costOf(usage: Usage, price: Price | null): number | null {
   const cached = Math.min(usage.cached, usage.input);
   const written = Math.min(usage.cacheWrite ?? 0, usage.input - cached);
   const input = (usage.input - cached - written) * rates.input + written * (rates.cacheWrite ?? rates.input);
-  return (input + cached * rates.cached + usage.output * rates.output) / 1_000_000;
+  const tokens = (input + cached * rates.cached + usage.output * rates.output) / 1_000_000;
+  return tokens + (usage.searches ?? 0) * (price.search ?? 0);
 }

@@ -1,6 +1,6 @@
 import { ProviderError } from "../../domain/errors.ts";
 import { backoffMs, type Clock, REAL_CLOCK } from "../../domain/kit/concurrency.ts";
-import { type ModelTrace, spentOn } from "../../domain/query/model_call.ts";
+import { type ModelTrace, spentOn, type WebSource } from "../../domain/query/model_call.ts";
 import type { Usage } from "../../domain/query/query_schemas.ts";
 import type { Log } from "../../logging/log.ts";
 import { costOf } from "../models/prices.ts";
@@ -39,6 +39,8 @@ export interface RouterRequest {
   /** The name has the form "model" or "provider/model", and the model need not have a route. */
   readonly model?: string | null;
   readonly priced?: boolean;
+  /** If true, only models whose service searches the web serve the call. */
+  readonly search?: boolean;
 }
 
 export interface RouterCallOptions {
@@ -70,6 +72,7 @@ export interface RouterReply {
   readonly provider: string;
   readonly finish: string;
   readonly toolCall: string | null;
+  readonly sources: readonly WebSource[];
   /** The oldest attempt is first. */
   readonly attempts: readonly ModelTrace[];
 }
@@ -334,17 +337,18 @@ class ModelCall {
     const patience = { ...limits, firstTokenMs, silenceMs, onWait };
     const text: string[] = [];
     const reasoning: string[] = [];
-    const { messages, reasoning: level } = this.#request;
+    const { messages, reasoning: level, search = false } = this.#request;
     const onUsage = (usage: Usage | null): void => void (this.#usage = usage);
-    const request = { model, messages, reasoning: level, signal, onUsage };
+    const request = { model, messages, reasoning: level, signal, onUsage, ...(search ? { search } : {}) };
     for await (const event of watchedStream(provider, request, patience)) {
       if (event.type === "end") {
         const price = provider.capabilities(event.model).price ?? provider.capabilities(model).price;
         const costUsd = costOf(event.usage, price);
-        const { usage, finish, oddities, toolCall = null } = event;
+        const { usage, finish, oddities, toolCall = null, sources = [] } = event;
         if (oddities) log.warn("usage_left_out", { provider: provider.name, model, counts: oddities });
         const served = { model: event.model, provider: provider.name };
-        return { text: text.join(""), reasoning: reasoning.join(""), usage, costUsd, ...served, finish, toolCall };
+        const said = { text: text.join(""), reasoning: reasoning.join(""), sources };
+        return { ...said, usage, costUsd, ...served, finish, toolCall };
       }
       (event.type === "text" ? text : reasoning).push(event.delta);
       this.heard = true;

@@ -52,14 +52,21 @@ export function fittingRoutes(
     readonly tokens: number;
     readonly prefer: ModelPreference | null;
     readonly priced?: boolean;
+    readonly search?: boolean;
   },
 ): readonly ModelRoute[] {
   const withImages = request.messages.some(({ images }) => images !== undefined && images.length > 0);
-  const seeing = withImages ? routes.filter((route) => capabilitiesOf(route).images) : routes;
+  const searching = request.search ? routes.filter((route) => capabilitiesOf(route).search) : routes;
+  if (searching.length === 0) {
+    throw new ProviderError(`Cannot search the web: Vis knows no search of the service for ${namesOf(routes)}`, {
+      code: "refused",
+      retryable: false,
+    });
+  }
+  const seeing = withImages ? searching.filter((route) => capabilitiesOf(route).images) : searching;
   if (seeing.length === 0) {
-    const names = routes.map(({ model }) => model).join(" or ");
     throw new ProviderError(
-      `Cannot send images: Vis does not know that ${names} accepts images; choose another model, or set ` +
+      `Cannot send images: Vis does not know that ${namesOf(routes)} accepts images; choose another model, or set ` +
         '"images": true for a model in the settings',
       {
         code: "refused",
@@ -81,6 +88,10 @@ export function fittingRoutes(
     code: "refused",
     retryable: false,
   });
+}
+
+function namesOf(routes: readonly ModelRoute[]): string {
+  return routes.map(({ model }) => model).join(" or ");
 }
 
 type Order = (a: ModelRoute, b: ModelRoute) => number;

@@ -21,7 +21,15 @@ export const anthropic: ProviderApi = {
   modelsIn,
 };
 
-function requestOf({ model, messages, reasoning }: ModelRequest, { capabilities, without }: CallFacts): WireCall {
+/** The tools and the blocks of a search are at
+ * https://platform.claude.com/docs/en/agents-and-tools/tool-use/web-search-tool. All models that search know this
+ * version of the tool. */
+const SEARCH = { type: "web_search_20250305", name: "web_search", max_uses: 5 };
+
+function requestOf(
+  { model, messages, reasoning, search }: ModelRequest,
+  { capabilities, without }: CallFacts,
+): WireCall {
   const breakpoint = without.has("cache") ? -1 : messages.findLastIndex(({ cache }) => cache === true);
   const blocks = messages.map((message, at) => ({ role: message.role, blocks: blocksOf(message, at === breakpoint) }));
   const isOneMessage = capabilities.alternatingRoles;
@@ -36,6 +44,7 @@ function requestOf({ model, messages, reasoning }: ModelRequest, { capabilities,
       ...(system.length > 0 ? { system } : {}),
       messages: [{ role: "user", content: user }],
       ...(without.has("stream") ? {} : { stream: true }),
+      ...(search ? { tools: [SEARCH] } : {}),
       ...(capabilities.nativeReasoning ? thinking(model, { reasoning, without }) : {}),
     },
   };
@@ -92,11 +101,13 @@ function read(event: JsonFields, reply: ReplyBuilder): boolean {
     const block = asRecord(event.content_block);
     reply.text(block.text);
     reply.reasoning(block.thinking);
+    readSearch(block, reply);
     readCall(block, reply);
   } else if (type === "content_block_delta") {
     const delta = asRecord(event.delta);
     reply.text(delta.text);
     reply.reasoning(delta.thinking);
+    readCitation(delta.citation, reply);
     reply.call({ input: delta.partial_json });
   } else if (type === "message_delta") {
     readUsage(event.usage, reply);
@@ -107,8 +118,22 @@ function read(event: JsonFields, reply: ReplyBuilder): boolean {
   return true;
 }
 
+/** The service runs its search itself. The results are pages, or an error instead of the pages. */
+function readSearch({ type, content, citations }: JsonFields, reply: ReplyBuilder): void {
+  for (const citation of Array.isArray(citations) ? citations : []) readCitation(citation, reply);
+  if (type !== "web_search_tool_result") return;
+  reply.paragraph();
+  for (const page of Array.isArray(content) ? content.map(asRecord) : []) reply.source(page, { isCited: false });
+}
+
+function readCitation(citation: unknown, reply: ReplyBuilder): void {
+  const page = asRecord(citation);
+  if (page.type === "web_search_result_location") reply.source(page);
+}
+
 function readCall({ type, name, input }: JsonFields, reply: ReplyBuilder): void {
   if (typeof type !== "string" || !type.endsWith("tool_use")) return;
+  if (type === "server_tool_use" && name === SEARCH.name) return;
   // If the input is empty, later events have its pieces.
   reply.call({ name, input: Object.keys(asRecord(input)).length > 0 ? input : undefined });
 }
@@ -131,6 +156,7 @@ function readUsage(usage: unknown, reply: ReplyBuilder): void {
     output: counts.output_tokens,
     cached: read,
     cacheWrite: written || undefined,
+    searches: asRecord(counts.server_tool_use).web_search_requests,
     reasoning: asRecord(counts.output_tokens_details).thinking_tokens,
   });
 }

@@ -33,7 +33,10 @@ export const google: ProviderApi = {
   modelsIn,
 };
 
-function requestOf({ model, messages, reasoning }: ModelRequest, { capabilities, without }: CallFacts): WireCall {
+function requestOf(
+  { model, messages, reasoning, search }: ModelRequest,
+  { capabilities, without }: CallFacts,
+): WireCall {
   const isOneMessage = capabilities.alternatingRoles || without.has("roles");
   const system = isOneMessage ? [] : messages.filter(({ role }) => role === "system");
   const user = isOneMessage ? messages : messages.filter(({ role }) => role === "user");
@@ -45,6 +48,8 @@ function requestOf({ model, messages, reasoning }: ModelRequest, { capabilities,
     body: {
       ...(system.length > 0 ? { systemInstruction: { parts: system.flatMap(partsOf) } } : {}),
       contents: [{ role: "user", parts: user.flatMap(partsOf) }],
+      // The search is at https://ai.google.dev/gemini-api/docs/google-search.
+      ...(search ? { tools: [{ google_search: {} }] } : {}),
       ...(reasons ? { generationConfig: { thinkingConfig: thinking(model, { reasoning, without }) } } : {}),
     },
   };
@@ -93,7 +98,12 @@ function read(event: JsonFields, reply: ReplyBuilder): boolean {
     reply.call({ name, input: args });
   }
   readFinish(candidate, reply);
-  readUsage(usage, reply);
+  const { groundingChunks: pages, webSearchQueries: queries } = asRecord(candidate.groundingMetadata);
+  for (const page of Array.isArray(pages) ? pages.map(asRecord) : []) {
+    const { uri: url, title } = asRecord(page.web);
+    reply.source({ url, title });
+  }
+  readUsage(usage, reply, Array.isArray(queries) ? queries.length : undefined);
   return true;
 }
 
@@ -108,15 +118,16 @@ function readFinish({ finishReason: reason, finishMessage: said }: JsonFields, r
   reply.finish = reason === "MAX_TOKENS" ? "length" : reason.toLowerCase();
 }
 
-/** Counts are cumulative, and the tokens of candidates exclude thoughts. */
-function readUsage(usage: unknown, reply: ReplyBuilder): void {
+/** Counts are cumulative. The candidates' tokens exclude thoughts, and the tokens of the prompt exclude found pages. */
+function readUsage(usage: unknown, reply: ReplyBuilder, searches: number | undefined): void {
   const counts = asRecord(usage);
   const { candidatesTokenCount: candidates, thoughtsTokenCount: thoughts } = counts;
   reply.count({
-    input: counts.promptTokenCount,
+    input: [counts.promptTokenCount, counts.toolUsePromptTokenCount],
     output: [candidates, thoughts],
     cached: counts.cachedContentTokenCount,
     reasoning: thoughts,
+    searches,
   });
 }
 

@@ -21,7 +21,7 @@ export function openAiChat(baseUrl: string): ProviderApi {
 
 function requestOf(request: ModelRequest, facts: CallFacts & { readonly dialect: ChatDialect }): WireCall {
   const { capabilities, without, dialect } = facts;
-  const { model, messages, reasoning } = request;
+  const { model, messages, reasoning, search } = request;
   const reasons = capabilities.nativeReasoning && !without.has("reasoning");
   return {
     path: "/chat/completions",
@@ -35,6 +35,7 @@ function requestOf(request: ModelRequest, facts: CallFacts & { readonly dialect:
       }),
       ...(without.has("stream") ? {} : { stream: true }),
       ...(without.has("stream") || without.has("stream_options") ? {} : { stream_options: { include_usage: true } }),
+      ...(search && dialect.search ? { tools: [dialect.search] } : {}),
       ...(reasons ? dialect.reasoning(reasoning) : {}),
     },
   };
@@ -83,11 +84,14 @@ function readChoice(choice: JsonFields, model: unknown, reply: ReplyBuilder): vo
   if (error !== undefined && error !== null) reply.failure = { error };
   // Some servers send pieces as whole messages, and other servers send the whole message so far.
   const isMessage = (delta ?? null) === null;
-  const { content, refusal, ...others } = asRecord(delta ?? message);
+  const { content, refusal, annotations, ...others } = asRecord(delta ?? message);
   const reasoning = [others.reasoning_content, others.reasoning, others.reasoning_text, others.thinking];
   reply.reasoning(reasoning.find((text) => typeof text === "string" && text !== ""), { isMessage });
   readContent(content, { reply, isMessage });
   readCalls(others, reply);
+  for (const annotation of Array.isArray(annotations) ? annotations.map(asRecord) : []) {
+    if (annotation.type === "url_citation") reply.source(asRecord(annotation.url_citation));
+  }
   reply.refusal(refusal);
   if (typeof finish === "string" && !NO_FINISH.has(finish.toLowerCase())) readFinish(finish, reply);
 }
@@ -139,6 +143,7 @@ function readUsage(usage: unknown, reply: ReplyBuilder): boolean {
     cached: input.cached_tokens || counts.prompt_cache_hit_tokens || counts.cached_tokens,
     cacheWrite: input.cache_write_tokens || undefined,
     reasoning: output.reasoning_tokens,
+    searches: asRecord(counts.server_tool_use).web_search_requests,
   });
   return true;
 }
@@ -164,6 +169,8 @@ interface ChatDialect {
   headers(request: ModelRequest): Readonly<Record<string, string>>;
   readonly modelsPath: string;
   hasBreakpoints(model: string): boolean;
+  /** The tool makes the service search the web; null if the service cannot search in this API. */
+  readonly search: JsonFields | null;
 }
 
 const OPENAI: ChatDialect = {
@@ -171,14 +178,17 @@ const OPENAI: ChatDialect = {
   headers: () => ({}),
   modelsPath: "/models",
   hasBreakpoints: () => false,
+  search: null,
 };
 
 /** Users may choose the name of the service, so its address selects the dialect. */
 const DIALECTS: readonly (readonly [RegExp, Partial<ChatDialect>])[] = [
-  // https://openrouter.ai/docs/use-cases/reasoning-tokens, https://openrouter.ai/docs/features/prompt-caching
+  // https://openrouter.ai/docs/use-cases/reasoning-tokens, https://openrouter.ai/docs/features/prompt-caching,
+  // https://openrouter.ai/docs/guides/features/server-tools/web-search
   [/^https:\/\/openrouter\.ai\//, {
     reasoning: (level) => ({ reasoning: { effort: EFFORT[level] } }),
     hasBreakpoints: (model) => model.startsWith("anthropic/"),
+    search: { type: "openrouter:web_search" },
   }],
   // https://docs.z.ai/guides/capabilities/thinking-mode
   [/\/api(\/coding)?\/paas\/v\d/, {

@@ -19,7 +19,10 @@ export function openAiResponses(baseUrl: string): ProviderApi {
   };
 }
 
-function bodyOf({ model, messages, reasoning }: ModelRequest, { capabilities, without }: CallFacts): JsonFields {
+function bodyOf(
+  { model, messages, reasoning, search }: ModelRequest,
+  { capabilities, without }: CallFacts,
+): JsonFields {
   const isOneMessage = capabilities.alternatingRoles || without.has("roles");
   const reasons = capabilities.nativeReasoning && !without.has("reasoning");
   const summary = without.has("summary") ? {} : { summary: "auto" };
@@ -31,6 +34,8 @@ function bodyOf({ model, messages, reasoning }: ModelRequest, { capabilities, wi
     ...(without.has("stream") ? {} : { stream: true }),
     // Vis asks the service to store no conversation, so each call has the whole prompt.
     ...(without.has("store") ? {} : { store: false }),
+    // The search is at https://platform.openai.com/docs/guides/tools-web-search.
+    ...(search ? { tools: [{ type: "web_search" }] } : {}),
     ...(reasons ? { reasoning: { effort: EFFORT[reasoning], ...summary } } : {}),
   };
 }
@@ -41,14 +46,18 @@ function partsOf({ text, images = [] }: ModelMessage): readonly JsonFields[] {
 }
 
 function read(event: JsonFields, reply: ReplyBuilder): boolean {
-  const { type, delta, response, item, text } = event;
+  const { type, delta, response, item, text, annotation } = event;
   if (type === "response.output_text.delta") reply.text(delta);
   else if (type === "response.reasoning_summary_text.delta") reply.reasoning(delta);
   else if (type === "response.reasoning_text.delta") reply.reasoning(delta);
   else if (type === "response.reasoning_summary_part.added" && Number(event.summary_index) > 0) reply.reasoning("\n\n");
   else if (type === "response.output_text.done") reply.whole("text", text);
-  else if (type === "response.output_item.added") readCall(asRecord(item), reply);
+  else if (type === "response.output_item.added") {
+    if (asRecord(item).type === "web_search_call") reply.paragraph();
+    readCall(asRecord(item), reply);
+  } else if (type === "response.output_item.done" && isSearch(asRecord(item))) reply.searched();
   else if (type === "response.function_call_arguments.delta") reply.call({ input: delta });
+  else if (type === "response.output_text.annotation.added") readCitation(annotation, reply);
   else if (type === "response.refusal.delta") reply.refusal(delta);
   else if (type === "response.created" || type === "response.in_progress") reply.servedBy(asRecord(response).model);
   else if (type === "response.completed" || type === "response.incomplete") readEnd(asRecord(response), reply);
@@ -73,11 +82,23 @@ function readEnd(response: JsonFields, reply: ReplyBuilder): void {
     output: usage.output_tokens,
     cached: asRecord(usage.input_tokens_details).cached_tokens,
     reasoning: asRecord(usage.output_tokens_details).reasoning_tokens,
+    searches: partsIn(response.output).filter(isSearch).length || undefined,
   });
   reply.isWhole = true;
 }
 
+/** The service charges searches, but not the pages that it then opens. */
+function isSearch({ type, action }: JsonFields): boolean {
+  return type === "web_search_call" && (asRecord(action).type ?? "search") === "search";
+}
+
+function readCitation(annotation: unknown, reply: ReplyBuilder): void {
+  const page = asRecord(annotation);
+  if (page.type === "url_citation") reply.source(page);
+}
+
 function readCall({ type, name, arguments: input, input: text }: JsonFields, reply: ReplyBuilder): void {
+  if (type === "web_search_call") return; // The service runs its search itself.
   if (typeof type === "string" && type.endsWith("_call")) reply.call({ name: name ?? type, input: input || text });
 }
 
@@ -87,7 +108,8 @@ function readOutput(output: unknown, reply: ReplyBuilder): void {
   for (const item of items) {
     readCall(item, reply);
     for (const { text } of partsIn(item.summary)) reply.whole("reasoning", text);
-    for (const { type, text, refusal } of partsIn(item.content)) {
+    for (const { type, text, refusal, annotations } of partsIn(item.content)) {
+      for (const annotation of Array.isArray(annotations) ? annotations : []) readCitation(annotation, reply);
       const isThought = item.type === "reasoning" || /think|reason/.test(String(type));
       if (type === "refusal") reply.refusal(refusal);
       else reply.whole(isThought ? "reasoning" : "text", text);

@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import { jsonOrUndefined } from "../../domain/kit/json.ts";
+import type { WebSource } from "../../domain/query/model_call.ts";
 import type { Usage } from "../../domain/query/query_schemas.ts";
 import { type ModelEvent, tokensInBytes } from "../provider.ts";
 
@@ -7,6 +8,7 @@ import { type ModelEvent, tokensInBytes } from "../provider.ts";
 const MAX_TOKENS = 100_000_000;
 const MAX_WHOLE = 2_000_000;
 const MAX_CALL = 300;
+const MAX_SOURCES = 50, MAX_URL = 4_000, MAX_TITLE = 1_000;
 /** A shorter reply may be the beginning of the next piece by chance. */
 const SURELY_REPEATED = 16;
 
@@ -23,6 +25,8 @@ export class ReplyBuilder {
   #hasReasoning = false;
   #whole: { readonly kind: "text" | "reasoning"; readonly text: string }[] = [];
   #call: { readonly name: string; input: string; isOver: boolean } | null = null;
+  /** A service cites some of the pages that it found. */
+  readonly #sources = { cited: new Map<string, string>(), found: new Map<string, string>() };
   /** Some services send the finish reason too early, and text follows the finish reason. */
   #wentOn = false;
   readonly #size = new ReplySize();
@@ -42,7 +46,7 @@ export class ReplyBuilder {
 
   /** Estimates replace missing counts, and raise an output count that came before the end of the output. */
   get usage(): Usage {
-    const { input = 0, output = 0, cached = 0, reasoning = 0, cacheWrite } = this.#counts;
+    const { input = 0, output = 0, cached = 0, reasoning = 0, cacheWrite, searches = 0 } = this.#counts;
     const heard = tokensInBytes(this.#bytes);
     const isCounted = output > 0 && this.#countedBytes === this.#bytes;
     const estimate = { input: input || this.#sentTokens, output: isCounted ? output : Math.max(output, heard) };
@@ -52,6 +56,7 @@ export class ReplyBuilder {
       cached: Math.min(cached, estimate.input),
       ...(cacheWrite === undefined ? {} : { cacheWrite }),
       ...{ reasoning, calls: 1 },
+      ...(searches > 0 ? { searches } : {}),
       ...(isEstimated ? { estimated: 1 } : {}),
     };
   }
@@ -144,6 +149,29 @@ export class ReplyBuilder {
     const piece = typeof input === "string" ? input : JSON.stringify(input);
     this.#bytes += Buffer.byteLength(piece);
     if (!call.isOver && call.input.length <= MAX_CALL) call.input += piece.slice(0, MAX_CALL);
+  }
+
+  /** The cited pages, or all found pages if the service cites none. */
+  get sources(): readonly WebSource[] {
+    const { cited, found } = this.#sources;
+    return [...cited.size > 0 ? cited : found].map(([url, title]) => ({ title, url }));
+  }
+
+  source({ url, title }: { readonly url?: unknown; readonly title?: unknown }, { isCited = true } = {}): void {
+    const kept = isCited ? this.#sources.cited : this.#sources.found;
+    if (typeof url !== "string" || url === "" || url.length > MAX_URL || kept.size >= MAX_SOURCES) return;
+    const known = kept.get(url) ?? "";
+    if (known === "") kept.set(url, typeof title === "string" ? title.slice(0, MAX_TITLE).toWellFormed() : "");
+  }
+
+  /** A later count of the service replaces this count. */
+  searched(): void {
+    this.#counts = { ...this.#counts, searches: (this.#counts.searches ?? 0) + 1 };
+  }
+
+  /** Text before a search is a message of its own. */
+  paragraph(): void {
+    if (this.#hasText && !this.#said.text.endsWith("\n")) this.text("\n\n");
   }
 
   refusal(delta: unknown): void {

@@ -196,10 +196,11 @@ export class WireProvider implements Provider {
       events.return(undefined).catch(() => {});
     }
     this.#checkEnd(reply, { exchange, failures, heard });
-    const { usage, model, finish, oddities, toolCall } = reply;
+    const { usage, model, finish, oddities, toolCall, sources } = reply;
     yield {
       ...{ type: "end", usage, model, finish: finish ?? "stop" },
       ...(toolCall === null ? {} : { toolCall }),
+      ...(sources.length > 0 ? { sources } : {}),
       ...(oddities.length > 0 ? { oddities } : {}),
     };
   }

@@ -54,3 +54,22 @@ Deno.test("diagnoseCommands() reports that no command can run if the wall is inc
   assert.equal(found.get("shell")?.found, "on, but Vis cannot run commands");
   assert.ok(!found.has("git"), "it could not start either");
 });
+
+Deno.test("diagnoseCommands() tells how a request searches the web, or why it cannot", async () => {
+  const found = async (config: object) => {
+    const settings = await settingsOf({ config, env: { ANTHROPIC_API_KEY: "sk-test" } });
+    return (await diagnoseCommands(settings, { parts })).find(({ name }) => name === "web search");
+  };
+  assert.deepEqual(await found({ provider: "anthropic" }), {
+    name: "web search",
+    state: "ok",
+    found: "by anthropic",
+    fix: "",
+  });
+  assert.equal(
+    (await found({ provider: "ollama", model: "qwen3:8b" }))?.found,
+    "off: Vis knows no search of the service for qwen3:8b, and web.searchUrl is not set",
+  );
+  const searchUrl = "http://localhost:8888/search";
+  assert.equal((await found({ provider: "anthropic", web: { searchUrl } }))?.found, `${searchUrl} (web.searchUrl)`);
+});

@@ -73,7 +73,7 @@ Deno.test("web does not ask about an allowed host, and no answer allows this mac
 
 Deno.test("without a user to ask, web explains how to allow a host", async () => {
   const active = await activeWith({ hosts: ["example.com"] });
-  assert.deepEqual(active.functions, ["web.get", "web.post", "web.readable"]);
+  assert.deepEqual(active.functions, ["web.get", "web.post", "web.readable", "web.search"]);
   for (const [name, ...more] of [["get"], ["post", { a: 1 }], ["readable"]] as const) {
     await assert.rejects(
       active.call(`web.${name}`, ["https://example.org/", ...more], { env: VIEW, signal }),

@@ -41,12 +41,26 @@ function* events(reply: MockReply, asked: MockRequest): Generator<MockEvent> {
   yield event("ping");
   const blocks = [
     { type: "thinking", delta: "thinking_delta", field: "thinking", text: reply.reasoning },
-    { type: "text", delta: "text_delta", field: "text", text: reply.text },
+    { type: "text", delta: "text_delta", field: "text", text: reply.search?.before },
+    ...searchBlocks(reply).map((block) => ({ type: "search", delta: "", field: "", text: " ", block })),
+    { type: "text", delta: "text_delta", field: "text", text: reply.text, cites: reply.search?.cited },
   ].filter(({ text }) => text);
-  for (const [index, { type, delta, field, text }] of blocks.entries()) {
+  for (const [index, { type, delta, field, text, ...rest }] of blocks.entries()) {
+    if ("block" in rest) {
+      yield event("content_block_start", { index, content_block: { ...rest.block, input: {} } });
+      const partial = JSON.stringify(rest.block.input);
+      if (partial) {
+        yield event("content_block_delta", { index, delta: { type: "input_json_delta", partial_json: partial } });
+      }
+      yield event("content_block_stop", { index });
+      continue;
+    }
     yield event("content_block_start", { index, content_block: { type, [field]: "" } });
     for (const part of pieces(text ?? "", reply.chunk)) {
       yield event("content_block_delta", { index, delta: { type: delta, [field]: part } });
+    }
+    for (const page of "cites" in rest ? rest.cites ?? [] : []) {
+      yield event("content_block_delta", { index, delta: { type: "citations_delta", citation: citationOf(page) } });
     }
     if (type === "thinking") {
       yield event("content_block_delta", {
@@ -58,6 +72,33 @@ function* events(reply: MockReply, asked: MockRequest): Generator<MockEvent> {
   }
   yield event("message_delta", { delta: { stop_reason: reason, stop_sequence: null, ...stopDetails(reply) }, usage });
   yield event("message_stop");
+}
+
+/** The blocks of https://platform.claude.com/docs/en/agents-and-tools/tool-use/web-search-tool. */
+function searchBlocks({ search }: MockReply) {
+  return (search?.queries ?? []).flatMap((query, at) => {
+    const id = `srvtoolu_${at}`;
+    const pages = [...search?.cited ?? [], ...search?.found ?? []];
+    const content = pages.map((page) => ({
+      type: "web_search_result",
+      ...page,
+      encrypted_content: "EqgfCioIARgBIiQ3YTAw",
+      page_age: null,
+    }));
+    return [
+      { type: "server_tool_use", id, name: "web_search", input: { query } },
+      { type: "web_search_tool_result", tool_use_id: id, content, input: undefined },
+    ];
+  });
+}
+
+function citationOf(page: NonNullable<MockReply["search"]>["cited"][number]): object {
+  return {
+    type: "web_search_result_location",
+    ...page,
+    encrypted_index: "Eo8BCioIAhgB",
+    cited_text: "Deno 2.9 is out",
+  };
 }
 
 const STOP: Readonly<Record<string, string>> = { stop: "end_turn", length: "max_tokens", content_filter: "refusal" };
@@ -78,7 +119,14 @@ function whole(
     model: reply.model ?? asked.body.model,
     content: [
       ...(reply.reasoning ? [{ type: "thinking", thinking: reply.reasoning, signature: "EqQBCgIYAhIM1gbcDa9" }] : []),
-      ...(reply.text ? [{ type: "text", text: reply.text }] : []),
+      ...searchBlocks(reply),
+      ...(reply.text
+        ? [{
+          type: "text",
+          text: reply.text,
+          ...(reply.search ? { citations: reply.search.cited.map(citationOf) } : {}),
+        }]
+        : []),
     ],
     stop_reason: STOP[finish] ?? finish,
     stop_sequence: null,
@@ -97,6 +145,7 @@ function usageOf(reply: MockReply, asked: MockRequest): Readonly<Record<string, 
     cache_read_input_tokens: cached,
     output_tokens: output,
     ...(reasoning === undefined ? {} : { output_tokens_details: { thinking_tokens: reasoning } }),
+    ...(reply.search ? { server_tool_use: { web_search_requests: reply.search.queries.length } } : {}),
   };
 }
 

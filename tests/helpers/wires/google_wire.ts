@@ -46,7 +46,20 @@ function* events(reply: MockReply, asked: MockRequest): Generator<MockEvent> {
   for (const text of pieces(reply.text ?? "", reply.chunk)) yield event([{ text }]);
   if (reply.refusal) return yield blocked(reply.refusal);
   const finish = FINISH[reply.finish ?? "stop"] ?? reply.finish;
-  yield event([{ text: "", thoughtSignature: "CtwFAQ" }], { finishReason: finish });
+  yield event([{ text: "", thoughtSignature: "CtwFAQ" }], { finishReason: finish, ...grounding(reply) });
+}
+
+/** The metadata of https://ai.google.dev/gemini-api/docs/google-search. */
+function grounding({ search }: MockReply): object {
+  if (!search) return {};
+  return {
+    groundingMetadata: {
+      webSearchQueries: search.queries,
+      searchEntryPoint: { renderedContent: "<div></div>" },
+      groundingChunks: search.cited.map(({ url, title }) => ({ web: { uri: url, title } })),
+      groundingSupports: [{ segment: { startIndex: 0, endIndex: 9, text: "Deno 2.9" }, groundingChunkIndices: [0] }],
+    },
+  };
 }
 
 function blocked(why: string): MockEvent {
@@ -62,6 +75,7 @@ function usageOf(reply: MockReply, asked: MockRequest, done: boolean): object {
   return {
     promptTokenCount: input,
     totalTokenCount: input + output,
+    ...(reply.search ? { toolUsePromptTokenCount: 100 } : {}),
     ...(cached === undefined ? {} : { cachedContentTokenCount: cached }),
     ...(done ? { candidatesTokenCount: output - reasoning, thoughtsTokenCount: reasoning } : {}),
   };

@@ -34,6 +34,7 @@ function* events(reply: MockReply, asked: MockRequest): Generator<MockEvent> {
     yield delta({ [reply.reasoningField ?? "reasoning_content"]: part });
   }
   for (const part of pieces(reply.text ?? "", reply.chunk)) yield delta({ content: part });
+  if (reply.search) yield delta({ content: "", annotations: annotationsOf(reply.search) });
   for (const part of pieces(reply.refusal ?? "", reply.chunk)) yield delta({ refusal: part });
   if (reply.fault !== "no_finish") yield delta({}, reply.finish ?? "stop");
   if (asked.body.stream_options?.include_usage && reply.usage !== null) {
@@ -48,6 +49,7 @@ function whole(reply: MockReply, asked: MockRequest): object {
     content: reply.text ?? "",
     ...(reply.reasoning ? { [reply.reasoningField ?? "reasoning_content"]: reply.reasoning } : {}),
     ...(reply.refusal ? { refusal: reply.refusal } : {}),
+    ...(reply.search ? { annotations: annotationsOf(reply.search) } : {}),
   };
   return {
     id: "chatcmpl-1",
@@ -57,6 +59,14 @@ function whole(reply: MockReply, asked: MockRequest): object {
     choices: [{ index: 0, message, finish_reason: reply.finish ?? "stop" }],
     ...(reply.usage === null ? {} : { usage: usageOf(reply, asked) }),
   };
+}
+
+/** OpenRouter's shape: https://openrouter.ai/docs/guides/features/server-tools/web-search. */
+function annotationsOf({ cited }: NonNullable<MockReply["search"]>): readonly object[] {
+  return cited.map((page) => ({
+    type: "url_citation",
+    url_citation: { ...page, content: "Deno 2.9 is out", start_index: 0, end_index: 9 },
+  }));
 }
 
 function usageOf(reply: MockReply, asked: MockRequest): object {
@@ -70,5 +80,6 @@ function usageOf(reply: MockReply, asked: MockRequest): object {
       ? {}
       : { prompt_tokens_details: { cached_tokens: cached, cache_write_tokens: cacheWrite } }),
     ...(reasoning === undefined ? {} : { completion_tokens_details: { reasoning_tokens: reasoning } }),
+    ...(reply.search ? { server_tool_use: { web_search_requests: reply.search.queries.length } } : {}),
   };
 }

@@ -44,12 +44,21 @@ function* events(reply: MockReply, asked: MockRequest): Generator<MockEvent> {
     }
     yield event("response.reasoning_summary_text.done", { ...at, text: reply.reasoning });
   }
+  for (const [index, item] of searchItems(reply).entries()) {
+    const { action: _later, ...begun } = item;
+    yield event("response.output_item.added", { output_index: index, item: { ...begun, status: "in_progress" } });
+    yield event("response.web_search_call.searching", { output_index: index, item_id: item.id });
+    yield event("response.output_item.done", { output_index: index, item });
+  }
   const at = { item_id: "msg_1", output_index: 1, content_index: 0 };
   yield event("response.content_part.added", { ...at, part: { type: "output_text", text: "", annotations: [] } });
   for (const delta of pieces(reply.text ?? "", reply.chunk)) {
     yield event("response.output_text.delta", { ...at, delta });
   }
   for (const delta of pieces(reply.refusal ?? "", reply.chunk)) yield event("response.refusal.delta", { ...at, delta });
+  for (const [index, annotation] of annotationsOf(reply).entries()) {
+    yield event("response.output_text.annotation.added", { ...at, annotation_index: index, annotation });
+  }
   yield event("response.output_text.done", { ...at, text: reply.text ?? "" });
   const last = response(reply, asked, itemsOf(reply));
   yield event(last.status === "completed" ? "response.completed" : "response.incomplete", { response: last });
@@ -58,13 +67,34 @@ function* events(reply: MockReply, asked: MockRequest): Generator<MockEvent> {
 function itemsOf(reply: MockReply): readonly object[] {
   const content = reply.refusal
     ? [{ type: "refusal", refusal: reply.refusal }]
-    : [{ type: "output_text", text: reply.text ?? "", annotations: [] }];
+    : [{ type: "output_text", text: reply.text ?? "", annotations: annotationsOf(reply) }];
   return [
     ...(reply.reasoning
       ? [{ id: "rs_1", type: "reasoning", summary: [{ type: "summary_text", text: reply.reasoning }] }]
       : []),
+    ...searchItems(reply),
     { id: "msg_1", type: "message", role: "assistant", status: "completed", content },
   ];
+}
+
+/** The items of https://platform.openai.com/docs/guides/tools-web-search. The model opens a page after its searches. */
+function searchItems({ search }: MockReply) {
+  if (!search) return [];
+  const [page] = search.cited;
+  const actions = [
+    ...search.queries.map((query) => ({ type: "search", query, queries: [query] })),
+    ...(page ? [{ type: "open_page", url: page.url }] : []),
+  ];
+  return actions.map((action, at) => ({ id: `ws_${at}`, type: "web_search_call", status: "completed", action }));
+}
+
+function annotationsOf({ search, text = "" }: MockReply): readonly object[] {
+  return (search?.cited ?? []).map((page) => ({
+    type: "url_citation",
+    start_index: 0,
+    end_index: text.length,
+    ...page,
+  }));
 }
 
 const INCOMPLETE: Readonly<Record<string, string>> = { length: "max_output_tokens", content_filter: "content_filter" };

@@ -9,6 +9,8 @@ export interface MockReply {
   readonly reasoning?: string;
   readonly reasoningField?: "reasoning_content" | "reasoning";
   readonly refusal?: string;
+  /** The service searched the web before the text. */
+  readonly search?: MockSearch;
   /** The usage in the service's own format. Null means that the server reports no counts. By default, it is computed
    * from the texts, 4 characters per token. */
   readonly usage?: Readonly<Record<string, unknown>> | null;
@@ -29,6 +31,20 @@ export interface MockReply {
   readonly holdsOpen?: true;
   readonly endsAfterMs?: number;
   readonly model?: string;
+}
+
+interface MockPage {
+  readonly url: string;
+  readonly title: string;
+}
+
+export interface MockSearch {
+  readonly queries: readonly string[];
+  readonly cited: readonly MockPage[];
+  /** The service also found these pages. */
+  readonly found?: readonly MockPage[];
+  /** The model writes this text before its search. */
+  readonly before?: string;
 }
 
 export interface MockCounts {

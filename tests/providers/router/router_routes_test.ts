@@ -190,3 +190,19 @@ Deno.test("Router.become() serves as another router does, from the next call on"
   router.become(rig([named("two")]).router);
   assert.deepEqual([(await ask()).provider, router.current().model, router.routes.length], ["two", "two-1", 1]);
 });
+
+Deno.test("Router.ask() searches only with models whose service searches, and falls back only to such models", async () => {
+  const search = { capabilities: { search: true } };
+  const plain = named("plain");
+  const first = named("first", [failing("auth")], search);
+  const { ask } = rig([plain, first, named("last", [], search)]);
+  const reply = await ask({ search: true });
+  assert.deepEqual([reply.provider, plain.requests.length, first.requests.length], ["last", 0, 1]);
+  assert.deepEqual(first.requests.map((asked) => asked.search), [true]);
+  assert.equal((await ask()).provider, "plain");
+  assert.deepEqual(plain.requests.map((asked) => asked.search), [false]);
+  await assert.rejects(
+    rig([plain]).ask({ search: true }),
+    /^ProviderError: Cannot search the web: Vis knows no search of the service for plain-1$/,
+  );
+});
