@@ -1,3 +1,6 @@
+/* `start_http.ts` and `tokens.ts` are the entry points of this folder. A request passes `create_app.ts`, `admission.ts`
+   and a route in `api/` or `openai/`. The build makes the scripts of `page/` from `src/page/`. */
+
 import { isLoopback } from "../../domain/kit/addresses.ts";
 import { DEFAULT_TENANT } from "../../domain/kit/ids.ts";
 import { Connections, Listener } from "./connections.ts";

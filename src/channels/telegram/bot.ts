@@ -1,3 +1,7 @@
+/* `openTelegram` in this file is the entry point of this folder. An update passes `updates.ts`, `inbox.ts` and
+   `chat_worker.ts`, which runs a command or a query. `messenger.ts` writes into chats within the limits of
+   Telegram. */
+
 import { Cancelled, ConfigError } from "../../domain/errors.ts";
 import { BoundedMap } from "../../domain/kit/bounded_map.ts";
 import { MORE_TEXT } from "../../domain/query/outcomes.ts";

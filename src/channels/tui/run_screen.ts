@@ -1,3 +1,6 @@
+/* `runScreen` in this file is the entry point of this folder. `screen.ts` runs the actions of panels and commands,
+   `chat.ts` runs queries, and `entries/` draws the conversation. */
+
 import { type Conversation as Branch, nothingToContinue } from "../../conversation/conversations.ts";
 import type { Io, ScreenRequest, Session } from "../channel.ts";
 import { Screen, type ScreenParts } from "./screen.ts";
