@@ -16,7 +16,7 @@ export interface InputVariable {
 export interface VariableSource {
   readonly label: string;
   readonly json: boolean;
-  /** Vis detects the encoding of bytes without this field. */
+  /** Without this field, Vis detects the encoding. */
   readonly encoding?: "utf-8";
   readonly pieces: AsyncIterable<Uint8Array>;
 }

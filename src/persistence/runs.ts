@@ -50,7 +50,7 @@ export async function runningRun(
   return row;
 }
 
-/** Allows a write after the end of the run, but throws `TakenOverError` if another process ended the run. */
+/** Allows a write after the end of the run, but rejects with `TakenOverError` if another process ended the run. */
 export async function checkRun(
   tx: Database,
   { queryId, iterationId }: { readonly queryId?: string | null; readonly iterationId?: string | null },

@@ -61,7 +61,7 @@ const PROSE = "The model wrote this as plain text, not in the form that it was a
 
 type Finished = Exclude<IterationResult, { readonly kind: "cancelled" }>;
 
-/** docs/internals/architecture.md has the table of these decisions between iterations. */
+/** docs/internals/architecture.md has the table of the decisions between iterations. */
 export class QueryLoop {
   readonly #prepared: Prepared;
   readonly #leaving: AbortSignal | null;

@@ -347,8 +347,7 @@ const NAME = /^[\w$.\s]*$/;
 const MAX_NAME = 80;
 const MAX_TAG = 200;
 
-/** The draft is empty while the text may be the name of a variable, and has … in place of a value that a template
- * inserts. */
+/** The draft is empty while the text may be the name of a variable, and has … in place of an inserted value. */
 class AnswerDraft {
   #held = "";
   #begun = false;

@@ -65,7 +65,7 @@ const ANSWER = [
 ].join("|");
 
 const ANY = new RegExp([ANSWER, ...FAMILIES.flatMap(({ open, close }) => [open, close])].join("|"), "i");
-/** Vis parses at most this many JSON values, because a mark in a JSON value is text. */
+/** Vis parses JSON values to ignore marks in their text, and the limit bounds this work. */
 const MAX_VALUES = 1_000;
 const REPLY = /^[{[]\s*\{?\s*["'“]?(?:thinking|code|next|final|answer|expr)["'”]?\s*:/i;
 const MAX_WORK = 2_500_000;
