@@ -9,7 +9,7 @@ import {
   type StoredApproval,
 } from "../domain/query/stored_query.ts";
 import type { VariableImage } from "../domain/query/variable.ts";
-import { checkOf, compareValue, Content, type ValueCheck } from "./long_values.ts";
+import { compareValue, Content, type ValueCheck } from "./long_values.ts";
 import { type Database, fromJson, insertRow, namedQuery, searchText, toJson, updateRow } from "./database.ts";
 import { addTraces, changeQueryMetadata, checkFence, type QueryMetadata, runningRun } from "./runs.ts";
 import type { IterationEnd, IterationStore, NewIteration, QueryStore, StoredBlock, StoredIteration } from "./store.ts";
@@ -258,7 +258,7 @@ async function blockCells(content: Content, block: StoredBlock & { readonly inde
     ...(Number.isInteger(ms) && ms >= 0 ? {} : { ms }),
   };
   const kept = value === null || value.length > MAX_VALUE_BYTES ? null : value;
-  const metadata = { index, ...rest, reads, defines: defined, ...exact, ...(kept ? checkOf(kept) : {}) };
+  const metadata = { index, ...rest, reads, defines: defined, ...exact, ...(kept ? content.checkOf(kept) : {}) };
   return {
     success: error === null ? 1 : 0,
     expr,

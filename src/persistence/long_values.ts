@@ -54,6 +54,10 @@ export class Content {
     return await (hasDifferences ? this.#put(bytes, before) : this.#putLong(bytes));
   }
 
+  checkOf(bytes: Uint8Array): ValueCheck {
+    return bytes.length === 0 || bytes.length > this.db.dialect.valueBytes ? {} : { crc: crc32(bytes) };
+  }
+
   async putApart(bytes: Uint8Array, before: Uint8Array | string | null = null): Promise<Uint8Array | string> {
     return bytes.length <= INLINE_BYTES ? bytes : await this.#put(bytes, before);
   }
@@ -239,13 +243,9 @@ function owned(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return bytes.buffer instanceof ArrayBuffer ? bytes as Uint8Array<ArrayBuffer> : new Uint8Array(bytes);
 }
 
-/** `crc` is the CRC-32 of a value of at most `INLINE_BYTES` bytes. */
+/** `crc` is the CRC-32 of a value that `Content.putBytes` stores in its row. A long value has a hash instead. */
 export interface ValueCheck {
   readonly crc?: number;
-}
-
-export function checkOf(bytes: Uint8Array): ValueCheck {
-  return bytes.length === 0 || bytes.length > INLINE_BYTES ? {} : { crc: crc32(bytes) };
 }
 
 export function compareValue(bytes: Uint8Array, { crc }: ValueCheck, what: string): void {

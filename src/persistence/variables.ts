@@ -8,7 +8,7 @@ import {
 } from "../domain/query/variable.ts";
 import type { BranchPoint } from "../domain/records/conversations.ts";
 import { type BranchSegment, isShownIteration, readLineage, readLineageAt, readPoint } from "./branches.ts";
-import { checkOf, compareValue, Content, releaseClaim, type ValueCheck } from "./long_values.ts";
+import { compareValue, Content, releaseClaim, type ValueCheck } from "./long_values.ts";
 import { Damage, type Database, fromJson, insertRow, namedQuery, searchText, toJson } from "./database.ts";
 import { checkRun, lastIteration, newestRun } from "./runs.ts";
 import type { IterationEnd, StoredBlock, VariableHead, VariableStore, VariableVersion } from "./store.ts";
@@ -391,7 +391,7 @@ async function variableCells(
   const { name: _name, bytes, source, ...rest } = image;
   const declared = (image.kind === "function" || image.kind === "class") && source.trim() !== "";
   const expr = declared ? searchText(source) : null;
-  const metadata = { ...rest, ...(expr === source ? {} : { source }), block, order, ...checkOf(bytes) };
+  const metadata = { ...rest, ...(expr === source ? {} : { source }), block, order, ...content.checkOf(bytes) };
   return {
     expr,
     result: bytes.length === 0 ? null : await content.putBytes(bytes, before),
@@ -411,7 +411,7 @@ async function systemCells(content: Content, text: string): Promise<Cells> {
   const bytes = new TextEncoder().encode(text);
   const metadata = {
     ...{ kind: "text", root: null, source: "", requires: [], reason: "", summary, block: null, order: 0 },
-    ...checkOf(bytes),
+    ...content.checkOf(bytes),
   };
   return {
     expr: null,
