@@ -117,6 +117,38 @@ Deno.test("a block's deadline aborts the calls that this block started and no ot
   assert.equal(await box.show("await early"), '"came"');
 });
 
+Deno.test("a block that throws ends when its open calls, and the calls that follow them, have ended", async () => {
+  const thrown = Promise.withResolvers<void>();
+  await using box = await testSandbox({
+    functions: {
+      write: () => thrown.promise,
+      fail: () => {
+        thrown.resolve();
+        throw new Error("no such file");
+      },
+    },
+  });
+  const { result } = await box.run(
+    "await Promise.all([(async () => { for (const at of [1, 2, 3, 4, 5]) await write(at) })(), fail()])",
+  );
+  assert.match(result.error?.message ?? "", /no such file/);
+  assert.deepEqual(result.calls.map(({ name }) => name).sort(), ["fail", "write", "write", "write", "write", "write"]);
+});
+
+Deno.test("a block that threw keeps its error when its time ends its open calls", async () => {
+  await using box = await testSandbox({
+    functions: {
+      hang: ({ signal }) => new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
+      fail: () => Promise.reject(new Error("no such file")),
+    },
+  });
+  const { result } = await box.run("await Promise.all([hang(), fail()])", { deadlineMs: 300 });
+  assert.deepEqual([result.outcome, result.timedOut], ["error", false]);
+  assert.match(result.error?.message ?? "", /no such file/);
+  assert.deepEqual(result.calls.map(({ name, ok }) => [name, ok]), [["fail", false], ["hang", false]]);
+  assert.equal(await box.show("1"), "1");
+});
+
 Deno.test("a cancelled block aborts its calls at once", async () => {
   await using box = await testSandbox({
     functions: {

@@ -42,6 +42,8 @@ interface Active {
   isDue: boolean;
   ending: Ending | null;
   returned: unknown;
+  /** The block threw while its calls were open, and ends when they have ended. */
+  thrown: Ending | null;
   hides: readonly string[];
 }
 
@@ -84,6 +86,7 @@ export class Blocks {
       // No remaining work could settle the promise.
       return this.#end(active, { outcome: "value", value: active.returned });
     }
+    if (active?.thrown && !calls.areOpen(active.context)) return this.#end(active, active.thrown);
     if (!active || active.ending || active.pausedAt !== null || !calls.onlyUntimed || timers.running > 0) return;
     active.pausedAt = captured.now();
   }
@@ -115,6 +118,7 @@ export class Blocks {
       isDue: false,
       ending: null,
       returned: null,
+      thrown: null,
       hides: [],
     };
     this.#active = active;
@@ -243,7 +247,9 @@ export class Blocks {
   /** `thrownError` may run a getter of the block, so the call must happen in the block's turn. */
   #fail(active: Active, thrown: unknown): void {
     if (active.ending) return;
-    this.#end(active, { outcome: "error", value: NO_VALUE, error: thrownError(thrown, this.#parts.preview) });
+    const ending: Ending = { outcome: "error", value: NO_VALUE, error: thrownError(thrown, this.#parts.preview) };
+    if (this.#parts.calls.areOpen(active.context)) active.thrown = ending;
+    else this.#end(active, ending);
   }
 
   #isAsked(asks: "call" | "value" | null): boolean {
@@ -261,21 +267,21 @@ export class Blocks {
     return this.#parts.preview(value, { chars: DECLARED_CHARS, more });
   }
 
-  #end(active: Active, ending: Ending): void {
+  #end(active: Active, { outcome, ...rest }: Ending): void {
     if (active.ending) return;
-    active.ending = ending;
-    this.#parts.turns.afterwards(() => this.#settle(active, ending));
+    // The error tells more than the time that the calls of the block used up afterwards.
+    active.ending = outcome === "timeout" && active.thrown ? active.thrown : { outcome, ...rest };
+    this.#parts.turns.afterwards(() => this.#settle(active, outcome));
   }
 
-  #settle(active: Active, ending: Ending): void {
+  #settle(active: Active, outcome: Ending["outcome"]): void {
     this.#watch(null);
-    const { outcome } = ending;
     if (outcome === "timeout" || outcome === "cancelled") this.#abandon(active, outcome);
     // The report waits for the next turn, because a loop of microtasks that the block left running is still under its
     // limit.
     captured.setImmediate(() => {
       try {
-        this.#report(active, active.ending ?? ending);
+        if (active.ending) this.#report(active, active.ending);
       } catch (error) {
         this.#parts.end(`a block broke the realm: ${this.#parts.preview(error)}`);
       }

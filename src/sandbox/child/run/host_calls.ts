@@ -73,6 +73,16 @@ export class HostCalls {
     return this.#open === 0 && this.#outstanding === 0;
   }
 
+  /** Returns whether a call of the run has no answer yet. */
+  areOpen(run: RunContext): boolean {
+    for (let call = this.#first; call; call = call.next) if (call.run === run && !call.gaveUp) return true;
+    for (const id in this.#pending) {
+      const call = this.#pending[id];
+      if (call && call.run === run && !call.gaveUp) return true;
+    }
+    return false;
+  }
+
   /** A restored source must not repeat a side effect, so the child disables calls during a restore. */
   enable(on: boolean): void {
     this.#enabled = on;
