@@ -1,5 +1,5 @@
 import { type Facts, nameBytes, nameText, type OpenFolder, type Tree } from "./tree/tree.ts";
-import { isWithin, shorten, someOf } from "@vis/extension";
+import { advised, isWithin, shorten, someOf } from "@vis/extension";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 
 export const MAX_DEPTH = 200;
@@ -57,7 +57,7 @@ export function confineEntryForWrite(workspace: Workspace, path: string): Worksp
 }
 
 export function movedMeanwhile(path: string): RangeError {
-  return new RangeError(`Cannot use ${path}: a part of its path has become a link; call the function again`);
+  return advised(new RangeError(`Cannot use ${path}: a part of its path has become a link`), "call the function again");
 }
 
 const OF_EXTENSIONS =

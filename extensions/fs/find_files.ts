@@ -3,7 +3,7 @@ import type { FsContext } from "./context.ts";
 import { FolderTooLarge } from "./tree/tree.ts";
 import { GlobMatcher } from "./walk/glob_matcher.ts";
 import { plainPath, sizeAt, walk, type WalkEntry } from "./walk/walk.ts";
-import { editDistance, Pace, someOf } from "@vis/extension";
+import { advised, editDistance, Pace, someOf } from "@vis/extension";
 import { dirname } from "node:path";
 
 export interface FindOptions {
@@ -46,9 +46,9 @@ export async function findFiles(
 }
 
 function tooManyFound(patterns: readonly string[]): RangeError {
-  return new RangeError(
-    `Cannot list ${someOf(patterns, MAX_NAMED)}: more than ${MAX_FILES} files match, the limit; ` +
-      "narrow the pattern, or pass {limit} to fs.glob",
+  return advised(
+    new RangeError(`Cannot list ${someOf(patterns, MAX_NAMED)}: more than ${MAX_FILES} files match, the limit`),
+    "narrow the pattern, or pass {limit} to fs.glob",
   );
 }
 
@@ -86,7 +86,7 @@ export async function listFiles(
   const place = confine(context, folder);
   if (place.info === null) throw await missing(context, { action: "list", path: place.path });
   if (place.info.kind !== "dir") {
-    throw new Error(`Cannot list ${place.path}: it is not a folder; fs.readFile reads files`);
+    throw advised(new Error(`Cannot list ${place.path}: it is not a folder`), "fs.readFile reads files");
   }
   const depth = options.depth ?? DEPTH;
   const pace = new Pace(context.signal);
@@ -97,9 +97,11 @@ export async function listFiles(
     if (pace.due) await pace.rest();
     if (entry === null) continue;
     if (listed.length === MAX_ENTRIES) {
-      throw new RangeError(
-        `Cannot list ${place.path} at depth ${depth}: it has more than ${MAX_ENTRIES} entries, the limit; ` +
-          "use a smaller depth, or fs.glob with {limit}",
+      throw advised(
+        new RangeError(
+          `Cannot list ${place.path} at depth ${depth}: it has more than ${MAX_ENTRIES} entries, the limit`,
+        ),
+        "use a smaller depth, or fs.glob with {limit}",
       );
     }
     const { real, type } = entry, path = plainPath(context.tree, entry.path) || ".";

@@ -11,7 +11,7 @@ import { readLines, type ReadLinesOptions } from "./read/read_lines.ts";
 import type { CountOptions, GrepOptions } from "./search/grep.ts";
 import { UNDO_ARGUMENTS, undoCli } from "./undo_cli.ts";
 import { workspaceFacts } from "./workspace_facts.ts";
-import { counted, defineExtension, type EnvironmentView, fn, z } from "@vis/extension";
+import { advised, counted, defineExtension, type EnvironmentView, fn, z } from "@vis/extension";
 
 const places = new FsPlaces();
 
@@ -346,13 +346,16 @@ async function edit(
 ) {
   if (typeof where !== "string") {
     if (edits !== undefined) {
-      throw new TypeError(
-        "Cannot edit the files: the first argument is already a list of {path, old, new}; omit the second argument",
+      throw advised(
+        new TypeError("Cannot edit the files: the first argument is already a list of {path, old, new}"),
+        "omit the second argument",
       );
     }
     return await places.change(env, (at) => editFiles(at, where, options));
   }
-  if (edits === undefined) throw new TypeError(`Cannot edit ${where}: the edits are missing; pass {old, new}`);
+  if (edits === undefined) {
+    throw advised(new TypeError(`Cannot edit ${where}: the edits are missing`), "pass {old, new}");
+  }
   const list = [edits].flat().map((one) => ({ ...one, path: where }));
   const [written] = await places.change(env, (at) => editFiles(at, list, options));
   return written;

@@ -1,5 +1,5 @@
 import { join, resolve } from "node:path";
-import { type EnvironmentView, isBelow, isWithin } from "@vis/extension";
+import { advised, type EnvironmentView, isBelow, isWithin } from "@vis/extension";
 import { Git, gitRefusal, gitSays, plainReason } from "./git.ts";
 import { committer } from "./identity.ts";
 import { refuseIncoming, refuseObeyed, refusePlanted } from "./incoming_files.ts";
@@ -27,7 +27,7 @@ async function goTo(
   const cannot = `Cannot go to ${to}`;
   const there = await isBranch(git, to);
   if (create && there) {
-    throw new Error(`Cannot make branch ${to}: it already exists; call git.switch without create and from`);
+    throw advised(new Error(`Cannot make branch ${to}: it already exists`), "call git.switch without create and from");
   }
   const remote = create || there ? null : await remoteBranch(git, to);
   const start = from ?? remote;
@@ -46,7 +46,7 @@ async function goTo(
 
   function unknown(error: unknown): never {
     if (!(error instanceof Error)) throw error;
-    throw new Error(`${error.message}; pass {create: true} to make a branch of this name`);
+    throw advised(new Error(error.message), "pass {create: true} to make a branch of this name");
   }
 }
 
@@ -112,7 +112,10 @@ export async function changeBranch(
   checkedRef(name);
   const start = from === undefined ? [] : [checkedRef(from)];
   if (remove && (goes || from !== undefined)) {
-    throw new TypeError(`Cannot delete branch ${name}: \`delete\` excludes \`switch\` and \`from\`; omit them`);
+    throw advised(
+      new TypeError(`Cannot delete branch ${name}: \`delete\` excludes \`switch\` and \`from\``),
+      "omit them",
+    );
   }
   const git = await Git.of(env, ["branch", name, options]);
   const there = await isBranch(git, name);
@@ -139,7 +142,7 @@ async function runBranch(
   const { code, stderr } = await git.run(args, { changes: "repository" });
   if (code === 0) return;
   if (gitSays("notMerged", stderr)) {
-    throw new Error(`${cannot}: it has commits that are not merged; pass {force: true} to delete it anyway`);
+    throw advised(new Error(`${cannot}: it has commits that are not merged`), "pass {force: true} to delete it anyway");
   }
   if (gitSays("checkedOut", stderr)) {
     throw new Error(
@@ -202,10 +205,10 @@ export async function tag(env: EnvironmentView, name?: string, options: TagOptio
   const { at = "HEAD", message, delete: remove = false } = options;
   if (name !== undefined) checkedRef(name);
   else if (Object.keys(options).length > 0) {
-    throw new TypeError("Cannot change the tag: its name is missing; pass a name");
+    throw advised(new TypeError("Cannot change the tag: its name is missing"), "pass a name");
   }
   if (remove && (options.at !== undefined || message !== undefined)) {
-    throw new TypeError(`Cannot delete tag ${name}: \`delete\` excludes \`at\` and \`message\`; omit them`);
+    throw advised(new TypeError(`Cannot delete tag ${name}: \`delete\` excludes \`at\` and \`message\``), "omit them");
   }
   const git = await Git.of(env, ["tag", name, options]);
   if (name !== undefined && remove) await removeTag(git, name);
@@ -283,7 +286,10 @@ export async function changeWorktree(
   const refs = [branch, from].filter((ref) => ref !== undefined).map((ref) => checkedRef(ref));
   const [dashes = "--", place = ""] = pathArguments(path);
   if (remove && refs.length > 0) {
-    throw new TypeError(`Cannot remove worktree ${path}: \`remove\` excludes \`branch\` and \`from\`; omit them`);
+    throw advised(
+      new TypeError(`Cannot remove worktree ${path}: \`remove\` excludes \`branch\` and \`from\``),
+      "omit them",
+    );
   }
   const cannot = `Cannot ${remove ? "remove" : "make"} worktree ${path}`;
   const target = resolve(env.workspace, place);
@@ -293,7 +299,10 @@ export async function changeWorktree(
   const git = await Git.of(env, ["worktree", path, options]);
   const isThere = branch !== undefined && await isBranch(git, branch), isNew = branch !== undefined && !isThere;
   if (isThere && from !== undefined) {
-    throw new Error(`${cannot}: branch ${branch} already exists; omit \`from\` to use it, or name another branch`);
+    throw advised(
+      new Error(`${cannot}: branch ${branch} already exists`),
+      `omit \`from\` to use it, or name another branch`,
+    );
   }
   const used = isThere ? (await worktreesOf(git)).find((one) => one.branch === branch) : undefined;
   if (used !== undefined) {
@@ -319,7 +328,10 @@ export async function changeWorktree(
       await git.run(["branch", "--quiet", "-D", "--", branch], { changes: "repository" });
     }
     if (gitSays("notClean", stderr)) {
-      throw new Error(`${cannot}: it has uncommitted changes or untracked files; pass {force: true} to discard them`);
+      throw advised(
+        new Error(`${cannot}: it has uncommitted changes or untracked files`),
+        "pass {force: true} to discard them",
+      );
     }
     throw await refError(git, { cannot, stderr, refs: from === undefined ? [] : [from] });
   }

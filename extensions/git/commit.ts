@@ -1,6 +1,6 @@
 import { lstatSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
-import { type EnvironmentView, isSecretFile, someOf } from "@vis/extension";
+import { advised, type EnvironmentView, isSecretFile, someOf } from "@vis/extension";
 import { askToChange, Git, plainReason, reasonLines, spawnOf, unmatchedPath } from "./git.ts";
 import { committer } from "./identity.ts";
 import { checkedRef, isPrinted, missingFile, nameOf, pathArguments, printedName } from "./refs_and_paths.ts";
@@ -19,7 +19,7 @@ export async function init(
     const where = there === env.workspace
       ? "the workspace already has .git"
       : `the workspace is in the repository ${there}`;
-    throw new Error(`Cannot make a repository: ${where}; call git.status()`);
+    throw advised(new Error(`Cannot make a repository: ${where}`), "call git.status()");
   }
   await askToChange(env, () => ({ name: "init", what: `create a repository in ${env.workspace}` }));
   const args = [
@@ -133,7 +133,7 @@ type Made = Commit & Readonly<Record<"files" | "added" | "deleted", number>>;
 export async function commit(env: EnvironmentView, message: string, options: CommitOptions = {}): Promise<Made> {
   const { all = false, paths, amend = false, allowEmpty = false } = options;
   if (all && paths !== undefined) {
-    throw new TypeError("Cannot commit: all and paths exclude each other; pass only one of them");
+    throw advised(new TypeError("Cannot commit: all and paths exclude each other"), "pass only one of them");
   }
   let only = pathArguments(paths);
   const git = await Git.of(env, ["commit", message, options]);
@@ -229,13 +229,13 @@ async function commitError(
   const { files, count } = await readStatus(git);
   if (count.conflicts > 0) {
     const names = files.filter(({ conflict }) => conflict).map(({ path }) => path);
-    return new Error(`Cannot commit: conflicts remain in ${someOf(names)}; edit the files and git.add them`);
+    return advised(new Error(`Cannot commit: conflicts remain in ${someOf(names)}`), "edit the files and git.add them");
   }
   const path = unmatchedPath(stderr);
   const isNew = (file: FileStatus): boolean =>
     file.untracked === true && `${path}/`.startsWith(file.path.replace(/\/?$/, "/"));
   if (path !== undefined && files.some(isNew)) {
-    return new Error(`Cannot commit: git does not track ${path} yet; git.add it first`);
+    return advised(new Error(`Cannot commit: git does not track ${path} yet`), "git.add it first");
   }
   if (path !== undefined) return await missingFile(git, path, "Cannot commit");
   const said = reasonLines(stderr).length > 0 ? stderr : stdout;
@@ -247,7 +247,10 @@ async function commitError(
   if (paths !== undefined) {
     return new Error(`Cannot commit: no file at these paths has changed; the changed files are ${someOf(names)}`);
   }
-  return new Error(`Cannot commit: no file is staged; call git.add with the changed files (${someOf(names)})`);
+  return advised(
+    new Error("Cannot commit: no file is staged"),
+    `call git.add with the changed files (${someOf(names)})`,
+  );
 }
 
 /** Returns files that may have keys and that the last commit lacks. A command may have added such a file to the index,
@@ -274,7 +277,10 @@ export async function refuseNewSecrets(
 ): Promise<void> {
   const [secret] = await newSecrets(git, paths, env);
   if (secret !== undefined) {
-    throw new Error(`${cannot}: git would store ${secret}, which may hold keys; leave the file out, or ask the user`);
+    throw advised(
+      new Error(`${cannot}: git would store ${secret}, which may hold keys`),
+      "leave the file out, or ask the user",
+    );
   }
 }
 
@@ -290,9 +296,9 @@ export async function refuseFiltered(git: Git, paths: readonly string[], cannot:
     return filter === "" || filter === "unspecified" || filter === "unset" ? [] : [`${nameOf(path)} (${filter})`];
   });
   if (filtered.length === 0) return;
-  throw new Error(
-    `${cannot} ${someOf(filtered)}: git's attributes name this filter, and Vis does not run filters; ` +
-      "leave such files to the user",
+  throw advised(
+    new Error(`${cannot} ${someOf(filtered)}: git's attributes name this filter, and Vis does not run filters`),
+    "leave such files to the user",
   );
 }
 

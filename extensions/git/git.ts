@@ -1,5 +1,6 @@
 import { join, relative, resolve } from "node:path";
 import {
+  advised,
   clip,
   type DoctorCheck,
   type DoctorContext,
@@ -148,8 +149,9 @@ export class Git {
       for (const note of notes) this.#env.note?.(note);
       signal?.throwIfAborted();
       if (stop.signal.aborted) {
-        throw new Error(
-          `Cannot finish git ${args[0]}: it ran longer than ${TIMEOUT_MS / 1000} s, the limit; ask the user to run it`,
+        throw advised(
+          new Error(`Cannot finish git ${args[0]}: it ran longer than ${TIMEOUT_MS / 1000} s, the limit`),
+          "ask the user to run it",
         );
       }
       return { code, stdout, stderr: ended === null ? stderr : `${stderr}${ended} ended git` };
@@ -210,8 +212,9 @@ export class Git {
     const { code, stdout, stderr } = await this.run(["config", "--list", "-z", "--includes"], { env: overridesOf([]) });
     const listed = stdout.split("\0").map((one) => one.split("\n", 1)[0] ?? "");
     if (code !== 0) {
-      throw new Error(
-        `Cannot use git: git config failed (${plainReason(stderr)}); ask the user to repair the settings`,
+      throw advised(
+        new Error(`Cannot use git: git config failed (${plainReason(stderr)})`),
+        "ask the user to repair the settings",
       );
     }
     if (!listed.includes(MARK)) {
@@ -238,7 +241,10 @@ export class Git {
     const { workspace, gitDir, commonDir } = this.repository;
     if (real !== null && [workspace, gitDir, commonDir].some((folder) => isWithin(real, folder))) return null;
     const cause = real === null ? "whose target is missing or unreadable" : "out of the repository";
-    throw new Error(`Cannot use git: ${path} is a link ${cause} (${target}); ask the user to replace it with a file`);
+    throw advised(
+      new Error(`Cannot use git: ${path} is a link ${cause} (${target})`),
+      "ask the user to replace it with a file",
+    );
   }
 }
 
@@ -340,10 +346,10 @@ export function gitRefusal({ stdout, stderr }: Pick<GitResult, "stdout" | "stder
     );
   }
   if (gitSays("unmerged", said)) {
-    return new Error(`${cannot}: files have conflicts; edit the files of git.status(), then git.add them`);
+    return advised(new Error(`${cannot}: files have conflicts`), "edit the files of git.status(), then git.add them");
   }
   if (gitSays("uncommitted", said)) {
-    return new Error(`${cannot}: the workspace has uncommitted changes; git.commit or git.stash them first`);
+    return advised(new Error(`${cannot}: the workspace has uncommitted changes`), "git.commit or git.stash them first");
   }
   return new Error(`${cannot}: ${plainReason(said)}`);
 }

@@ -1,5 +1,5 @@
 import { homedir } from "node:os";
-import { type GitSetting, userGitSettings, z } from "@vis/extension";
+import { advised, type GitSetting, userGitSettings, z } from "@vis/extension";
 import { Git } from "./git.ts";
 
 export const IdentityConfig = z.strictObject({
@@ -49,8 +49,8 @@ export async function identityOf(
   const email = own.email ?? value("email");
   if (name !== undefined && email !== undefined) return { name, email };
   const lacking = [...(name === undefined ? ["user.name"] : []), ...(email === undefined ? ["user.email"] : [])];
-  throw new Error(
-    `Cannot name the author of a commit or tag: the settings of git have no ${lacking.join(" and no ")}; ` +
-      'ask the user for git config --global, or for name and email in extensions.config["vis.git"]',
+  throw advised(
+    new Error(`Cannot name the author of a commit or tag: the settings of git have no ${lacking.join(" and no ")}`),
+    'ask the user for git config --global, or for name and email in extensions.config["vis.git"]',
   );
 }

@@ -1,6 +1,6 @@
 import { existsSync, lstatSync, readdirSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
-import { gitFolderOf, isWithin, parseGitConfig, smallTextFile, someOf } from "@vis/extension";
+import { advised, gitFolderOf, isWithin, parseGitConfig, smallTextFile, someOf } from "@vis/extension";
 import { Git, type GitOptions, plainReason, untrackedLoss } from "./git.ts";
 import { RecordReader } from "./git_output.ts";
 
@@ -62,7 +62,10 @@ async function mayRenameToObeyed(git: Git, changes: readonly Changes[], base: st
 export function refuseOwn(names: readonly string[], cannot: string): void {
   const own = [...new Set(names.filter(isOwn))];
   if (own.length === 0) return;
-  throw new Error(`${cannot}: it would change ${someOf(own)}, which only the user may change; ask the user to do it`);
+  throw advised(
+    new Error(`${cannot}: it would change ${someOf(own)}, which only the user may change`),
+    "ask the user to do it",
+  );
 }
 
 function isOwn(name: string): boolean {
@@ -195,9 +198,11 @@ export async function refusePlanted(
 ): Promise<void> {
   const { workspace } = git.repository;
   const refused = (folder: string): Error =>
-    new Error(
-      `${cannot}: git would take ${folder || "the top folder"} for a repository, whose settings can run commands; ` +
-        "leave the call to the user",
+    advised(
+      new Error(
+        `${cannot}: git would take ${folder || "the top folder"} for a repository, whose settings can run commands`,
+      ),
+      "leave the call to the user",
     );
   for (let at = place; at !== workspace; at = dirname(at)) { // The folder may be new and have the name "objects".
     const folder = dirname(at), there = await partsOf(folder), made = basename(at).toLowerCase();

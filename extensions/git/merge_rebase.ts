@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { type EnvironmentView, smallTextFile, someOf } from "@vis/extension";
+import { advised, type EnvironmentView, smallTextFile, someOf } from "@vis/extension";
 import { type Call, Git, gitRefusal, type GitResult, plainReason } from "./git.ts";
 import { committer } from "./identity.ts";
 import { type IncomingNames, refuseIncoming } from "./incoming_files.ts";
@@ -65,7 +65,7 @@ export async function merge(
   const step = stepOf("merge", steps, ref !== undefined);
   if (step !== null) return await goOn(env, "merge", step);
   if ([noFf, ffOnly, squash].filter(Boolean).length > 1) {
-    throw new TypeError("Cannot merge: noFf, ffOnly and squash exclude each other; pass only one of them");
+    throw advised(new TypeError("Cannot merge: noFf, ffOnly and squash exclude each other"), "pass only one of them");
   }
   const cannot = `Cannot merge ${ref}`;
   const begun = await begin(env, ["merge", given, more], cannot);
@@ -203,7 +203,7 @@ async function goOn(env: EnvironmentView, during: During, step: keyof SequenceSt
   const author = await committer(git);
   const conflicts = status.files.filter(({ conflict }) => conflict).map(({ path }) => path);
   if (step === "continue" && conflicts.length > 0) {
-    throw new Error(`${cannot}: conflicts remain in ${someOf(conflicts)}; edit the files and git.add them`);
+    throw advised(new Error(`${cannot}: conflicts remain in ${someOf(conflicts)}`), "edit the files and git.add them");
   }
   const began = await beginning(git, during);
   let merging: readonly string[] = [];
@@ -233,20 +233,23 @@ async function commitsLeft(git: Git, during: During, cannot: string): Promise<re
     const there = await Deno.lstat(join(gitDir, path)).then(() => true, () => false);
     const text = there ? await smallTextFile(join(gitDir, path)) : "";
     if (text === null) {
-      throw new Error(`${cannot}: ${path} is a link, unreadable or larger than 1 MiB; leave it to the user`);
+      throw advised(new Error(`${cannot}: ${path} is a link, unreadable or larger than 1 MiB`), "leave it to the user");
     }
     return text;
   };
   if (during === "merge") return [];
   const folder = during === "rebase" ? "rebase-merge" : "sequencer";
   if (during === "rebase" && (await read("rebase-merge/onto")).trim() === "") {
-    throw new Error(`${cannot}: it began as git am or with the apply backend; leave it to the user`);
+    throw advised(new Error(`${cannot}: it began as git am or with the apply backend`), "leave it to the user");
   }
   const todo = during === "rebase" ? await read(`${folder}/git-rebase-todo`) : await read(`${folder}/todo`);
   const wrong = todo.split("\n").find((line) => !STEP.test(line));
   if (wrong !== undefined) {
     const shown = wrong.trim().slice(0, SHOWN_STEP);
-    throw new Error(`${cannot}: its step "${shown}" runs a program or is unknown to Vis; leave it to the user`);
+    throw advised(
+      new Error(`${cannot}: its step "${shown}" runs a program or is unknown to Vis`),
+      "leave it to the user",
+    );
   }
   const strategies = during === "rebase"
     ? [await read(`${folder}/strategy`)]
@@ -256,7 +259,10 @@ async function commitsLeft(git: Git, during: During, cannot: string): Promise<re
   const used = written.length > 0 || todo.trim() === "" ? written : set.map(({ value }) => value.trim());
   const other = used.find((one) => !BUILT_IN.has(one));
   if (other !== undefined) {
-    throw new Error(`${cannot}: its strategy ${other} could be a program of the repository; leave it to the user`);
+    throw advised(
+      new Error(`${cannot}: its strategy ${other} could be a program of the repository`),
+      "leave it to the user",
+    );
   }
   const hashes = todo.split("\n").flatMap((line) =>
     /^[ \t]*\w+[ \t]+(?:-[cC][ \t]+)?([0-9a-f]{7,64})\b/.exec(line)?.[1] ?? []

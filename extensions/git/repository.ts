@@ -1,6 +1,6 @@
 import { lstatSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { commonFolderOf, gitFolderOf, isWithin, namesTop } from "@vis/extension";
+import { advised, commonFolderOf, gitFolderOf, isWithin, namesTop } from "@vis/extension";
 
 export interface Repository {
   readonly workspace: string;
@@ -16,8 +16,9 @@ export async function findRepository(workspace: string): Promise<Repository | nu
   const info = await Deno.lstat(dot).catch(() => null);
   if (info === null) return null;
   if (info.isSymlink) {
-    throw new Error(
-      "Cannot use git: .git of the workspace is a link; ask the user to start Vis in the repository itself",
+    throw advised(
+      new Error("Cannot use git: .git of the workspace is a link"),
+      "ask the user to start Vis in the repository itself",
     );
   }
   const gitDir = await gitFolderOf(workspace);
@@ -25,9 +26,9 @@ export async function findRepository(workspace: string): Promise<Repository | nu
   const commonDir = await commonFolderOf(gitDir);
   const outside = [gitDir, commonDir].find((folder) => !isWithin(folder, workspace));
   if (outside !== undefined && !await namesTop({ top: workspace, gitDir, commonDir })) {
-    throw new Error(
-      `Cannot use git: .git points to ${outside}, which does not name this folder as its worktree; ` +
-        "ask the user to repair .git",
+    throw advised(
+      new Error(`Cannot use git: .git points to ${outside}, which does not name this folder as its worktree`),
+      "ask the user to repair .git",
     );
   }
   return { workspace, gitDir, commonDir };

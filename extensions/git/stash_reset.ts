@@ -1,4 +1,4 @@
-import { someOf } from "@vis/extension";
+import { advised, someOf } from "@vis/extension";
 import { join } from "node:path";
 import type { EnvironmentView } from "@vis/extension";
 import { refuseFiltered, refuseNewSecrets } from "./commit.ts";
@@ -40,9 +40,9 @@ export async function reset(
     refuseOwn(changed.map(({ path }) => path), cannot);
     await refuseIncoming(git, { incoming: [{ commit: target }], base: target, cannot });
     if (changed.length > 0 && !force) {
-      throw new Error(
-        `${cannot}: uncommitted changes of ${someOf(changed.map(({ path }) => path))} would be lost; ` +
-          "git.commit or git.stash them, or pass {force: true}",
+      throw advised(
+        new Error(`${cannot}: uncommitted changes of ${someOf(changed.map(({ path }) => path))} would be lost`),
+        "git.commit or git.stash them, or pass {force: true}",
       );
     }
   }
@@ -146,11 +146,14 @@ const HOW = ["list", "pop", "apply", "drop"] as const;
 export async function stash(env: EnvironmentView, options: StashOptions = {}): Promise<Stashes> {
   const asked = HOW.filter((one) => options[one] !== undefined && options[one] !== false);
   if (asked.length > 1) {
-    throw new TypeError("Cannot use stashes: list, pop, apply and drop exclude each other; pass only one of them");
+    throw advised(
+      new TypeError("Cannot use stashes: list, pop, apply and drop exclude each other"),
+      "pass only one of them",
+    );
   }
   const [how] = asked;
   if (how && (options.message !== undefined || options.paths !== undefined || options.untracked)) {
-    throw new TypeError("Cannot use stashes: message, paths and untracked belong to a new stash; omit them");
+    throw advised(new TypeError("Cannot use stashes: message, paths and untracked belong to a new stash"), "omit them");
   }
   const git = await Git.of(env, ["stash", options]);
   if (how === undefined) await pushStash(env, git, options);
@@ -192,8 +195,9 @@ async function pushStash(
     const [half] = await halfRenames(git, files, cannot);
     if (half) {
       const { from, file: { path } } = half;
-      throw new Error(
-        `${cannot}: ${from} was renamed to ${path}, and git stashes no half of a rename; git.commit both, or omit paths`,
+      throw advised(
+        new Error(`${cannot}: ${from} was renamed to ${path}, and git stashes no half of a rename`),
+        "git.commit both, or omit paths",
       );
     }
   }
@@ -257,7 +261,10 @@ async function refuseStash(git: Git, hash: string, cannot: string): Promise<void
   if (untracked !== undefined) incoming.push({ each: [untracked] });
   // Older versions of git follow renames in a stash, whatever the settings are.
   if ((await refuseIncoming(git, { incoming, cannot })).length === 0) return;
-  throw new Error(`${cannot}: it could change files that git runs or reads through settings; leave it to the user`);
+  throw advised(
+    new Error(`${cannot}: it could change files that git runs or reads through settings`),
+    "leave it to the user",
+  );
 }
 
 async function stashesOf(git: Git): Promise<Stashes["stashes"]> {

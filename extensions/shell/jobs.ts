@@ -1,4 +1,4 @@
-import { type EnvironmentView, type FileChanges, shorten, z } from "@vis/extension";
+import { advised, type EnvironmentView, type FileChanges, shorten, z } from "@vis/extension";
 import { missingProgramHint } from "./missing_program.ts";
 import {
   allowed,
@@ -9,6 +9,7 @@ import {
   spawnOptions,
   wallHint,
   watched,
+  withCommandHint,
 } from "./run.ts";
 
 export interface StartOptions extends Omit<CommandOptions, "stdin"> {
@@ -75,9 +76,9 @@ export async function readJob(
   options: ReadOutputOptions = {},
 ): Promise<JobReport & { readonly hint?: string }> {
   const report = await jobsOf(env).read(id, { ...options, signal: env.signal });
-  const hint = await missingProgramHint(env, report.output) ?? wallHint(env, report.output);
+  const missing = await missingProgramHint(env, report.output), wall = wallHint(env, report.output);
   const changes = report.changes ?? (report.running ? await changesSoFar(env) : null);
-  return { ...report, ...(changes ? { changes } : {}), ...(hint === null ? {} : { hint }) };
+  return withCommandHint({ ...report, ...(changes ? { changes } : {}) }, { missing, wall });
 }
 
 async function changesSoFar({ root, watchFiles }: EnvironmentView): Promise<FileChanges | null> {
@@ -179,9 +180,9 @@ export class Jobs {
   #find(id: string): Job {
     const job = this.#jobs.get(id);
     if (job) return job;
-    throw new Error(
-      `Cannot find command ${id}: no command has this id; ` +
-        `${this.all.length === 0 ? "shell.list() is empty" : `choose one of ${this.all.map(named).join(", ")}`}`,
+    throw advised(
+      new Error(`Cannot find command ${id}: no command has this id`),
+      `${this.all.length === 0 ? "shell.list() is empty" : `choose one of ${this.all.map(named).join(", ")}`}`,
     );
   }
 

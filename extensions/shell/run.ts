@@ -1,4 +1,5 @@
 import {
+  advised,
   type CallOutcome,
   commandText,
   type EnvironmentView,
@@ -41,15 +42,14 @@ export async function run(
   );
   const output = `${result.stderr}\n${result.stdout}`;
   const wall = wallHint(env, output, { network: options.network ?? false });
-  const hint = result.code === 0 ? wall : await missingProgramHint(env, output) ?? wall;
+  const missing = result.code === 0 ? null : await missingProgramHint(env, output);
   const whole = await keptOutput(env, result);
-  return {
+  return withCommandHint({
     ...result,
     ...(changes === null ? {} : { changes }),
-    ...(hint === null ? {} : { hint }),
     ...(whole === null ? {} : { whole }),
     ...(notes.length > 0 ? { notes } : {}),
-  };
+  }, { missing, wall });
 }
 
 const KEPT = "failedOutput";
@@ -179,8 +179,9 @@ const FOR_LATER = "describe the command in the answer, so that the user's next r
 /** A background command could run beyond the request, so this throws Error in a request that only reads. */
 export function refuseBackground({ onlyReads = false }: Pick<EnvironmentView, "onlyReads">): void {
   if (!onlyReads) return;
-  throw new Error(
-    `Cannot start a background command in this request: ${IN_PLAN}; use shell.run, or ${FOR_LATER}`,
+  throw advised(
+    new Error(`Cannot start a background command in this request: ${IN_PLAN}`),
+    `use shell.run, or ${FOR_LATER}`,
   );
 }
 
@@ -196,10 +197,9 @@ async function refuseInPlan(
   }
   const asked = [...network ? ["network"] : [], ...write.length > 0 ? ["write"] : []];
   if (asked.length === 0) return;
-  throw new Error(
-    `Cannot run a command with ${asked.join(" and ")} in this request: ${IN_PLAN}; leave ${
-      asked.join(" and ")
-    } out, or ${FOR_LATER}`,
+  throw advised(
+    new Error(`Cannot run a command with ${asked.join(" and ")} in this request: ${IN_PLAN}`),
+    `leave ${asked.join(" and ")} out, or ${FOR_LATER}`,
   );
 }
 
@@ -397,6 +397,21 @@ function matches(pattern: string, text: string): boolean {
   return matchesWildcard(plain, text) || plain.endsWith(" *") && matchesWildcard(plain.slice(0, -2), text);
 }
 
+/** People read these texts instead of the hints of the results, which name options of the model. */
+const PEOPLE_HINTS = new WeakMap<object, string>();
+
+/** A missing program explains a failure better than the wall does. */
+export function withCommandHint<Result extends object>(
+  result: Result,
+  { missing, wall }: { readonly missing: string | null; readonly wall: WallHint | null },
+): Result & { readonly hint?: string } {
+  const hint = missing ?? wall?.model;
+  if (hint === undefined) return result;
+  const hinted = { ...result, hint };
+  PEOPLE_HINTS.set(hinted, missing ?? wall?.people ?? "");
+  return hinted;
+}
+
 const shown = (text: string): string => JSON.stringify(shorten(text, 200));
 
 export interface CommandEnd {
@@ -420,9 +435,15 @@ const TAIL_CHARS = 4_000;
 const REPEATS =
   /^npm (?:error|ERR!) (?:Lifecycle script .*|code (?:ELIFECYCLE|\d+))\n(?:npm (?:error|ERR!).*(?:\n|$))*|^(?:\d+\.\.\d+|[#ℹ] (?:tests|suites|pass|cancelled|skipped|todo|duration_ms) +[\d.]+|[#ℹ] fail +0)(?:\n|$)|^(?:# {1,40}| {1,40})(?:at )?(?:async )?(?:.{1,200}\()?node:[^\s:]{1,200}:\d+:\d+\)?(?:\n|$)|^ {2,40}(?:---|\.\.\.|duration_ms: [\d.]+|type: '(?:test|suite)'|failureType: '\w+'|exitCode: \d+|signal: ~|code: 'ERR_\w+'|error: 'test failed'|stack: \|-\n(?= +\.\.\.))(?:\n|$)|^# (?:Node\.js v[\d.]+|Subtest: .*)(?:\n|$)/gm;
 
-/** A failed test is a failure even if the exit code belongs to another command, as in `npm test | tail`. */
-export function commandOutcome(
-  { code, codes = [], signal, timedOut, stdout, stderr, hint, whole }: CommandEnd,
+/** A failed test is a failure even if the exit code belongs to another
+ * command, as in `npm test | tail`. */
+export function commandOutcome(result: CommandEnd): CallOutcome {
+  return endOutcome(result, PEOPLE_HINTS.get(result));
+}
+
+function endOutcome(
+  { code, codes = [], signal, timedOut, stdout, stderr, whole }: CommandEnd,
+  hint: string | undefined,
 ): CallOutcome {
   const inStdout = testsIn(stdout);
   const tests = inStdout.passed === null && inStdout.failed === null ? testsIn(stderr) : inStdout;
@@ -444,7 +465,7 @@ export function commandOutcome(
     ok,
     ...ended,
     output: reasonsIn([stdout, stderr]),
-    ...hint === undefined ? {} : { hint: hint.replaceAll("; ", "\n") },
+    ...hint === undefined ? {} : { hint },
     ...whole === undefined ? {} : { kept: whole },
   };
 }
@@ -455,13 +476,16 @@ function reasonsIn(outputs: readonly string[]): readonly string[] {
 }
 
 export function jobOutcome(
-  { command, running, output, ...ended }: Omit<CommandEnd, "stdout" | "stderr"> & {
+  report: Omit<CommandEnd, "stdout" | "stderr"> & {
     readonly command: string;
     readonly running: boolean;
     readonly output: string;
   },
 ): CallOutcome {
-  const end = running ? { text: "", exitCode: null } : commandOutcome({ ...ended, stdout: output, stderr: "" });
+  const { command, running, output, ...ended } = report;
+  const end = running
+    ? { text: "", exitCode: null }
+    : endOutcome({ ...ended, stdout: output, stderr: "" }, PEOPLE_HINTS.get(report));
   return { ...end, subject: command };
 }
 
@@ -501,6 +525,12 @@ const UNREACHED = /could not resolve|name resolution|getaddrinfo|network is unre
 const NETWORK =
   /could not resolve|name resolution|getaddrinfo|network is unreachable|\bsocket|connect|\bbind\b|\blisten|\bport\b|https?:\/\//i;
 
+/** The model reads `model`, which names options of the call. People read `people`. */
+interface WallHint {
+  readonly model: string;
+  readonly people: string;
+}
+
 /** The hint names the setting that would allow the action. Returns null if the wall did not cause the output. */
 export function wallHint(
   { config, workspace, root = workspace, onlyReads = false }: Pick<
@@ -509,7 +539,7 @@ export function wallHint(
   >,
   output: string,
   { network: isGiven = false } = {},
-): string | null {
+): WallHint | null {
   const { network: isOpen = false } = (config ?? {}) as { readonly network?: boolean };
   const network = !onlyReads && (isOpen || isGiven);
   const lines = output.split("\n");
@@ -518,26 +548,52 @@ export function wallHint(
   const isHidden = (line: string): boolean => ABSENT.test(line) && ELSEWHERE.test(line.replaceAll(workspace, "."));
   const held = HELD.exec(output)?.[1];
   if (held !== undefined && !onlyReads && !existsSync(join(workspace, held))) {
-    return `Vis holds the name ${held} in cwd while a command runs, so that git takes no files of a command for a repository: choose another name, or {write: [".git"]}, which asks the user`;
+    const why = "while a command runs, so that git takes no files of a command for a repository";
+    return {
+      model: `Vis holds the name ${held} in cwd ${why}: choose another name, or {write: [".git"]}, which asks the user`,
+      people: `Vis holds the name ${held} in the workspace ${why}`,
+    };
   }
   if (!offline && denied.length === 0 && !lines.some((line) => REPOSITORY.test(line) || isHidden(line))) return null;
   if (onlyReads) {
-    return `In this request, commands see the system, toolchains and cwd, have no network, and write in $TMPDIR only: write there, or ${FOR_LATER}`;
+    const sees = "In this request, commands see the system, toolchains and";
+    const may = ", have no network, and write in $TMPDIR only";
+    return {
+      model: `${sees} cwd${may}: write there, or ${FOR_LATER}`,
+      people: `${sees} the workspace${may}`,
+    };
   }
   if (offline) {
-    return "Commands have no network: {network: true} asks the user for it; the user opens it for all with vis config set shell.network true and a restart";
+    const cause = "Commands have no network", opens = "vis config set shell.network true and a restart";
+    return {
+      model: `${cause}: {network: true} asks the user for it; the user opens it for all with ${opens}`,
+      people: `${cause}\n${opens} open it for all commands`,
+    };
   }
   if (lines.some((line) => REPOSITORY.test(line))) {
-    if (root === workspace && !existsSync(join(root, ".git"))) {
-      return 'Commands cannot make a repository of cwd: git.init() makes it, or {write: [".git"]}, which asks the user';
-    }
-    return 'Commands cannot change .git and what its settings name: use the functions of git, or {write: [".git"]}, which asks the user';
+    const isNone = root === workspace && !existsSync(join(root, ".git"));
+    const cause = isNone ? "Commands cannot make a repository of" : "Commands cannot change .git and";
+    return isNone
+      ? {
+        model: `${cause} cwd: git.init() makes it, or {write: [".git"]}, which asks the user`,
+        people: `${cause} the workspace`,
+      }
+      : {
+        model: `${cause} what its settings name: use the functions of git, or {write: [".git"]}, which asks the user`,
+        people: `${cause} what its settings name`,
+      };
   }
   const around = root === workspace
     ? ""
     : `, as {write: [${JSON.stringify(relative(workspace, root))}]} for all of its repository`;
   const seen = root === workspace ? "cwd" : "the repository around cwd";
-  return `Commands see the system, toolchains, ${seen} and $TMPDIR, and write in cwd and $TMPDIR only: {write: [path]} asks the user for more${around}` +
-    (network ? "" : ", {network: true} for the network") +
-    "; the user opens more folders for reading and running with the setting shell.read";
+  const setting = "the user opens more folders for reading and running with the setting shell.read";
+  return {
+    model:
+      `Commands see the system, toolchains, ${seen} and $TMPDIR, and write in cwd and $TMPDIR only: {write: [path]} asks the user for more${around}` +
+      (network ? "" : ", {network: true} for the network") + `; ${setting}`,
+    people: `Commands see the system, toolchains, ${
+      root === workspace ? "the workspace" : "the repository around the workspace"
+    } and $TMPDIR, and write in the workspace and $TMPDIR only\nThe setting shell.read opens more folders for reading and running`,
+  };
 }

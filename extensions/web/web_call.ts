@@ -2,7 +2,15 @@ import { type Fetched, fetchUrl, newHost, parseUrl } from "./fetch_url.ts";
 import type { Body } from "./http_exchange.ts";
 import { type Outside, reachOf, type WebRules } from "./open_connection.ts";
 import type { PageText } from "./page_markdown.ts";
-import { counted, type EnvironmentView, exactJson, JsonTooLarge, readForeignJson, reasonOf } from "@vis/extension";
+import {
+  advised,
+  counted,
+  type EnvironmentView,
+  exactJson,
+  JsonTooLarge,
+  readForeignJson,
+  reasonOf,
+} from "@vis/extension";
 
 export interface WebCallOptions {
   readonly headers?: Readonly<Record<string, string>>;
@@ -137,7 +145,7 @@ export async function readablePage(
   const name = type.split(";")[0]?.trim() ?? "";
   const isText = /charset/i.test(type) || markedCharset(fetched.bytes) !== undefined;
   if (!isText && fetched.bytes.subarray(0, 8000).includes(0)) {
-    throw new Error(`Cannot read ${url}: it is ${name || "not text"}; use web.get for its bytes`);
+    throw advised(new Error(`Cannot read ${url}: it is ${name || "not text"}`), "use web.get for its bytes");
   }
   const text = bodyText(fetched.bytes, type);
   if (!isHtml(type) && !/^\s*<(?:!doctype html|html)[\s>]/i.test(text.slice(0, 1_000))) {
@@ -168,7 +176,7 @@ function requestHeaders(wanted: Readonly<Record<string, string>> = {}): Readonly
   for (const [name, value] of entries) {
     const key = name.toLowerCase();
     if (!NAME.test(name)) throw new Error(`${JSON.stringify(name.slice(0, 60))} is not the name of a header`);
-    if (OWN.test(key)) throw new Error(`Vis lets no call set the header ${key}; omit it`);
+    if (OWN.test(key)) throw advised(new Error(`Vis lets no call set the header ${key}`), "omit it");
     // A line break would start another header, and a header can have only bytes.
     if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) {
       throw new Error(`The header ${key} has a line break or another character that a header cannot carry`);
@@ -199,7 +207,7 @@ function bodyData(
     return { json: exactJson(text, readForeignJson(text, LIMITS)) };
   } catch (error) {
     if (error instanceof JsonTooLarge) {
-      throw new RangeError(`Cannot parse the answer as JSON: ${error.what}; use {as: "text"} for the text`);
+      throw advised(new RangeError(`Cannot parse the answer as JSON: ${error.what}`), 'use {as: "text"} for the text');
     }
     return { text };
   }

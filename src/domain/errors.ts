@@ -87,15 +87,27 @@ export class SandboxEnded extends Error {
   }
 }
 
+/** The model can read `message` and `hint`. `advice` is the end of `message`, after a semicolon. */
 export class HostCallError extends Error {
   override readonly name = "HostCallError";
   constructor(
     message: string,
-    readonly facts: { readonly namespace: string; readonly symbol: string; readonly hint?: string },
+    readonly facts: {
+      readonly namespace: string;
+      readonly symbol: string;
+      readonly hint?: string;
+      readonly advice?: string;
+    },
     options?: ErrorOptions,
   ) {
     super(message, options);
   }
+}
+
+/** The message of an advised error ends with its advice, which can name functions and options of the model. People read
+ * the message without the advice. */
+export function advised<E extends Error>(error: E, advice: string): E & { readonly advice: string } {
+  return Object.assign(error, { message: `${error.message}; ${advice}`, advice });
 }
 
 export class BusyError extends Error {

@@ -1,6 +1,7 @@
 import { readable } from "../domain/kit/json.ts";
 import { HostCallError } from "../domain/errors.ts";
 import { clip } from "../domain/kit/text.ts";
+import { errorForModel } from "../domain/query/host_call.ts";
 import { shownRange } from "../domain/query/stored_query.ts";
 import { SYSTEM_VARIABLES, type VariableImage } from "../domain/query/variable.ts";
 import type { BranchPoint } from "../domain/records/conversations.ts";
@@ -104,7 +105,7 @@ export async function conversationCode(
       iteration: iteration.position + 1,
       code,
       ok: result.ok,
-      preview: clip(result.ok ? result.preview : result.error?.message ?? "", 500),
+      preview: clip(result.ok ? result.preview : result.error ? errorForModel(result.error) : "", 500),
     }))
   );
 }

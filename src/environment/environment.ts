@@ -7,6 +7,7 @@ import { BoundedMap } from "../domain/kit/bounded_map.ts";
 import { plainTextFile } from "../domain/kit/files.ts";
 import { newId } from "../domain/kit/ids.ts";
 import { counted, shorten } from "../domain/kit/text.ts";
+import { withAdvice } from "../domain/query/host_call.ts";
 import { SYSTEM_VARIABLES, type VariableImage } from "../domain/query/variable.ts";
 import type { ActiveExtensions, ExtensionFault } from "../extension/active_extensions.ts";
 import { blockHint, type Habits, plainHint } from "../extension/habitual_calls.ts";
@@ -241,7 +242,7 @@ export class Environment {
     const { result } = report, { error } = result;
     const hint = error ? blockHint(this.habits, { ...error, source }) : "";
     if (!error || hint === "") return report;
-    return { ...report, result: { ...result, error: { ...error, message: `${error.message}; ${hint}` } } };
+    return { ...report, result: { ...result, error: withAdvice(error, hint) } };
   }
 
   #told({ code }: BlockRun, report: RunReport): RunReport {
@@ -255,7 +256,7 @@ export class Environment {
     const hint = plainHint(code, { results: this.#active?.plain ?? {}, typeOf });
     if (hint === "") return report;
     if (!error) return { ...report, notes: [...notes, hint] };
-    return { ...report, result: { ...result, error: { ...error, message: `${error.message}; ${hint}` } } };
+    return { ...report, result: { ...result, error: withAdvice(error, hint) } };
   }
 
   async render(text: string, options: RenderOptions): Promise<RenderReport> {

@@ -1,6 +1,7 @@
 import { UsageError } from "../domain/errors.ts";
 import { newId } from "../domain/kit/ids.ts";
 import { clip, countedChoice, oneLine } from "../domain/kit/text.ts";
+import { errorForModel } from "../domain/query/host_call.ts";
 import type { SentMessage } from "../domain/query/model_call.ts";
 import { type Dependency, SYSTEM_VARIABLES, type VariableImage } from "../domain/query/variable.ts";
 import type { LogFilter, LogRow, NewestQueries, SearchFilter, SearchHit } from "../domain/records/history.ts";
@@ -409,7 +410,7 @@ export class StoredHistory implements history.HistoryReader {
       thinking,
       modelMs: traces.reduce((total, { ms }) => total + ms, 0),
       blocks: blocks.map(({ code, result: { ok, ms, preview: result, stdout, error } }) => (
-        { code, ms, ok, result, stdout, error: error === null ? null : `${error.name}: ${error.message}` }
+        { code, ms, ok, result, stdout, error: error === null ? null : `${error.name}: ${errorForModel(error)}` }
       )),
     }));
   }

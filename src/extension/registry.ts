@@ -534,9 +534,13 @@ function asHostCallError(error: unknown, { extension, symbol, env }: Invocation)
     return new HostCallError(`Cannot finish ${call}: its block or request ended first`, facts, { cause: error });
   }
   const hint = error instanceof Error && "hint" in error && typeof error.hint === "string" ? { hint: error.hint } : {};
+  const advice = error instanceof Error && "advice" in error && typeof error.advice === "string"
+    ? { advice: error.advice }
+    : {};
   return new HostCallError(thrownText(error) || `Cannot finish ${call}: it threw ${kindOf(error)} without a message`, {
     ...facts,
     ...hint,
+    ...advice,
   }, { cause: error });
 }
 

@@ -1,5 +1,6 @@
 import type { Config } from "../config/schema.ts";
 import { counted, oneLine, shorten } from "../domain/kit/text.ts";
+import { errorForModel } from "../domain/query/host_call.ts";
 import type { IterationOutcome } from "../domain/query/outcomes.ts";
 import type { BlockError, BlockOutcome, BlockResult } from "../domain/query/query_schemas.ts";
 import { declaringLine } from "../domain/query/variable.ts";
@@ -272,7 +273,7 @@ function sizeOf(entries: readonly JournalEntry[], caps: JournalCaps): number {
     as !== undefined
       ? ROW_OVERHEAD + Math.min(code.length, CODE_CHARS)
       : ROW_OVERHEAD + Math.min(code.length, CODE_CHARS) + preview.length + stdout.length + stderr.length +
-        Math.min(caps.errorChars, (error?.message.length ?? 0) + (error?.excerpt.length ?? 0))
+        Math.min(caps.errorChars, (error ? errorForModel(error).length : 0) + (error?.excerpt.length ?? 0))
   );
   return Math.min(caps.journalChars, sizes.reduce((sum, size) => sum + size, 0));
 }
@@ -397,7 +398,7 @@ function errorText({ error, outcome }: BlockResult, code: string): string {
   const where = error.line === null ? "" : ` (line ${error.line}${error.column === null ? "" : `:${error.column}`})`;
   const detail = detailOf(error, code);
   const name = outcome !== "error" && LABELLED.has(error.name) ? "" : `${error.name}: `;
-  return `${name}${error.message}${where}${detail ? `\n${detail}` : ""}`;
+  return `${name}${errorForModel(error)}${where}${detail ? `\n${detail}` : ""}`;
 }
 
 /** The row of a block of one line already shows the line, so this function omits the line. */
@@ -488,7 +489,7 @@ export function attemptLine(
 function cameOf({ entries, outcome, reason }: Attempt): string {
   const failed = entries.filter(({ result }) => !result.ok);
   const error = failed[0]?.result.error;
-  const why = reason ?? (error ? `${error.name}: ${error.message}` : "");
+  const why = reason ?? (error ? `${error.name}: ${errorForModel(error)}` : "");
   switch (outcome) {
     case "failed":
       return `failed${why ? `: ${why}` : ""}`;

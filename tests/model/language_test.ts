@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import rlm from "../../extensions/rlm/mod.ts";
+import { errorForModel } from "../../src/domain/query/host_call.ts";
 import { startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
 
@@ -12,7 +13,7 @@ async function play(...blocks: string[]): Promise<string[]> {
   return engine.events.flatMap((event) => {
     if (event.type !== "block_finished") return [];
     const { error, preview, stdout } = event.result;
-    return [stdout + (error ? `${error.name}: ${error.message}` : preview)];
+    return [stdout + (error ? `${error.name}: ${errorForModel(error)}` : preview)];
   });
 }
 

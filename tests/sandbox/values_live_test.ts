@@ -45,7 +45,7 @@ Deno.test("restore() views of one buffer still share it, and a lost name is an e
   assert.equal(await next.show("view.setUint8(0, 7); [view.buffer === bytes.buffer, bytes[4]]"), "[ true, 7 ]");
   const { result: { error } } = await next.run("seen.get({})");
   const hint = "an earlier block declared it, and it has no value now: declare it again";
-  assert.equal(error?.message, `seen is not defined (${hint})`);
+  assert.deepEqual([error?.message, error?.advice], ["seen is not defined", ` (${hint})`]);
 });
 
 Deno.test("restore() evaluates no code that a block could not have declared", async () => {

@@ -1,7 +1,7 @@
 import type { ChangeItem } from "../checkpoints.ts";
 import type { FsContext } from "../context.ts";
 import type { Facts, OpenFolder } from "../tree/tree.ts";
-import { Pace, reasonOf } from "@vis/extension";
+import { advised, Pace, reasonOf } from "@vis/extension";
 import { dirname } from "node:path";
 
 function writeReason(error: unknown): string {
@@ -162,7 +162,10 @@ function refuseChanged(context: Place, { path, seen }: { readonly path: string; 
   let now: Facts | null = null;
   naming(path, () => now = context.tree.look(path));
   if (isSameFile(now, seen)) return;
-  throw new Error(`Cannot write ${path}: it changed on disk during the call; read it again and redo the change`);
+  throw advised(
+    new Error(`Cannot write ${path}: it changed on disk during the call`),
+    "read it again and redo the change",
+  );
 }
 
 function isSameFile(a: Facts | null, b: Facts | null): boolean {

@@ -5,7 +5,7 @@ import { unifiedDiff } from "../patch/unified_diff.ts";
 import { INSTEAD, knownEncoding, openFile, readWhole, rememberFile, textOf, tooLarge } from "../read/read_place.ts";
 import { encodeText, type FileFormat, isExact, textWithStrays } from "../text_format.ts";
 import { type Facts, sha256Of, sizeText } from "../tree/tree.ts";
-import { type DecodedText, decodeText, reasonOf } from "@vis/extension";
+import { advised, type DecodedText, decodeText, reasonOf } from "@vis/extension";
 
 export const MAX_WRITE = 16 * 1024 * 1024;
 
@@ -38,9 +38,12 @@ export async function currentFile(
   const known = context.ledger.find(context.conversationId, `${context.root}/${place.real}`);
   if (known === null) return current;
   if (known.lossy && action === "write") {
-    throw new Error(
-      `Cannot write ${place.path}: not all of it is ${known.encoding ?? "UTF-8"}, and you read it with ` +
-        "replacement characters; read it with fs.readFile(path, {encoding}) first",
+    throw advised(
+      new Error(
+        `Cannot write ${place.path}: not all of it is ${known.encoding ?? "UTF-8"}, and you read it with ` +
+          "replacement characters",
+      ),
+      "read it with fs.readFile(path, {encoding}) first",
     );
   }
   const hash = await sha256Of(bytes);
@@ -48,8 +51,9 @@ export async function currentFile(
     ? known.size === bytes.length && known.mtime === modified
     : await known.hash === hash;
   if (same || action !== "write" && (await Promise.all(known.others)).includes(hash)) return current;
-  throw new Error(
-    `Cannot ${action} ${place.path}: it changed on disk since it was read; read it again and redo the change`,
+  throw advised(
+    new Error(`Cannot ${action} ${place.path}: it changed on disk since it was read`),
+    "read it again and redo the change",
   );
 }
 
@@ -71,9 +75,11 @@ export function currentText(
   const isUtf8 = decoded.encoding === "utf-8" && decoded.replaced <= MAX_REPLACED;
   const kept = isUtf8 ? textWithStrays(bytes.subarray(decoded.hasMark ? 3 : 0)) : null;
   if (kept !== null) return { ...decoded, ...kept };
-  throw new Error(
-    `Cannot ${action} ${place.path}: Vis cannot write its text back as ${decoded.encoding} without changed bytes; ` +
-      'read it with fs.readFile(path, {encoding: "windows-1252"}), which keeps each byte',
+  throw advised(
+    new Error(
+      `Cannot ${action} ${place.path}: Vis cannot write its text back as ${decoded.encoding} without changed bytes`,
+    ),
+    'read it with fs.readFile(path, {encoding: "windows-1252"}), which keeps each byte',
   );
 }
 
@@ -87,9 +93,9 @@ export function newBytes(
     bytes = encodeText(text, format);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    throw new Error(
-      `Cannot ${action} ${path}: ${reasonOf(error)}; fs.writeFile(path, text, {encoding: "utf-8"}) ` +
-        "writes the whole file as UTF-8",
+    throw advised(
+      new Error(`Cannot ${action} ${path}: ${reasonOf(error)}`),
+      'fs.writeFile(path, text, {encoding: "utf-8"}) ' + "writes the whole file as UTF-8",
     );
   }
   if (bytes.length <= MAX_WRITE) return bytes;

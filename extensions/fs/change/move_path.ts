@@ -6,7 +6,7 @@ import { sizeText } from "../tree/tree.ts";
 import { changeFiles, MAX_KEPT, takeSnapshot } from "./change_files.ts";
 import { currentFile } from "./current_file.ts";
 import { nameInDiff } from "../patch/unified_diff.ts";
-import { Pace } from "@vis/extension";
+import { advised, Pace } from "@vis/extension";
 
 interface Moved {
   readonly from: string;
@@ -25,7 +25,10 @@ export async function movePath(
   const target = confineEntryForWrite(context, to);
   if (target.info?.kind === "dir") {
     const inside = `${target.path}/${place.path.slice(place.path.lastIndexOf("/") + 1)}`;
-    throw new Error(`Cannot move ${place.path}: ${target.path} is a folder; call fs.move with the target ${inside}`);
+    throw advised(
+      new Error(`Cannot move ${place.path}: ${target.path} is a folder`),
+      `call fs.move with the target ${inside}`,
+    );
   }
   if (target.info !== null) {
     throw new Error(`Cannot move ${place.path}: ${target.path} already exists; choose another name or remove it first`);
@@ -66,8 +69,9 @@ export async function removePath(
   const place = confineEntryForWrite(context, path);
   if (place.info === null) throw await missing(context, { action: "remove", path: place.path });
   if (place.info.kind === "dir" && !recursive && context.tree.entries(place.real).length > 0) {
-    throw new Error(
-      `Cannot remove ${place.path}: the folder is not empty; pass {recursive: true} to remove its content too`,
+    throw advised(
+      new Error(`Cannot remove ${place.path}: the folder is not empty`),
+      "pass {recursive: true} to remove its content too",
     );
   }
   const items = await treeItems(context, place, { action: "remove" });

@@ -1,5 +1,5 @@
 import { dirname, join } from "node:path";
-import { messageOf, Pace, type TextFormat } from "@vis/extension";
+import { advised, messageOf, Pace, type TextFormat } from "@vis/extension";
 import type { ChangeItem, FileSnapshot, PathSnapshot } from "../checkpoints.ts";
 import {
   confine,
@@ -184,9 +184,9 @@ async function changedBy(
   const changed = await applyHunks(`${format.hasMark ? MARK : ""}${text}`, hunks, { path, signal: context.signal });
   if (to === null) {
     if (changed !== "" && changed !== MARK) {
-      throw new Error(
-        `Cannot patch ${path}: the patch removes the file, but text remains after the patch; remove every ` +
-          "line in the patch, or call fs.remove",
+      throw advised(
+        new Error(`Cannot patch ${path}: the patch removes the file, but text remains after the patch`),
+        "remove every " + "line in the patch, or call fs.remove",
       );
     }
     return null;

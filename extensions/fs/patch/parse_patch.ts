@@ -1,4 +1,4 @@
-import { shorten } from "@vis/extension";
+import { advised, shorten } from "@vis/extension";
 import { normalize } from "node:path/posix";
 import { nameText } from "../tree/tree.ts";
 
@@ -112,7 +112,10 @@ class PatchReader {
     else if (this.#isMail) return false;
     else if (/^GIT binary patch|^Binary files .* differ$/.test(line)) {
       const name = this.#head?.shown || `the file of line ${this.#at + 1}`;
-      throw new Error(`Cannot apply the patch: ${name} is binary, and fs.patch can change only text; leave it out`);
+      throw advised(
+        new Error(`Cannot apply the patch: ${name} is binary, and fs.patch can change only text`),
+        "leave it out",
+      );
     } else if (!FileHead.isExtended(line)) return false;
     else if (this.#head === null || this.#isOver || !this.#head.extend(line)) {
       throw this.#unreadable(this.#at, "it must follow a line of diff --git, in the order of git");

@@ -1,4 +1,4 @@
-import { Pace, shorten } from "@vis/extension";
+import { advised, Pace, shorten } from "@vis/extension";
 import { withStraysOf } from "../text_format.ts";
 
 export interface TextReplacement {
@@ -18,7 +18,9 @@ export async function replaceText(
   edit: TextReplacement,
   { path, signal }: { readonly path: string; readonly signal: AbortSignal | undefined },
 ): Promise<string> {
-  if (edit.old === "") throw new Error(`Cannot edit ${path}: old is empty; replace a whole file with fs.writeFile`);
+  if (edit.old === "") {
+    throw advised(new Error(`Cannot edit ${path}: old is empty`), "replace a whole file with fs.writeFile");
+  }
   const text = whole.toWellFormed();
   const { wanted, places } = await placesOf(text, edit, { path, signal });
   if (places.length === 0) {

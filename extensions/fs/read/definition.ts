@@ -1,4 +1,4 @@
-import { counted } from "@vis/extension";
+import { advised, counted } from "@vis/extension";
 import type { FsContext } from "../context.ts";
 import { readFile } from "./read_file.ts";
 
@@ -33,9 +33,9 @@ export async function findDefinition(
       : `Vis recognizes none there${advice}`;
     throw new Error(`Cannot find a definition around line ${sought} of ${path}: ${reason}`);
   }
-  throw new Error(
-    `Cannot find a definition of ${sought}: Vis recognizes none in ${path}; search with ` +
-      `fs.grep(${JSON.stringify(sought)}, {context: 20})`,
+  throw advised(
+    new Error(`Cannot find a definition of ${sought}: Vis recognizes none in ${path}`),
+    "search with " + `fs.grep(${JSON.stringify(sought)}, {context: 20})`,
   );
 }
 

@@ -4,7 +4,7 @@ import { findFiles } from "../find_files.ts";
 import type { OpenFile } from "../tree/tree.ts";
 import { GlobMatcher } from "../walk/glob_matcher.ts";
 import { MAX_READ_BYTES, openFile, readWhole, rememberFile, textOf, tooLarge } from "./read_place.ts";
-import { counted, type DecodedText, messageOf, Pace } from "@vis/extension";
+import { advised, counted, type DecodedText, messageOf, Pace } from "@vis/extension";
 import { Buffer } from "node:buffer";
 
 export interface ReadFileOptions {
@@ -90,8 +90,9 @@ async function readWideLines(
     }
     if (size > MAX_READ_BYTES) throw tooManyLines(range, `${MAX_READ_BYTES} characters`);
     if (rest.length > MOST_IN_LINE) {
-      throw new RangeError(
-        `Cannot read ${place.path}: line ${line} has more than ${MOST_IN_LINE} characters, the limit; search with fs.grep`,
+      throw advised(
+        new RangeError(`Cannot read ${place.path}: line ${line} has more than ${MOST_IN_LINE} characters, the limit`),
+        "search with fs.grep",
       );
     }
   }
@@ -101,8 +102,9 @@ async function readWideLines(
 
 function tooManyLines({ from, to, place }: LineRange, limit: string): RangeError {
   const last = to === Infinity ? "the end" : to;
-  return new RangeError(
-    `Cannot read lines ${from} to ${last} of ${place.path}: they have more than ${limit}, the limit; ask for fewer lines, or use fs.readLines`,
+  return advised(
+    new RangeError(`Cannot read lines ${from} to ${last} of ${place.path}: they have more than ${limit}, the limit`),
+    "ask for fewer lines, or use fs.readLines",
   );
 }
 
@@ -185,10 +187,9 @@ function numbered(text: string, from: number): string {
 
 function tooLong(place: WorkspacePath, size: number): RangeError {
   const { message } = tooLarge(`Cannot read all of ${place.path}`, { size, most: MAX_READ_BYTES, by: "the limit is" });
-  return new RangeError(
-    `${message}; read lines with fs.readFile(${
-      JSON.stringify(place.path)
-    }, {from: 1, to: 2000}), or search with fs.grep`,
+  return advised(
+    new RangeError(message),
+    `read lines with fs.readFile(${JSON.stringify(place.path)}, {from: 1, to: 2000}), or search with fs.grep`,
   );
 }
 

@@ -1,4 +1,4 @@
-import { counted, type DecodedText, decodeText, isSecretFile, Pace, reasonOf } from "@vis/extension";
+import { advised, counted, type DecodedText, decodeText, isSecretFile, Pace, reasonOf } from "@vis/extension";
 import { movedMeanwhile, type WorkspacePath } from "../confine.ts";
 import type { FsContext, SecretFile } from "../context.ts";
 import { missing } from "../find_files.ts";
@@ -20,8 +20,9 @@ export async function openFile(
 ): Promise<OpenFile> {
   if (place.info === null) throw await missing(context, { action, path: place.path });
   if (place.info.kind === "dir") {
-    throw new Error(
-      `Cannot ${action} ${place.path}: it is a folder; list it with fs.listFiles(${JSON.stringify(place.path)})`,
+    throw advised(
+      new Error(`Cannot ${action} ${place.path}: it is a folder`),
+      `list it with fs.listFiles(${JSON.stringify(place.path)})`,
     );
   }
   if (place.info.kind !== "file") throw new Error(`Cannot ${action} ${place.path}: it is not a regular file`);

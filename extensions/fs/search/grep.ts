@@ -7,7 +7,7 @@ import { GlobMatcher } from "../walk/glob_matcher.ts";
 import { plainPath, walk } from "../walk/walk.ts";
 import { FileSearcher, type HitTaker } from "./file_searcher.ts";
 import type { Hit, MatchOptions } from "./line_scanner.ts";
-import { counted, Pace, someOf } from "@vis/extension";
+import { advised, counted, Pace, someOf } from "@vis/extension";
 
 export interface GrepOptions extends MatchOptions {
   readonly path?: string | readonly string[] | undefined;
@@ -176,7 +176,7 @@ async function startAt(context: FsContext, start: string, left: Unsearched): Pro
   }
   if (place.info === null) left.fail(await missing(context, { action: "search", path: place.path }));
   else if (place.info.kind === "dir" || !await isHiddenSecret(context, place)) return place;
-  else left.fail(new Error(`Cannot search ${place.path}: it may hold keys; fs.readFile asks the user`));
+  else left.fail(advised(new Error(`Cannot search ${place.path}: it may hold keys`), "fs.readFile asks the user"));
   return null;
 }
 
@@ -234,10 +234,12 @@ class HitTally {
   hits(): Hit[] {
     if (this.#limit !== undefined || this.#more === 0) return this.#kept;
     const all = this.#kept.length + this.#more;
-    throw new RangeError(
-      `Cannot list ${all} hits in ${counted(this.#files.size, "file")}: the ` +
-        `limit is ${DEFAULT_HITS} unless you set one; narrow pattern, path or glob, count with ` +
-        `fs.count(pattern, where), or pass {limit: ${all}}`,
+    throw advised(
+      new RangeError(
+        `Cannot list ${all} hits in ${counted(this.#files.size, "file")}: the ` +
+          `limit is ${DEFAULT_HITS} unless you set one`,
+      ),
+      "narrow pattern, path or glob, count with " + `fs.count(pattern, where), or pass {limit: ${all}}`,
     );
   }
 

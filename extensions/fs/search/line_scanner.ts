@@ -1,4 +1,4 @@
-import { shorten } from "@vis/extension";
+import { advised, shorten } from "@vis/extension";
 import type { Pace } from "@vis/extension";
 import { RE2JS, RE2JSException, RE2JSSyntaxException } from "re2js";
 
@@ -196,7 +196,10 @@ function compile(
       : error instanceof RE2JSSyntaxException
       ? `${error.error}: \`${error.input}\``
       : error.message;
-    throw new SyntaxError(`Cannot use pattern ${oneShown(pattern)}: ${why}; for plain text, pass {literal: true}`);
+    throw advised(
+      new SyntaxError(`Cannot use pattern ${oneShown(pattern)}: ${why}`),
+      "for plain text, pass {literal: true}",
+    );
   }
   throw new RangeError(
     `Cannot use pattern ${oneShown(pattern)}: it compiles to ${size} states; the limit is ${MAX_PROGRAM}; ` +

@@ -1,5 +1,5 @@
 import { oneLine, shorten, visibleText } from "../kit/text.ts";
-import type { BlockOutcome, BlockResult } from "./query_schemas.ts";
+import type { BlockError, BlockOutcome, BlockResult } from "./query_schemas.ts";
 
 export interface HostCallEvent {
   readonly block: number;
@@ -33,7 +33,7 @@ export interface CallOutcome {
   readonly refusedByUser?: boolean;
   /** If the call failed, Vis shows the lines of this output that name a failure, and the last lines. */
   readonly output?: string | readonly string[];
-  /** The hint tells people and the model how the failed call could succeed. */
+  /** The hint tells people how the failed call could succeed. */
   readonly hint?: string;
   /** The model finds the whole of a long output in this variable. */
   readonly kept?: string;
@@ -219,6 +219,15 @@ export function failedBlock(
     error: { name, message, line: null, column: null, excerpt: "", stack: "" },
     ...fields,
   });
+}
+
+/** People read only the message of an error, because its advice names functions and options of the model. */
+export function errorForModel({ message, advice = "" }: Pick<BlockError, "message" | "advice">): string {
+  return message + advice;
+}
+
+export function withAdvice(error: BlockError, more: string): BlockError {
+  return { ...error, advice: `${error.advice ?? ""}; ${more}` };
 }
 
 export interface FormerResult {

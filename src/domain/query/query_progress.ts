@@ -216,10 +216,10 @@ export class QueryProgress {
 
 const CODE_CHARS = 60;
 
-/** The class name of a failed host call's error tells people nothing, so the text omits it. */
+/** The class name of a failed host call's error and of a timeout tells people nothing, so the text omits it. */
 export function blockFailure({ error, outcome }: BlockResult): string {
   if (!error) return outcome;
-  return error.name === "HostCallError" ? error.message : `${error.name}: ${error.message}`;
+  return error.name === "HostCallError" || error.name === "Timeout" ? error.message : `${error.name}: ${error.message}`;
 }
 
 /** The channels draw the list of tasks elsewhere, so a block that only changed the list needs no line of code. */

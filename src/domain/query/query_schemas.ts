@@ -112,6 +112,8 @@ export const BlockResultSchema = z.object({
   error: z.object({
     name: z.string(),
     message: z.string(),
+    advice: z.string().optional()
+      .describe("The end of the message for the model, which can name functions and options"),
     line: position,
     column: position,
     excerpt: z.string(),

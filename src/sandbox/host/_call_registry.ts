@@ -268,11 +268,16 @@ function encodeResult(name: string, value: unknown): Bytes {
   }
 }
 
-function errorFacts(error: unknown): { name: string; message: string; hint?: string } {
+function errorFacts(error: unknown): { name: string; message: string; hint?: string; advice?: string } {
   if (!(error instanceof Error)) return { name: "Error", message: String(error) };
   const { name, message } = error;
   const facts: unknown = Reflect.get(error, "facts");
-  const hint: unknown = Reflect.get(error, "hint") ??
-    (typeof facts === "object" && facts !== null ? Reflect.get(facts, "hint") : undefined);
-  return typeof hint === "string" ? { name, message, hint } : { name, message };
+  const told = (key: string): unknown =>
+    Reflect.get(error, key) ?? (typeof facts === "object" && facts !== null ? Reflect.get(facts, key) : undefined);
+  const hint = told("hint"), advice = told("advice");
+  return {
+    ...{ name, message },
+    ...typeof hint === "string" ? { hint } : {},
+    ...typeof advice === "string" ? { advice } : {},
+  };
 }

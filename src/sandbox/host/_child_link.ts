@@ -449,9 +449,11 @@ function checkedImage(image: VariableImage): VariableImage {
 
 function blockError(value: unknown): BlockError {
   const fields = new FrameFields(value, "error");
+  const advice = clean(fields, "advice");
   return {
     name: clean(fields, "name"),
     message: clean(fields, "message"),
+    ...advice === "" ? {} : { advice },
     line: fields.nullable("line", (name) => fields.amount(name)),
     column: fields.nullable("column", (name) => fields.amount(name)),
     excerpt: clean(fields, "excerpt"),

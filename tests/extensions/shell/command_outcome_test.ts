@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type CommandEnd, commandOutcome, jobOutcome } from "../../../extensions/shell/run.ts";
+import { type CommandEnd, commandOutcome, jobOutcome, withCommandHint } from "../../../extensions/shell/run.ts";
 
 const END: CommandEnd = { code: 0, signal: null, timedOut: false, stdout: "", stderr: "" };
 
@@ -36,19 +36,17 @@ Deno.test("commandOutcome() adds up the totals of the packages of a repository",
   for (const [output, text] of Object.entries(runs)) assert.equal(outcome(output), text);
 });
 
-Deno.test("commandOutcome() has the hint of a failed command, and the variable with all of its output", () => {
+Deno.test("commandOutcome() has the hint of a failed command for people, and the variable with all of its output", () => {
   const ended = { code: 1, signal: null, timedOut: false, stdout: "", stderr: "npm error ENOTFOUND" };
-  const more = { hint: "Commands have no network; the setting opens it", whole: "failedOutput" };
+  const wall = { model: "Commands have no network: {network: true} asks", people: "Commands have no network" };
   const rest = (end: CommandEnd) => {
     const { output, hint, kept } = commandOutcome(end);
     return [[output].flat().at(-1), hint, kept];
   };
-  assert.deepEqual(rest({ ...ended, ...more }), [
-    "npm error ENOTFOUND",
-    "Commands have no network\nthe setting opens it",
-    "failedOutput",
-  ]);
-  assert.deepEqual(rest({ ...ended, code: 0, ...more }), [undefined, undefined, undefined]);
+  const hinted = (end: CommandEnd) => withCommandHint({ ...end, whole: "failedOutput" }, { missing: null, wall });
+  assert.equal(hinted(ended).hint, wall.model);
+  assert.deepEqual(rest(hinted(ended)), ["npm error ENOTFOUND", wall.people, "failedOutput"]);
+  assert.deepEqual(rest(hinted({ ...ended, code: 0 })), [undefined, undefined, undefined]);
   assert.deepEqual(rest(ended), ["npm error ENOTFOUND", undefined, undefined]);
 });
 

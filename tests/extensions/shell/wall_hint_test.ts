@@ -3,14 +3,15 @@ import { join } from "node:path";
 import { withFolder } from "../../helpers/with_folder.ts";
 import { wallHint } from "../../../extensions/shell/run.ts";
 
-const hint = (output: string): string | null => wallHint({ config: {}, workspace: "/home/me/project" }, output);
+const hint = (output: string): string | null =>
+  wallHint({ config: {}, workspace: "/home/me/project" }, output)?.model ?? null;
 
 Deno.test("wallHint() explains files that commands do not see, but not missing files", () => {
   for (const line of ["cat: /var/log/syslog: No such file or directory", "touch: /usr/x: Read-only file system"]) {
     assert.match(hint(line) ?? "", /see the system, toolchains, cwd and \$TMPDIR/, line);
   }
   const below = { config: {}, workspace: "/home/me/project/web", root: "/home/me/project" };
-  const hinted = wallHint(below, "touch: /usr/x: Read-only file system") ?? "";
+  const hinted = wallHint(below, "touch: /usr/x: Read-only file system")?.model ?? "";
   assert.match(hinted, /see the system, toolchains, the repository around cwd and \$TMPDIR/);
   for (
     const line of ["cat: a/b: No such file or directory", "/home/me/project/src/a.ts: ENOENT", "ls: /usr/x: ENOENT"]
@@ -21,7 +22,7 @@ Deno.test("wallHint() explains files that commands do not see, but not missing f
 
 Deno.test("wallHint() names git.init and the held names where a command cannot make or change a repository", async () => {
   await withFolder(async (workspace) => {
-    const hint = (output: string) => wallHint({ config: {}, workspace }, output) ?? "";
+    const hint = (output: string) => wallHint({ config: {}, workspace }, output)?.model ?? "";
     assert.match(
       hint(`fatal: cannot copy 'x' to '${workspace}/.git/description': Read-only file system`),
       /git\.init\(\)/,
@@ -53,5 +54,9 @@ Deno.test("wallHint() explains an unresolved name only to a command without netw
   const view = { config: {}, workspace: "/home/me/project" };
   const unresolved = "curl: (6) Could not resolve host: example.org";
   assert.equal(wallHint(view, unresolved, { network: true }), null);
-  assert.match(wallHint(view, unresolved) ?? "", /no network: \{network: true\} asks/);
+  assert.match(wallHint(view, unresolved)?.model ?? "", /no network: \{network: true\} asks/);
+  assert.equal(
+    wallHint(view, unresolved)?.people,
+    "Commands have no network\nvis config set shell.network true and a restart open it for all commands",
+  );
 });

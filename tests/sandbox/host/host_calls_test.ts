@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { HostCallError } from "../../../src/domain/errors.ts";
+import { advised, HostCallError } from "../../../src/domain/errors.ts";
+import { errorForModel } from "../../../src/domain/query/host_call.ts";
 import type { HostCall } from "../../../src/sandbox/sandbox.ts";
 import { testSandbox } from "../../helpers/sandbox.ts";
 
@@ -51,8 +52,25 @@ Deno.test("host errors arrive with name, message and hint, at the line of the ca
   const { result } = await box.run("const a = 1\n\nawait fs.readFile('a.txt')");
   assert.equal(result.outcome, "error");
   assert.deepEqual([result.error?.name, result.error?.line], ["HostCallError", 3]);
-  assert.match(result.error?.message ?? "", /not there.*try fs.listFiles/);
+  assert.deepEqual([result.error?.message, result.error?.advice], [
+    "Cannot read a.txt: not there",
+    " (try fs.listFiles)",
+  ]);
   assert.doesNotMatch(JSON.stringify(result), /host_calls_test|\/src\/|file:/);
+});
+
+Deno.test("the advice of a host error is in the message of a block that catches it, and apart in a report", async () => {
+  const broken = () => {
+    throw advised(new Error("Cannot read src: it is a folder"), "list it with fs.listFiles");
+  };
+  await using box = await testSandbox({ functions: { "fs.readFile": broken } });
+  assert.equal(
+    await box.show("await fs.readFile('src').catch((e) => e.message)"),
+    '"Cannot read src: it is a folder; list it with fs.listFiles"',
+  );
+  const { result: { error } } = await box.run("await fs.readFile('src')");
+  assert.equal(error?.message, "Cannot read src: it is a folder");
+  assert.equal(error && errorForModel(error), "Cannot read src: it is a folder; list it with fs.listFiles");
 });
 
 Deno.test("a value that cannot cross is an error of the call, in either direction", async () => {

@@ -317,9 +317,9 @@ export class Blocks {
     const error = ending.error
       ? ending.error
       : outcome === "timeout"
-      ? { name: "Timeout", message: `${timedOut(run.deadlineMs)}: ${AFTER_TIMEOUT}`, frames: [] }
+      ? { name: "Timeout", message: timedOut(run.deadlineMs), advice: `: ${AFTER_TIMEOUT}`, frames: [] }
       : outcome === "cancelled"
-      ? { name: "Cancelled", message: CANCELLED, frames: [] }
+      ? { name: "Cancelled", message: CANCELLED, advice: "", frames: [] }
       : null;
     sendReport(this.#parts, {
       run,

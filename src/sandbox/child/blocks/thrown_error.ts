@@ -2,7 +2,7 @@ import { captured, look, nameSet } from "../realm/captured.ts";
 import { errorText, inheritedText } from "../view/kinds.ts";
 
 const MAX_FACTS = 10;
-const KNOWN_KEYS = nameSet(["name", "message", "stack", "cause", "errors", "error", "suppressed", "hint"]);
+const KNOWN_KEYS = nameSet(["name", "message", "stack", "cause", "errors", "error", "suppressed", "hint", "advice"]);
 const MAX_NAME = 200, MAX_MESSAGE = 4000, MAX_FRAMES = 10, MAX_LINES = 200, MAX_CAUSE = 500;
 /** V8 puts `stack` on the object or on the prototype, depending on the version. */
 const stackGetter: unknown = Object.getOwnPropertyDescriptor(withoutFrames(), "stack")?.get ??
@@ -32,18 +32,25 @@ export interface ThrownFrame {
 export interface ThrownError {
   readonly name: string;
   readonly message: string;
+  /** The model reads this text after the message; "" if the error has none. */
+  readonly advice: string;
   readonly frames: readonly ThrownFrame[];
 }
 
 /** V8 builds a stack on first read from name and message, which may be getters, so the caller must be in the block's
  * turn. */
 export function thrownError(thrown: unknown, preview: (value: unknown) => string): ThrownError {
-  if (!isError(thrown)) return { name: "Error", message: cut(`thrown: ${preview(thrown)}`, MAX_MESSAGE), frames: [] };
+  if (!isError(thrown)) {
+    return { name: "Error", message: cut(`thrown: ${preview(thrown)}`, MAX_MESSAGE), advice: "", frames: [] };
+  }
   const { name, message } = errorText(thrown), hint = inheritedText(thrown, "hint");
-  const whole = `${hint ? `${message} (${hint})` : message}${factsOf(thrown, preview)}${causesOf(thrown, preview)}`;
+  const end = `; ${inheritedText(thrown, "advice") ?? ""}`, at = message.length - end.length;
+  const isAdvised = at > 0 && look.slice(message, at) === end;
+  const plain = isAdvised ? look.slice(message, 0, at) : message;
   return {
     name: cut(name, MAX_NAME),
-    message: cut(whole, MAX_MESSAGE),
+    message: cut(`${plain}${factsOf(thrown, preview)}${causesOf(thrown, preview)}`, MAX_MESSAGE),
+    advice: cut(`${isAdvised ? end : ""}${hint ? ` (${hint})` : ""}`, MAX_MESSAGE),
     frames: framesOf(stackOf(thrown)),
   };
 }

@@ -25,12 +25,20 @@ export function blockError(
   const here = frames.find(({ ran }) => ran === block), [first] = frames;
   const own = here ? errorAt(thrown, here) : null;
   const origin = first && first.ran !== block ? originText(thrown, first) : "";
-  const hint = hints
+  const found = hints
     ? hintOf(thrown.message, { ...hints, whole: block.source, source: sourceFrom(block.source, own?.line ?? null) })
     : "";
-  const message = hint === "" ? thrown.message : `${thrown.message} (${hint})`;
+  const advice = found === "" ? thrown.advice : `${thrown.advice} (${found})`;
   const excerpt = [own?.excerpt ?? "", origin].filter((part) => part !== "").join("\n");
-  return { name, message, line: own?.line ?? null, column: own?.column ?? null, excerpt, stack };
+  return {
+    name,
+    message: thrown.message,
+    advice,
+    line: own?.line ?? null,
+    column: own?.column ?? null,
+    excerpt,
+    stack,
+  };
 }
 
 function sourceFrom(source: string, line: number | null): string {
@@ -256,7 +264,7 @@ export function positionError(
   { source, offset }: { readonly source: string; readonly offset: number },
 ): BlockError {
   const { line, column } = positionAt(source, Math.min(offset, source.length));
-  return { name, message, line, column, excerpt: excerptOf(source, { line, column }), stack: "" };
+  return { name, message, line, column, advice: "", excerpt: excerptOf(source, { line, column }), stack: "" };
 }
 
 function excerptOf(source: string, { line, column }: { readonly line: number; readonly column: number }): string {

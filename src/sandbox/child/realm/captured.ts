@@ -129,14 +129,17 @@ export interface ErrorFacts {
   readonly name: string;
   readonly message: string;
   readonly hint?: string;
+  /** The message ends with the advice. */
+  readonly advice?: string;
 }
 
-export function setErrorFacts(error: Error, { name, message, hint }: ErrorFacts): Error {
+export function setErrorFacts(error: Error, { name, message, hint, advice }: ErrorFacts): Error {
   const set = (key: string, value: string): void => {
     captured.defineProperty(error, key, { value, writable: true, configurable: true, enumerable: false });
   };
   set("name", name);
   set("message", message);
   if (hint !== undefined) set("hint", hint);
+  if (advice !== undefined) set("advice", advice);
   return error;
 }

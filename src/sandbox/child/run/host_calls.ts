@@ -228,11 +228,13 @@ export class HostCalls {
 }
 
 function factsOf(reported: unknown): ErrorFacts {
-  const name = own(reported, "name"), message = own(reported, "message"), hint = own(reported, "hint");
+  const name = own(reported, "name"), message = own(reported, "message");
+  const hint = own(reported, "hint"), advice = own(reported, "advice");
   return {
     name: typeof name === "string" ? name : "Error",
     message: typeof message === "string" ? message : "the function failed without a message",
     ...typeof hint === "string" && { hint },
+    ...typeof advice === "string" && { advice },
   };
 }
 
