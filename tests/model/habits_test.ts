@@ -5,6 +5,7 @@ import rlm from "../../extensions/rlm/mod.ts";
 import shell from "../../extensions/shell/mod.ts";
 import skills from "../../extensions/skills/mod.ts";
 import type { Extension } from "../../src/extension/mod.ts";
+import { errorForModel } from "../../src/domain/query/host_call.ts";
 import { startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
 import { withFolder } from "../helpers/with_folder.ts";
@@ -16,9 +17,11 @@ const run: Extension = { ...shell, activate: () => true, prompt: "" };
 async function errors(blocks: readonly string[], extensions: readonly Extension[] = [fs, run, rlm]) {
   await using engine = await startEngine([replyJson(blocks), DONE], { extensions });
   await engine.ask("x");
-  return engine.events.flatMap((event) =>
-    event.type === "block_finished" ? [event.result.error?.message ?? event.result.preview] : []
-  );
+  return engine.events.flatMap((event) => {
+    if (event.type !== "block_finished") return [];
+    const { error, preview } = event.result;
+    return [error ? errorForModel(error) : preview];
+  });
 }
 
 async function after(reply: string, extensions: readonly Extension[] = [fs, run, rlm]): Promise<string> {

@@ -21,12 +21,17 @@ export class WorkspaceFiles {
     this.#workspace = workspace;
   }
 
+  /** Returns paths that contain the letters of `query` in their order. Names that are `query` come first, then names
+   * that begin with it, other paths with a part that begins with it, paths that contain it, and the rest. Among equals,
+   * shorter paths come first. The paths are relative to the workspace, and folders end with a slash. Omits names with line breaks or control
+   * characters. */
   async like(query: string): Promise<readonly string[]> {
     const letters = query.toLowerCase();
-    const ranks: readonly [string[], string[], string[], string[]] = [[], [], [], []];
+    const ranks: readonly [Found, Found, Found, Found, Found] = [[], [], [], [], []];
     for (const path of (await this.#list()).filter(isPlain)) ranks[rankOf(path.toLowerCase(), letters)].push(path);
-    const [begin, contain, along, others] = ranks;
-    return [...begin, ...contain, ...along, ...fuzzyFilter(others, query, (path) => path)].slice(0, MOST_FOUND);
+    const [same, begin, part, contain, others] = ranks;
+    const near = [same, begin, part, contain].flatMap((paths) => letters === "" ? paths : paths.toSorted(byLength));
+    return [...near, ...fuzzyFilter(others, query, (path) => path)].slice(0, MOST_FOUND);
   }
 
   async #list(): Promise<readonly string[]> {
@@ -55,10 +60,18 @@ export class WorkspaceFiles {
   }
 }
 
-function rankOf(path: string, letters: string): 0 | 1 | 2 | 3 {
+type Found = string[];
+
+function byLength(one: string, other: string): number {
+  return one.length - other.length;
+}
+
+/** A name without its ending is a name, too: `pack` finds `pack.ts` before `package.json`. */
+function rankOf(path: string, letters: string): 0 | 1 | 2 | 3 | 4 {
   const name = path.slice(path.lastIndexOf("/", path.length - 2) + 1);
-  if (name.startsWith(letters)) return 0;
-  return name.includes(letters) ? 1 : path.includes(letters) ? 2 : 3;
+  if (name.replace(/\/$/, "") === letters || name.replace(/(?<=.)\.[^.]*$/, "") === letters) return 0;
+  if (name.startsWith(letters)) return 1;
+  return path.includes(`/${letters}`) || path.startsWith(letters) ? 2 : path.includes(letters) ? 3 : 4;
 }
 
 /** For a large folder, returns the first entries that the system lists. Returns [] for an unreadable folder. */

@@ -1,13 +1,14 @@
 import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { asRecord } from "../../domain/kit/json.ts";
+import { someOf } from "../../domain/kit/text.ts";
 import { Button } from "../parts/controls.tsx";
 import { coloured, plural, Pre, ShownDiff } from "../parts/texts.tsx";
 import { type ApiVersion, type Graph, inApi, json, type Variable } from "../store/api.ts";
 import { guarded } from "../store/state.ts";
 import { view } from "./dialogs.tsx";
 
-const ROWS = 200;
+const ROWS = 200, MOST_SOURCES = 5;
 
 export async function showVariables(conversation: string): Promise<void> {
   await view("Variables", async () => {
@@ -72,7 +73,7 @@ function Row({ conversation, variable, sources }: {
     summary.shape || kind,
     plural(variable.versions, "version"),
     scope === "live" ? "" : scope,
-    sources.length === 0 ? "" : `from ${sources.join(", ")}`,
+    sources.length === 0 ? "" : `from ${someOf(sources, MOST_SOURCES)}`,
     reason,
   ];
   const load = async (): Promise<void> => {

@@ -4,10 +4,21 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import { runningText } from "../../domain/kit/text.ts";
 import { approvalChoices, type ApprovalQuestion } from "../../domain/query/approval.ts";
 import { requestOfImages } from "../../domain/query/stored_query.ts";
+import { typedCommand } from "../../domain/query/typed_request.ts";
 import { Button, Menu } from "../parts/controls.tsx";
 import { plural } from "../parts/texts.tsx";
-import { choices, elements, guarded, type LimitName, saidStatus, say, serverFacts } from "../store/state.ts";
+import {
+  choices,
+  elements,
+  guarded,
+  type LimitName,
+  optionsShown,
+  saidStatus,
+  say,
+  serverFacts,
+} from "../store/state.ts";
 import { thread } from "../store/thread.ts";
+import { runPageCommand } from "./page_commands.ts";
 import {
   endSuggestions,
   suggest,
@@ -178,6 +189,7 @@ async function send(): Promise<void> {
   const images = attached.value;
   const sent = { from: thread.id.value, turns: opened.turns };
   if (area === null || requestOfImages(typed, images).trim() === "") return;
+  if (images.length === 0 && isCommand(area)) return;
   if (images.length > 0 && thread.running.value) {
     return say("Cannot send the images: the running request takes only text; wait until it ends, or cancel it", {
       bad: true,
@@ -201,6 +213,17 @@ async function send(): Promise<void> {
       throw error;
     }
   });
+}
+
+/** Returns false for a request. An input that the page cannot run stays. */
+function isCommand(area: HTMLTextAreaElement): boolean {
+  const command = typedCommand(area.value);
+  const ran = command && runPageCommand(command);
+  if (ran === null) return false;
+  if (ran.isDone) area.value = "";
+  grow();
+  say(ran.said, { bad: !ran.isDone });
+  return true;
 }
 
 /** A text that the user typed after the request stays in the input. */
@@ -303,8 +326,6 @@ const LIMITS: readonly (readonly [LimitName, string, number])[] = [
   ["maxCostUsd", "US dollars", 1],
   ["timeoutMs", "Minutes", 60_000],
 ];
-
-const optionsShown = signal(false);
 
 function OptionsButton(): JSX.Element {
   const { plan, model, reasoning, limits } = choices;

@@ -4,6 +4,7 @@ import { requestOfCommand, typedCommand, type TypedRequest } from "../../domain/
 import { type ApiFileList, type ApiPromptList, inApi, json } from "../store/api.ts";
 import { chosenWorkspace, elements } from "../store/state.ts";
 import { thread } from "../store/thread.ts";
+import { PAGE_COMMANDS } from "./page_commands.ts";
 
 type Prompt = ApiPromptList["items"][number];
 
@@ -21,9 +22,11 @@ interface Shown {
 const shown = signal<Shown | null>(null);
 const opened: { prompts: Promise<readonly Prompt[]> | null } = { prompts: null };
 
+/** Own prompts do not replace the commands of the page. */
 const COMMANDS: readonly Prompt[] = [
   { name: "plan", description: "Only read, and answer with a plan", text: "" },
   { name: "review", description: "Review the uncommitted changes, a commit, or all since a branch", text: "" },
+  ...Object.entries(PAGE_COMMANDS).map(([name, { description }]) => ({ name, description, text: "" })),
 ];
 const SLASH = /^\/([a-z0-9-]*)$/;
 const FILE = /(?:^|[\s(])@([^\s@"]*)$/;
@@ -46,7 +49,11 @@ async function suggestedFor(before: string): Promise<Omit<Shown, "at"> | null> {
   const slash = SLASH.exec(before);
   if (slash) {
     const own = await (opened.prompts ??= prompts());
-    const all = [...COMMANDS.filter(({ name }) => own.every((prompt) => prompt.name !== name)), ...own]
+    const ofPage = (name: string): boolean => Object.hasOwn(PAGE_COMMANDS, name);
+    const all = [
+      ...COMMANDS.filter(({ name }) => ofPage(name) || own.every((prompt) => prompt.name !== name)),
+      ...own.filter(({ name }) => !ofPage(name)),
+    ]
       .filter(({ name }) => name.startsWith(slash[1] ?? ""));
     return { items: all.map(({ name, description }) => ({ text: `/${name} `, detail: description })), from: 0 };
   }

@@ -194,7 +194,14 @@ function Changes({ turn }: { readonly turn: Turn }): JSX.Element | null {
   return (
     <div class="changes">
       {value !== null && (
-        <Button class="small" aria-label="Undo these changes" run={() => guarded(() => undo(turn))}>Undo</Button>
+        <Button
+          class="small"
+          data-does="undo"
+          aria-label="Undo these changes"
+          run={() => guarded(() => undo(turn))}
+        >
+          Undo
+        </Button>
       )}
       <details
         open={isShort}
@@ -257,7 +264,7 @@ function Undone({ turn }: { readonly turn: Turn }): JSX.Element | null {
   return (
     <p class="undone">
       <span>{`The changes of ${someOf(changes.latest.value?.undone ?? [], MOST_NAMED)} are undone.`}</span>
-      <Button run={() => guarded(() => redo(conversation))}>Redo</Button>
+      <Button data-does="redo" run={() => guarded(() => redo(conversation))}>Redo</Button>
     </p>
   );
 }
@@ -289,7 +296,11 @@ function TurnFooter({ turn }: { readonly turn: Turn }): JSX.Element {
   return (
     <footer>
       {end.reason !== null && takesMore(end.reason)
-        ? <Button class="small at-end" run={() => guarded(() => thread.goOn(turn))}>{MORE_TEXT}</Button>
+        ? (
+          <Button class="small at-end" data-does="more" run={() => guarded(() => thread.goOn(turn))}>
+            {MORE_TEXT}
+          </Button>
+        )
         : !isGood(end) && <Button class="small at-end" run={resume}>Continue</Button>}
       <span title={usageOf(end)}>{factsOf(end)}</span>
       <CopyButton
@@ -297,9 +308,9 @@ function TurnFooter({ turn }: { readonly turn: Turn }): JSX.Element {
         class="quiet"
         aria-label="Copy the answer"
       />
-      {iterations > 0 && <Button class="quiet" run={() => inspect(turn, 1)}>Inspect</Button>}
+      {iterations > 0 && <Button class="quiet" data-does="inspect" run={() => inspect(turn, 1)}>Inspect</Button>}
       <Button class="quiet" run={() => guarded(() => thread.fork(turn))}>Fork from here</Button>
-      <Button class="quiet at-end" run={() => guarded(() => thread.again(turn))}>Run again</Button>
+      <Button class="quiet at-end" data-does="retry" run={() => guarded(() => thread.again(turn))}>Run again</Button>
       {iterations > MANY_STEPS && <GoTo turn={turn} iterations={iterations} />}
     </footer>
   );

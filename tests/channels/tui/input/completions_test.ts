@@ -26,14 +26,27 @@ Deno.test("an @ finds files by letters of their path, without hidden folders and
   assert.deepEqual(await offered("me@app", FILES), []);
 });
 
-Deno.test("an @ with letters finds names that begin with them first, then names and paths that contain them", async () => {
+Deno.test("an @ with letters finds names that begin with them first, then other paths with such a part, then paths that contain them", async () => {
   const files = [
     ...Array.from({ length: 9 }, (_, at) => `packages/a${at}.ts`),
     ...["p/a/r.ts", "par-files/z.ts", "lib/compare.ts", "lib/Parse.js"],
   ];
   const found = await offered("@par", files);
-  assert.deepEqual(found.slice(0, 4), ["@par-files/", "@lib/Parse.js", "@lib/compare.ts", "@par-files/z.ts"]);
+  assert.deepEqual(found.slice(0, 4), ["@par-files/", "@lib/Parse.js", "@par-files/z.ts", "@lib/compare.ts"]);
   assert.ok(found.includes("@p/a/r.ts"), found.join());
+});
+
+Deno.test("an @ with a whole name finds the file with this name first, and shorter paths before longer ones", async () => {
+  const files = ["package.json", "a/deep/pack.ts", "lib/pack.ts", "lib/packer.ts", "pack-old/z.ts", "src/unpack.ts"];
+  assert.deepEqual(await offered("@pack", files), [
+    "@lib/pack.ts",
+    "@a/deep/pack.ts",
+    "@pack-old/",
+    "@package.json",
+    "@lib/packer.ts",
+    "@pack-old/z.ts",
+    "@src/unpack.ts",
+  ]);
 });
 
 Deno.test("an @ alone shows files, the ones at the root first", async () => {

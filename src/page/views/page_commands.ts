@@ -1,0 +1,87 @@
+import { SCREEN_COMMANDS, type TypedCommand } from "../../domain/query/typed_request.ts";
+import { conversationList, optionsShown } from "../store/state.ts";
+
+interface PageCommand {
+  readonly description: string;
+  /** The newest visible element with this selector is the control of the command. */
+  readonly control: string;
+  readonly missing?: string;
+}
+
+const NO_CHANGES = "no request of this conversation has changes to undo";
+
+export const PAGE_COMMANDS: Readonly<Record<string, PageCommand>> = {
+  new: { description: "Start a new conversation", control: "#new" },
+  search: { description: "Find conversations", control: "#filter" },
+  undo: { description: "Undo the file changes of the last request", control: "[data-does=undo]", missing: NO_CHANGES },
+  redo: { description: "Bring back the undone changes", control: "[data-does=redo]", missing: "nothing was undone" },
+  diff: { description: "Show the newest file changes", control: ".changes > details", missing: "no file changed" },
+  rewind: { description: "Undo the file changes, or fork", control: "[data-does=undo]", missing: NO_CHANGES },
+  fork: { description: "Continue in a new branch", control: "#fork" },
+  retry: { description: "Run the last request again", control: "[data-does=retry]" },
+  more: {
+    description: "Give the last request more steps",
+    control: "[data-does=more]",
+    missing: "the last request did not stop at its step limit",
+  },
+  rename: { description: "Give the conversation another title", control: "#rename" },
+  export: { description: "Export the conversation as Markdown", control: "#export-md" },
+  vars: { description: "Variables and versions", control: "#variables" },
+  inspect: { description: "The exact messages sent", control: "[data-does=inspect]" },
+  model: { description: "Choose another model", control: "#model", missing: "the server offers one model" },
+  think: { description: "How thoroughly the model thinks", control: "#reasoning" },
+  budget: { description: "Limits of your next requests", control: "#limits" },
+  cancel: { description: "Cancel the running request", control: "#cancel", missing: "no request runs" },
+  theme: { description: "Switch the theme", control: "#theme" },
+  help: { description: "Keyboard shortcuts", control: "#keys" },
+};
+
+const OPTIONS = ["#model", "#reasoning", "#limits"];
+const SAME: Readonly<Record<string, string>> = { conversations: "search", resume: "search", steps: "budget" };
+/** A value is the equivalent on the page. */
+const INSTEAD: Readonly<Record<string, string>> = {
+  btw: "ask in a new conversation",
+  jobs: "ask for the background commands in a request",
+  copy: "each answer has Copy",
+  mcp: "run vis mcp-check on the server",
+  settings: "run vis config on the server",
+  quit: "close the tab",
+};
+
+interface Ran {
+  readonly isDone: boolean;
+  /** The text is "" if the page has nothing to say. */
+  readonly said: string;
+}
+
+/** Uses the control of a command. Returns null for a text that is no command of Vis. */
+export function runPageCommand({ name, rest }: TypedCommand): Ran | null {
+  const key = SAME[name] ?? name;
+  const command = Object.hasOwn(PAGE_COMMANDS, key) ? PAGE_COMMANDS[key] : undefined;
+  if (command === undefined) return Object.hasOwn(SCREEN_COMMANDS, name) ? refused(onlyOnScreen(name)) : null;
+  if (key === "search") conversationList.show(true);
+  if (OPTIONS.includes(command.control)) optionsShown.value = true;
+  const found = [...document.querySelectorAll<HTMLElement>(command.control)];
+  const control = found.findLast((one) => one.closest("[hidden]") === null);
+  if (control === undefined) return refused(`Cannot run /${name}: ${command.missing ?? "no conversation is open"}`);
+  use(control);
+  const words = rest.trim();
+  return { isDone: true, said: words === "" ? "" : `/${name} ignored “${words.slice(0, 100)}”: use the control` };
+}
+
+function refused(said: string): Ran {
+  return { isDone: false, said };
+}
+
+function onlyOnScreen(name: string): string {
+  return `The page has no /${name}: ${INSTEAD[name] ?? "only interactive mode has this command"}`;
+}
+
+function use(control: HTMLElement): void {
+  if (control instanceof HTMLButtonElement) return control.click();
+  if (control instanceof HTMLDetailsElement) {
+    control.open = true;
+    return control.querySelector("summary")?.focus();
+  }
+  control.focus();
+}
