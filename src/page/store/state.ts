@@ -20,6 +20,12 @@ export function askToken(why = ""): void {
   void drawn().then(() => elements.token.current?.focus());
 }
 
+/** The texts of the server name commands of its command line. Returns "" for a text without such a command. */
+export function placeOfCommands(text: string): string {
+  const named = /\bvis (?:approvals|auth|config|db|doctor|extensions|mcp|models|serve)\b/.exec(text);
+  return named === null ? "" : `Run ${named[0]} on the server, where Vis runs`;
+}
+
 /** Shows an error to the user instead of rejecting. A listener of `REFUSED` handles a refused token. */
 export async function guarded<T>(work: () => T | Promise<T>): Promise<T | undefined> {
   try {
@@ -27,8 +33,10 @@ export async function guarded<T>(work: () => T | Promise<T>): Promise<T | undefi
   } catch (error) {
     if (error instanceof Refused && error.status === 401) return;
     const message = error instanceof Error ? error.message : String(error);
-    if (entry.value.shows === "page") say(message, { bad: true });
-    else askToken(message);
+    const place = placeOfCommands(message);
+    const text = place === "" ? message : `${message}. ${place}`;
+    if (entry.value.shows === "page") say(text, { bad: true });
+    else askToken(text);
   }
 }
 

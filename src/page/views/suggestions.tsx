@@ -22,12 +22,14 @@ interface Shown {
 const shown = signal<Shown | null>(null);
 const opened: { prompts: Promise<readonly Prompt[]> | null } = { prompts: null };
 
-/** Own prompts do not replace the commands of the page. */
 const COMMANDS: readonly Prompt[] = [
   { name: "plan", description: "Only read, and answer with a plan", text: "" },
   { name: "review", description: "Review the uncommitted changes, a commit, or all since a branch", text: "" },
-  ...Object.entries(PAGE_COMMANDS).map(([name, { description }]) => ({ name, description, text: "" })),
 ];
+/** Own prompts do not replace these commands. */
+const OF_PAGE: readonly Prompt[] = Object.entries(PAGE_COMMANDS).map(([name, { description }]) => ({
+  ...{ name, description, text: "" },
+}));
 const SLASH = /^\/([a-z0-9-]*)$/;
 const FILE = /(?:^|[\s(])@([^\s@"]*)$/;
 const ID = "suggestions";
@@ -49,11 +51,8 @@ async function suggestedFor(before: string): Promise<Omit<Shown, "at"> | null> {
   const slash = SLASH.exec(before);
   if (slash) {
     const own = await (opened.prompts ??= prompts());
-    const ofPage = (name: string): boolean => Object.hasOwn(PAGE_COMMANDS, name);
-    const all = [
-      ...COMMANDS.filter(({ name }) => ofPage(name) || own.every((prompt) => prompt.name !== name)),
-      ...own.filter(({ name }) => !ofPage(name)),
-    ]
+    const free = own.filter(({ name }) => !Object.hasOwn(PAGE_COMMANDS, name));
+    const all = [...COMMANDS.filter(({ name }) => free.every((prompt) => prompt.name !== name)), ...free, ...OF_PAGE]
       .filter(({ name }) => name.startsWith(slash[1] ?? ""));
     return { items: all.map(({ name, description }) => ({ text: `/${name} `, detail: description })), from: 0 };
   }

@@ -12,7 +12,7 @@ import { inspect } from "../panels/inspector.tsx";
 import { Button, CopyButton } from "../parts/controls.tsx";
 import { countsOf, DiffView, endOfText, LongText, Markdown, plural } from "../parts/texts.tsx";
 import type { TurnEnd } from "../store/api.ts";
-import { choices, guarded, say } from "../store/state.ts";
+import { choices, guarded, placeOfCommands, say } from "../store/state.ts";
 import { changes, thread } from "../store/thread.ts";
 import { storedSteps, type Turn } from "../store/turn.ts";
 import { Question } from "./question.tsx";
@@ -122,6 +122,7 @@ function Answer({ turn }: { readonly turn: Turn }): JSX.Element {
   // The last note is the reason of an unstored answer, which has its own line.
   const others = notes.slice(0, reason === "unstored" ? -1 : undefined).filter((note) => note !== end.work?.text);
   if (answer === "") return <div />;
+  const place = isGood(end) ? "" : placeOfCommands(answer);
   return (
     <div class={kinds.filter(Boolean).join(" ")}>
       {reason === "cancelled" && <Draft turn={turn} />}
@@ -134,6 +135,7 @@ function Answer({ turn }: { readonly turn: Turn }): JSX.Element {
             <LongText text={answer} />
           </p>
         )}
+      {place !== "" && <p class="did">{place}</p>}
       {work !== "" && <p class="did">{work}</p>}
       {others.map((note) => <p class="did" key={note}>{note}</p>)}
       {reason === "unstored" && <p class="reason">{notes.at(-1) ?? ""}</p>}

@@ -65,6 +65,31 @@ inBrowser("completes files after @ and own prompts after a slash, and sends the 
   await page.locator(".last .did", { hasText: "This is a plan. Send go" }).waitFor();
 });
 
+inBrowser("a typed command uses its control, and the page names the equivalent of a command that it lacks", {
+  replies: [final("- answered")],
+}, async ({ page, rig }) => {
+  const input = page.locator("#request"), status = page.locator("#status");
+  const type = async (text: string): Promise<void> => {
+    await input.fill(text);
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Enter");
+  };
+  await type("/undo");
+  await status.filter({ hasText: "Cannot run /undo: no request of this conversation has changes to undo" }).waitFor();
+  assert.equal(await input.inputValue(), "/undo");
+  await type("/jobs");
+  await status.filter({ hasText: "The page has no /jobs: ask for the background commands in a request" }).waitFor();
+  await type("/budget 20");
+  await page.locator("#limits[open]").waitFor();
+  await status.filter({ hasText: "/budget ignored “20”: use the control" }).waitFor();
+  assert.equal(await input.inputValue(), "");
+  await type("/tmp is full");
+  await page.locator(".answer li", { hasText: "answered" }).waitFor();
+  assert.equal(rig.engine.provider.requests.length, 1);
+  await type("/vars");
+  await page.locator("dialog[open]", { hasText: "Variables" }).waitFor();
+});
+
 inBrowser("a request for a plan unticks Plan only, and every conversation keeps its own unsent text", {
   replies: [final("- planned"), final("- carried out"), final("- second")],
 }, async ({ page, rig }) => {
