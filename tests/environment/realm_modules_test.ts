@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { errorForModel } from "../../src/domain/query/host_call.ts";
 import { realmScripts } from "../../src/extension/loader.ts";
 import { type Extension, validate } from "../../src/extension/mod.ts";
 import { realmModuleReader } from "../../src/sandbox/modules/modules.ts";
@@ -17,7 +18,9 @@ function withModule(source: string, fields: Partial<Extension> = {}): Extension 
 const shown = (events: readonly { readonly type: string }[]): string[] =>
   (events as readonly { type: string; result?: { ok: boolean; preview: string; error: { message: string } | null } }[])
     .flatMap(({ type, result }) =>
-      type === "block_finished" && result ? [result.ok ? result.preview : result.error?.message ?? ""] : []
+      type === "block_finished" && result
+        ? [result.ok ? result.preview : result.error ? errorForModel(result.error) : ""]
+        : []
     );
 
 Deno.test("a module exists for blocks, for restored functions, and after a restart of the child", async () => {

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { errorForModel } from "../../src/domain/query/host_call.ts";
 import { fileURLToPath } from "node:url";
 import { join } from "node:path";
 import { loadShipped } from "../../src/extension/loader.ts";
@@ -104,7 +105,9 @@ async function run(name: string, blocks: readonly string[]): Promise<readonly st
     });
     await engine.ask("x");
     for (const event of engine.events) {
-      if (event.type === "block_finished") shown.push(event.result.error?.message ?? event.result.preview);
+      if (event.type === "block_finished") {
+        shown.push(event.result.error ? errorForModel(event.result.error) : event.result.preview);
+      }
     }
   });
   return shown;

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { errorForModel } from "../../src/domain/query/host_call.ts";
 import { shipped } from "../../extensions/index.ts";
 import { withOffParts } from "../../src/app/extensions/extension_source.ts";
 import { shippedExtensions } from "../../src/app/settings/settings.ts";
@@ -24,7 +25,9 @@ async function shown(blocks: readonly string[]) {
   await using engine = await startEngine([replyJson(blocks), DONE], OPTIONS);
   await engine.ask("x");
   const results = engine.events.flatMap((event) =>
-    event.type === "block_finished" ? [event.result.error?.message ?? event.result.preview] : []
+    event.type === "block_finished"
+      ? [event.result.error ? errorForModel(event.result.error) : event.result.preview]
+      : []
   );
   return { results, prompt: engine.provider.requests[0]?.texts.join("\n") ?? "" };
 }

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { errorForModel } from "../../src/domain/query/host_call.ts";
 import memo from "../../extensions/memo/mod.ts";
 import rlm from "../../extensions/rlm/mod.ts";
 import type { QueryEvent } from "../../src/domain/query/query_schemas.ts";
@@ -30,7 +31,9 @@ const extensions: readonly Extension[] = [rlm, memo];
 
 function previews(events: readonly QueryEvent[]): string[] {
   return events.flatMap((event) =>
-    event.type === "block_finished" ? [event.result.error?.message ?? event.result.preview] : []
+    event.type === "block_finished"
+      ? [event.result.error ? errorForModel(event.result.error) : event.result.preview]
+      : []
   );
 }
 

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { errorForModel } from "../../src/domain/query/host_call.ts";
 import type { QueryEvent } from "../../src/domain/query/query_schemas.ts";
 import { openSandbox } from "../../src/sandbox/host/open_sandbox.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
@@ -8,7 +9,9 @@ import { withFolder } from "../helpers/with_folder.ts";
 
 function previews(events: readonly QueryEvent[]): string[] {
   return events.flatMap((event) =>
-    event.type === "block_finished" ? [event.result.error?.message ?? event.result.preview] : []
+    event.type === "block_finished"
+      ? [event.result.error ? errorForModel(event.result.error) : event.result.preview]
+      : []
   );
 }
 
