@@ -82,9 +82,18 @@ export function suggestionKey({ key }: KeyboardEvent): boolean {
   const step = steps[key];
   if (step !== undefined) shown.value = { ...now, at: (now.at + step + now.items.length) % now.items.length };
   else if (key === "Escape") shown.value = null;
-  else if (key === "Tab" || key === "Enter") choose(now.at);
+  else if (key === "Enter" && isTyped(now)) {
+    shown.value = null;
+    return false;
+  } else if (key === "Tab" || key === "Enter") choose(now.at);
   else return false;
   return true;
+}
+
+/** Enter runs a command whose whole name the user has typed. */
+function isTyped({ items, at }: Shown): boolean {
+  const text = items[at]?.text.trim() ?? "";
+  return text.startsWith("/") && text === elements.request.current?.value.trim();
 }
 
 export function endSuggestions(): void {

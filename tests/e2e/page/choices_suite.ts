@@ -71,7 +71,6 @@ inBrowser("a typed command uses its control, and the page names the equivalent o
   const input = page.locator("#request"), status = page.locator("#status");
   const type = async (text: string): Promise<void> => {
     await input.fill(text);
-    await page.keyboard.press("Escape");
     await page.keyboard.press("Enter");
   };
   await type("/undo");
