@@ -23,11 +23,11 @@ export class WorkspaceFiles {
 
   /** Returns paths that contain the letters of `query` in their order. Names that are `query` come first, then names
    * that begin with it, other paths with a part that begins with it, paths that contain it, and the rest. Among equals,
-   * shorter paths come first. The paths are relative to the workspace, and folders end with a slash. Omits names with line breaks or control
-   * characters. */
+   * shorter paths come first. The paths are relative to the workspace, and folders end with a slash. Omits names with
+   * line breaks or control characters. */
   async like(query: string): Promise<readonly string[]> {
     const letters = query.toLowerCase();
-    const ranks: readonly [Found, Found, Found, Found, Found] = [[], [], [], [], []];
+    const ranks: readonly [string[], string[], string[], string[], string[]] = [[], [], [], [], []];
     for (const path of (await this.#list()).filter(isPlain)) ranks[rankOf(path.toLowerCase(), letters)].push(path);
     const [same, begin, part, contain, others] = ranks;
     const near = [same, begin, part, contain].flatMap((paths) => letters === "" ? paths : paths.toSorted(byLength));
@@ -59,8 +59,6 @@ export class WorkspaceFiles {
     return found.slice(0, MOST_FILES);
   }
 }
-
-type Found = string[];
 
 function byLength(one: string, other: string): number {
   return one.length - other.length;
