@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import fs from "../../extensions/fs/mod.ts";
+import { errorForModel } from "../../src/domain/query/host_call.ts";
 import { parseReply } from "../../src/prompt/reply/parse_reply.ts";
 import { startEngine } from "../helpers/engine.ts";
 import { replyJson } from "../helpers/scripted_provider.ts";
@@ -119,7 +120,7 @@ Deno.test("docs/internals/protocol.md: blocks show the values of the table", asy
   const shown = engine.events.flatMap((event) => {
     if (event.type !== "block_finished") return [];
     const { error, preview, stdout } = event.result;
-    return [stdout.trimEnd() + (error ? `${error.name}: ${error.message}` : preview)];
+    return [stdout.trimEnd() + (error ? `${error.name}: ${errorForModel(error)}` : preview)];
   });
   assert.deepEqual(shown, rows.map(({ right }) => right));
 });

@@ -22,7 +22,7 @@ export function askToken(why = ""): void {
 
 /** The texts of the server name commands of its command line. Returns "" for a text without such a command. */
 export function placeOfCommands(text: string): string {
-  const named = /\bvis (?:approvals|auth|config|db|doctor|extensions|mcp|models|serve)\b/.exec(text);
+  const named = /\bvis (?:approvals|auth|config|db|doctor|extensions|models|serve)\b/.exec(text);
   return named === null ? "" : `Run ${named[0]} on the server, where Vis runs`;
 }
 
