@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: f6b45aa8cf1b67c8e9861d9ddacb71d87ba2debdddd5fb6177b6b0fa1422d153
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: a7c5103696c1beb6062a74359082237c8e9f1dc3b1e516a5ec8adc6a704d7afa
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -58,7 +58,7 @@ export interface CallOutcome {
   readonly refusedByUser?: boolean;
   /** If the call failed, Vis shows the lines of this output that name a failure, and the last lines. */
   readonly output?: string | readonly string[];
-  /** The hint tells people and the model how the failed call could succeed. */
+  /** The hint tells people how the failed call could succeed. */
   readonly hint?: string;
   /** The model finds the whole of a long output in this variable. */
   readonly kept?: string;
@@ -1034,6 +1034,11 @@ export declare function nearestNames(asked: string, names: readonly string[]): r
 /** Returns the number of letters to insert, remove, replace or swap with their neighbour (optimal string alignment).
  * Ignores letters after the first `MAX_LENGTH`. */
 export declare function editDistance(one: string, other: string): number;
+/** The message of an advised error ends with its advice, which can name functions and options of the model. People read
+ * the message without the advice. */
+export declare function advised<E extends Error>(error: E, advice: string): E & {
+  readonly advice: string;
+};
 export declare function messageOf(error: unknown): string;
 /** Returns the message for use after a colon: its first letter becomes small. "Vis", a single word, and a first word
  * such as "JSON" stay. */
