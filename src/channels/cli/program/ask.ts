@@ -27,7 +27,7 @@ function addRun(program: Command, { services, io, finish }: Context): void {
     )
     .argument(
       "[prompt...]",
-      "the request in plain words; piped input is appended (limit: 4,000,000 characters together)",
+      "the request in plain words; Vis appends piped input (limit of both together: 4,000,000 characters)",
     )
     .option("-c, --continue", "continue the latest conversation in this workspace")
     .option(
@@ -41,7 +41,7 @@ function addRun(program: Command, { services, io, finish }: Context): void {
   run.option("--more", `give ${MORE_TEXT} to the last request, if it stopped at its step limit`, false)
     .option(
       "--plan",
-      'make a plan; Vis refuses calls that could change the workspace or a service; vis run -c "go" carries the plan out',
+      'make a plan, while Vis refuses calls that could change the workspace or a service; vis run -c "go" carries the plan out',
       false,
     );
   addLimits(run);

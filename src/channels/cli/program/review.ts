@@ -160,7 +160,7 @@ function addPrompt(program: Command, { services, io, finish }: Context): void {
     .description(
       "show the prompt with which a request would begin, or the prompt of a stored step, without a model call",
     )
-    .argument("[prompt...]", "the request in plain words; piped input is appended, unless only --conversation is given")
+    .argument("[prompt...]", "the request in plain words; Vis appends piped input, unless only --conversation is given")
     .option(
       "--conversation <id>",
       "conversation or branch id: show the prompt that the request would have there; without a request, show a prompt of the latest request there",
