@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: a7c5103696c1beb6062a74359082237c8e9f1dc3b1e516a5ec8adc6a704d7afa
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: f7833b641ae965d31d428ba7b2d3bc8150ecf60337ee69470ddaf383544305e7
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -262,8 +262,8 @@ export interface SpawnOptions {
   /** The limit applies to each of the two outputs, of which Vis keeps the beginning and the end; the default is 1
    * MiB. */
   readonly maxBytes?: number;
-  /** If true, Vis decodes a complete output that is not UTF-8 by its byte order mark or by a guess, which a note names.
-   * Without this option, bytes that are not UTF-8 become U+FFFD. */
+  /** If true, Vis decodes complete output that is not UTF-8 by its byte order mark, or guesses the encoding. A note
+   * names the encoding. Without this option, bytes that are not UTF-8 become U+FFFD. */
   readonly guessEncoding?: boolean;
   /** An abort ends the program like the time limit, and `spawn` rejects with the reason. */
   readonly signal?: AbortSignal;
@@ -284,8 +284,8 @@ export interface SpawnOptions {
   readonly lifetime?: "call" | "conversation";
   /** Vis shows this title to the user if the program ends with a run that lasts for one request only. */
   readonly title?: string;
-  /** The program may change these absolute paths instead of the workspace, and its temporary folder. `.git` and `.vis`
-   * stay unchanged, unless the paths name `.git` or a path in it. */
+  /** The program may change these absolute paths instead of the workspace, and its temporary folder. `.vis` stays
+   * unchanged. `.git` also stays unchanged, unless the paths name `.git` or a path in it. */
   readonly write?: readonly string[];
   /** The program must not change these absolute paths even inside the paths of `write`. */
   readonly keep?: readonly string[];
@@ -613,7 +613,7 @@ export interface QueryKeys {
   /** The signal aborts at the block's deadline or when the query ends. */
   readonly signal?: AbortSignal;
   readonly maxIterations?: number;
-  /** This is the row of the iteration that runs or ran last, and null at the start of the query. */
+  /** The id of the iteration that runs, or that ran last in the query. The value is null before the first iteration. */
   readonly currentIterationId?: string | null;
   /** In a sub-query, this is the row of the user's query. */
   readonly userQueryId?: string;
@@ -663,8 +663,8 @@ export interface QueryKeys {
 export interface FileWatcher {
   /** The caller calls `begin` before a program begins, and the returned function when the program has ended. */
   begin(): Promise<() => void>;
-  /** The query gets changes since the last report, or since a program began. Returns null without changes. Vis keeps
-   * the former files for `undo`. */
+  /** Returns the changes since the last report or, if no program ran at that time, since the next program began. The
+   * query also learns about these changes. Returns null without changes. Vis keeps the former files for `undo`. */
   report(): Promise<FileChanges | null>;
 }
 /** The changes cover files, links and empty folders, without entries that `.gitignore` excludes. The lists are bounded,

@@ -365,8 +365,8 @@ interface CommandRules {
   readonly deny: readonly string[];
 }
 
-/** Returns null if no rule refuses the command. Each part of a command line must pass. The rules are for honest
- * commands; the wall confines dishonest commands. */
+/** Returns null if no rule refuses the command. Each part of a command line must pass. A command can
+ * evade these patterns, so the rules only prevent mistakes; a complete wall confines every command. */
 export function refusedBy(rules: CommandRules | undefined, command: string | readonly string[]): string | null {
   if (!rules || rules.allow.length + rules.deny.length === 0) return null;
   for (const part of partsOf(command)) {

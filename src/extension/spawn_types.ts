@@ -18,8 +18,8 @@ export interface SpawnOptions {
   /** The limit applies to each of the two outputs, of which Vis keeps the beginning and the end; the default is 1
    * MiB. */
   readonly maxBytes?: number;
-  /** If true, Vis decodes a complete output that is not UTF-8 by its byte order mark or by a guess, which a note names.
-   * Without this option, bytes that are not UTF-8 become U+FFFD. */
+  /** If true, Vis decodes complete output that is not UTF-8 by its byte order mark, or guesses the encoding. A note
+   * names the encoding. Without this option, bytes that are not UTF-8 become U+FFFD. */
   readonly guessEncoding?: boolean;
   /** An abort ends the program like the time limit, and `spawn` rejects with the reason. */
   readonly signal?: AbortSignal;
@@ -37,8 +37,8 @@ export interface SpawnOptions {
   readonly lifetime?: "call" | "conversation";
   /** Vis shows this title to the user if the program ends with a run that lasts for one request only. */
   readonly title?: string;
-  /** The program may change these absolute paths instead of the workspace, and its temporary folder. `.git` and `.vis`
-   * stay unchanged, unless the paths name `.git` or a path in it. */
+  /** The program may change these absolute paths instead of the workspace, and its temporary folder. `.vis` stays
+   * unchanged. `.git` also stays unchanged, unless the paths name `.git` or a path in it. */
   readonly write?: readonly string[];
   /** The program must not change these absolute paths even inside the paths of `write`. */
   readonly keep?: readonly string[];

@@ -237,7 +237,7 @@ export interface QueryKeys {
   /** The signal aborts at the block's deadline or when the query ends. */
   readonly signal?: AbortSignal;
   readonly maxIterations?: number;
-  /** This is the row of the iteration that runs or ran last, and null at the start of the query. */
+  /** The id of the iteration that runs, or that ran last in the query. The value is null before the first iteration. */
   readonly currentIterationId?: string | null;
   /** In a sub-query, this is the row of the user's query. */
   readonly userQueryId?: string;
@@ -283,8 +283,8 @@ export interface QueryKeys {
 export interface FileWatcher {
   /** The caller calls `begin` before a program begins, and the returned function when the program has ended. */
   begin(): Promise<() => void>;
-  /** The query gets changes since the last report, or since a program began. Returns null without changes. Vis keeps
-   * the former files for `undo`. */
+  /** Returns the changes since the last report or, if no program ran at that time, since the next program began. The
+   * query also learns about these changes. Returns null without changes. Vis keeps the former files for `undo`. */
   report(): Promise<FileChanges | null>;
 }
 

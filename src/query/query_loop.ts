@@ -340,8 +340,8 @@ async function afterRequest(store: () => Promise<void>): Promise<void> {
 
 const LEVELS: readonly ReasoningLevel[] = ["quick", "balanced", "deep"];
 
-/** The user's setting takes precedence over the model's choice. Without both, returns "balanced", or "deep" after an
- * error. */
+/** The user's setting takes precedence over the model's choice. If neither is set, returns "balanced", or "deep"
+ * after an error. */
 export function reasoningLevel(
   { configured = null, asked, consecutiveErrors }: {
     readonly configured?: ReasoningLevel | null;

@@ -82,7 +82,8 @@ export async function removePath(
 
 const MAX_ITEMS = 2_000;
 
-/** Folders come before their contents. Rejects with RangeError for guarded paths and for more than Vis can undo. */
+/** Folders come before their contents. Rejects with RangeError if a path is guarded, too deep or not a regular
+ * file, or if undo cannot keep all files. */
 export async function treeItems(
   context: FsContext,
   place: WorkspacePath,

@@ -62,7 +62,8 @@ export interface HttpLimits {
   readonly idle: IdleLimits;
   readonly bodyMs: number;
   readonly headerBytes: number;
-  /** False means that the runtime hides a Content-Length after the chunked coding. */
+  /** If false, Vis refuses chunked bodies, because the runtime would hide a Content-Length beside
+   * `Transfer-Encoding: chunked`. */
   readonly chunked: boolean;
   readonly urlBytes: number;
   readonly shutdownMs: number;

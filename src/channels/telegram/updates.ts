@@ -117,7 +117,7 @@ export function webhookSecret(token: string): string {
   return createHmac("sha256", token).update("vis webhook").digest("hex");
 }
 
-/** Readers of other fields check these fields. */
+/** Checks only `update_id`; code that reads another field checks that field itself. */
 function isUpdate(value: unknown): value is Update {
   return typeof value === "object" && value !== null && "update_id" in value && Number.isSafeInteger(value.update_id);
 }

@@ -79,7 +79,7 @@ function watched(terminal: Terminal, onFocus: (isIn: boolean) => void): Terminal
 
 const LOOK_MS = 1_000;
 const LEAVING: readonly KeyId[] = ["escape", "ctrl+c"];
-/** Many terminals accept no clipboard sequence with more bytes of text. */
+/** Some terminals refuse longer clipboard sequences, so Vis copies at most this many bytes of text. */
 const COPIED_BYTES = 1_000_000;
 
 /** The actions of panels and commands do not throw. The caller that opened the session closes the session after

@@ -30,7 +30,7 @@ export interface StateQuery {
 export interface StatePlace {
   readonly namespace: string;
   readonly branchId: string | null;
-  /** Without both ids, a change belongs to the newest point of the branch. */
+  /** If neither `iterationId` nor `queryId` is set, a change belongs to the newest point of the branch. */
   readonly iterationId?: string | null;
   readonly queryId?: string | null;
 }

@@ -112,8 +112,8 @@ export function wordsOf(error: unknown): string {
   return RULES.find(([pattern]) => pattern.test(code))?.[2] ?? `the server refused an operation (${code})`;
 }
 
-/** Returns whether the same transaction may succeed when it runs again. After code 23505, the second run finds the row
- * that another transaction added. */
+/** Returns whether the same transaction may succeed when it runs again. After code 23505 (unique violation),
+ * the repeated transaction finds the row that another transaction added. */
 export function isConflict(error: unknown): boolean {
   return isAborted(error) || isUnmarked(error) || sqlState(error) === "23505";
 }

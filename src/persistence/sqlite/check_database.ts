@@ -156,7 +156,8 @@ function references(db: DatabaseSync): string[] {
   );
 }
 
-/** `structure` compares the words of the index with the texts in the index. */
+/** Compares the texts in the search index with the texts of the tables. `structure` already compares the words of the
+ * index with its texts. */
 function searchIndex(db: DatabaseSync): string[] {
   const [row] = db.prepare(
     `WITH texts AS (

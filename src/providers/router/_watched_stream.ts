@@ -94,7 +94,8 @@ class Watch {
 
   #cancel = () => this.#end(new Cancelled("Cancelled"));
 
-  /** The timer sleeps at most `silenceMs`, because this limit applies from the first text on. */
+  /** The timer sleeps at most `silenceMs`, because the first text or reasoning can start this shorter limit during a
+   * sleep. */
   async #guard(): Promise<void> {
     const { clock, replyMs, silenceMs } = this.#patience;
     while (!this.signal.aborted) {

@@ -9,7 +9,7 @@ const BUDGET: Readonly<Record<ReasoningLevel, number>> = { quick: 1024, balanced
 const REPLY_TOKENS = 32_000;
 const OLD_REPLY_TOKENS = 4096;
 
-/** The API is https://platform.claude.com/docs/en/api/messages. */
+/** https://platform.claude.com/docs/en/api/messages describes this API. */
 export const anthropic: ProviderApi = {
   api: "the Messages API",
   authorize: (token) => ({ "x-api-key": token }),

@@ -4,7 +4,7 @@ import type { ModelMessage, ModelRequest, ReasoningLevel } from "../provider.ts"
 import type { ReplyBuilder } from "./reply_builder.ts";
 import { type CallFacts, EFFORT, type JsonFields, type ProviderApi, type WireCall } from "./wire.ts";
 
-/** The API is https://platform.openai.com/docs/api-reference/chat. */
+/** https://platform.openai.com/docs/api-reference/chat describes this API. */
 export function openAiChat(baseUrl: string): ProviderApi {
   const dialect = chatDialect(baseUrl);
   return {

@@ -4,7 +4,7 @@ import { chatDialect, imageUrl, namesIn } from "./openai_chat.ts";
 import type { ReplyBuilder } from "./reply_builder.ts";
 import { type CallFacts, EFFORT, type JsonFields, type ProviderApi } from "./wire.ts";
 
-/** The API is https://platform.openai.com/docs/api-reference/responses-streaming. */
+/** https://platform.openai.com/docs/api-reference/responses-streaming describes this API. */
 export function openAiResponses(baseUrl: string): ProviderApi {
   const { headers } = chatDialect(baseUrl);
   return {

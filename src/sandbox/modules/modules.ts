@@ -312,7 +312,7 @@ function strippedFault(text: string, run: () => unknown): Fault | null {
   }
 }
 
-/** Both parsers give the position only in their message. */
+/** Both parsers append the position to their message, so this function reads the position there and cuts it off. */
 function textFaultOf({ message }: Error): Fault | null {
   // deno-lint-ignore vis/no-message-parsing -- there is no other text of the fault
   const [, what, line] = /^(?:Error transforming .*?: )?(.*?)\s*\((\d+):\d+\)$/s.exec(message) ?? [];

@@ -69,7 +69,8 @@ export class RealmVariables {
     look.defineProperty(this.#global, name, descriptor);
   }
 
-  /** With `ok: false`, this method removes names that the block declared but did not reach. */
+  /** With `ok: false`, this method removes names that the block was the first to declare and whose value is still
+   * undefined. */
   afterBlock(block: BlockNames, { ok = true }: { readonly ok?: boolean } = {}): BlockEnd {
     const { declarations, assigned = [], reads } = block;
     for (let i = 0; i < declarations.length; i++) this.#describe(declarations[i]!, declarations[i]!.declaration);
