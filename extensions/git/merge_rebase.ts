@@ -4,7 +4,7 @@ import { type Call, Git, gitRefusal, type GitResult, plainReason } from "./git.t
 import { committer } from "./identity.ts";
 import { type IncomingNames, refuseIncoming } from "./incoming_files.ts";
 import { checkedRef, commitHash, refError } from "./refs_and_paths.ts";
-import { type GitState, readState, readStatus, refuseDuring } from "./status.ts";
+import { type GitState, readState, readStatus, refuseDuring, wayOn } from "./status.ts";
 import { saveWork, uncommitted } from "./stash_reset.ts";
 
 export interface SequenceSteps {
@@ -197,7 +197,9 @@ async function goOn(env: EnvironmentView, during: During, step: keyof SequenceSt
   if (status.during !== during) {
     const cause = status.during === undefined
       ? `no ${during} is unfinished`
-      : `a ${status.during} is unfinished instead`;
+      : `a ${status.during} is unfinished instead; ${
+        wayOn(status.during, status.files.some(({ conflict }) => conflict))
+      }`;
     throw new Error(`${cannot}: ${cause}`);
   }
   const author = await committer(git);

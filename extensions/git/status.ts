@@ -244,7 +244,7 @@ export function refuseDuring({ during, files }: Pick<Status, "during" | "files">
   throw new Error(`${cannot}: a ${during} is unfinished; ${wayOn(during, conflicts)}`);
 }
 
-function wayOn(during: string, conflicts: boolean): string {
+export function wayOn(during: string, conflicts: boolean): string {
   const [name, skips] = ENDS[during] ?? [];
   if (name === undefined) return "leave it to the user";
   const continued = during === "merge" ? "git.commit(message)" : `git.${name}({continue: true})`;

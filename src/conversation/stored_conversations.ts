@@ -61,7 +61,8 @@ export class Records {
     const found = await this.#store.findQuery(id);
     if (found === null) {
       throw new UsageError(
-        `Cannot find request ${id}: no request, or more than one, has an id that begins so; write the complete id`,
+        `Cannot find request ${id}: no single request has an id that begins like this; write at least 8 ` +
+          "characters, or the whole id",
       );
     }
     return found;

@@ -464,7 +464,9 @@ export class StoredHistory implements history.HistoryReader {
     const branch = await this.#store.findConversation(id);
     if (!branch) {
       throw new UsageError(
-        `Cannot find conversation ${clip(id, 100)}: no conversation or branch has this id, or several begin with it; ` +
+        `Cannot find conversation ${
+          clip(id, 100)
+        }: no conversation or branch has this id, or several ids begin with it; ` +
           "use the whole id",
       );
     }

@@ -169,7 +169,7 @@ export class CopilotTokens {
 
   #read(answer: Readonly<Record<string, unknown>>): Kept {
     const { token, expires_at: expiresAt, refresh_in: refreshIn, endpoints } = answer;
-    if (typeof token !== "string" || token === "") throw unusable("the answer contains no token");
+    if (typeof token !== "string" || token === "") throw withoutToken();
     const now = this.#clock.now();
     // `expires_at` depends on the clock of the service, which may differ from the clock of this machine, so
     // `refresh_in` has precedence.
@@ -211,8 +211,8 @@ function refusal(status: number, answer: Readonly<Record<string, unknown>>): Pro
   });
 }
 
-function unusable(why: string): ProviderError {
-  return new ProviderError(`Cannot use the Copilot token: ${why}; try again later`, {
+function withoutToken(): ProviderError {
+  return new ProviderError("Cannot get a Copilot token: the response of GitHub contains no token; try again later", {
     code: "server",
     retryable: true,
   });

@@ -31,12 +31,16 @@ function statuses({ path, tooLong }: FailureWords): readonly Failing[] {
     status(400, { code: "server", retryable: false, says: /Unsupported value: temperature/ }, {
       error: { message: "Unsupported value: temperature" },
     }),
-    status(400, { code: "server", retryable: false, says: /gave no reason/ }, { body: "" }),
+    status(400, { code: "server", retryable: false, says: /without a reason; check / }, { body: "" }),
     status(401, { code: "auth", retryable: false, says: /check (VIS_API_KEY|the key of)/ }),
     status(403, { code: "auth", retryable: false, says: /check (VIS_API_KEY|the key of)/ }),
     status(402, { code: "auth", retryable: false, says: /no credit/ }),
     status(404, { code: "server", retryable: false, says: model }),
-    status(413, { code: "context", retryable: false, says: /refused it as too large with status 413|context/ }),
+    status(413, {
+      code: "context",
+      retryable: false,
+      says: /refused the request as too large with status 413|context/,
+    }),
     status(422, { code: "server", retryable: false, says: /field required/ }, {
       body: JSON.stringify({ detail: [{ msg: "field required", type: "missing" }] }),
     }),

@@ -209,10 +209,11 @@ function innerTarget(
   context: FsContext,
   { place, target }: { readonly place: WorkspacePath; readonly target: string },
 ): string {
-  const fault = (reason: string): Error => new Error(`Cannot patch ${place.path}: the link to "${target}" ${reason}`);
+  const fault = (reason: string): Error =>
+    new Error(`Cannot patch ${place.path}: the target "${target}" of the link ${reason}`);
   const parts = target.split("/");
   const depth = parts.findLastIndex((part) => part === "..") + 1;
-  if (target === "") throw fault("has no target");
+  if (target === "") throw fault("is empty; name a path in the workspace");
   if (target.startsWith("/")) throw fault("begins with /; write it relative to the folder of the link");
   if (parts.slice(0, depth).some((part) => part !== "..")) {
     throw fault("has .. after a folder; write it without this ..");

@@ -45,7 +45,8 @@ export async function undoChanges(
   const { checkpoints } = context;
   if (!checkpoints) {
     throw new Error(
-      "Cannot undo the changes: Vis keeps none, because it has no VIS_HOME that it may write; set VIS_HOME to another folder",
+      "Cannot undo the changes: Vis has no home folder, so it stored no file checkpoints; to undo later changes, set " +
+        "VIS_HOME to a folder that Vis may write",
     );
   }
   const all = await checkpoints.list();

@@ -449,7 +449,7 @@ class FileHead {
       EMPTY.some((id) => id.startsWith(isMade ? now : isGone ? old : "-"));
     if (!isWhole) throw this.#fault("its hunks are missing");
     const isNothing = hunks.length === 0 && from === to && mode === null;
-    if (isNothing) throw this.#fault("no line after it changes the file");
+    if (isNothing) throw this.#fault("no line in it changes the file");
     return own;
   }
 
@@ -496,7 +496,8 @@ class FileHead {
   #fault(reason: string): Error {
     const name = this.shown === "" ? "" : ` (${this.shown})`;
     return new Error(
-      `Cannot apply the patch: the part of line ${this.#at + 1}${name} is invalid, because ${reason}`,
+      `Cannot apply the patch: the file section that begins at line ${this.#at + 1}${name} is invalid, because ` +
+        `${reason}; correct this section`,
     );
   }
 }

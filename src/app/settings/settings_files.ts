@@ -79,7 +79,7 @@ export class ConfigTrust {
     const list = await this.#list();
     if (list === null) {
       throw new ConfigError(
-        "Cannot save your trust: Vis has no home folder; set VIS_HOME to a folder that Vis may write",
+        `Cannot trust ${file.path}: Vis has no home folder to store your trust; set VIS_HOME to a folder that Vis may write`,
       );
     }
     await list.add({ path: file.path, hash: hashOf(file), namespaces: [], at: new Date().toISOString() });

@@ -391,7 +391,12 @@ function bindable(value: unknown): unknown {
   if (typeof value === "string") return value.includes("\0") ? value.replaceAll("\0", "\ufffd") : value;
   if (value === null || typeof value === "number" || typeof value === "bigint" || Array.isArray(value)) return value;
   if (value instanceof Uint8Array) return value;
-  throw new TypeError(`Cannot bind a value to a query: its type is ${value instanceof Date ? "Date" : typeof value}`);
+  throw new TypeError(
+    `Cannot bind a value to an SQL statement: its type is ${
+      value instanceof Date ? "Date" : typeof value
+    }; pass null, ` +
+      "a number, a bigint, a string, a Uint8Array or a list",
+  );
 }
 
 export interface Statement {

@@ -70,7 +70,12 @@ function bindable(value: unknown): SQLInputValue {
     return value;
   }
   if (value instanceof Uint8Array) return value;
-  throw new TypeError(`Cannot bind a value to a query: its type is ${value instanceof Date ? "Date" : typeof value}`);
+  throw new TypeError(
+    `Cannot bind a value to an SQL statement: its type is ${
+      value instanceof Date ? "Date" : typeof value
+    }; pass null, ` +
+      "a number, a bigint, a string or a Uint8Array",
+  );
 }
 
 interface TransactionsOptions {

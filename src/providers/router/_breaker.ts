@@ -71,9 +71,11 @@ export class ProviderGuard {
     );
   }
 
-  full(waitMs: number): ProviderError {
+  full(waitMs: number, { ends }: { readonly ends: boolean }): ProviderError {
     return new ProviderError(
-      `Cannot call ${this.#name}: its rateLimit in config.jsonc allows the next call in ${Math.ceil(waitMs / 1000)} s`,
+      `Cannot call ${this.#name}: its rateLimit in config.jsonc allows the next call in ${Math.ceil(waitMs / 1000)} s${
+        ends ? "; wait, raise rateLimit, or choose another model" : ""
+      }`,
       { code: "rate", retryable: false, retryAfterMs: waitMs },
     );
   }

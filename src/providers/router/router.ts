@@ -248,8 +248,9 @@ export class Router {
       const route = open[waits.indexOf(soonest)] ?? first;
       const gate = this.#gate(route);
       if (soonest === 0) return { route, gate, ticket: gate.enter(tokens) };
-      const full = gate.full(soonest);
-      if (soonest > LONGEST_RATE_WAIT_MS) return full;
+      const ends = soonest > LONGEST_RATE_WAIT_MS;
+      const full = gate.full(soonest, { ends });
+      if (ends) return full;
       await this.#pause(soonest, { reason: full.message, asking });
     }
   }

@@ -41,8 +41,8 @@ export class Failures {
     const isContext = status <= 500 && status !== 429 && CONTEXT.test(`${code} ${text}`);
     if (status === 413 && !isContext) {
       const message =
-        `Cannot send the request: ${at} refused it as too large with status 413${this.#said(text)}; ask about ` +
-        "less at once";
+        `Cannot get a reply from ${at}: it refused the request as too large with status 413${this.#said(text)}; ask ` +
+        "about less at once";
       return new ProviderError(message, { code: "context", retryable: false, status });
     }
     if (isContext) {
@@ -90,8 +90,9 @@ export class Failures {
       }`;
       return new ProviderError(message, { code: "server", retryable: true, status, retryAfterMs: wait });
     }
-    const reason = this.#said(text) || ", and gave no reason";
-    return new ProviderError(`Cannot send the request: ${at} refused it with status ${status}${reason}`, {
+    const { model, baseUrl } = this.#facts.advice;
+    const reason = this.#said(text) || `, without a reason; check ${model} and ${baseUrl}`;
+    return new ProviderError(`Cannot get a reply from ${at}: it refused the request with status ${status}${reason}`, {
       code: "server",
       retryable: false,
       status,

@@ -1,6 +1,7 @@
 import { reasonOf, SandboxEnded } from "../../domain/errors.ts";
 import { abortable, unrefTimer } from "../../domain/kit/concurrency.ts";
 import { isVariableName } from "../../domain/kit/names.ts";
+import { shorten } from "../../domain/kit/text.ts";
 import { blockResult } from "../../domain/query/host_call.ts";
 import type { BlockError } from "../../domain/query/query_schemas.ts";
 import type { VariableImage } from "../../domain/query/variable.ts";
@@ -212,7 +213,7 @@ export class Requests {
     const fields = new FrameFields(header, "done");
     const id = fields.id();
     const request = this.#open.get(id);
-    if (!request) throw new ProtocolError("Cannot accept an answer: no request waits for it");
+    if (!request) throw new ProtocolError(`Cannot accept an answer: no request with the id ${id} waits for it`);
     request.bytes += payload.length;
     if (request.bytes > MAX_ANSWER_BYTES) {
       throw new ProtocolError(
@@ -261,8 +262,9 @@ export class Heartbeat {
   }
 
   receive({ header }: Frame): void {
-    if (!this.#sent.delete(new FrameFields(header, "pong").id())) {
-      throw new ProtocolError("Cannot accept a pong: no request waits for it");
+    const id = new FrameFields(header, "pong").id();
+    if (!this.#sent.delete(id)) {
+      throw new ProtocolError(`Cannot accept a pong: no ping with the id ${id} waits for a reply`);
     }
   }
 
@@ -425,7 +427,10 @@ function madeFrom(value: unknown): NonNullable<RunReport["madeFrom"]> {
 
 /** Names go into prompts and lists, so the main process accepts only names that a block can declare. */
 function checkedName(name: string): string {
-  if (!isVariableName(name)) throw new ProtocolError("Cannot accept a variable: its name is not valid");
+  if (!isVariableName(name)) {
+    const shown = cleanText(JSON.stringify(shorten(name, 60)));
+    throw new ProtocolError(`Cannot accept a variable: ${shown} is not a valid name`);
+  }
   return name;
 }
 

@@ -74,8 +74,12 @@ export function openSandbox(options: SandboxOptions, test: SandboxTestOptions = 
     const walls: WallSwitches = { ...ALL_WALLS, ...test.walls };
     const { limits: { memoryBytes, outputBytes, previewChars }, launcher = [] } = options;
     const access = resolveGrants(options);
-    if (launcher.length > 0 && access.read.length + access.write.length > 0) {
-      throw new Error(`Cannot grant paths to the sandbox: it runs behind the launcher ${launcher.join(" ")}`);
+    const paths = [...access.read, ...access.write].map(({ path }) => path);
+    if (launcher.length > 0 && paths.length > 0) {
+      throw new Error(
+        `Cannot grant ${paths.join(", ")} to the sandbox: the launcher ${launcher.join(" ")} may run it on another ` +
+          "machine; unset sandbox.launcher, or deny the extension that declares the grant",
+      );
     }
     const setup: Setup = {
       version: PROTOCOL_VERSION,

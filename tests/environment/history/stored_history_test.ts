@@ -44,7 +44,7 @@ Deno.test("StoredHistory takes the start of a conversation's id and refuses an u
   const unknown = {
     name: "UsageError",
     message:
-      "Cannot find conversation 00000000: no conversation or branch has this id, or several begin with it; use the whole id",
+      "Cannot find conversation 00000000: no conversation or branch has this id, or several ids begin with it; use the whole id",
   };
   await assert.rejects(history.search("marmalade", { ...filter, conversationId: "00000000" }), unknown);
   await assert.rejects(history.variables("00000000"), unknown);

@@ -253,7 +253,7 @@ Deno.test("undoCli() reports that there is nothing to undo", async () => {
   let text = "";
   const place = { workspace: workspace.root, home: null, print: (part: string) => void (text += part) };
   assert.equal(await undoCli({}, { ...place, places: new FsPlaces() }), 1);
-  assert.match(text, /Vis keeps none, because it has no VIS_HOME that it may write/);
+  assert.match(text, /Vis has no home folder, so it stored no file checkpoints/);
 });
 
 Deno.test("undoCli() counts a change of which every file was kept as not undone", async () => {

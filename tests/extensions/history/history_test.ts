@@ -57,7 +57,7 @@ Deno.test("history.search() finds requests, code and answers, with their place a
   });
   await assert.rejects(call("search", "x", { conversation: "00000000" }), {
     message:
-      "Cannot find conversation 00000000: no conversation or branch has this id, or several begin with it; use the whole id",
+      "Cannot find conversation 00000000: no conversation or branch has this id, or several ids begin with it; use the whole id",
   });
   await store.close();
 });

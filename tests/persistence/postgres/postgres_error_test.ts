@@ -26,7 +26,7 @@ Deno.test("an error that the server sends, and one of the program, is no lost co
     assert.ok(!isLost(error), code);
   }
   for (const code of ["57P01", "57P02", "57P03", "57P05", "08006", "25P03"]) assert.ok(isLost(coded(code)), code);
-  const error = new TypeError("Cannot bind a value to a query: Date");
+  const error = new TypeError("Cannot bind a value to an SQL statement: its type is Date");
   assert.equal(lostOr(error), error);
 });
 

@@ -108,7 +108,8 @@ Deno.test("Router.ask() does not wait for a rate window for minutes", async () =
   await ask();
   await assert.rejects(ask(), {
     code: "rate",
-    message: /^Cannot call a: its rateLimit in config\.jsonc allows the next call in 3600 s$/,
+    message:
+      /^Cannot call a: its rateLimit in config\.jsonc allows the next call in 3600 s; wait, raise rateLimit, or choose another model$/,
   });
 });
 

@@ -369,8 +369,8 @@ export async function checkTarget(
 ): Promise<void> {
   if (target === "" || await services.mayHaveCommit(target, flags)) return;
   throw new UsageError(
-    `Cannot review ${target}: the repository has no such branch, tag or commit; name another, or write instructions ` +
-      'in quotes after the branch, or alone: vis review "security only"',
+    `Cannot review ${target}: the repository has no such branch, tag or commit; name another, or put ` +
+      'instructions in quotes, such as vis review "security only"',
   );
 }
 

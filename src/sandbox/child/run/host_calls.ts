@@ -123,7 +123,7 @@ export class HostCalls {
 
   answer({ id, ok, payload }: CallAnswer): void {
     const call = this.#pending[id];
-    if (!call) throw new ProtocolError("Cannot accept an answer: no request waits for it");
+    if (!call) throw new ProtocolError(`Cannot accept an answer: no request with the id ${id} waits for it`);
     this.#free(call);
     this.#sendNext();
     if (call.gaveUp) return; // The call is already rejected.

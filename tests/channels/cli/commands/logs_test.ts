@@ -66,6 +66,6 @@ Deno.test("logsCommand() accepts the beginning of a request's id, and reports an
   assert.match(await print(queryId.slice(0, 20)), / info {2}mine /);
   await assert.rejects(print("00000000-none"), {
     name: "UsageError",
-    message: /^Cannot find request 00000000-none: no request, or more than one,/,
+    message: /^Cannot find request 00000000-none: no single request has an id that begins like this;/,
   });
 });
