@@ -366,30 +366,57 @@ export async function previousTurn(
   const { rows, more } = await rowsBefore(tx, { branchId, before });
   const content = new Content(tx);
   const queries = await shownQueries(content, rows);
-  const [query, found] = [queries.at(-1), rows.at(-1)];
-  if (!query || !found || query.running) return null;
-  const { text, answer, status, queryId, iterations, notes } = query;
+  const [newest, found] = [queries.at(-1), rows.at(-1)];
+  if (!newest || !found || newest.running) return null;
   const images = rows.map(({ row }) => {
     return fromJson<ExtrasMetadata>(content.text(row.soulMetadata ?? "{}")).images?.length ?? 0;
   });
-  const seen = images.at(-1) ?? 0;
-  const shown = queries.map(({ text, steered, answer, reason }, at) => ({
+  const shown = queries.map(({ text, steered, answer, reason, only }, at) => ({
     ...{ text, answer, images: images[at] ?? 0, steered: steered.map((one) => one.text) },
     unfinished: reason === "answered" ? null : reason,
+    ...(only ? { only } : {}),
   }));
-  const until = found.until ? iterations : Number.MAX_SAFE_INTEGER;
-  const [thinkings, pending, printed, diffs] = await together([
-    newestThinkings(content, { queryId, until }),
-    // A query that ends with an answer leaves no running block.
-    status === "done" ? [] : pendingBlocks(tx, queryId),
-    status === "done" || found.until !== null ? "" : cutOutput(tx, queryId),
-    query.work?.files === 0 ? [] : diffsOf(content, { queryId, until }),
-  ]);
+  let from = newest, at = queries.length - 1, left = await leftBy(content, { query: newest, until: found.until });
+  for (let before = at - 1; left === null && before >= 0; before--) {
+    const [query, row] = [queries[before], rows[before]];
+    if (!query || !row || query.running) continue;
+    left = await leftBy(content, { query, until: row.until });
+    if (left !== null) [from, at] = [query, before];
+  }
+  const { text, answer, status, notes, only } = from;
+  const seen = images[at] ?? 0;
   return {
-    ...{ queryId, text, answer, status, thinkings, earlier: { shown, more } },
+    ...{ queryId: newest.queryId, text, answer, status, thinkings: [], earlier: { shown, more } },
     idle: fromJson<QueryMetadata>(content.text(found.row.metadata ?? "{}")).idle === true,
     ...(notes.length > 0 ? { notes } : {}),
     ...(seen > 0 ? { images: seen } : {}),
+    ...left,
+    ...(only ? { only } : {}),
+    ...(from === newest ? {} : { since: { text: newest.text, answer: newest.answer } }),
+  };
+}
+
+/** Returns null for a query that did nothing, such as a query that the user cancelled before its first reply. */
+async function leftBy(
+  content: Content,
+  { query: { queryId, status, iterations, work }, until: fork }: {
+    readonly query: StoredQuery;
+    readonly until: ForkPoint | null;
+  },
+): Promise<Pick<PreviousTurn, "thinkings" | "pending" | "printed" | "diffs"> | null> {
+  const until = fork ? iterations : Number.MAX_SAFE_INTEGER;
+  const [thinkings, pending, printed, diffs] = await together([
+    newestThinkings(content, { queryId, until }),
+    // A query that ends with an answer leaves no running block.
+    status === "done" ? [] : pendingBlocks(content.db, queryId),
+    status === "done" || fork !== null ? "" : cutOutput(content.db, queryId),
+    work?.files === 0 ? [] : diffsOf(content, { queryId, until }),
+  ]);
+  const acted = work !== undefined && work.commands.length + work.others.length > 0;
+  const texts = [...thinkings, ...pending, printed, ...diffs];
+  if (status !== "done" && !acted && texts.every((text) => text === "")) return null;
+  return {
+    thinkings,
     ...(pending.length > 0 ? { pending } : {}),
     ...(printed === "" ? {} : { printed }),
     ...(diffs.length > 0 ? { diffs } : {}),

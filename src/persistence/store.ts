@@ -149,6 +149,7 @@ export interface EarlierTurn {
   readonly images: number;
   readonly answer: string;
   readonly unfinished: QueryReason | null;
+  readonly only?: ReadingMode;
 }
 
 export interface EarlierTurns {
@@ -157,7 +158,9 @@ export interface EarlierTurns {
   readonly more: number;
 }
 
+/** If the newest query did nothing, the turn is the work of the newest query that did something, with `since`. */
 export interface PreviousTurn {
+  /** The newest query has this id. */
   readonly queryId: string;
   readonly text: string;
   readonly earlier: EarlierTurns;
@@ -172,6 +175,9 @@ export interface PreviousTurn {
   readonly pending?: readonly string[];
   readonly printed?: string;
   readonly diffs?: readonly string[];
+  readonly only?: ReadingMode;
+  /** The newest query, if it did nothing. */
+  readonly since?: { readonly text: string; readonly answer: string };
 }
 
 export interface LeftQuery {

@@ -31,6 +31,8 @@ export interface ContextParts {
       readonly printed?: string;
       /** If true, the query ended without an accepted answer, and `answer` is the text that the user read instead. */
       readonly unfinished?: boolean;
+      /** The newest request, if it came later and did nothing. */
+      readonly since?: { readonly request: string; readonly answer: string };
     }
     | null;
   readonly thinking: string;
@@ -51,7 +53,8 @@ export type IndexedVariable =
   & { readonly changedFile?: string | null };
 
 const HANDOVER = { request: 500, thinking: 1_000, thinkings: 2, answer: 1_000, diff: 1_500, printed: 1_500 };
-const CONVERSATION = { line: 160, lastAnswer: 300 };
+/** A request often tells the model to carry out a plan or the findings of a review, so its steps see all of the text. */
+const CONVERSATION = { line: 160, lastAnswer: 300, whole: 8_000 };
 const CHANGED_CHARS = 400;
 const ATTEMPT_CHARS = 160;
 const NUDGE = "[system_nudge]";
@@ -101,24 +104,24 @@ function section(tag: string, body: string): string {
 }
 
 function notes(lines: readonly string[], { notesChars }: ContextCaps): string {
-  const texts = lines.slice(0, MAX_NOTES).map((line) => hanging(safeCut(line.trim(), { cap: notesChars })))
-    .filter((line) => line !== "");
-  const shares = fairShares(texts.map((text) => text.length), notesChars - 3 * texts.length);
-  return texts.map((text, at) => `- ${headAndTail(text, { cap: shares[at] ?? 0 })}`).join("\n");
+  const texts = lines.slice(0, MAX_NOTES).map((line) => line.trim()).filter((line) => line !== "");
+  const needs = texts.map((text) => cutShown(text, { cap: notesChars, show: shownItem }).length);
+  const shares = fairShares(needs, notesChars - 3 * texts.length);
+  return texts.map((text, at) => `- ${cutShown(text, { cap: shares[at] ?? 0, show: shownItem })}`).join("\n");
 }
 
 function thinking({ thinking, thoughts, caps }: ContextParts): string {
-  const text = safeCut(thinking.trim(), { cap: Math.max(0, caps.thinkingChars - OLDER_THINKING.length - 1) });
+  const text = cutShown(thinking.trim(), { cap: Math.max(0, caps.thinkingChars - OLDER_THINKING.length - 1) });
   return text === "" || thoughts < 2 ? text : `${text}\n${OLDER_THINKING}`;
 }
 
 function handover(
-  { request, thinkings, answer, changed = "", diff = "", printed = "", unfinished }: NonNullable<
+  { request, thinkings, answer, changed = "", diff = "", printed = "", unfinished, since }: NonNullable<
     ContextParts["handover"]
   >,
 ): string {
   const line = (label: string, { text, cap }: { readonly text: string; readonly cap: number }) =>
-    text.trim() === "" ? [] : [`${label}: ${headAndTail(hanging(safeCut(text.trim(), { cap })), { cap })}`];
+    text.trim() === "" ? [] : [`${label}: ${cutShown(text.trim(), { cap, show: shownItem })}`];
   return [
     ...line("request before", { text: request, cap: HANDOVER.request }),
     ...thinkings.slice(-HANDOVER.thinkings).flatMap((text) => line("thinking", { text, cap: HANDOVER.thinking })),
@@ -126,12 +129,21 @@ function handover(
     ...line("its changes", { text: diff, cap: HANDOVER.diff }),
     ...line(unfinished ? "ended without an accepted answer" : "answer given", { text: answer, cap: HANDOVER.answer }),
     ...line("printed until then", { text: printed, cap: HANDOVER.printed }),
+    ...since ? line("then asked, and nothing done", { text: since.request, cap: HANDOVER.request }) : [],
+    ...since ? line("ended", { text: since.answer, cap: HANDOVER.request }) : [],
   ].join("\n");
 }
 
 /** The text is part of the cached prefix, so it has the same bytes in all calls of the query. */
 export function renderConversation({ shown, more }: EarlierTurns): string {
-  const lines = shown.map((turn, at) => turnLine(turn, { number: more + at + 1, isLast: at === shown.length - 1 }));
+  const answered = shown.findLastIndex(({ unfinished }) => unfinished === null);
+  const lines = shown.map((turn, at) =>
+    turnLine(turn, {
+      number: more + at + 1,
+      isLast: at === shown.length - 1,
+      isWhole: at === answered && turn.only !== undefined,
+    })
+  );
   const before = more === 0 ? "" : `, after ${more} that are not shown`;
   const head = `Earlier requests → answers, oldest first${before}. More of them: await conversationHistory(n), ` +
     `await conversationCode(queryId); all of the last answer: $answer`;
@@ -147,15 +159,23 @@ export function renderInput({ text, whole }: { readonly text: string; readonly w
 
 function turnLine(
   { text, images, steered, answer, unfinished }: EarlierTurn,
-  { number, isLast }: { readonly number: number; readonly isLast: boolean },
+  { number, isLast, isWhole }: { readonly number: number; readonly isLast: boolean; readonly isWhole: boolean },
 ): string {
   const seen = images === 0 ? "" : ` [${counted(images, "image")}]`;
   const how = unfinished === null ? "" : `[no accepted answer: ${unfinished}] `;
-  const texts = [`${number}. ${text}${seen}`, ...steered.map((more) => `(then) ${more}`), `→ ${how}${answer}`];
+  const texts = [
+    `${number}. ${text}${seen}`,
+    ...steered.map((more) => `(then) ${more}`),
+    `→ ${how}${isWhole ? "" : answer}`,
+  ];
   const flat = texts.map((text) => safeLine(text, CONVERSATION.lastAnswer));
   const shares = fairShares(flat.map(({ length }) => length), CONVERSATION.line - flat.length);
   if (isLast) shares[flat.length - 1] = CONVERSATION.lastAnswer;
-  return flat.map((text, at) => safeLine(text, shares[at] ?? 0)).join(" ");
+  const line = flat.map((text, at) => safeLine(text, shares[at] ?? 0)).join(" ");
+  if (!isWhole) return line;
+  return `${line}\n  ${
+    cutShown(answer.trim(), { cap: CONVERSATION.whole, more: ", all in $answer", show: shownItem })
+  }`;
 }
 
 function attempts(lines: readonly string[], caps: ContextCaps): string {
@@ -174,7 +194,7 @@ function attempts(lines: readonly string[], caps: ContextCaps): string {
 /** The lists of names come in addition to the rows that `renderVarIndex` bounds. */
 function index(text: string, { indexChars }: ContextCaps): string {
   const cap = indexChars + 4_000;
-  return headAndTail(shownText(headAndTail(text.trim(), { cap })), { cap });
+  return cutShown(text.trim(), { cap });
 }
 
 function nudges(lines: readonly string[]): string[] {
@@ -798,8 +818,8 @@ function escapeOf(char: string): string {
 }
 
 /** The indent keeps a later line from beginning an item. */
-function hanging(text: string): string {
-  return text.replaceAll("\n", "\n  ");
+function shownItem(text: string): string {
+  return shownText(text).replaceAll("\n", "\n  ");
 }
 
 function safeLine(text: string, limit: number): string {
@@ -810,7 +830,7 @@ function safeLine(text: string, limit: number): string {
 
 function headAndTail(
   text: string,
-  { cap, more = "" }: { readonly cap: number; readonly more?: string },
+  { cap, more = "", hidden = 0 }: { readonly cap: number; readonly more?: string; readonly hidden?: number },
 ): string {
   if (text.length <= cap) return text;
   const room = cap - 34 - String(text.length).length - more.length;
@@ -818,7 +838,8 @@ function headAndTail(
   const first = Math.ceil(room * 0.7);
   const head = text.slice(0, first).replace(/[\ud800-\udbff]$/, "");
   const tail = text.slice(text.length - (room - first)).replace(/^[\udc00-\udfff]/, "");
-  return `${head} … ${text.length - head.length - tail.length} characters left out${more} … ${tail}`;
+  const left = text.length - head.length - tail.length + hidden;
+  return `${head} … ${left} characters left out${more} … ${tail}`;
 }
 
 interface AllOfIt {
@@ -851,7 +872,7 @@ const MARK_CHARS = 150;
 function wholeLines({ text, hidden, hiddenLines, all }: RawCut, cap: number): string {
   if (text.length <= cap && hidden === 0) return text;
   const room = cap - (all === null ? 48 : MARK_CHARS);
-  if (room < 40) return headAndTail(text, { cap });
+  if (room < 40) return headAndTail(text, { cap, hidden });
   let first = Math.ceil(room * 0.7), last = text.length - (room - first);
   const end = text.lastIndexOf("\n", first), begin = text.indexOf("\n", last);
   if (end > first / 2) first = end;
@@ -889,9 +910,21 @@ function leftOut(
   return `${which}, print(${name}.split("\\n").slice(${from}, ${from + lines}).join("\\n"))`;
 }
 
-/** The second cut is necessary because escapes make the text longer. */
-function safeCut(text: string, options: { readonly cap: number; readonly more?: string }): string {
-  return headAndTail(shownText(headAndTail(text, options)), options);
+/** `show` can make the text longer. The cut is in the text before `show`, so the mark counts characters of this text. */
+function cutShown(
+  text: string,
+  { cap, more = "", show = shownText }: {
+    readonly cap: number;
+    readonly more?: string;
+    readonly show?: (text: string) => string;
+  },
+): string {
+  const most = Math.max(0, cap);
+  for (let room = most;;) {
+    const shown = show(headAndTail(text, { cap: room, more }));
+    if (shown.length <= most) return shown;
+    room = Math.floor(room * most / shown.length);
+  }
 }
 
 /** Large needs share the room that small needs leave. */

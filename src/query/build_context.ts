@@ -108,9 +108,13 @@ async function nudges(source: ContextSource): Promise<string[]> {
 
 const CUT = { blocks: 5, chars: 300 };
 
+/** `renderConversation` shows the text of a plan or a review up to a larger limit, and in all iterations. */
+const IN_CONVERSATION = "the last answer in the conversation above";
+
 export function handoverOf(before: PreviousTurn | null): ContextParts["handover"] {
   if (!before) return null;
-  const { text, thinkings, answer, status, images = 0, pending = [], notes = [], diffs = [], printed = "" } = before;
+  const { text, thinkings, status, images = 0, pending = [], notes = [], diffs = [], printed = "", since } = before;
+  const answer = before.only && status === "done" ? IN_CONVERSATION : before.answer;
   const files = new ChangedFiles();
   for (const diff of diffs) files.add(diff);
   const seen = images === 0 ? "" : `\n[with ${counted(images, "image")}, not shown again]`;
@@ -121,6 +125,7 @@ export function handoverOf(before: PreviousTurn | null): ContextParts["handover"
     answer: [answer, ...notes.map((note) => `[${note}]`), ...cutBlocks(pending)].join("\n"),
     ...(printed === "" ? {} : { printed }),
     ...(status === "done" ? {} : { unfinished: true }),
+    ...(since ? { since: { request: since.text, answer: since.answer } } : {}),
   };
 }
 

@@ -107,3 +107,59 @@ Deno.test("a fork sees the conversation until its point, a repeated request not 
   await conversations.retry(last, { signal, emit: () => {} });
   assert.deepEqual(conversationOf(engine, 4), ["1. One → One is done.", "2. Two → Two is done."]);
 });
+
+const PLAN = Array.from({ length: 60 }, (_, at) => `${at}. ${"change a file ".repeat(6).trim()}`);
+
+Deno.test("every step of the request after a plan sees all of the plan, and after a longer plan how to read the rest", async () => {
+  const long = Array.from({ length: 3 }, () => PLAN.join("\n")).join("\n");
+  await using engine = await startEngine([
+    answers(PLAN.join("\n")),
+    replyJson("1"),
+    answers("It is done: 1"),
+    answers("It is over."),
+    answers(long),
+    replyJson("$answer.length"),
+    answers(`${long.length}`),
+  ]);
+  const { conversations, branch } = engine;
+  const plan = (text: string): Promise<unknown> =>
+    conversations.ask(branch, text, { signal: new AbortController().signal, emit: () => {}, only: "plan" });
+  await plan("Split it");
+  await engine.ask("go");
+  for (const call of [1, 2]) {
+    assert.deepEqual(conversationOf(engine, call), ["1. Split it →", ...PLAN.map((line) => `  ${line}`)]);
+  }
+  assert.match(engine.context(1), /answer given: the last answer in the conversation above\n/);
+  await engine.ask("Thanks");
+  assert.deepEqual(conversationOf(engine, 3)[1], "2. go → It is done: 1");
+  assert.ok((conversationOf(engine, 3)[0] ?? "").length <= 160);
+  await plan("Split all");
+  await engine.ask("go");
+  const shown = conversationOf(engine, 5).slice(4).join("\n").replaceAll("\n  ", "\n").slice(2);
+  const [, head = "", count = "", tail = ""] =
+    /^([^]*) … (\d+) characters left out, all in \$answer … ([^]*)$/.exec(shown) ?? [];
+  assert.equal(Number(count), long.length - head.length - tail.length);
+  assert.ok(long.startsWith(head) && long.endsWith(tail) && shown.length > 7_000 && shown.length <= 8_000, shown);
+  assert.match(engine.context(6), new RegExp(`\\$answer\\.length → ${long.length}`));
+});
+
+Deno.test("a request that ends before its first reply does not hide the work of the request before it", async () => {
+  const [cut, again] = [new AbortController(), new AbortController()];
+  await using engine = await startEngine([
+    replyJson('const half = "made"', { thinking: "The second half is missing." }),
+    () => (cut.abort(), answers("Too late.")),
+    () => (again.abort(), answers("Too late.")),
+    answers("It is over."),
+  ]);
+  await engine.ask("Make both halves", { signal: cut.signal });
+  await engine.ask("Go on", { signal: again.signal });
+  await engine.ask("Sorry, continue");
+  assert.match(
+    engine.context(3),
+    new RegExp(
+      "<handover>\\nrequest before: Make both halves\\nthinking: The second half is missing\\.\\n" +
+        "ended without an accepted answer: Cancelled after 1 step[^]*" +
+        "\\nthen asked, and nothing done: Go on\\nended: Cancelled after 0 steps; completed work is kept\\.",
+    ),
+  );
+});

@@ -148,6 +148,30 @@ export const storeQueryCases: readonly StoreCase[] = [
     },
   },
   {
+    name: "previousTurn() hands over the newest work behind requests that did nothing",
+    async run(store) {
+      const { branchId, queryId: killed } = await begun(store, { text: "work" });
+      await iterate(store, { queryId: killed, position: 0, blocks: [] });
+      await store.beginIteration(newIteration(killed, 1, { thinking: "", blocks: ["change()"] }));
+      await store.endQuery(killed, queryEnd({ status: "interrupted", reason: "process_lost", answer: "lost" }));
+      const nothing = queryEnd({ status: "interrupted", reason: "cancelled", answer: "Cancelled", iterations: 0 });
+      let last = "";
+      for (const text of ["one", "two"]) {
+        last = await store.beginQuery(newQuery(branchId, text));
+        await store.endQuery(last, { ...nothing, notes: [] });
+      }
+      const next = await store.beginQuery(newQuery(branchId, "continue"));
+      const before = await store.previousTurn(branchId, next);
+      assert.deepEqual(
+        [before?.queryId, before?.text, before?.answer, before?.thinkings, before?.pending, before?.since],
+        [last, "work", "lost", ["thought 0"], ["change()"], { text: "two", answer: "Cancelled" }],
+      );
+      await store.endQuery(next, queryEnd({ answer: "short" }));
+      const after = await store.previousTurn(branchId, "");
+      assert.deepEqual([after?.text, after?.since], ["continue", undefined], "an answer is work");
+    },
+  },
+  {
     name: "endIteration() keeps the running totals of its query",
     async run(store) {
       const { queryId } = await begun(store);

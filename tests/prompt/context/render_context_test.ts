@@ -92,6 +92,26 @@ Deno.test("renderContext() caps thinkings of a handover at 1000 characters and i
   assert.ok(text.match(/t{600}/) && text.match(/u{600}/) && text.match(/a{650}/));
 });
 
+Deno.test("renderContext() counts the characters that a cut leaves out, also of indented and escaped lines", () => {
+  const lines = Array.from({ length: 60 }, (_, at) => `${at} ${"plan ".repeat(15)}\u0007`);
+  const long = lines.join("\n");
+  const text = renderContext(parts({
+    notes: [long, `b${long}`],
+    handover: { request: "", thinkings: [], answer: long },
+    caps: { ...DEFAULT_CAPS, notesChars: 3_000 },
+  }));
+  const whole = { notes: long, answer: long };
+  const [first = "", second = ""] = text.slice(text.indexOf("- 0 plan")).split("\n- b0");
+  const answer = /answer given: ([^]*)\n<\/handover/.exec(text)?.[1] ?? "";
+  for (const [shown, of] of [[first.slice(2), whole.notes], [answer, whole.answer]] as const) {
+    const [, head = "", count = "", tail = ""] = /^([^]*) … (\d+) characters left out … ([^]*)$/.exec(shown) ?? [];
+    const raw = (part: string): string => part.replaceAll("\n  ", "\n").replaceAll("\\u0007", "\u0007");
+    assert.equal(Number(count), of.length - raw(head).length - raw(tail).length);
+    assert.ok(Number(count) > 3_000 && of.startsWith(raw(head)) && of.endsWith(raw(tail)), shown);
+  }
+  assert.ok(answer.length <= 1_000 && first.length + second.length <= 4_200, `${answer.length}`);
+});
+
 Deno.test("renderContext() shows errors with position and excerpt, output, facts and slow blocks", () => {
   const text = renderContext(parts({
     journal: [
