@@ -7,7 +7,7 @@ import { bothWaysLong, oneWay } from "./_suites.ts";
 import { runSuite } from "./suites/run_suite.ts";
 
 /** Each process holds this many bytes in memory. */
-const BUDGET_BYTES = 4_400_000;
+const BUDGET_BYTES = 4_500_000;
 const ORIGINALS = fileURLToPath(new URL("../../build/rehearsal/", import.meta.url));
 
 const launcher = await compiledLauncher();

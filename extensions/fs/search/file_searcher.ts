@@ -2,7 +2,7 @@ import type { FsContext } from "../context.ts";
 import type { OpenFile, Tree } from "../tree/tree.ts";
 import { type Hit, LineMatcher, LineScanner, type MatchOptions } from "./line_scanner.ts";
 import type { SearchOrder, SearchPiece, SearchReply } from "./search_worker.ts";
-import { decodeText, type Pace } from "@vis/extension";
+import { advised, decodeText, type Pace } from "@vis/extension";
 import { clearTimeout, setTimeout } from "node:timers";
 
 export interface HitTaker {
@@ -41,7 +41,7 @@ export class FileSearcher implements Disposable {
   constructor(context: FsContext, options: FileSearchOptions) {
     const { pattern, match, around, tally } = options;
     this.#options = options;
-    this.#matcher = new LineMatcher(pattern, match);
+    this.#matcher = matcherOf(pattern, match);
     this.#tree = context.tree.held();
     this.#worker = this.#matcher.isHeavy ? new SearchWorkerLink(context.signal) : null;
     this.#worker?.begin({ type: "begin", pattern, options: match, context: around, most: tally.most + 1 });
@@ -254,6 +254,14 @@ class SearchWorkerLink implements Disposable {
     this.#ended = { reason };
     this.#worker.terminate();
     for (const { reject } of this.#waiting.splice(0)) reject(reason);
+  }
+}
+
+function matcherOf(pattern: string, match: MatchOptions): LineMatcher {
+  try {
+    return new LineMatcher(pattern, match);
+  } catch (error) {
+    throw error instanceof SyntaxError ? advised(error, "for plain text, pass {literal: true}") : error;
   }
 }
 

@@ -1,4 +1,5 @@
-import { advised, shorten } from "@vis/extension";
+/* The search worker contains this file, so the file imports only types of `@vis/extension`, which contains Zod. */
+
 import type { Pace } from "@vis/extension";
 import { RE2JS, RE2JSException, RE2JSSyntaxException } from "re2js";
 
@@ -196,10 +197,7 @@ function compile(
       : error instanceof RE2JSSyntaxException
       ? `${error.error}: \`${error.input}\``
       : error.message;
-    throw advised(
-      new SyntaxError(`Cannot use pattern ${oneShown(pattern)}: ${why}`),
-      "for plain text, pass {literal: true}",
-    );
+    throw new SyntaxError(`Cannot use pattern ${oneShown(pattern)}: ${why}`);
   }
   throw new RangeError(
     `Cannot use pattern ${oneShown(pattern)}: it compiles to ${size} states; the limit is ${MAX_PROGRAM}; ` +
@@ -208,7 +206,7 @@ function compile(
 }
 
 function oneShown(pattern: string): string {
-  return shorten(pattern, SHOWN_PATTERN);
+  return pattern.length <= SHOWN_PATTERN ? pattern : `${pattern.slice(0, SHOWN_PATTERN - 1).toWellFormed()}…`;
 }
 
 function neededTexts(pattern: string): readonly string[] {
