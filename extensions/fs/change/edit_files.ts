@@ -15,7 +15,7 @@ import {
   type Written,
   written,
 } from "./current_file.ts";
-import { decodeText, Pace, type TextFormat } from "@vis/extension";
+import { advised, decodeText, Pace, type TextFormat } from "@vis/extension";
 
 export interface FileEdit extends TextReplacement {
   readonly path: string;
@@ -27,7 +27,7 @@ export interface EditOptions {
 
 const LARGE = 1024 * 1024;
 
-const MAX_EDITS = 1_000;
+const MAX_EDITS = 1_000, MOST_FAULTS = 5;
 const MAX_SUM = 2 * MAX_WRITE;
 
 interface Draft {
@@ -49,16 +49,24 @@ export async function editFiles(
       `Cannot make ${edits.length} edits at once: the limit is ${MAX_EDITS}; make them in several calls`,
     );
   }
-  const drafts = new Map<string, Draft>();
+  const drafts = new Map<string, Draft>(), faults = new Map<string, Error>();
   const pace = new Pace(context.signal);
   for (const edit of edits) {
     if (pace.due) await pace.rest();
     const place = confineForWrite(context, edit.path);
-    const draft = drafts.get(place.real) ?? await draftOf(context, place, encoding);
-    draft.text = await replaceText(draft.text, edit, { path: place.path, signal: context.signal });
-    drafts.set(place.real, draft);
+    if (faults.has(place.real)) continue; // A later edit may need the text of the failed edit.
+    try {
+      const draft = drafts.get(place.real) ?? await draftOf(context, place, encoding);
+      draft.text = await replaceText(draft.text, edit, { path: place.path, signal: context.signal });
+      drafts.set(place.real, draft);
+    } catch (error) {
+      context.signal?.throwIfAborted();
+      if (!(error instanceof Error)) throw error;
+      if (faults.set(place.real, error).size === MOST_FAULTS) break;
+    }
     refuseSum(drafts);
   }
+  refuseFaults([...faults.values()]);
   const items = [...drafts.values()].map(({ place, before, isOwn, text, format }) => {
     const bytes = newBytes(text, format, { path: place.path, action: "edit" });
     const { path: named, real: path } = place;
@@ -71,6 +79,20 @@ export async function editFiles(
   for (const item of items) results.push(await written(context, item, item));
   await noteFaults(context, items);
   return results;
+}
+
+/** A fault of one file keeps its class and its advice. */
+function refuseFaults(faults: readonly Error[]): void {
+  const [first] = faults;
+  if (first === undefined) return;
+  if (faults.length === 1) throw first;
+  const parts = faults.map((fault) => {
+    const { message, advice = "" } = fault as Error & { readonly advice?: string };
+    return advice === "" ? { text: message, advice } : { text: message.slice(0, -`; ${advice}`.length), advice };
+  });
+  const all = new Error(`Cannot edit the files: no file changed\n${parts.map(({ text }) => text).join("\n")}`);
+  const advice = [...new Set(parts.map((part) => part.advice))].filter((one) => one !== "").join("; ");
+  throw advice === "" ? all : advised(all, advice);
 }
 
 function refuseSum(drafts: ReadonlyMap<string, Draft>): void {

@@ -84,6 +84,28 @@ Deno.test("fs.edit() answers an ambiguous match with the hit lines and changes n
   assert.equal(await workspace.text("a.ts"), "  return 1\nx\n  return 1\n");
 });
 
+Deno.test("fs.edit() names the first fault of each file, of at most five files, and changes nothing", async () => {
+  const names = ["a", "b", "c", "d", "e", "f"].map((name) => `${name}.txt`);
+  await using workspace = await Workspace.with(Object.fromEntries(["ok.txt", ...names].map((name) => [name, "1\n"])));
+  const wrong = names.flatMap((path) => [{ path, old: "2", new: "3" }, { path, old: "4", new: "5" }]);
+  const edits = (count: number) => [{ path: "ok.txt", old: "1", new: "2" }, ...wrong.slice(0, count * 2)];
+  const paths = async (count: number): Promise<readonly (string | undefined)[]> =>
+    Array.from(
+      (await workspace.refusal("edit", edits(count))).matchAll(/^Cannot edit (.*):.* "2"/gm),
+      ([, path]) => path,
+    );
+  assert.match(await workspace.refusal("edit", edits(2)), /^Cannot edit the files: no file changed\n/);
+  const absent = [{ path: "x.txt", old: "1", new: "2" }, { path: "a.txt", old: "", new: "3" }];
+  assert.match(
+    await workspace.refusal("edit", absent),
+    /\nCannot edit x\.txt: .*\nCannot edit a\.txt: old is empty; .*replace a whole file with fs\.writeFile$/,
+  );
+  assert.deepEqual(await paths(1), names.slice(0, 1));
+  assert.deepEqual(await paths(2), names.slice(0, 2));
+  assert.deepEqual(await paths(6), names.slice(0, 5));
+  assert.equal(await workspace.text("ok.txt"), "1\n");
+});
+
 Deno.test("fs.edit() shows how missing text differs", async () => {
   await using workspace = await Workspace.with({ "a.ts": "a\n  if (x) {\n    go()\n  }\n" });
   const of = async (old: string): Promise<string> => await workspace.refusal("edit", "a.ts", { old, new: "y" });
