@@ -4,6 +4,7 @@ import {
   allowed,
   type CommandEnd,
   type CommandOptions,
+  lineOf,
   refuseBackground,
   type ShellCommand,
   spawnOptions,
@@ -35,10 +36,10 @@ export async function start(
   const input = stdin === true ? new JobInput() : null;
   const { spawn, all } = await allowed(env, command, rest);
   const jobs = jobsOf(env);
-  const text = typeof command === "string" ? command : command.join(" ");
+  const text = lineOf(command);
   const begun = Promise.withResolvers<void>();
   const job = jobs.add((id) =>
-    new Job({ id, command: text, input }, async (own) => {
+    new Job({ id, command: text, input, network: rest.network ?? false }, async (own) => {
       const forget = await remember(env, { id, command: text });
       try {
         const given = { ...spawnOptions({ ...rest, timeoutMs }), ...own, onBegin: begun.resolve };
@@ -76,7 +77,12 @@ export async function readJob(
   options: ReadOutputOptions = {},
 ): Promise<JobReport & { readonly hint?: string }> {
   const report = await jobsOf(env).read(id, { ...options, signal: env.signal });
-  const missing = await missingProgramHint(env, report.output), wall = wallHint(env, report.output);
+  const missing = await missingProgramHint(env, report.output),
+    wall = wallHint(env, report.output, {
+      network: jobsOf(env).hasNetwork(id),
+      line: report.command,
+      codes: report.codes ?? (report.code === null ? [] : [report.code]),
+    });
   const changes = report.changes ?? (report.running ? await changesSoFar(env) : null);
   return withCommandHint({ ...report, ...(changes ? { changes } : {}) }, { missing, wall });
 }
@@ -167,6 +173,10 @@ export class Jobs {
     options: ReadOutputOptions & { readonly signal?: AbortSignal | undefined },
   ): Promise<JobReport> {
     return await this.#reported(id, (job) => job.read(options, options.signal));
+  }
+
+  hasNetwork(id: string): boolean {
+    return this.#jobs.get(id)?.network ?? false;
   }
 
   write(id: string, text: string, options: { readonly end: boolean }): void {
@@ -279,6 +289,7 @@ interface JobReport {
 export class Job {
   readonly id: string;
   readonly command: string;
+  readonly network: boolean;
   readonly #begun = performance.now();
   readonly #ring = new OutputRing(KEPT_BYTES);
   readonly #stop = new AbortController();
@@ -292,11 +303,17 @@ export class Job {
   #endedAt = 0;
 
   constructor(
-    { id, command, input = null }: { readonly id: string; readonly command: string; readonly input?: JobInput | null },
+    { id, command, input = null, network = false }: {
+      readonly id: string;
+      readonly command: string;
+      readonly input?: JobInput | null;
+      readonly network?: boolean;
+    },
     spawn: (options: SpawnOptions) => Promise<Ended>,
   ) {
     this.id = id;
     this.command = command;
+    this.network = network;
     this.#input = input;
     const running = spawn({
       lifetime: "conversation",

@@ -12,6 +12,7 @@ import {
 } from "@vis/extension";
 import { missingProgramHint } from "./missing_program.ts";
 import { PartCodes, SIGPIPE } from "./pipeline_codes.ts";
+import { discardedFiles } from "./temporary_home.ts";
 import { existsSync } from "node:fs";
 import { realpath, stat } from "node:fs/promises";
 import { basename, join, relative, resolve } from "node:path";
@@ -41,7 +42,8 @@ export async function run(
     { all },
   );
   const output = `${result.stderr}\n${result.stdout}`;
-  const wall = wallHint(env, output, { network: options.network ?? false });
+  const { code, codes = [code] } = result;
+  const wall = wallHint(env, output, { network: options.network ?? false, line: lineOf(command), codes });
   const missing = result.code === 0 ? null : await missingProgramHint(env, output);
   const whole = await keptOutput(env, result);
   return withCommandHint({
@@ -106,6 +108,8 @@ export interface CommandOptions extends Pick<SpawnOptions, "timeoutMs" | "cwd" |
   readonly secrets?: readonly string[];
 }
 
+export const lineOf = (command: ShellCommand): string => typeof command === "string" ? command : command.join(" ");
+
 const OF_ONE = "network for this command", NETWORKED = "use the network", LONGEST_SCOPE = 300, MOST_SCOPES = 20;
 
 const INSTEAD = "# Hidden from commands: shell.run(command, {secrets: [path]}) asks the user for it\n";
@@ -159,7 +163,8 @@ export async function allowed(
       ...parts ? { asides: parts.asides } : {},
     });
     const codes = parts?.hiddenBy(ended) ?? null;
-    const { obeyed, repositories } = ended;
+    const { discarded: names = [], ...result } = ended;
+    const { obeyed, repositories } = result;
     if (obeyed) env.warn?.(`A command changed files that git runs or reads as settings: ${obeyed.join(", ")}`);
     if (repositories) {
       env.warn?.(
@@ -168,7 +173,10 @@ export async function allowed(
         }: git uses its settings there, and git add -A in a folder above adds the repository`,
       );
     }
-    return codes ? { ...{ code: ended.code, codes }, ...ended } : ended;
+    const discarded = own?.["HOME"] === undefined ? discardedFiles(lineOf(command), names) : null;
+    if (discarded) env.warn?.(discarded.people);
+    const notes = [...result.notes, ...discarded ? [discarded.model] : []];
+    return { ...codes ? { code: result.code, codes } : {}, ...result, notes };
   };
   return { spawn: run, all };
 }
@@ -385,9 +393,8 @@ export function refusedBy(rules: CommandRules | undefined, command: string | rea
 
 /** Quoted text may be a command line for another shell, so it is split. Further parts can only refuse more. */
 function partsOf(command: string | readonly string[]): readonly string[] {
-  const text = typeof command === "string" ? command : command.join(" ");
-  const parts = text.split(/[;&|\n\r(){}`]|\$\(/).map(trimmed).filter((part) => part !== "");
-  return typeof command === "string" ? parts : [trimmed(text)];
+  const parts = lineOf(command).split(/[;&|\n\r(){}`]|\$\(/).map(trimmed).filter((part) => part !== "");
+  return typeof command === "string" ? parts : [trimmed(lineOf(command))];
 }
 
 const trimmed = (text: string): string => text.trim().replace(/\s+/g, " ");
@@ -521,9 +528,22 @@ const HELD = /(?:^|[\s'"‘`/])(HEAD|refs|commondir)['"’`:]*\s.*(?:file exists
 const ABSENT = /no such file or directory|\bENOENT\b/i;
 /** Commands can see the system's folders, so the wall does not cause errors about files there. */
 const ELSEWHERE = /(?:^|[\s'"`])\/(?!(?:usr|bin|sbin|lib\w*|opt|etc|proc|dev)\/)\w/;
-const UNREACHED = /could not resolve|name resolution|getaddrinfo|network is unreachable/i;
+const UNREACHED = /could not resolve|name resolution|getaddrinfo|network is unreachable|\(from versions: none\)/i;
 const NETWORK =
   /could not resolve|name resolution|getaddrinfo|network is unreachable|\bsocket|connect|\bbind\b|\blisten|\bport\b|https?:\/\//i;
+
+/** With these codes, the programs report an unreachable host even if an option keeps them quiet. */
+const UNREACHED_CODES: readonly (readonly [program: RegExp, codes: readonly number[]])[] = [
+  [/(?<![\w.-])curl(?![\w.-])/, [6, 7]],
+  [/(?<![\w.-])wget(?![\w.-])/, [4]],
+];
+/** Commands reach these hosts without the network. */
+const LOCAL = /localhost|\b127\.\d|\[::1\]|\b0\.0\.0\.0\b|--unix-socket/;
+
+function isUnreached(line: string, codes: readonly number[]): boolean {
+  return !LOCAL.test(line) &&
+    UNREACHED_CODES.some(([program, known]) => program.test(line) && codes.some((code) => known.includes(code)));
+}
 
 /** The model reads `model`, which names options of the call. People read `people`. */
 interface WallHint {
@@ -538,13 +558,19 @@ export function wallHint(
     "config" | "workspace" | "root" | "onlyReads"
   >,
   output: string,
-  { network: isGiven = false } = {},
+  { network: isGiven = false, line = "", codes = [] }: {
+    readonly network?: boolean;
+    readonly line?: string;
+    readonly codes?: readonly number[];
+  } = {},
 ): WallHint | null {
   const { network: isOpen = false } = (config ?? {}) as { readonly network?: boolean };
   const network = !onlyReads && (isOpen || isGiven);
   const lines = output.split("\n");
   const denied = lines.filter((line) => DENIED.test(line));
-  const offline = !network && (denied.some((line) => NETWORK.test(line)) || lines.some((line) => UNREACHED.test(line)));
+  const offline = !network &&
+    (denied.some((line) => NETWORK.test(line)) || lines.some((line) => UNREACHED.test(line)) ||
+      isUnreached(line, codes));
   const isHidden = (line: string): boolean => ABSENT.test(line) && ELSEWHERE.test(line.replaceAll(workspace, "."));
   const held = HELD.exec(output)?.[1];
   if (held !== undefined && !onlyReads && !existsSync(join(workspace, held))) {

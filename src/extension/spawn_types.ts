@@ -86,6 +86,8 @@ export interface Spawned {
   /** These folders below the repository of the workspace became repositories while the program ran, and `git add -A`
    * would add them. */
   readonly repositories?: readonly string[];
+  /** The program created or changed these names at the top of its temporary home, which Vis removed. */
+  readonly discarded?: readonly string[];
 }
 
 /** If the wall is incomplete, Vis asks the user about each program, runs programs, or refuses programs. */

@@ -11,6 +11,7 @@ const PREFIX = "vis-command-";
 /** Another process removes a folder with more names, because this process would block. */
 const MOST_REMOVED = 20_000;
 const MOST_SWEPT = 20;
+const MOST_WRITTEN = 1_000;
 /** The sweep waits this long after the start of the first program, so that the two do not compete. */
 const SWEEP_AFTER_MS = 1_000;
 
@@ -25,6 +26,7 @@ export class CommandFolder {
   readonly path: string;
   readonly #lock: Deno.FsFile | null;
   readonly #options: CommandFolderOptions;
+  readonly #own = new Map<string, string>();
 
   constructor(path: string, options: CommandFolderOptions) {
     this.path = path;
@@ -50,6 +52,30 @@ export class CommandFolder {
       if (++count > MOST_SWEPT) return;
       await removed(path, { removeLarge, waits: true }).catch(() => {});
     }
+  }
+
+  /** A later call of `written` leaves out the present files, unless a program changes them. */
+  async begin(): Promise<void> {
+    for (const { name } of Deno.readDirSync(this.path)) this.#own.set(name, await this.#stamp(name));
+  }
+
+  /** Returns the names at the top of the folder that a program created or changed since `begin`. */
+  async written(): Promise<readonly string[]> {
+    const names: string[] = [];
+    try {
+      for await (const { name } of Deno.readDir(this.path)) {
+        if (this.#own.has(name) && this.#own.get(name) === await this.#stamp(name)) continue;
+        if (names.push(name) === MOST_WRITTEN) break;
+      }
+    } catch {
+      return []; // A program may have closed the folder.
+    }
+    return names;
+  }
+
+  async #stamp(name: string): Promise<string> {
+    const { ino, size, mtime } = await Deno.lstat(join(this.path, name));
+    return `${ino} ${size} ${mtime?.getTime()}`;
   }
 
   async remove(): Promise<void> {

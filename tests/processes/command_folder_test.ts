@@ -65,3 +65,15 @@ Deno.test("a process that ends soon does not wait for folders of processes that 
     assert.ok(success);
     assert.deepEqual(Array.from(Deno.readDirSync(root), ({ name }) => name), ["vis-command-1-old"]);
   }));
+
+Deno.test("CommandFolder.written() names new and changed files at the top of the folder", () =>
+  withFolder(async (root) => {
+    const folder = CommandFolder.make({ root });
+    for (const name of [".gitconfig", "same"]) await Deno.writeTextFile(join(folder.path, name), "");
+    await folder.begin();
+    assert.deepEqual(await folder.written(), []);
+    await Deno.writeTextFile(join(folder.path, ".gitconfig"), "[user]");
+    await Deno.mkdir(join(folder.path, "new/deep"), { recursive: true });
+    assert.deepEqual([...await folder.written()].sort(), [".gitconfig", "new"]);
+    await folder.remove();
+  }));

@@ -137,6 +137,7 @@ export class LinuxWall {
       }
       if (hidden.files.length > 0) await Deno.writeTextFile(join(folder, HIDDEN_NAME), hideSecrets?.instead ?? "");
       await makeHome(folder, { links: machine.packages, home: this.#options.home, root });
+      await made.begin();
       const changes = own.write.some(({ path }) => isWithin(path, root));
       const owner = changes || place !== null ? ownerOf(workspace) : null;
       if (owner !== null) await Deno.chown(folder, owner.uid, owner.gid).catch(() => {});
@@ -183,8 +184,10 @@ export class LinuxWall {
           ? []
           : [...await obeyedIn(root)].flatMap(([what, stamp]) => before.get(what) === stamp ? [] : [what]);
         const repositories = found === null || kept === null ? [] : await this.#made(root, found);
+        const discarded = await made.written();
         return {
           ...result,
+          ...discarded.length > 0 ? { discarded } : {},
           ...obeyed.length > 0 ? { obeyed } : {},
           ...repositories.length > 0 ? { repositories } : {},
         };

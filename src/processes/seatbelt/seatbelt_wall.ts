@@ -110,6 +110,7 @@ export class SeatbeltWall {
       };
       const program = await programPath(argv[0] ?? "", { path: variables["PATH"] ?? "", cwd });
       await makeHome(folder, { links: open.packages, home: this.#options.home, root });
+      await made.begin();
       const readable = [...open.read, ...own.read];
       const hidden = await this.#protected.hidden(root, {
         found: hideSecrets ? await this.#protected.look(root) : null,
@@ -127,12 +128,14 @@ export class SeatbeltWall {
         devices: await deviceNodes(),
         network,
       };
-      return await runProgram([program, ...argv.slice(1)], {
+      const result = await runProgram([program, ...argv.slice(1)], {
         name: argv[0] ?? "",
         confine: [this.#options.system?.sandboxExec ?? SANDBOX_EXEC, ...seatbeltArguments(seatbeltProfile(policy))],
         table: this.#table ??= new MacProcesses(),
         ...{ cwd, env: variables, options },
       });
+      const discarded = await made.written();
+      return { ...result, ...discarded.length > 0 ? { discarded } : {} };
     } finally {
       await made.remove();
     }

@@ -54,9 +54,24 @@ Deno.test("wallHint() explains an unresolved name only to a command without netw
   const view = { config: {}, workspace: "/home/me/project" };
   const unresolved = "curl: (6) Could not resolve host: example.org";
   assert.equal(wallHint(view, unresolved, { network: true }), null);
+  const quiet = "ERROR: Could not find a version that satisfies the requirement left (from versions: none)";
+  assert.match(wallHint(view, quiet)?.model ?? "", /no network/);
   assert.match(wallHint(view, unresolved)?.model ?? "", /no network: \{network: true\} asks/);
   assert.equal(
     wallHint(view, unresolved)?.people,
     "Commands have no network\nvis config set shell.network true and a restart open it for all commands",
   );
+});
+
+Deno.test("wallHint() explains codes of quiet network programs, unless the command names a host of this machine", () => {
+  const view = { config: {}, workspace: "/home/me/project" };
+  const hinted = (line: string, codes: readonly number[], network = false) =>
+    /no network/.test(wallHint(view, "", { line, codes, network })?.model ?? "");
+  assert.ok(hinted("curl -s https://example.org", [6]));
+  assert.ok(hinted("curl -s https://192.0.2.1 | jq .", [7, 0]));
+  assert.ok(hinted("curl -sf https://example.org || wget -q https://example.org", [4]));
+  assert.ok(!hinted("curl -s https://example.org", [6], true));
+  assert.ok(!hinted("curl -sf https://example.org", [22]));
+  assert.ok(!hinted("curl -s http://localhost:3000", [7]));
+  assert.ok(!hinted("./my-curl.sh", [6]));
 });

@@ -1,0 +1,56 @@
+import assert from "node:assert/strict";
+import { run } from "../../../extensions/shell/run.ts";
+import { discardedFiles } from "../../../extensions/shell/temporary_home.ts";
+import type { EnvironmentView } from "../../../src/extension/mod.ts";
+
+const discarded = (command: string, ...names: readonly string[]): string | null =>
+  /^The command wrote (.*) to its temporary home folder, which Vis discarded; /.exec(
+    discardedFiles(command, names)?.model ?? "",
+  )?.[1] ?? null;
+
+Deno.test("discardedFiles() names settings, and files of the home folder that the command names", () => {
+  assert.equal(discarded("git config --global user.name x", ".gitconfig"), ".gitconfig");
+  assert.equal(discarded("curl https://x.test/install | sh", ".cache", ".profile", ".bashrc"), ".bashrc, .profile");
+  for (const command of ["touch ~/zz", 'touch "$HOME/zz"', "touch ${HOME}/zz", "cd ~ && touch zz", "cp zz ~/"]) {
+    assert.equal(discarded(command, "zz"), "zz", command);
+  }
+  assert.equal(discarded("mkdir -p ~/.config/tool", ".config", ".npm"), ".config");
+  assert.equal(discarded("touch ~/{a,b,c,d}; cd ~", "d", "c", "b", "a"), "a, b, c and 1 more");
+});
+
+Deno.test("discardedFiles() does not name caches and temporary files of a build", () => {
+  const left = [
+    ".cache",
+    ".npm",
+    ".config",
+    ".local",
+    ".yarnrc",
+    ".wget-hsts",
+    ".node_repl_history",
+    ".v8flags.1.json",
+  ];
+  const temporary = ["go", "go-build1", "tmp.x1", "node-compile-cache", "pytest-of-me", ".tmpA1b2"];
+  for (const command of ["npm ci && npm test", "git diff HEAD~ -- a", "rm -rf ~/.npm; go test ./..."]) {
+    assert.equal(discarded(command, ...left, ...temporary), null, command);
+  }
+});
+
+Deno.test("shell.run() tells the model and the user that Vis discarded a file of the temporary home", async () => {
+  const warned: string[] = [];
+  const ended = { code: 0, signal: null, stdout: "", stderr: "", ms: 1, timedOut: false, truncated: false };
+  const env: EnvironmentView = {
+    ...{ envId: "e", conversationId: "c", branchId: "b", depth: 0, workspace: "/w" },
+    spawn: () => Promise.resolve({ ...ended, notes: [], discarded: [".gitconfig"] }),
+    warn: (text) => void warned.push(text),
+  };
+  assert.deepEqual(await run(env, ["git", "config", "--global", "user.name", "x"]), {
+    ...ended,
+    notes: [
+      "The command wrote .gitconfig to its temporary home folder, which Vis discarded; the user can make this change in a terminal",
+    ],
+  });
+  assert.deepEqual(warned, [
+    "A command wrote .gitconfig to its temporary home folder, which Vis discarded: git config --global user.name x",
+  ]);
+  assert.deepEqual(await run(env, "git config --global a.b c", { env: { HOME: "/w/home" } }), ended);
+});
