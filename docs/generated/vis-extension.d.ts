@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: f7833b641ae965d31d428ba7b2d3bc8150ecf60337ee69470ddaf383544305e7
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 7f5679816cecc026bdb3c2ff76f6c45f3d4693b1e2955572af7ecf5615e7dfa0
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -335,6 +335,8 @@ export interface Spawned {
   /** These folders below the repository of the workspace became repositories while the program ran, and `git add -A`
    * would add them. */
   readonly repositories?: readonly string[];
+  /** The program created or changed these names at the top of its temporary home, which Vis removed. */
+  readonly discarded?: readonly string[];
 }
 /** A lasting approval covers these scopes of a program's network. `runs` names the files of the workspace that the
  * program runs. `never` is the reason why Vis asks the user every time. */
