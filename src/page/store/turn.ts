@@ -102,7 +102,9 @@ export class Turn {
     let isRead = false;
     try {
       const path = inApi("conversations", this.conversation, "messages");
-      isRead = (await request(path, { method: "POST", body: { request: text, whenBusy: "steer" } })).status === 202;
+      // If the query has ended meanwhile, the message becomes a query, which may ask.
+      const body = { request: text, whenBusy: "steer", approvals: "ask" };
+      isRead = (await request(path, { method: "POST", body })).status === 202;
     } finally {
       if (!isRead) this.#untell(text);
     }

@@ -116,6 +116,15 @@ Deno.test("messages: a client may let its query continue without it", async () =
   assert.deepEqual((await ended(rig)).toSorted(), ["answered", "cancelled"]);
 });
 
+Deno.test("messages: a message for a running query that became a query continues without its client", async () => {
+  const { reply, release } = held("went on");
+  await using rig = await startRig([reply, endless]);
+  await leave(rig, messages(await rig.conversation()), { body: { request: "x", whenBusy: "steer" } });
+  await missed(rig);
+  release();
+  assert.deepEqual((await ended(rig)).toSorted(), ["answered", "cancelled"]);
+});
+
 Deno.test("messages: a client that leaves while it waits for another's query begins none", async () => {
   const { reply, release } = held("first");
   await using rig = await startRig([reply, endless]);

@@ -218,10 +218,12 @@ async function begin(
   const refuseWhenBusy = body.whenBusy === "refuse";
   const label = callerLabel("http", caller);
   const more = { ...given, requestKey, label, refuseWhenBusy, showsOutput: true };
+  // The client of `steer` does not wait for a result, even if the message became a query.
+  const canCancel = body.cancelOnDisconnect ?? body.whenBusy !== "steer";
   return await c.env.runs.begin(
     (options, approve) =>
       conversations.ask(conversation, body.request, { ...options, ...more, approve: asking(body.approvals, approve) }),
-    { caller, leaving: body.cancelOnDisconnect === false ? null : leavingOf(c) },
+    { caller, leaving: canCancel ? leavingOf(c) : null },
   );
 }
 

@@ -248,7 +248,7 @@ export const MessageBody = z.strictObject({
       "query, the response for wait is 409, too",
   ),
   cancelOnDisconnect: z.boolean().optional().describe(
-    "Whether disconnecting cancels the query. By default, disconnecting cancels the query if the client waits for a result without an Idempotency-Key, and not for a stream",
+    "Whether disconnecting cancels the query. By default, disconnecting cancels the query if the client waits for a result without an Idempotency-Key, but not for a stream or whenBusy: steer",
   ),
 });
 
