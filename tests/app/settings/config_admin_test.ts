@@ -373,7 +373,10 @@ Deno.test("AppConfigAdmin finds a section of an extension in both of its places"
     const listed = (await config.list({ all: true })).map(({ key }) => key);
     assert.deepEqual(
       listed.filter((key) => /\b(?:web|git)\./.test(key)),
-      ["extensions.config.vis.git.name", "extensions.config.vis.git.email", "web.hosts", "web.local"],
+      [
+        ...["extensions.config.vis.git.name", "extensions.config.vis.git.email"],
+        ...["web.hosts", "web.local", "web.search", "web.searchUrl"],
+      ],
     );
     const { config: read } = await readSettings({ cwd: workspace }, { VIS_HOME: home }, extensions);
     assert.deepEqual(read.extensions.config["vis.web"], { hosts: ["example.org"], local: ["localhost:3000"] });
