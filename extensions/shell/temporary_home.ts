@@ -1,4 +1,4 @@
-import { shorten } from "@vis/extension";
+import { shorten, someOf } from "@vis/extension";
 
 /** Tools write these names also without a request, so their loss surprises nobody. */
 const CACHES = new Set([
@@ -27,9 +27,7 @@ export function discardedFiles(command: string, names: readonly string[]): Disca
     .filter((name) => !CACHES.has(name) && (SETTINGS.test(name) || named.has(name) || isHome && PLAIN.test(name)))
     .sort();
   if (missed.length === 0) return null;
-  const more = missed.length - MOST;
-  const files = `${missed.slice(0, MOST).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
-  const did = `wrote ${files} to its temporary home folder, which Vis discarded`;
+  const did = `wrote ${someOf(missed, MOST)} to its temporary home folder, which Vis discarded`;
   return {
     model: `The command ${did}; the user can make this change in a terminal`,
     people: `A command ${did}: ${shorten(command, COMMAND_CHARS)}`,

@@ -1,5 +1,6 @@
 import {
   type CallOutcome,
+  counted,
   defineExtension,
   type DoctorCheck,
   type DoctorContext,
@@ -102,8 +103,7 @@ export default defineExtension({
       untimed: true,
       unlisted: true,
       action: { doing: "searching the web:", done: "searched the web:", things: "queries" },
-      outcome: ({ sources }: { readonly sources: readonly unknown[] }) =>
-        sources.length === 1 ? "1 source" : `${sources.length} sources`,
+      outcome: ({ sources }: { readonly sources: readonly unknown[] }) => counted(sources.length, "source"),
       insteadOf: ["WebSearch", "web_search", "google_search"],
       args: z.tuple([
         z.string().trim().min(1).max(400).describe("query"),

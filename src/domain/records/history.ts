@@ -1,3 +1,4 @@
+import { counted } from "../kit/text.ts";
 import type { SentMessage } from "../query/model_call.ts";
 import type { Dependency } from "../query/variable.ts";
 
@@ -122,7 +123,7 @@ export function bestHits<H extends Pick<SearchHit, "conversationId">>(
 /** `isCut` says that the search may have left out matches. */
 export function othersText(others: number, isCut: boolean): string {
   if (others === 0) return "";
-  return `and ${isCut ? "at least " : ""}${others} more match${others === 1 ? "" : "es"} in this conversation`;
+  return `and ${isCut ? "at least " : ""}${counted(others, "more match")} in this conversation`;
 }
 
 export interface LogFilter {
