@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 7f5679816cecc026bdb3c2ff76f6c45f3d4693b1e2955572af7ecf5615e7dfa0
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: f0da1396a3743fa6b40f17b2acf21ca99fe4f175c7fccfcded21814ff41e9e68
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
