@@ -27,6 +27,7 @@ import { previewCall } from "../query/run_query.ts";
 import { Exports } from "./export/exports.ts";
 import { OtherProcesses } from "./other_processes.ts";
 import { QueryRunner, type RunnerOptions, type RunnerParts } from "./query_runner.ts";
+import { withReviewedChanges } from "./reviewed_changes.ts";
 import { readSettled, Records } from "./stored_conversations.ts";
 import {
   allInputVariables,
@@ -278,14 +279,17 @@ export class Conversations {
   ): Promise<readonly ModelMessage[]> {
     checkRequest(request);
     const extras = await checkedExtras(given, this.#parts.router);
-    const input = await allInputVariables(given, NOTHING_STORED);
+    const settings = requestSettings(this.#parts.settings, given);
+    const input = await withReviewedChanges(await allInputVariables(given, NOTHING_STORED), {
+      ...{ ...this.#parts, ...settings, request, store: NOTHING_STORED },
+      workspace: "branch" in where ? where.branch.workspace : where.workspace,
+    });
     const { now } = this.#parts;
     const tenant = this.#own.tenant ?? DEFAULT_TENANT;
     const nowhere = { conversationId: newId(), branchId: newId(), tenant, title: "", createdAt: now() };
     const branch = "branch" in where ? where.branch : { ...nowhere, workspace: where.workspace };
     const environment = await Environment.open({ ...this.#parts, store: this.#runner.storeOf(branch), branch });
     await environment.give(input);
-    const settings = requestSettings(this.#parts.settings, given);
     return await previewCall(request, { parts: { ...this.#parts, settings, environment }, extras });
   }
 

@@ -13,11 +13,13 @@ import { Steering } from "../query/steering.ts";
 import { endUnrun, type QueryLeft, runQuery, storeQuery } from "../query/run_query.ts";
 import { askedEverywhere, RunMessages } from "./other_processes.ts";
 import { allInputVariables, type AskOptions, requestSettings, WaitingQuestions } from "./ask_options.ts";
+import { type ChangesReader, withReviewedChanges } from "./reviewed_changes.ts";
 
 const CHILDREN = { live: 32, idleMs: 600_000 } as const;
 const KEPT_ENVIRONMENTS = 256;
 
 export type RunnerParts =
+  & ChangesReader
   & Omit<EnvironmentParts, "branch">
   & Omit<QueryParts, "environment" | "store" | "log" | "now" | "steering" | "between">
   & {
@@ -127,7 +129,10 @@ export class QueryRunner {
     this.#messages.begin(branchId, { states: known.store.states, questions, steer, cancel });
     const approve = options.approve && askedEverywhere(options.approve, questions);
     try {
-      const { environment, before } = await this.#environmentFor(branch, queryId, input, options);
+      const given = left ? input : await withReviewedChanges(input, {
+        ...{ ...known, ...settings, request, workspace: branch.workspace, signal },
+      });
+      const { environment, before } = await this.#environmentFor(branch, queryId, given, options);
       this.#children.forget(branchId);
       try {
         const parts = { ...known, environment, steering, ...(between ? { between } : {}) };

@@ -28,6 +28,10 @@ const JSON_BYTES = 32 << 20;
 const PIECE_BYTES = 4 << 20;
 const PREVIEW_CHARS = 300;
 const WHOLE_CHARS = 8_000;
+/** A review depends on its changes, so the request shows more of them, besides the other variables. */
+const CHANGES_CHARS = 16_000;
+/** The store keeps the label, so a continued query shows the changes with the same bytes. */
+export const CHANGES_LABEL = "the changes to review, as a list of files and a diff";
 const MAX_CHARS = 2 ** 29 - 24;
 
 /** Rejects with `UsageError` for binary data, and for a text that is too long for a string. */
@@ -111,12 +115,19 @@ function described(
   { what, label, text }: { readonly what: string; readonly label: string; readonly text: string },
 ): InputVariable {
   const { name } = image;
-  const whole = { text: `${headOf(name, { what, label })}. All of it:]`, whole: text };
-  return {
-    image,
-    whole: text.length <= WHOLE_CHARS ? whole : null,
-    text: describeInputVariables(name, { what, label, preview: text }),
-  };
+  const head = headOf(name, { what, label });
+  const most = label === CHANGES_LABEL ? CHANGES_CHARS : WHOLE_CHARS;
+  const described = describeInputVariables(name, { what, label, preview: text });
+  if (text.length <= most) return { image, whole: { text: `${head}. All of it:]`, whole: text }, text: described };
+  if (label !== CHANGES_LABEL) return { image, whole: null, text: described };
+  const shown = text.slice(0, text.lastIndexOf("\n", most) + 1 || most).toWellFormed();
+  const cut =
+    `${head}. Its first ${shown.length} characters; read the rest in code with ${name}.slice(${shown.length}):]`;
+  return { image, whole: { text: cut, whole: shown }, text: described };
+}
+
+export function isReviewedChanges({ name, summary }: VariableImage): boolean {
+  return name === "context" && summary.doc === facts(CHANGES_LABEL).doc;
 }
 
 function facts(label: string): Pick<VariableSummary, "declaration" | "doc"> {
@@ -235,8 +246,8 @@ export class InputVariables {
   /** For variables that the store already has, the caller must call this method instead of `begin`. */
   describe(given: readonly InputVariable[]): void {
     let room = WHOLE_CHARS;
-    this.#shown = given.map(({ text, whole }) => {
-      const size = whole?.whole?.length ?? Infinity;
+    this.#shown = given.map(({ image, text, whole }) => {
+      const size = isReviewedChanges(image) ? 0 : whole?.whole?.length ?? Infinity;
       if (whole === null || size > room) return { text, whole: null };
       room -= size;
       return whole;

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { mayHaveCommit } from "../../src/app/terminal/git_state.ts";
+import { mayHaveCommit, readChanges } from "../../src/app/terminal/git_state.ts";
+import { reviewRequest, reviewTarget } from "../../src/domain/query/stored_query.ts";
 import { withFolder } from "../helpers/with_folder.ts";
 
 type Spawn = Parameters<typeof mayHaveCommit>[1]["spawn"];
@@ -10,12 +11,14 @@ const spawn: Spawn = async (_, [program = "", ...args]) => {
   return { code, stdout: out, stderr: err } as Awaited<ReturnType<Spawn>>;
 };
 
+const gitIn = (root: string) => async (...args: string[]): Promise<void> => {
+  const own = ["-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "commit.gpgsign=false"];
+  assert.ok((await new Deno.Command("git", { args: ["-C", root, ...own, ...args] }).output()).success);
+};
+
 Deno.test("mayHaveCommit() refuses only names that the repository surely lacks", async () => {
   await withFolder(async (root) => {
-    const git = async (...args: string[]): Promise<void> => {
-      const own = ["-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "commit.gpgsign=false"];
-      assert.ok((await new Deno.Command("git", { args: ["-C", root, ...own, ...args] }).output()).success);
-    };
+    const git = gitIn(root);
     assert.equal(await mayHaveCommit("nosuch", { root, spawn }), true); // The folder is no repository.
     await git("init", "-q", "-b", "main");
     assert.equal(await mayHaveCommit("main", { root, spawn }), false);
@@ -30,4 +33,61 @@ Deno.test("mayHaveCommit() refuses only names that the repository surely lacks",
     assert.equal(await mayHaveCommit("nosuch", { root, spawn: fails }), true);
     assert.equal(await mayHaveCommit("nosuch", { root: null, spawn }), true);
   });
+});
+
+Deno.test("readChanges() shows the changes of each target, with untracked files, and leaves the repository alone", async () => {
+  await withFolder(async (root) => {
+    const git = gitIn(root);
+    const write = (name: string, text: string) => Deno.writeTextFile(`${root}/${name}`, text);
+    const changes = async (target: string): Promise<string> => {
+      const found = reviewTarget(reviewRequest(target, "security only"));
+      assert.ok(found);
+      return await readChanges(found, { root, spawn }) ?? "none";
+    };
+    assert.equal(await changes(""), "none"); // The folder is no repository.
+    await git("init", "-q", "-b", "main");
+    await write("a.txt", "one\n");
+    assert.match(await changes(""), /^ a\.txt \| 1 \+\n[^]*\+\+\+ b\/a\.txt\n@@ -0,0 \+1 @@\n\+one\n$/);
+    await git("add", ".");
+    await git("commit", "-q", "-m", "first");
+    assert.equal(await changes(""), "");
+    await git("switch", "-q", "-c", "work");
+    await write("b.txt", "of the branch\n");
+    await git("add", ".");
+    await git("commit", "-q", "-m", "the reason");
+    await write("a.txt", "ONE\n");
+    await write("new ä.txt", "untracked\n");
+    await write("b.bin", "a\0b");
+    const index = await Deno.readFile(`${root}/.git/index`);
+    const open = await changes("");
+    for (const part of ["-one\n+ONE\n", "+++ b/new ä.txt", "+untracked\n", "b.bin differ"]) {
+      assert.ok(open.includes(part));
+    }
+    assert.ok(!open.includes("of the branch"));
+    const branch = await changes("main");
+    for (const part of ["+ONE\n", "+untracked\n", "+of the branch\n"]) assert.ok(branch.includes(part));
+    const commit = await changes("HEAD");
+    assert.match(commit, /\n\nthe reason\n[^]*\+of the branch\n$/);
+    assert.ok(!commit.includes("ONE"));
+    for (const range of ["main..work", "main...", "HEAD~1..HEAD"]) {
+      assert.match(await changes(range), /^ b\.txt \|[^]*\+of the branch\n$/);
+    }
+    for (const unknown of ["nosuch", "HEAD~9", "--output=x", "main..nosuch"]) {
+      assert.equal(await changes(unknown), "none");
+    }
+    assert.deepEqual(await Deno.readFile(`${root}/.git/index`), index);
+  });
+});
+
+Deno.test("reviewTarget() finds the target of each review, and no target in another request", () => {
+  for (const name of ["", "main", "HEAD~2", "a1b2c3d", "main..HEAD", "origin/main...", "v1.0."]) {
+    for (const instructions of ["", "security only"]) {
+      assert.equal(reviewTarget(reviewRequest(name, instructions))?.name, name);
+    }
+  }
+  for (
+    const text of ["", "Review this", "Review the commit a b.", "Review the changes .", "Please Review the commit x."]
+  ) {
+    assert.equal(reviewTarget(text), null);
+  }
 });

@@ -44,6 +44,7 @@ export interface EngineOptions {
   readonly spawn?: NonNullable<ConversationParts["spawn"]>;
   readonly programWalls?: NonNullable<ConversationParts["programWalls"]>;
   readonly approvalRules?: ApprovalRules;
+  readonly readChanges?: NonNullable<ConversationParts["readChanges"]>;
   readonly repositoryRoot?: NonNullable<ConversationParts["repositoryRoot"]>;
   /** Makes the engine a node of a database that several nodes share. */
   readonly shared?: NonNullable<ConversationParts["shared"]>;
@@ -98,6 +99,7 @@ export async function startEngine(replies: readonly ScriptedReply[], options: En
     ...(options.shared ? { shared: options.shared } : {}),
     ...(options.approvalRules ? { approvalRules: options.approvalRules } : {}),
     ...(options.repositoryRoot ? { repositoryRoot: options.repositoryRoot } : {}),
+    ...(options.readChanges ? { readChanges: options.readChanges } : {}),
     ...(options.fileChanges ? { fileChanges: options.fileChanges } : {}),
     oneRequest: options.oneRequest ?? false,
     now: options.now ?? Date.now,

@@ -95,6 +95,46 @@ Deno.test("a request for a review changes nothing and asks for findings", async 
   });
 });
 
+Deno.test("the first call of a review has the changes, a retry reads them again, and a long diff has a limit", async () => {
+  const lines = (count: number) => Array.from({ length: count }, (_, n) => `+line ${n}\n`).join("");
+  const read: string[] = [];
+  let diff = "a.ts | 1 +\n+one\n";
+  await using engine = await startEngine([
+    final("a.ts:1 high"),
+    final("a.ts:1 low"),
+    replyJson("context.endsWith('+line 9999\\n')"),
+    final("long"),
+    final("own"),
+    final("other"),
+  ], {
+    readChanges: (workspace, { kind, name }) => {
+      read.push(`${workspace} ${kind} ${name}`);
+      return Promise.resolve(diff);
+    },
+  });
+  const options = { signal: new AbortController().signal, emit: () => {}, only: "review" as const };
+  const text = "Review the commit HEAD.\n\nsecurity only";
+  const first = await engine.conversations.ask(engine.branch, text, options);
+  const shown = (call: number): string => engine.provider.requests[call]?.texts[1] ?? "";
+  assert.match(shown(0), /^Review the commit HEAD\.\n\nsecurity only\n\n\[The variable context holds the changes/);
+  assert.match(shown(0), /: string of 16 characters\. All of it:\]\n<input>\na\.ts \| 1 \+\n\+one\n\n<\/input>/);
+  assert.deepEqual(read, [`${engine.branch.workspace} commit HEAD`]);
+  diff = "a.ts | 1 +\n+two\n";
+  await engine.conversations.retry(first.queryId, options);
+  assert.match(shown(1), /\n\+two\n/);
+  diff = lines(10_000);
+  await engine.conversations.ask(engine.branch, text, options);
+  assert.match(shown(2), /Its first (\d+) characters; read the rest in code with context\.slice\(\1\):\]/);
+  assert.ok(shown(2).length < 17_000 && shown(2).includes("+line 1000\n"));
+  assert.equal(shown(3), shown(2));
+  assert.match(engine.context(3), /true/);
+  const context = { label: "a.log", json: false, pieces: ReadableStream.from([new TextEncoder().encode("x")]) };
+  await engine.conversations.ask(engine.branch, text, { ...options, context });
+  assert.ok(!shown(4).includes("+line 1\n") && shown(4).includes("a.log"));
+  await engine.conversations.ask(engine.branch, "Review a.ts", options);
+  assert.equal(shown(5), "Review a.ts");
+});
+
 Deno.test("child queries and repetitions of a request for a plan change nothing either", async () => {
   await withFolder(async (workspace) => {
     const change = replyJson('await fs.writeFile("b.md", "x")');

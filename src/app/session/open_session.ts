@@ -70,6 +70,7 @@ export async function openSession(request: OpenRequest, { env, telemetry, ...par
       ...(locked ? {} : { ...commands, ...approvalRules(settings) }),
       // Hooks run in the workspace of the settings, not in the copy of a replay.
       ...request.playback ? {} : await hooksOf(settings, commands),
+      ...request.playback ? {} : changesReader(settings, { ...commands, env }),
       secrets: (workspace) => secretsIn(settings, workspace),
       repositoryRoot: (workspace) => {
         const path = locked || workspace !== settings.workspace ? null : rootOf(settings, env);
@@ -214,6 +215,19 @@ function approvalRules({ home }: Pick<Settings, "home">): { readonly approvalRul
     approvalRules: {
       has: async (rule) => (await ready()).has(rule),
       add: async (rule) => (await ready()).add(rule),
+    },
+  };
+}
+
+function changesReader(
+  { home }: Pick<Settings, "home">,
+  { env, spawn }: Pick<ConversationParts, "spawn"> & { readonly env: EnvironmentVariables },
+): Pick<ConversationParts, "readChanges"> {
+  if (!spawn) return {};
+  return {
+    readChanges: async (workspace, target, signal) => {
+      const { readChanges } = await import("../terminal/git_state.ts");
+      return await readChanges(target, { root: rootOf({ workspace, home }, env), spawn, signal });
     },
   };
 }

@@ -1,3 +1,4 @@
+import type { ReviewTarget } from "../../domain/query/stored_query.ts";
 import type { programsOf } from "../settings/settings.ts";
 
 interface Repository extends Pick<ReturnType<typeof programsOf>, "spawn"> {
@@ -30,6 +31,60 @@ export async function mayHaveCommit(name: string, { root, spawn }: Repository): 
     if (code === MISSING) return false;
   }
   return true;
+}
+
+const CHANGES_MS = 20_000, CHANGES_BYTES = 500_000;
+const HIDDEN = "(Vis hides this file, because it may hold keys)\n";
+
+/** Shows untracked files, too, by an index of its own. The copy of the index keeps its time, by which git finds files
+ * that changed in the same second. `$0` is the repository, and the options follow the names. */
+const CHANGES = `
+g() { git -c core.fsmonitor=false -c core.hooksPath=/dev/null -c core.quotePath=false --no-optional-locks "$@"; }
+commit() { g rev-parse --verify --quiet --end-of-options "$1^{commit}"; }
+cd "$0" || exit
+kind=$1 first=$2 last=$3; shift 3
+case $kind in
+commit) at=$(commit "$first") && g log -1 -m --first-parent --format='%H%n%n%B' "$@" "$at" --; exit ;;
+range) from=$(commit "$first") && to=$(commit "$last") && g diff "$@" "$from" "$to" --; exit ;;
+since) from=$(commit "$first") && to=$(commit "$last") && from=$(g merge-base "$from" "$to") &&
+  g diff "$@" "$from" "$to" --; exit ;;
+branch) from=$(commit "$first") && from=$(g merge-base "$from" HEAD) || exit ;;
+*) from=$(commit HEAD) || from=$(g hash-object -t tree /dev/null) || exit ;;
+esac
+index=$(g rev-parse --git-path index) && objects=$(g rev-parse --git-path objects) || exit
+own=$(mktemp -d) && mkdir "$own/objects" || exit
+[ ! -e "$index" ] || cp -p "$index" "$own/index" || exit
+export GIT_INDEX_FILE="$own/index" GIT_OBJECT_DIRECTORY="$own/objects" GIT_ALTERNATE_OBJECT_DIRECTORIES="$PWD/$objects"
+case $objects in /*) GIT_ALTERNATE_OBJECT_DIRECTORIES=$objects ;; esac
+g add --intent-to-add --ignore-errors . 2>/dev/null
+g diff "$@" "$from" --`;
+
+const CHANGES_OPTIONS = [
+  ...["--stat=120,100,200", "--patch", "--no-ext-diff", "--no-textconv", "--no-color", "--no-relative"],
+  ...["--find-renames", "--ignore-submodules=dirty", "--submodule=short", "--src-prefix=a/", "--dst-prefix=b/"],
+];
+
+/** Resolves with a list of files and a diff, which is "" without changes. Resolves with null outside a repository, and
+ * if git fails. Rejects without a complete wall. */
+export async function readChanges(
+  { kind, name }: ReviewTarget,
+  { root, spawn, signal }: Repository & { readonly signal?: AbortSignal | undefined },
+): Promise<string | null> {
+  if (root === null) return null;
+  const [first = "", last = ""] = kind === "range" ? name.split(/\.{2,3}/).map((one) => one || "HEAD") : [name];
+  const how = kind === "range" && name.includes("...") ? "since" : kind;
+  const { code, stdout, timedOut, truncated } = await spawn(
+    root,
+    ["sh", "-c", CHANGES, root, how, first, last, ...CHANGES_OPTIONS],
+    {
+      ...{ cwd: null, answered: true, whole: true, network: false, write: [], root, ...(signal ? { signal } : {}) },
+      ...{ timeoutMs: CHANGES_MS, maxBytes: CHANGES_BYTES, hideSecrets: { except: [], instead: HIDDEN } },
+    },
+    null,
+  );
+  if (code !== 0 || timedOut) return null;
+  const text = stdout.replaceAll("\0", "\ufffd");
+  return truncated ? `(Too long: only the beginning and the end of the diff are here)\n${text}` : text;
 }
 
 /** The repository may be hostile, so git runs behind a complete wall. */

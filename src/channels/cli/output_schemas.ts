@@ -92,7 +92,11 @@ const LineSchema = z.union([
 
 const queryOutputs = {
   "run": result,
-  "review": result,
+  "review": result.extend({
+    value: result.shape.value.describe(
+      "The findings as { findings: { file, line, severity, title, detail }[], summary }, or the JSON that satisfies --schema",
+    ),
+  }),
   "run jsonl": LineSchema,
   "review jsonl": LineSchema,
   "conversations retry": result,

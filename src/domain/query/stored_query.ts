@@ -77,13 +77,38 @@ export function reviewRequest(target: string, instructions = ""): string {
   return `${changesOf(target)}${instructions === "" ? "" : `\n\n${instructions}`}`;
 }
 
+export interface ReviewTarget {
+  readonly kind: "uncommitted" | "range" | "commit" | "branch";
+  /** The name is "" for the uncommitted changes. */
+  readonly name: string;
+}
+
+const REVIEWS: Readonly<Record<ReviewTarget["kind"], readonly [before: string, after: string]>> = {
+  uncommitted: ["Review the uncommitted changes of this repository, staged, unstaged and untracked", "."],
+  range: ["Review the changes ", "."],
+  commit: ["Review the commit ", "."],
+  branch: ["Review all changes since this branch left ", " (from the merge base), with the uncommitted ones."],
+};
+
 function changesOf(target: string): string {
-  if (target === "") return "Review the uncommitted changes of this repository, staged, unstaged and untracked.";
-  if (target.includes("..")) return `Review the changes ${target}.`;
-  const isCommit = /^(?:[0-9a-f]{7,40}|HEAD.*|.*[~^].*)$/.test(target);
-  return isCommit
-    ? `Review the commit ${target}.`
-    : `Review all changes since this branch left ${target} (from the merge base), with the uncommitted ones.`;
+  return REVIEWS[kindOf(target)].join(target);
+}
+
+function kindOf(target: string): ReviewTarget["kind"] {
+  if (target === "") return "uncommitted";
+  if (target.includes("..")) return "range";
+  return /^(?:[0-9a-f]{7,40}|HEAD.*|.*[~^].*)$/.test(target) ? "commit" : "branch";
+}
+
+/** The inverse of `reviewRequest`. Returns null for any other text. */
+export function reviewTarget(request: string): ReviewTarget | null {
+  const [line = ""] = request.split("\n", 1);
+  for (const [before, after] of Object.values(REVIEWS)) {
+    if (!line.startsWith(before) || !line.endsWith(after)) continue;
+    const name = line.slice(before.length, -after.length);
+    if (changesOf(name) === line && !/\s/.test(name)) return { kind: kindOf(name), name };
+  }
+  return null;
 }
 
 export function requestOfPrompt(text: string, words: string): string {

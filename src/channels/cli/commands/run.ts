@@ -47,7 +47,7 @@ export async function runCommand(
     runQueryCommand({
       io,
       flags,
-      schema: flags.schema !== undefined,
+      schema: given.responseSchema !== undefined,
       traceOf: (result) => traceOf(result, session),
       begin: async (options, progress) => {
         const onBranch = async (branch: Conversation): Promise<void> => {
@@ -98,15 +98,41 @@ type Given = Pick<AskOptions, "images" | "responseSchema"> & {
   readonly context: Awaited<ReturnType<typeof readContextArgument>> | undefined;
 };
 
-async function readGiven({ image = [], schema, context }: RunFlags): Promise<Given> {
+async function readGiven({ image = [], schema, context, only, output }: RunFlags): Promise<Given> {
+  const isData = only === "review" && output !== "text";
   const images = [];
   for (const one of image) images.push(await readImageArgument(one));
   return {
     images,
-    responseSchema: schema === undefined ? undefined : await readSchema(schema),
+    responseSchema: schema === undefined ? isData ? FINDINGS_SCHEMA : undefined : await readSchema(schema),
     context: context === undefined ? undefined : await readContextArgument(context),
   };
 }
+
+/** Without a schema of the user, JSON output has the findings of a review in this form. */
+const FINDINGS_SCHEMA = {
+  type: "object",
+  properties: {
+    findings: {
+      type: "array",
+      items: {
+        type: "object",
+        properties: {
+          file: { type: "string" },
+          line: { type: "integer", minimum: 1 },
+          severity: { enum: ["high", "medium", "low"] },
+          title: { type: "string" },
+          detail: { type: "string" },
+        },
+        required: ["file", "line", "severity", "title", "detail"],
+        additionalProperties: false,
+      },
+    },
+    summary: { type: "string" },
+  },
+  required: ["findings", "summary"],
+  additionalProperties: false,
+};
 
 async function targetOf({ conversations, workspace }: Session, flags: RunFlags): Promise<AskTarget> {
   if (flags.fork) return await forkPoint(conversations, flags.fork);

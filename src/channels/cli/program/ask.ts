@@ -83,7 +83,7 @@ function addRun(program: Command, { services, io, finish }: Context): void {
     });
   const review = program.command("review")
     .description(
-      "review changes in a repository, and list findings with file and line; Vis refuses calls that could change the workspace or a service",
+      "review changes in a repository, and list findings with file and line; with --json, the findings are data; Vis refuses calls that could change the workspace or a service",
     )
     .argument(
       "[target]",
@@ -179,6 +179,7 @@ Examples:
   vis review main            all changes since main, uncommitted ones included
   vis review HEAD~1          one commit
   vis review main "security only"
+  vis review main --json | jq .value.findings
   vis review main --schema findings.schema.json > findings.json
   vis review main -q > review.md`;
 

@@ -7,12 +7,13 @@ import { withFolder } from "../../../helpers/with_folder.ts";
 import { engineServices } from "../_engine_services.ts";
 import { fakeIo, NO_EXTENSIONS } from "../_fakes.ts";
 
-async function run(args: readonly string[], { stdin, prompts = {}, reply = final("ok: done") }: {
+async function run(args: readonly string[], { stdin, prompts = {}, reply = final("ok: done"), replies = [reply] }: {
   readonly reply?: ScriptedReply;
+  readonly replies?: readonly ScriptedReply[];
   readonly stdin?: string;
   readonly prompts?: Readonly<Record<string, string>>;
 } = {}) {
-  await using engine = await startEngine([reply]);
+  await using engine = await startEngine([...replies]);
   const { services } = engineServices(engine);
   const io = fakeIo({ args, ...stdin === undefined ? {} : { stdin } });
   const code = await runCli({
@@ -119,6 +120,19 @@ Deno.test("vis review --schema prints findings that match the schema", async () 
     const told = await run(["review", "--schema", path], { reply: replyJson("await answer({findings: []})") });
     assert.deepEqual([told.code, told.only, JSON.parse(told.out)], [0, "review", { findings: [] }]);
   });
+});
+
+Deno.test("JSON output of a review has the findings as data", async () => {
+  const finding = { file: "a.ts", line: 3, severity: "high", title: "Loses the last line", detail: "An empty file" };
+  const value = { findings: [finding], summary: "One fault" };
+  const reply = replyJson(`await answer(${JSON.stringify(value)})`);
+  for (const args of [["review", "--json"], ["run", "/review", "--output", "json"]]) {
+    const { code, out } = await run(args, { reply });
+    assert.deepEqual([code, JSON.parse(out).value], [0, value]);
+  }
+  const refused = replyJson("await answer({ findings: [{ file: 'a.ts' }], summary: '' })");
+  const { code, out } = await run(["review", "--json"], { replies: [refused, reply] });
+  assert.deepEqual([code, JSON.parse(out).value], [0, value]);
 });
 
 Deno.test("vis names its equivalents of the flags of similar programs", async () => {

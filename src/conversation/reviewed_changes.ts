@@ -1,0 +1,43 @@
+import { messageOf } from "../domain/errors.ts";
+import { type ReviewTarget, reviewTarget } from "../domain/query/stored_query.ts";
+import {
+  CHANGES_LABEL,
+  type InputVariable,
+  isReviewedChanges,
+  readInputVariables,
+} from "../environment/input_variables.ts";
+import type { Log } from "../logging/log.ts";
+import type { LargeTextStore } from "../persistence/store.ts";
+import { readingModeOf } from "../prompt/reading_modes.ts";
+
+export interface ChangesReader {
+  /** Resolves with null if Vis cannot read the changes. The text then stays absent, and the model reads them. */
+  readonly readChanges?: (workspace: string, target: ReviewTarget, signal?: AbortSignal) => Promise<string | null>;
+}
+
+/** For a review, resolves with `given` and the changes as the variable `context`, unless the caller has given one. A
+ * retry reads the changes again. */
+export async function withReviewedChanges(
+  given: readonly InputVariable[],
+  { request, instructions, workspace, store, readChanges, signal, log }: ChangesReader & {
+    readonly request: string;
+    readonly instructions: string;
+    readonly workspace: string;
+    readonly store: LargeTextStore;
+    readonly signal?: AbortSignal;
+    readonly log: Log;
+  },
+): Promise<readonly InputVariable[]> {
+  const target = readingModeOf({ instructions }) === "review" ? reviewTarget(request) : null;
+  if (target === null || !readChanges) return given;
+  const others = given.filter(({ image }) => !isReviewedChanges(image));
+  if (others.some(({ image }) => image.name === "context")) return given;
+  const text = await readChanges(workspace, target, signal).catch((error: unknown) => {
+    log.info("changes_not_read", { error: messageOf(error) });
+    return null;
+  });
+  if (text === null) return given;
+  const pieces = ReadableStream.from([new TextEncoder().encode(text === "" ? "No change\n" : text)]);
+  const source = { label: CHANGES_LABEL, json: false, encoding: "utf-8" as const, pieces };
+  return [...others, await readInputVariables("context", { source, store })];
+}
