@@ -26,21 +26,22 @@ import p23 from "./guide/interactive.md" with { type: "text" };
 import p24 from "./guide/large-inputs.md" with { type: "text" };
 import p25 from "./guide/providers.md" with { type: "text" };
 import p26 from "./guide/questions.md" with { type: "text" };
-import p27 from "./guide/scripts.md" with { type: "text" };
-import p28 from "./guide/security.md" with { type: "text" };
-import p29 from "./guide/settings.md" with { type: "text" };
-import p30 from "./guide/start.md" with { type: "text" };
-import p31 from "./guide/troubleshooting.md" with { type: "text" };
-import p32 from "./guide/why-code.md" with { type: "text" };
-import p33 from "./serve/access.md" with { type: "text" };
-import p34 from "./serve/clients.md" with { type: "text" };
-import p35 from "./serve/data.md" with { type: "text" };
-import p36 from "./serve/deploy/README.md" with { type: "text" };
-import p37 from "./serve/deploy/scale.md" with { type: "text" };
-import p38 from "./serve/http.md" with { type: "text" };
-import p39 from "./serve/openai.md" with { type: "text" };
-import p40 from "./serve/telegram.md" with { type: "text" };
-import p41 from "./serve/web-page.md" with { type: "text" };
+import p27 from "./guide/review.md" with { type: "text" };
+import p28 from "./guide/scripts.md" with { type: "text" };
+import p29 from "./guide/security.md" with { type: "text" };
+import p30 from "./guide/settings.md" with { type: "text" };
+import p31 from "./guide/start.md" with { type: "text" };
+import p32 from "./guide/troubleshooting.md" with { type: "text" };
+import p33 from "./guide/why-code.md" with { type: "text" };
+import p34 from "./serve/access.md" with { type: "text" };
+import p35 from "./serve/clients.md" with { type: "text" };
+import p36 from "./serve/data.md" with { type: "text" };
+import p37 from "./serve/deploy/README.md" with { type: "text" };
+import p38 from "./serve/deploy/scale.md" with { type: "text" };
+import p39 from "./serve/http.md" with { type: "text" };
+import p40 from "./serve/openai.md" with { type: "text" };
+import p41 from "./serve/telegram.md" with { type: "text" };
+import p42 from "./serve/web-page.md" with { type: "text" };
 
 /** The pages for users, by their paths in `docs/` without `.md`; `README` is the one of the repository. */
 export const pages: Readonly<Record<string, string>> = {
@@ -71,19 +72,20 @@ export const pages: Readonly<Record<string, string>> = {
   "guide/large-inputs": p24,
   "guide/providers": p25,
   "guide/questions": p26,
-  "guide/scripts": p27,
-  "guide/security": p28,
-  "guide/settings": p29,
-  "guide/start": p30,
-  "guide/troubleshooting": p31,
-  "guide/why-code": p32,
-  "serve/access": p33,
-  "serve/clients": p34,
-  "serve/data": p35,
-  "serve/deploy/README": p36,
-  "serve/deploy/scale": p37,
-  "serve/http": p38,
-  "serve/openai": p39,
-  "serve/telegram": p40,
-  "serve/web-page": p41,
+  "guide/review": p27,
+  "guide/scripts": p28,
+  "guide/security": p29,
+  "guide/settings": p30,
+  "guide/start": p31,
+  "guide/troubleshooting": p32,
+  "guide/why-code": p33,
+  "serve/access": p34,
+  "serve/clients": p35,
+  "serve/data": p36,
+  "serve/deploy/README": p37,
+  "serve/deploy/scale": p38,
+  "serve/http": p39,
+  "serve/openai": p40,
+  "serve/telegram": p41,
+  "serve/web-page": p42,
 };
