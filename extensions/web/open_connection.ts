@@ -1,5 +1,5 @@
 import { abortable, messageOf, reasonOf } from "@vis/extension";
-import { lookup } from "node:dns/promises";
+import { lookup } from "node:dns";
 
 const MOST_ADDRESSES = 32, TRIED = 3;
 
@@ -233,7 +233,14 @@ export interface Outside {
 }
 
 export const OUTSIDE: Outside = {
-  resolve: async (host) => (await lookup(host, { all: true })).map(({ address }) => address),
+  // In the runtime of the executable, `lookup` of node:dns/promises writes a warning about node:punycode to stderr.
+  resolve: (host) =>
+    new Promise((resolve, reject) =>
+      lookup(host, { all: true }, (error, found) => {
+        if (error) reject(error);
+        else resolve(found.map(({ address }) => address));
+      })
+    ),
   connect: (hostname, port) => Deno.connect({ hostname, port }),
   caCerts: [],
 };

@@ -32,13 +32,14 @@ export function answered(ran: Ran, stdout: string): void {
 /** A test of the workspace may print where it failed. */
 const STACK = /^\s+at .*(?::\d+|<anonymous>|native)|file:\/\/\/(?!\S*\/vis-e2e-)/m;
 
-/** Checks the rules for every run, failed or not: no stack, no escape sequence, no key and no words of a defect. */
+/** Checks the rules for every run, failed or not: no stack, no escape sequence, no key, no words of a defect
+ * and no warning of the runtime. */
 export function checkClean({ stdout, stderr }: Pick<Ran, "stdout" | "stderr">): void {
   for (const text of [stdout, stderr]) {
     assert.doesNotMatch(text, STACK);
     assert.ok(!text.includes("\x1b"), `escape sequence in ${JSON.stringify(text)}`);
     assert.ok(!text.includes(KEY), `key in ${text}`);
-    assert.doesNotMatch(text, /a defect/);
+    assert.doesNotMatch(text, /a defect|DeprecationWarning/);
   }
 }
 
