@@ -6,7 +6,7 @@ import type { RunningServer, ServeRequest, SpeakRequest, TelegramRequest } from 
 import { interrupt } from "../output.ts";
 import type { CommandInput } from "../program/command.ts";
 
-/** Logs may keep other output, so Vis prints the token only on a terminal. */
+/** Logs may keep other output, so Vis prints the token only on a terminal. There, the address signs the user in. */
 export async function serveCommand(
   { services, io, flags: { check, open, ...flags } }: CommandInput<
     ServeRequest & { readonly check?: boolean; readonly open?: boolean }
@@ -15,13 +15,11 @@ export async function serveCommand(
   if (check) return await checkServer({ services, io, flags });
   using interrupted = interrupt(io);
   const server = await services.serve(flags);
-  io.stdout(`${server.url}\n`);
+  const isSeen = io.stdoutIsTerminal && io.stderrIsTerminal;
+  io.stdout(`${isSeen ? addressOf(server) : server.url}\n`);
   io.stderr(`vis · ${visibleText(`${server.provider} ${server.model} · token from ${server.tokenFrom}`)}\n`);
   for (const note of server.notes) io.stderr(`vis · ${visibleText(note)}\n`);
-  if (server.token !== null) {
-    const isSeen = io.stdoutIsTerminal && io.stderrIsTerminal;
-    io.stderr(`vis · ${isSeen ? `open ${addressOf(server)}` : howToOpen(server.url, server.tokenFrom)}\n`);
-  }
+  for (const line of howToSignIn(server, isSeen)) io.stderr(`vis · ${visibleText(line)}\n`);
   const browser = open ? await services.openBrowser(addressOf(server)) : null;
   void browser?.problem.then((problem) => {
     if (problem !== "") io.stderr(`vis · Cannot open a browser: ${visibleText(problem)}; open the address yourself\n`);
@@ -36,10 +34,14 @@ function addressOf({ url, token }: Pick<RunningServer, "url" | "token">): string
   return token === null ? url : `${url}#token=${encodeURIComponent(token)}`;
 }
 
-/** Logs may keep the text, so the text does not contain the token. */
-function howToOpen(url: string, tokenFrom: string): string {
-  if (!isAbsolute(tokenFrom)) return `open ${url} in a browser and enter the token`;
-  return visibleText(`open the address that this command prints: echo "${url}#token=$(cat ${shellText([tokenFrom])})"`);
+function howToSignIn({ url, token, tokenFrom }: RunningServer, isSeen: boolean): readonly string[] {
+  if (token === null) return ["open the address in a browser, and enter your token"];
+  if (isSeen) return ["open the address in a browser: it contains the token and signs you in, so share it with nobody"];
+  if (!isAbsolute(tokenFrom)) return [`open ${url} in a browser, and enter the token`];
+  return [
+    `open ${url} in a browser, and enter the token in ${tokenFrom}`,
+    `or open the address that this command prints: echo "${url}#token=$(cat ${shellText([tokenFrom])})"`,
+  ];
 }
 
 async function checkServer({ services, io, flags }: CommandInput<ServeRequest>): Promise<number> {

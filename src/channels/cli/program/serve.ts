@@ -15,7 +15,7 @@ export const SERVE: CommandGroup = {
 function addServe(program: Command, context: Context): void {
   const serve = program.command("serve")
     .description(
-      "serve the web page, the HTTP API and an OpenAI-compatible API; the first line of stdout is the URL of the page",
+      "serve the web page, the HTTP API and an OpenAI-compatible API; the first line of stdout is the URL of the page, on a terminal with the token",
     )
     .option("--host <address>", "address to listen on (default: 127.0.0.1, or server.host)")
     .option("--port <n>", "port to listen on; 0 chooses a free port (default: 7357, or server.port)", port)

@@ -37,11 +37,15 @@ Deno.test("serveCommand() puts the URL on the first line, closes at an interrupt
   assert.match(io.err, /demo scripted · token from \/home\/x\/\.vis\/server-token/);
   assert.match(
     io.err,
+    /vis · open http:\/\/127\.0\.0\.1:4711\/ in a browser, and enter the token in \/home\/x\/\.vis\/server-token\n/,
+  );
+  assert.match(
+    io.err,
     /open the address that this command prints: echo "http:\/\/127\.0\.0\.1:4711\/#token=\$\(cat \/home\/x\/\.vis\/server-token\)"\n/,
   );
 });
 
-Deno.test("serveCommand() gives a terminal the address that opens the page", async () => {
+Deno.test("serveCommand() gives a terminal the address that signs the user in", async () => {
   const io = fakeIo({ stdoutIsTerminal: true, stderrIsTerminal: true });
   const code = serveCommand({
     services: fakeServices({ serve: () => Promise.resolve(fakeServer([])) }),
@@ -51,18 +55,21 @@ Deno.test("serveCommand() gives a terminal the address that opens the page", asy
   await new Promise((resolve) => setTimeout(resolve, 0));
   io.interrupt();
   await code;
-  assert.ok(io.err.includes(`open http://127.0.0.1:4711/#token=${TOKEN}\n`));
-  assert.equal(io.out, "http://127.0.0.1:4711/\n");
+  assert.equal(io.out, `http://127.0.0.1:4711/#token=${TOKEN}\n`);
+  assert.ok(!io.err.includes(TOKEN));
+  assert.match(io.err, /vis · open the address in a browser: it contains the token and signs you in/);
 });
 
-Deno.test("serveCommand() opens no page without a user: with a list of tokens a terminal gets the URL alone", async () => {
+Deno.test("serveCommand() does not choose one of several tokens: a terminal gets the URL, and the user enters a token", async () => {
   const io = fakeIo({ stdoutIsTerminal: true, stderrIsTerminal: true });
   const server = { ...fakeServer([]), token: null };
   const code = serveCommand({ services: fakeServices({ serve: () => Promise.resolve(server) }), io, flags: {} });
   await new Promise((resolve) => setTimeout(resolve, 0));
   io.interrupt();
   assert.equal(await code, 0);
-  assert.doesNotMatch(io.err, /vis · open|null/);
+  assert.equal(io.out, "http://127.0.0.1:4711/\n");
+  assert.match(io.err, /vis · open the address in a browser, and enter your token\n/);
+  assert.doesNotMatch(io.err, /null/);
 });
 
 Deno.test("serveCommand() with --open opens the page, and reports why no browser opened", async () => {
