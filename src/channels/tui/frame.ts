@@ -64,10 +64,13 @@ export class ScreenFrame implements Component {
       ...input(width),
       ...(low ? [] : [footerLine(footer, { width, theme })]),
     ];
-    const above = this.#parts.transcript.view(width, Math.max(0, rows - below.length), this.fresh);
+    const room = Math.max(0, rows - below.length);
+    const box = panel === null ? [] : panelBox(panel, { room, width, theme });
+    const left = room - box.length;
+    const above = this.#parts.transcript.view(width, panel?.keepsEnd ? left : room, this.fresh);
     this.fresh = false;
-    this.#above = above.length;
-    const lines = [...panel === null ? above : panelBox(panel, { under: above, width, theme }), ...below];
+    this.#above = room;
+    const lines = [...above.slice(0, left), ...box, ...below];
     this.cost = performance.now() - began;
     return lines.slice(-rows);
   }
@@ -228,24 +231,25 @@ function folder(path: string, home: string): string {
 }
 
 const MOST_COLUMNS = 120;
+const KEPT_ROWS = 4;
 
 export function panelBox(
   panel: Panel,
-  { under, width, theme }: { readonly under: readonly string[]; readonly width: number; readonly theme: Theme },
+  { room, width, theme }: { readonly room: number; readonly width: number; readonly theme: Theme },
 ): readonly string[] {
-  if (under.length < 3) return under;
+  if (room < 3) return [];
   const columns = Math.min(width, MOST_COLUMNS);
   const inner = Math.max(1, columns - 4);
-  const rows = Math.min(panel.rows, under.length - 2);
+  const kept = panel.keepsEnd ? Math.min(KEPT_ROWS, Math.floor(room / 4)) : 0;
+  const rows = Math.min(panel.rows, room - 2 - kept);
   panel.fit(rows);
   const lines = panel.render(inner).slice(0, rows);
   const edge = theme.accent("│");
-  const box = [
+  return [
     border({ left: "╭", right: "╮", text: panel.title, columns }, theme),
     ...lines.map((line) => `${edge} ${fill(line, inner)} ${edge}`),
     border({ left: "╰", right: "╯", text: panel.hint, columns }, theme),
   ];
-  return [...under.slice(0, under.length - box.length), ...box];
 }
 
 function fill(line: string, width: number): string {

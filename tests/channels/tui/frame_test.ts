@@ -64,26 +64,30 @@ const panel = (lines: readonly string[], title = "A title", hint = "a hint"): Pa
   render: () => [...lines],
 });
 
-Deno.test("panelBox() is above the last rows, at every width", () => {
-  const under = Array.from({ length: 10 }, (_, n) => `under ${n}`);
+Deno.test("panelBox() fits into its room, at every width", () => {
   const shown = panel(["one", "日本語".repeat(60), "\x1b[31mred"], "日本 title ".repeat(20), "hint ".repeat(50));
   for (const width of [200, 80, 40, 12, 6]) {
-    const lines = panelBox(shown, { under, width, theme: coloured });
-    assert.equal(lines.length, 10);
-    assert.deepEqual(lines.slice(0, 5), under.slice(0, 5));
-    for (const line of lines.slice(5)) assert.ok(visibleWidth(line) <= Math.min(width, 120), `${width}: ${line}`);
+    const lines = panelBox(shown, { room: 10, width, theme: coloured });
+    assert.equal(lines.length, 5);
+    for (const line of lines) assert.ok(visibleWidth(line) <= Math.min(width, 120), `${width}: ${line}`);
   }
   assert.equal(told.at(-1), 5);
   assert.match(
-    stripTerminalSequences(panelBox(shown, { under, width: 40, theme: coloured })[6] ?? ""),
+    stripTerminalSequences(panelBox(shown, { room: 10, width: 40, theme: coloured })[1] ?? ""),
     /^│ one {34}│$/,
   );
 });
 
+Deno.test("panelBox() leaves rows for the end of the conversation if the panel asks for it", () => {
+  for (const [room, rows] of [[24, 18], [16, 10], [8, 4], [3, 1]] as const) {
+    panelBox({ ...panel(["x"]), rows: 30, keepsEnd: true }, { room, width: 40, theme: coloured });
+    assert.equal(told.at(-1), rows);
+  }
+});
+
 Deno.test("panelBox() is omitted on screens without room for it, and its title cannot command the terminal", () => {
-  const under = ["a", "b"];
-  assert.deepEqual(panelBox(panel(["x"]), { under, width: 40, theme: coloured }), under);
-  const lines = panelBox(panel(["x"], "\x1b]0;owned\x07"), { under: ["", "", "", ""], width: 60, theme: coloured });
+  assert.deepEqual(panelBox(panel(["x"]), { room: 2, width: 40, theme: coloured }), []);
+  const lines = panelBox(panel(["x"], "\x1b]0;owned\x07"), { room: 4, width: 60, theme: coloured });
   assert.ok(!lines.join("\n").includes("\x1b]0;owned"));
 });
 

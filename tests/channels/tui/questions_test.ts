@@ -67,6 +67,21 @@ Deno.test("an approval is shown with its choices, and its letters answer it if t
   }
 });
 
+Deno.test("the end of the conversation stays visible above a question, however long the question is", async () => {
+  const story = Array.from({ length: 30 }, (_, at) => `line ${at}`).join("\n\n");
+  for (const why of ["It is locked.", "It is locked. ".repeat(70)]) {
+    const code = `(await asking.open("doors", "open doors", ${JSON.stringify(why)})).allowed`;
+    const options = { rows: 24, engine: { extensions: [ASKING] } };
+    await withScreen([final(story), replyJson([code]), final(DONE)], options, async ({ screen }) => {
+      screen.type(`Tell${ENTER}`);
+      await screen.until("line 29");
+      screen.type(`Go${ENTER}`);
+      const shown = await screen.until(/Vis asks[^]*waiting for your answer/);
+      assert.match(shown, /▸ calling asking\.open …\s+╭─ Vis asks/);
+    });
+  }
+});
+
 Deno.test("typed text answers nothing: neither its first letter, nor letters typed as the approval appears", async () => {
   await asks("(await asking.open()).allowed", async (rig) => {
     const { screen, clock, engine } = rig;
@@ -181,7 +196,7 @@ Deno.test("all of a long approval can be read, even in a small terminal and afte
     screen.resize(30, 14);
     await screen.until(/^╰─ PgDn .{21}╯$/m);
     const seen = new Set<string>();
-    for (let pages = 0; pages < 40 && !screen.screen().includes("say why"); pages++) {
+    for (let pages = 0; pages < 80 && !screen.screen().includes("say why"); pages++) {
       for (const [part] of screen.screen().matchAll(/part\d+/g)) seen.add(part);
       const before = screen.screen();
       screen.type(PAGE_DOWN);

@@ -135,6 +135,7 @@ interface PanelRow {
 
 export class ApprovalPanel extends BasePanel {
   readonly title = "Vis asks";
+  readonly keepsEnd = true;
   readonly #own: ApprovalPanelParts;
   readonly #choices: readonly Choice[];
   #at = 0;

@@ -17,6 +17,8 @@ export interface Panel extends Component {
   readonly title: string;
   readonly hint: string;
   readonly rows: number;
+  /** If true, the end of the conversation stays visible above the panel. Otherwise the panel covers it. */
+  readonly keepsEnd?: boolean;
   /** The screen calls `fit` with the number of rows without borders before every `render`, and `render` returns at most
    * this many lines. */
   fit(rows: number): void;
