@@ -116,10 +116,10 @@ function StepView({ step, turn }: { readonly step: ShownStep; readonly turn: Tur
           {live ? codeInText(endOfText(thinking)) : <LongText text={thinking} show={codeInText} />}
         </p>
       )}
+      {asked.map((text) => <p class="said">{text}</p>)}
       {line !== "" && <p class="line">{line}</p>}
       {blocks.map((block, at) => <Block key={at} number={at + 1} block={block} turn={turn} />)}
       {children.map((child) => <p class="said">{childText(child)}</p>)}
-      {asked.map((text) => <p class="said">{text}</p>)}
       {reason !== null && reason !== "" && (
         <p class="reason">
           <LongText text={reason} />

@@ -82,6 +82,19 @@ Deno.test("the end of the conversation stays visible above a question, however l
   }
 });
 
+Deno.test("a question and its answer are above the result of the block, also in a conversation that is opened again", async () => {
+  await asks("(await asking.open()).allowed; await asking.fails()", async ({ screen, press }) => {
+    const order = /^1 Allow Vis to open doors\? yes, for this call only\s+✗ /m;
+    press("y");
+    await screen.until((now) => now.includes(DONE) && !now.includes("Vis asks"));
+    assert.match(screen.screen(), order);
+    screen.type(`/conversations${ENTER}`);
+    await screen.until("╭─ Conversations");
+    screen.type(ENTER);
+    await screen.until((now) => order.test(now) && !now.includes("╭─"));
+  });
+});
+
 Deno.test("typed text answers nothing: neither its first letter, nor letters typed as the approval appears", async () => {
   await asks("(await asking.open()).allowed", async (rig) => {
     const { screen, clock, engine } = rig;
@@ -246,12 +259,12 @@ Deno.test("a sub-query asks here too", async () => {
 });
 
 Deno.test("a refusal is a quiet line, also in a conversation that is opened again", async () => {
-  const refused = /^1 – calling asking\.open: refused *$/m;
+  const refused = /^1 Allow Vis to open doors\? no *\n {2}– calling asking\.open: refused *$/m;
   const code = "const {allowed} = await asking.open(); if (!allowed) await asking.fails()";
   await asks(code, async ({ screen, press }) => {
     press("n");
     await screen.until((now) => now.includes(DONE) && !now.includes("Vis asks"));
-    assert.match(screen.screen(), /1 ✗ calling asking\.open: refused.*\n +TypeError/);
+    assert.match(screen.screen(), / ✗ calling asking\.open: refused.*\n +TypeError/);
   });
   await asks("await asking.open()", async ({ screen, press }) => {
     press("n");

@@ -29,11 +29,6 @@ const MOST = { thinking: 8, chars: 500, code: 16, failure: 4 } as const;
 const WHOLE = 2_000;
 const CODE_CHARS = 200_000;
 
-function shortQuestion(text: string, most: number): string {
-  const at = text.lastIndexOf("? ") + 1;
-  return shortened(text.slice(0, at), Math.max(most / 2, most - (text.length - at))) + text.slice(at);
-}
-
 export class StepEntry extends DrawnEntry {
   readonly step: Step;
   readonly #shown: () => DisplayOptions;
@@ -49,11 +44,8 @@ export class StepEntry extends DrawnEntry {
     const { step } = this;
     const label = "sent while running";
     const said = step.steered.flatMap((text) => requestLines(text, { label, width, shown }));
-    const asked = step.asked.flatMap((text) => {
-      const lines = wrapped(shown.whole ? text : shortQuestion(text, width * 2), width);
-      return [...lines.map(shown.theme.dim), ""];
-    });
-    return [...said, ...(shown.prefs.iterations ? this.#work(width, shown) : []), ...asked];
+    if (shown.prefs.iterations) return [...said, ...this.#work(width, shown)];
+    return [...said, ...step.asked.flatMap((text) => [...askedLines(text, { width, shown }), ""])];
   }
 
   #work(width: number, shown: DisplayOptions): readonly string[] {
@@ -62,6 +54,7 @@ export class StepEntry extends DrawnEntry {
     const room = width - number.length;
     const lines = [
       ...this.#thinking(room, shown),
+      ...step.asked.flatMap((text) => askedLines(text, { width: room, shown })),
       ...step.blocks.flatMap((block) => this.#block(block, { width: room, shown })),
       ...step.children.map((child) => childLine(child, { width: room, shown })),
       ...this.#end(room, shown),
@@ -129,6 +122,15 @@ export class StepEntry extends DrawnEntry {
     if (told === "") return [];
     return wrapped(oneLine(told, 400), width).map(reason === null ? theme.dim : theme.warn);
   }
+}
+
+function askedLines(text: string, { width, shown }: Place): readonly string[] {
+  return wrapped(shown.whole ? text : shortQuestion(text, width * 2), width).map(shown.theme.dim);
+}
+
+function shortQuestion(text: string, most: number): string {
+  const at = text.lastIndexOf("? ") + 1;
+  return shortened(text.slice(0, at), Math.max(most / 2, most - (text.length - at))) + text.slice(at);
 }
 
 function foldedBlock(
