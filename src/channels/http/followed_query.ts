@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Conversations, SharedRun } from "../../conversation/conversations.ts";
 import { resultOf, storedEvents } from "../../conversation/stored_events.ts";
 import { Cancelled } from "../../domain/errors.ts";
+import { outcomeOf } from "../../domain/query/outcomes.ts";
 import { Emitter, isChild, isEnd, isOwnEnd, omittedBetween } from "../../domain/query/query_event.ts";
 import type { QueryEvent, QueryResult } from "../../domain/query/query_schemas.ts";
 import type { StoredApproval, StoredQuery } from "../../domain/query/stored_query.ts";
@@ -126,6 +127,7 @@ class StoredLive {
   #asked = "";
   #steering = "[]";
   #begun = "";
+  #number = 0;
 
   constructor(queryId: string) {
     this.#emitter = new Emitter((event) => this.#events.push(event), { queryId, now: Date.now });
@@ -137,18 +139,28 @@ class StoredLive {
     const steering = JSON.stringify(query.waiting);
     if (steering !== this.#steering) this.#emitter.send({ type: "steering", texts: query.waiting });
     this.#steering = steering;
-    this.#showRunning(iterations.at(-1));
+    this.#showRunning(iterations);
     if (query.approval) this.#ask(query.approval);
     return this.#events;
   }
 
-  #showRunning(last: StoredIteration | undefined): void {
-    if (last?.status !== "running" || this.#begun === last.iterationId) return;
-    this.#begun = last.iterationId;
-    this.#emitter.iteration = last.position + 1;
-    const pending = last.metadata["pendingBlocks"];
-    for (const [block, code] of (Array.isArray(pending) ? pending : []).entries()) {
-      this.#emitter.send({ type: "block_started", block, code: String(code) });
+  #showRunning(iterations: readonly StoredIteration[]): void {
+    const last = iterations.at(-1);
+    if (last === undefined || outcomeOf(last.metadata) === "final") return;
+    const runs = last.status === "running";
+    const number = last.position + (runs ? 1 : 2);
+    const budget = last.metadata["budget"];
+    this.#emitter.iteration = number;
+    if (number > this.#number && typeof budget === "number") {
+      this.#emitter.send({ type: "iteration_started", used: Math.min(number, budget), budget });
+    }
+    this.#number = number;
+    if (runs && this.#begun !== last.iterationId) {
+      this.#begun = last.iterationId;
+      const pending = last.metadata["pendingBlocks"];
+      for (const [block, code] of (Array.isArray(pending) ? pending : []).entries()) {
+        this.#emitter.send({ type: "block_started", block, code: String(code) });
+      }
     }
     this.#emitter.iteration = null;
   }

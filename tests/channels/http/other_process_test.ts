@@ -78,10 +78,17 @@ Deno.test(
     assert.deepEqual([result.status, result.answer], ["done", "It is 2"]);
     assert.deepEqual(await (await waiting).json(), result);
     for (const events of [await following, await watching]) {
-      assert.deepEqual(events.map(({ event }) => event), [
+      const [begun] = events.filter(({ event }) => event === "iteration_started").map(({ data }) => data);
+      assert.ok(
+        begun?.type === "iteration_started" && begun.budget > 2,
+        "the running step has its number and the limit",
+      );
+      assert.deepEqual([begun.iteration, begun.used], [2, 2]);
+      const stored = events.filter(({ event }) => event !== "iteration_started");
+      assert.deepEqual(stored.map(({ event }) => event), [
         ...["started", "block_started", "block_finished", "iteration_finished", "iteration_finished", "final"],
       ]);
-      assert.deepEqual(events.map(({ id }) => id), events.map((_, at) => `r${at + 1}`));
+      assert.deepEqual(stored.map(({ id }) => id), stored.map((_, at) => `r${at + 1}`));
     }
     const after = await (await second.ask(`/api/v1/conversations/${id}`)).json();
     assert.equal(after.running, null);
