@@ -1,5 +1,6 @@
 import { Command, CommanderError, Help, Option } from "commander";
 import { messageOf, UsageError } from "../../domain/errors.ts";
+import { FAMILIAR_WORDS } from "../../domain/familiar_words.ts";
 import { nearestName } from "../../domain/kit/names.ts";
 import { visibleText } from "../../domain/kit/text.ts";
 import { typedCommand } from "../../domain/query/typed_request.ts";
@@ -125,51 +126,6 @@ const ALIASES: Readonly<Record<string, readonly string[]>> = {
 
 const RESUME: readonly string[] = ["resume", "continue"];
 const OTHER_WORDS: readonly string[] = [...Object.keys(ALIASES), ...RESUME];
-
-export const FAMILIAR_WORDS: Readonly<Record<string, string>> = {
-  ...same("vis undo", ["revert", "rollback", "reset", "restore", "checkpoint", "checkpoints"]),
-  redo: "vis undo --redo",
-  rewind: "vis undo for the files, and /rewind in interactive mode",
-  diff: "vis undo --list for the changes of Vis, and /diff in interactive mode",
-  apply: "vis undo --redo, which applies undone changes again; Vis changes files directly",
-  ...same('vis run "…"', ["ask", "query", "print", "prompts", "do", "task"]),
-  ...same("vis without a command, which starts interactive mode", ["chat", "tui", "start", "repl", "interactive"]),
-  plan: 'vis run --plan "…"',
-  ...same("vis conversations list, and vis -c to continue the latest", ["sessions", "session", "chats", "threads"]),
-  ...same("vis conversations list", ["list", "ls"]),
-  ...same("vis conversations show", ["show", "view"]),
-  ...same("vis conversations fork ID", ["fork", "branch"]),
-  retry: "vis conversations retry ID",
-  rename: 'vis conversations rename ID "…"',
-  import: "vis conversations import FILE",
-  ...same("vis conversations export ID --format html", ["share"]),
-  ...same("vis conversations delete ID", ["delete", "rm", "remove"]),
-  ...same("/new in interactive mode; a request without -c starts a new conversation", ["clear", "new", "compact"]),
-  ...same("vis auth login", ["key", "keys", "setup", "setup-token", "signin", "connect", "init", "configure"]),
-  ...same("vis auth status", ["whoami", "status", "account"]),
-  ...same("vis providers", ["provider"]),
-  ...same("vis models", ["model"]),
-  ...same("vis config", ["settings", "set", "features", "preferences"]),
-  ...same("vis approvals", ["permissions", "permission", "allow", "trust"]),
-  ...same("vis extensions", ["plugin", "plugins", "extension", "agent", "agents", "install", "uninstall", "packages"]),
-  ...same("vis extensions list, and vis doctor for skills that it cannot read", ["skill", "tools"]),
-  ...same("vis db stats for sizes; interactive mode and vis conversations show print tokens and cost", [
-    ...["usage", "cost", "costs", "stats"],
-  ]),
-  ...same("vis serve", ["server", "ui", "app", "app-server", "attach"]),
-  "mcp-server": "vis mcp",
-  completion: "vis completions",
-  log: "vis logs",
-  find: "vis search",
-  memory: "vis memos",
-  ...same("vis doctor", ["debug", "info", "sandbox", "check", "diagnose"]),
-  ...same('git commit, or vis run "Commit the changes"', ["commit"]),
-  ...same('vis review, or vis run "…"', ["pr", "github"]),
-};
-
-function same(ours: string, words: readonly string[]): Readonly<Record<string, string>> {
-  return Object.fromEntries(words.map((word) => [word, ours]));
-}
 
 const MOST_WORDS = 3;
 const BELOW: readonly string[] = [

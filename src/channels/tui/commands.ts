@@ -1,5 +1,6 @@
 import { counted } from "../../domain/kit/text.ts";
 import { messageOf } from "../../domain/errors.ts";
+import { FAMILIAR_WORDS } from "../../domain/familiar_words.ts";
 import { nearestName } from "../../domain/kit/names.ts";
 import { MORE_TEXT } from "../../domain/query/outcomes.ts";
 import { requestOfCommand, typedCommand } from "../../domain/query/typed_request.ts";
@@ -295,6 +296,23 @@ function commandNamed(name: string, commands: readonly PaletteCommand[]): Palett
   return commands.find((one) => one.name === name || one.aliases?.includes(name));
 }
 
+const CONVERSATIONS = "/conversations";
+const UNDO = "/undo for the files of the last request, and /rewind to an earlier request";
+
+/** Interactive mode has commands of its own for some familiar words. */
+const WORDS: Readonly<Record<string, string>> = {
+  ...FAMILIAR_WORDS,
+  ...{ sessions: CONVERSATIONS, session: CONVERSATIONS, chats: CONVERSATIONS, threads: CONVERSATIONS },
+  ...{ list: CONVERSATIONS, ls: CONVERSATIONS, history: CONVERSATIONS },
+  ...{ revert: UNDO, rollback: UNDO, restore: UNDO, reset: UNDO, checkpoint: UNDO, checkpoints: UNDO },
+  branch: "/fork",
+  clear: "/new",
+  exit: "/quit",
+  login: "/model, which also asks for keys",
+  logout: "vis auth logout",
+  config: "/settings for the display, and vis config",
+};
+
 /** Without `giveBack`, sends a text that begins like an unknown command, such as `/tmp is full`. */
 export function submitted(
   outgoing: Outgoing,
@@ -313,5 +331,11 @@ export function submitted(
   if (giveBack === null) return send(outgoing);
   giveBack(outgoing);
   const near = nearestName(name, commands.map((one) => one.name));
-  tell(`Unknown command /${name}. ${near === null ? "/help lists all commands" : `Did you mean /${near}?`}`);
+  const ours = Object.hasOwn(WORDS, name) ? WORDS[name] : undefined;
+  const hint = ours !== undefined
+    ? `Vis has ${ours}`
+    : near === null
+    ? "/help lists all commands"
+    : `Did you mean /${near}?`;
+  tell(`Unknown command /${name}. ${hint}`);
 }

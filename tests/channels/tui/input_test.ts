@@ -99,6 +99,34 @@ Deno.test("an unknown command is reported, and the typed text stays", async () =
   });
 });
 
+Deno.test("a command of similar programs names the command of Vis", async () => {
+  await withScreen([], {}, async ({ screen, engine }) => {
+    for (
+      const [word, ours] of [
+        ["compact", "need no\\s+compact; /new"],
+        ["cost", "vis db stats"],
+        ["usage", "vis db stats"],
+        ["clear", "/new"],
+        ["context", "/inspect"],
+        ["init", "vis auth login"],
+        ["agents", "vis extensions"],
+        ["login", "/model"],
+        ["config", "/settings"],
+        ["sessions", "/conversations"],
+        ["constructor", ""],
+      ] as const
+    ) {
+      screen.type(`/${word} ${ENTER}`);
+      await screen.until(
+        new RegExp(`Unknown command /${word}\\. ${ours === "" ? "(?!Vis has)" : `Vis\\s+has[^]*${ours}`}`),
+      );
+      screen.type("\x03");
+      await screen.until((text) => !text.includes(`  /${word}`));
+    }
+    assert.equal(engine.provider.requests.length, 0);
+  });
+});
+
 Deno.test("names after a slash are completed; /help lists keys and commands", async () => {
   await withScreen([], { rows: 50 }, async ({ screen }) => {
     screen.type("/he");

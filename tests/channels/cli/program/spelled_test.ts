@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { COMMANDS, FAMILIAR_WORDS, spelled } from "../../../../src/channels/cli/cli.ts";
+import { COMMANDS, spelled } from "../../../../src/channels/cli/cli.ts";
+import { FAMILIAR_WORDS } from "../../../../src/domain/familiar_words.ts";
 
 Deno.test("spelled() returns the intended command", () => {
   const cases: readonly (readonly [string, string])[] = [
