@@ -162,7 +162,7 @@ export class ModelPicker extends BasePanel {
     ];
     const isMissing = typed !== "" && !items.some(({ kind }) => kind === "model");
     const missing: readonly Item[] = isMissing
-      ? [{ kind: "provider", name: `No model is called “${flat(typed, 60)}”`, told: this.#waitsFor }]
+      ? [{ kind: "provider", name: `No model is called “${flat(typed, 60)}”`, told: this.#waitsFor || this.#howToAsk }]
       : [];
     this.#list.set([...items, ...others, ...missing, ...own], { from: typed === "" ? "kept" : "first" });
     if (this.#untouched && typed === "") this.#list.select(this.#proposed);
@@ -183,6 +183,11 @@ export class ModelPicker extends BasePanel {
       name
     );
     return waits.length === 0 ? "" : `the list of ${waits.join(", ")} has not arrived yet`;
+  }
+
+  get #howToAsk(): string {
+    if (this.#present.provider !== "") return "";
+    return "choose a model first, then type the request; vis demo shows Vis without a model";
   }
 
   get #present(): { readonly provider: string; readonly model: string } {

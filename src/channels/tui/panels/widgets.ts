@@ -9,6 +9,9 @@ interface ListLook<T> {
   heading?(item: T): boolean;
 }
 
+/** An item has at most four lines, and the selected item must be visible as a whole. */
+const LEAST_HEIGHT = 5;
+
 export class List<T> {
   readonly #look: ListLook<T>;
   #items: readonly T[] = [];
@@ -76,18 +79,25 @@ export class List<T> {
   render(width: number, height: number): string[] {
     this.#shown = [];
     if (this.#items.length === 0 || height < 1) return [];
+    const whole = this.#window(width, height);
+    if (whole.more === 0 || height < LEAST_HEIGHT) return whole.lines;
+    const { lines, more } = this.#window(width, height - 1);
+    return more === 0 ? lines : [...lines, paint.dim(fitted(`  ↓ ${more} more`, { width }))];
+  }
+
+  #window(width: number, height: number): { readonly lines: string[]; readonly more: number } {
     this.#top = this.#windowTop(width, height);
     const lines: string[] = [];
     const shown: number[] = [];
-    let drawn = 0;
-    for (let at = this.#top; at < this.#items.length && lines.length < height; at++, drawn++) {
+    let at = this.#top;
+    for (; at < this.#items.length && lines.length < height; at++) {
       const own = this.#draw(at, width);
       lines.push(...own);
       shown.push(...own.map(() => at));
     }
-    this.#shown = shown;
-    this.#page = Math.max(1, drawn - 1);
-    return lines.slice(0, height);
+    this.#shown = shown.slice(0, height);
+    this.#page = Math.max(1, at - this.#top - 1);
+    return { lines: lines.slice(0, height), more: this.#items.slice(at).filter((item) => !this.#heading(item)).length };
   }
 
   #windowTop(width: number, height: number): number {

@@ -108,6 +108,15 @@ Deno.test("ModelPicker uses a model that is in no list by its name", async () =>
   assert.deepEqual(await rig.does("useModel"), { provider: "one", name: "brand-new" });
 });
 
+Deno.test("ModelPicker explains a request that is typed before a model is chosen", async () => {
+  const admin = fake({ providers: [], models: {}, logins: ["two"] });
+  await using rig = await startPanels([], { session: { provider: "", model: "" }, admin });
+  const panel = new ModelPicker(rig.parts);
+  await rig.until(panel, /Stopped/);
+  type(panel, ..."Fix the tests");
+  assert.match(shown(panel), /No model is called “Fix the tests”\s+choose a model first, .* vis demo /);
+});
+
 Deno.test("ModelPicker a provider without a key explains the login, and is not asked", async () => {
   const admin = fake({
     providers: [provider("one"), provider("two", "run vis auth login two, or set TWO_API_KEY")],

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { stripTerminalSequences } from "@earendil-works/pi-tui";
 import fc from "fast-check";
 import { List, row } from "../../../../src/channels/tui/panels/widgets.ts";
 import { amounts } from "../../../../src/channels/tui/text/one_line.ts";
@@ -30,8 +31,9 @@ Deno.test("List.render() the selected one is always seen, is no heading, and the
       shown.set(all);
       for (const movement of moves) {
         shown.move(movement);
-        const rows = shown.render(80, height);
-        assert.ok(rows.length <= height);
+        const drawn = shown.render(80, height);
+        assert.ok(drawn.length <= height);
+        const rows = drawn.filter((line) => !line.includes("↓"));
         const { selected } = shown;
         if (all.some(({ heading }) => !heading)) {
           assert.ok(selected && !selected.heading);
@@ -46,6 +48,15 @@ Deno.test("List.render() the selected one is always seen, is no heading, and the
       }
     }),
   );
+});
+
+Deno.test("List.render() counts the items that follow", () => {
+  const shown = list();
+  shown.set(Array.from({ length: 9 }, (_, name) => ({ name, lines: 1, heading: name === 7 })));
+  const last = (height: number): string => stripTerminalSequences(shown.render(20, height).at(-1) ?? "").trimEnd();
+  assert.deepEqual([last(6), last(8), last(9)], ["  ↓ 3 more", "  ↓ 1 more", " 8.0"]);
+  shown.move("end");
+  assert.equal(last(6), "*8.0");
 });
 
 Deno.test("List.set() keeps the selected one where it is still there", () => {
