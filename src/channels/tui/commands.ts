@@ -276,14 +276,14 @@ const KEYS: readonly (readonly [string, string])[] = [
 ];
 
 function helpTexts(commands: readonly PaletteCommand[]): readonly TextPart[] {
-  const rows = (of: readonly (readonly [string, string])[]): string => {
-    const column = Math.max(...of.map(([key]) => key.length));
-    return of.map(([key, what]) => `${key.padEnd(column)}  ${what}`).join("\n");
+  const part = (head: string, of: readonly (readonly [string, string])[]): TextPart => {
+    const hang = Math.max(...of.map(([key]) => key.length)) + 2;
+    return { head, text: of.map(([key, what]) => key.padEnd(hang) + what).join("\n"), hang };
   };
   const named = commands.map(({ name, detail, keys }) =>
     [`/${name}`, keys === "" ? detail : `${detail} (${keys})`] as const
   );
-  return [{ head: "Keys", text: rows(KEYS) }, { head: "Commands", text: rows(named) }];
+  return [part("Keys", KEYS), part("Commands", named)];
 }
 
 /** Returns true for an unknown command, because a file of the user may define the command. */

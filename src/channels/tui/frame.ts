@@ -5,7 +5,7 @@ import {
   type TuiMouseEventResult,
   visibleWidth,
 } from "@earendil-works/pi-tui";
-import { counted, oneLine, runningText, visibleText } from "../../domain/kit/text.ts";
+import { counted, runningText, visibleText } from "../../domain/kit/text.ts";
 import { aboutText } from "../../domain/query/model_call.ts";
 import { planLine, taskLine } from "../../domain/query/plan.ts";
 import type { QueryProgress } from "../../domain/query/query_progress.ts";
@@ -67,12 +67,18 @@ export class ScreenFrame implements Component {
     const room = Math.max(0, rows - below.length);
     const box = panel === null ? [] : panelBox(panel, { room, width, theme });
     const left = room - box.length;
-    const above = this.#parts.transcript.view(width, panel?.keepsEnd ? left : room, this.fresh);
+    const above = panel?.keepsEnd ? this.#end(width, left) : this.#parts.transcript.view(width, room, this.fresh);
     this.fresh = false;
     this.#above = room;
     const lines = [...above.slice(0, left), ...box, ...below];
     this.cost = performance.now() - began;
     return lines.slice(-rows);
+  }
+
+  /** The empty line after the last part would take one of the few rows. */
+  #end(width: number, rows: number): readonly string[] {
+    const lines = this.#parts.transcript.view(width, rows + 1, this.fresh);
+    return lines.at(-1) === "" ? lines.slice(0, rows) : lines.slice(1);
   }
 
   handleMouse(event: TuiMouseEvent): TuiMouseEventResult | undefined {
@@ -139,12 +145,13 @@ function spinner(ms: number): string {
   return FRAMES[Math.floor(ms / 250) % FRAMES.length] ?? "";
 }
 
-function waitingLine(
+export function waitingLine(
   { text, steers, isOwn }: WaitingMessage,
   { width, theme }: { readonly width: number; readonly theme: Theme },
 ): string {
   const how = `waits for the ${steers ? "next step" : "end of the request"}${isOwn ? ", ↑ to edit" : ""}`;
-  return theme.dim(` ⏎ ${oneLine(visibleText(text), Math.max(10, width - how.length - 8))} (${how})`);
+  const line = `${fitted(flat(text), { width: Math.max(10, width - how.length - 8) })} (${how})`;
+  return theme.dim(` ⏎ ${fitted(line, { width: width - 3 })}`);
 }
 
 interface StatusFacts {

@@ -120,6 +120,8 @@ export class Screen implements PanelActions {
   /** These keys arrived before the screen was complete. The value is null after the screen has typed them. */
   #early: string[] | null = [];
   #submitting: Promise<void> | null = null;
+  /** This text of the input is a request that waits until the user has chosen a model. */
+  #unsent: { readonly text: string; readonly isFirst: boolean } | null = null;
 
   constructor(parts: ScreenParts, session: Session) {
     this.#parts = parts;
@@ -213,7 +215,22 @@ export class Screen implements PanelActions {
 
   #begin(outgoing: Outgoing): void {
     if (hasModel(this.#session)) this.#submitCommand(outgoing, { isFirst: true });
-    else this.#input.giveBack(outgoing);
+    else this.#waitForModel(outgoing, { isFirst: true });
+  }
+
+  #waitForModel(outgoing: Outgoing, { isFirst }: { readonly isFirst: boolean }): void {
+    this.#input.giveBack(outgoing);
+    this.#unsent = { text: this.#input.text, isFirst };
+  }
+
+  /** If the user has edited the request meanwhile, the request stays in the input. */
+  #sendUnsent(): void {
+    const { text, isFirst } = this.#unsent ?? { text: "", isFirst: false };
+    this.#unsent = null;
+    if (text === "" || text !== this.#input.text) return;
+    if (!isFirst) return this.#input.key("\r");
+    this.#input.clear();
+    this.#submitCommand({ text, variables: {}, images: {} }, { isFirst });
   }
 
   /** Enter sends each line in order. While a panel or an approval is open, Enter begins a new line, because the user
@@ -306,6 +323,14 @@ export class Screen implements PanelActions {
     await this.#idle("show another conversation", () => this.#show(branch));
   }
 
+  keep(request: string): void {
+    const { text } = this.#input;
+    // A user who types while the screen opens has typed the beginning into the input.
+    this.#input.replace(this.#unsent === null ? text + request : `${text}\n${request}`);
+    this.#unsent = { text: this.#input.text, isFirst: false };
+    this.tell("Choose a model: Vis then sends your request");
+  }
+
   compose(text: string): void {
     this.#input.giveBack({ text, variables: {}, images: {} });
     this.redraw();
@@ -338,6 +363,7 @@ export class Screen implements PanelActions {
       const model = `${provider}/${name}`;
       await (await this.#parts.config()).set("model", { words: [model], project: false });
       this.tell(`${model} from ${this.chat.running === null ? "now" : "the next step"} on`);
+      this.#sendUnsent();
     } catch (error) {
       this.tell(messageOf(error));
     }
@@ -564,9 +590,9 @@ export class Screen implements PanelActions {
       return this.tell("Answer the question first (y/n), or Esc to send this as an instruction");
     }
     if (!hasModel(this.#session) && !/^[/!]/.test(text)) {
-      this.#input.giveBack(outgoing);
+      this.#waitForModel(outgoing, { isFirst: false });
       this.open(new ModelPicker(this.#panelParts()));
-      return this.tell("Choose a model first");
+      return this.tell("Choose a model: Vis then sends your request");
     }
     if (isCommand(text) && text.includes("\n")) {
       this.#input.giveBack(outgoing);

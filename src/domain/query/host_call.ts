@@ -108,6 +108,14 @@ interface Tally extends CalledAction {
 }
 
 const LEAST_SUBJECT = 12;
+
+/** A terminal measures and cuts texts in columns, and other channels in characters. */
+export interface Measure {
+  readonly length: (text: string) => number;
+  readonly cut: (text: string, most: number) => string;
+}
+
+const CHARACTERS: Measure = { length: (text) => text.length, cut: shorten };
 const MOST_OUTPUTS = 3, OUTPUT_CHARS = 5_000;
 
 export class BlockTally {
@@ -150,14 +158,15 @@ export class BlockTally {
   }
 
   /** The text may still be longer than the width, because outcomes stay whole. */
-  textWithin(width: number): string {
-    const over = this.text.length - width;
+  textWithin(width: number, { length, cut } = CHARACTERS): string {
+    const over = length(this.text) - width;
     if (over <= 0) return this.text;
     const kinds = [...this.#kinds.values()];
-    const shown = kinds.map(({ calls, subject }) => calls > 1 ? 0 : subject.length);
+    const shown = kinds.map(({ calls, subject }) => calls > 1 ? 0 : length(subject));
     const longest = Math.max(...shown);
     const most = Math.max(LEAST_SUBJECT, longest - over);
-    return kinds.map((tally, at) => textOf(tally, shown[at] === longest ? most : Infinity)).join(", ");
+    const short = (tally: Tally): Tally => ({ ...tally, subject: cut(tally.subject, most) });
+    return kinds.map((tally, at) => textOf(shown[at] === longest ? short(tally) : tally)).join(", ");
   }
 
   get failed(): boolean {
@@ -175,8 +184,8 @@ export class BlockTally {
   }
 }
 
-function textOf({ doing, done, things, subject, calls, state, outcome }: Tally, most = Infinity): string {
-  const what = calls > 1 ? `${calls} ${things}` : shorten(subject, most);
+function textOf({ doing, done, things, subject, calls, state, outcome }: Tally): string {
+  const what = calls > 1 ? `${calls} ${things}` : subject;
   if (state === "threw") return `${`${doing} ${what}`.trimEnd()} failed`;
   if (state === "refused") return `${`${doing} ${what}`.trimEnd()}: refused`;
   const end = calls === 1 ? outcome : state === "bad" ? "failed" : "";

@@ -1,7 +1,7 @@
 import { asRecord } from "../kit/json.ts";
 import { clip, oneLine, visibleText } from "../kit/text.ts";
 import { type ApprovalQuestion, askedText } from "./approval.ts";
-import { BlockTally, type HostCallEvent } from "./host_call.ts";
+import { BlockTally, type HostCallEvent, type Measure } from "./host_call.ts";
 import { type IterationOutcome, reasonText } from "./outcomes.ts";
 import { beginsWithPlan, PLAN_VARIABLE } from "./plan.ts";
 import { type Delay, delayLine, isChild, isEnd } from "./query_event.ts";
@@ -240,13 +240,14 @@ export function onlyAnswers({ code, tally, result }: Pick<StepBlock, "code" | "t
 export function blockLine(
   { code, tally, result }: Pick<StepBlock, "code" | "tally" | "result">,
   width = Infinity,
+  measure?: Measure,
 ): { readonly text: string; readonly isCode: boolean; readonly ok: boolean; readonly refused: boolean } {
   const ran = result?.ok ?? false;
   const ok = ran && !tally.failed && !tally.refused;
   const isCancelled = result?.outcome === "cancelled";
   const refused = isCancelled ||
     tally.refused && !tally.failed && (ran || result?.error?.name === "HostCallError");
-  if (tally.text !== "") return { text: tally.textWithin(width), isCode: false, ok, refused };
+  if (tally.text !== "") return { text: tally.textWithin(width, measure), isCode: false, ok, refused };
   if (onlySetsPlan({ code, tally, result })) return { text: "updated the list of tasks", isCode: false, ok, refused };
   const hasValue = result?.ok && result.outcome === "value";
   return { text: hasValue ? `${oneLine(code, CODE_CHARS)} → ${result.preview}` : code, isCode: true, ok, refused };

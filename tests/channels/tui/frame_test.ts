@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { stripTerminalSequences, visibleWidth } from "@earendil-works/pi-tui";
-import { footerLine, panelBox, statusLines } from "../../../src/channels/tui/frame.ts";
+import { footerLine, panelBox, statusLines, waitingLine } from "../../../src/channels/tui/frame.ts";
 import type { Usage } from "../../../src/domain/query/query_schemas.ts";
 import type { Panel } from "../../../src/channels/tui/panels/panel.ts";
 import { makeTheme } from "../../../src/channels/tui/text/theme.ts";
@@ -62,6 +62,15 @@ const panel = (lines: readonly string[], title = "A title", hint = "a hint"): Pa
   ...{ title, hint, rows: 5, invalidate: () => {}, left: () => {}, handleInput: () => {} },
   fit: (rows) => void told.push(rows),
   render: () => [...lines],
+});
+
+Deno.test("a waiting message of wide characters fits into its line, which says when the model reads it", () => {
+  const message = { text: "日本語のとても長い文章".repeat(20), steers: true, isOwn: true };
+  for (const width of [100, 60, 40]) {
+    const line = waitingLine(message, { width, theme });
+    assert.ok(visibleWidth(line) <= width, line);
+    assert.match(line, width === 40 ? /… \(waits for the/ : /… \(waits for the next step, ↑ to edit\)$/);
+  }
 });
 
 Deno.test("panelBox() fits into its room, at every width", () => {

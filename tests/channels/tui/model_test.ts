@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { ProviderAdmin, Session } from "../../../src/channels/channel.ts";
 import { final } from "../../helpers/scripted_provider.ts";
 import { fakeConfig } from "./_fake_config.ts";
-import { withScreen } from "./_rig.ts";
+import { type RigOptions, withScreen } from "./_rig.ts";
 
 const MODEL = {
   ...{ name: "model-1", contextTokens: null, price: null, reasoning: false, images: false, known: true, root: false },
@@ -18,36 +18,108 @@ const ADMIN: Partial<ProviderAdmin> = {
   loginChoices: () => Promise.resolve([]),
 };
 
-Deno.test("without a model the screen opens with the picker, and the request waits in the input", async () => {
-  const used: unknown[] = [];
-  const set: unknown[] = [];
-  await withScreen([final("It is a library")], {
+interface Chosen {
+  readonly used: unknown[];
+  readonly set: unknown[];
+  readonly options: RigOptions;
+}
+
+function withoutModel({ useModel }: { readonly useModel?: NonNullable<Session["useModel"]> } = {}): Chosen {
+  const [used, set]: [unknown[], unknown[]] = [[], []];
+  const options: RigOptions = {
     session: {
       ...{ provider: "", model: "" },
       useModel: (model) => {
         used.push(model);
-        return Promise.resolve(model);
+        return useModel?.(model) ?? Promise.resolve(model);
       },
     },
     shows: "no model",
-    place: { request: "What is this?" },
     parts: {
       providers: () => Promise.resolve(ADMIN as ProviderAdmin),
       config: () => Promise.resolve(fakeConfig((...change) => void set.push(change))),
     },
-  }, async ({ screen }) => {
-    await screen.until("model-1");
+  };
+  return { used, set, options };
+}
+
+Deno.test("without a model the screen opens with the picker, and the first request is sent after the choice", async () => {
+  const { used, set, options } = withoutModel();
+  const place = { request: "What is this?" };
+  await withScreen([final("It is a library")], { ...options, place }, async ({ screen, engine }) => {
+    await screen.until(/model-1[^]*What is this\?/);
     screen.type("\x1b");
     await screen.until((now) => !now.includes("model-1") && now.includes("What is this?"));
     screen.type("\r");
-    await screen.until("Choose a model first");
+    await screen.until("Vis then sends your request");
     await screen.until("model-1");
+    assert.equal(engine.provider.requests.length, 0);
     screen.type("\x1b[B\r");
-    await screen.until("acme/model-1 from now on");
-    screen.type("\r");
-    await screen.until("It is a library");
+    await screen.until(/› What is this\?[^]*It is a library/);
     assert.deepEqual(used, [{ provider: "acme", model: "model-1" }]);
     assert.deepEqual(set, [["model", ["acme/model-1"]]]);
+  });
+});
+
+Deno.test("without a model, a request of the command line runs no command of the user", async () => {
+  const runCommand = (): never => {
+    throw new TypeError("This was not to run");
+  };
+  const { options } = withoutModel();
+  const parts = { ...options.parts, runCommand };
+  await withScreen([final("It is a text")], { ...options, parts, place: { request: "!ls" } }, async ({ screen }) => {
+    await screen.until("model-1");
+    screen.type("\r");
+    await screen.until(/› !ls[^]*It is a text/);
+  });
+});
+
+Deno.test("a request that is typed into the list of models is sent after the choice", async () => {
+  await withScreen([final("Four tests")], withoutModel().options, async ({ screen, engine }) => {
+    await screen.until("model-1");
+    screen.type("Fix the tests");
+    await screen.until(/No model is called “Fix the tests”[^]*Enter keeps it as your request/);
+    screen.type("\r");
+    await screen.until(/> name of a model[^]*model-1[^]*Vis then sends your request[^]*Fix the tests/);
+    screen.type("\r");
+    await screen.until(/› Fix the tests[^]*Four tests/);
+    assert.equal(engine.provider.requests.length, 1);
+  });
+});
+
+Deno.test("the beginning of a request before the screen, and its end in the list of models, are one request", async () => {
+  const { options } = withoutModel();
+  await withScreen([final("Four tests")], { ...options, early: "Fix the te" }, async ({ screen }) => {
+    await screen.until(/model-1[^]*Fix the te/);
+    screen.type("sts of all");
+    await screen.until(/No model is called/);
+    screen.type("\r");
+    await screen.until("Fix the tests of all");
+    screen.type("\r");
+    await screen.until(/› Fix the tests of all[^]*Four tests/);
+  });
+});
+
+Deno.test("a request that was edited, or whose model failed, stays in the input", async () => {
+  const { options, used } = withoutModel({ useModel: () => Promise.reject(new Error("no such model")) });
+  await withScreen([], { ...options, place: { request: "Begin" } }, async ({ screen, engine }) => {
+    await screen.until("model-1");
+    screen.type("\r");
+    await screen.until(/no such model[^]*Begin/);
+    assert.equal(engine.provider.requests.length, 0);
+    assert.equal(used.length, 1);
+  });
+  await withScreen([], { ...withoutModel().options, place: { request: "Begin" } }, async ({ screen, engine }) => {
+    await screen.until("model-1");
+    screen.type("\x1b");
+    await screen.until((now) => !now.includes("model-1"));
+    screen.type(" anew\x0b");
+    await screen.until("╭─");
+    screen.type("model\r");
+    await screen.until("model-1");
+    screen.type("\r");
+    await screen.until(/acme\/model-1 from now on[^]*Begin anew/);
+    assert.equal(engine.provider.requests.length, 0);
   });
 });
 

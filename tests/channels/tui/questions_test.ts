@@ -78,6 +78,9 @@ Deno.test("the end of the conversation stays visible above a question, however l
       screen.type(`Go${ENTER}`);
       const shown = await screen.until(/Vis asks[^]*waiting for your answer/);
       assert.match(shown, /▸ calling asking\.open …\s+╭─ Vis asks/);
+      assert.match(shown, /Answer with y .*, or type an instruction/);
+      screen.resize(40, 12);
+      await screen.until(/^1 ▸ calling asking\.open …\n╭─ Vis asks[^]*Answer with y .*…$/m);
     });
   }
 });

@@ -2,7 +2,7 @@ import { truncateToWidth, visibleWidth } from "@earendil-works/pi-tui";
 import type { Conversations } from "../../../conversation/conversations.ts";
 import { messageOf } from "../../../domain/errors.ts";
 import { clip, counted, durationText, oneLine, visibleText } from "../../../domain/kit/text.ts";
-import { BlockTally, storedDiffs } from "../../../domain/query/host_call.ts";
+import { BlockTally, type Measure, storedDiffs } from "../../../domain/query/host_call.ts";
 import { outcomeOf } from "../../../domain/query/outcomes.ts";
 import { beginsWithPlan } from "../../../domain/query/plan.ts";
 import {
@@ -21,13 +21,20 @@ import {
 } from "../../../domain/query/query_progress.ts";
 import type { BlockResult } from "../../../domain/query/query_schemas.ts";
 import { diffLines, SHOWN_DIFF_LINES } from "../../../markdown/terminal/diff_lines.ts";
+import { fitted, flat } from "../text/one_line.ts";
 import { brokenLine, cutWide, moreLines, wrapped } from "../text/wrapped.ts";
 import { type DisplayOptions, DrawnEntry, type TranscriptEntry } from "./entry.ts";
 import { requestLines } from "./message_entries.ts";
 
 const MOST = { thinking: 8, chars: 500, code: 16, failure: 4 } as const;
 const WHOLE = 2_000;
+const LINE_CHARS = 1_000;
 const CODE_CHARS = 200_000;
+const COLUMNS: Measure = { length: visibleWidth, cut: (text, most) => fitted(text, { width: most }) };
+
+function fittedLine(text: string, width: number): string {
+  return fitted(flat(text, LINE_CHARS), { width });
+}
 
 export class StepEntry extends DrawnEntry {
   readonly step: Step;
@@ -93,15 +100,15 @@ export class StepEntry extends DrawnEntry {
         ...printed.map((line) => theme.dim(`  ${truncateToWidth(line, width - 2, "…")}`)),
       ];
     }
-    const { ok, refused, text: told } = blockLine(block, width);
+    const { ok, refused, text: told } = blockLine(block, width, COLUMNS);
     if (refused) {
-      const end = theme.dim(`– ${oneLine(visibleText(told), width - 2)}`);
+      const end = theme.dim(`– ${fittedLine(told, width - 2)}`);
       return [...lines, ...changed, end, ...outputLines(block, { width, shown })];
     }
     const mark = ok ? theme.ok("✓") : theme.bad("✗");
     const time = theme.dim(` ${durationText(result.ms)}`);
     const calls = block.tally.failed
-      ? [theme.bad(oneLine(visibleText(told), width)), ...outputLines(block, { width, shown })]
+      ? [theme.bad(fittedLine(told, width)), ...outputLines(block, { width, shown })]
       : [];
     const [first = "", ...rest] = resultLines(result, { width: width - 2, most: WHOLE, theme });
     const main = brokenLine(`${mark} ${first}${time}`, width);
@@ -140,8 +147,8 @@ function foldedBlock(
   const { theme } = shown;
   const time = durationText(result.ms);
   const room = Math.max(1, width - time.length - 3);
-  const { text, isCode, ok, refused } = blockLine(block, room);
-  const line = oneLine(visibleText(text), room);
+  const { text, isCode, ok, refused } = blockLine(block, room, COLUMNS);
+  const line = fittedLine(text, room);
   if (refused) {
     const changed = changeLines(block.diffs, { width, shown });
     return [theme.dim(`– ${line}`), ...outputLines(block, { width, shown }), ...changed];
@@ -161,7 +168,7 @@ function workLines({ code, calling, tally }: StepBlock, width: number): readonly
   const line = (text: string): string => truncateToWidth(visibleText(text), width, "…");
   if (calling === "" && tally.text === "") return beginsWithPlan(code) ? ["▸ planning the tasks …"] : [];
   return [
-    ...tally.text === "" ? [] : [line(`${tally.failed ? "✗" : "✓"} ${tally.textWithin(width - 2)}`)],
+    ...tally.text === "" ? [] : [line(`${tally.failed ? "✗" : "✓"} ${tally.textWithin(width - 2, COLUMNS)}`)],
     ...calling === "" ? [] : [line(`▸ ${calling} …`)],
   ];
 }
@@ -262,7 +269,7 @@ export class OlderEntry extends DrawnEntry {
     if (!prefs.iterations) return [];
     const count = this.#range.to - this.#range.from;
     const text = this.#problem || `… ${counted(count, "step")}`;
-    return [theme.dim(text.slice(0, width)), ""];
+    return [theme.dim(fittedLine(text, width)), ""];
   }
 
   async #read(side: "above" | "below"): Promise<void> {

@@ -4,6 +4,7 @@ import {
   type EditorTheme,
   type KeyId,
   matchesKey,
+  truncateToWidth,
   type TUI,
   visibleWidth,
 } from "@earendil-works/pi-tui";
@@ -311,8 +312,8 @@ function keepExact(editor: Editor, text: string): void {
 
 function withPlaceholder([above = "", line = "", below = ""]: readonly string[], text: string): readonly string[] {
   const typed = line.trimEnd();
-  const left = visibleWidth(line) - visibleWidth(typed) - visibleWidth(text);
-  return left < 0 ? [above, line, below] : [above, `${typed}${text}${" ".repeat(left)}`, below];
+  const room = visibleWidth(line) - visibleWidth(typed);
+  return [above, `${typed}${truncateToWidth(text, room, "…", true)}`, below];
 }
 
 const REQUEST_CHARS = 20_000;

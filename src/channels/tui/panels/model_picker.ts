@@ -44,13 +44,14 @@ export class ModelPicker extends BasePanel {
   #notes: readonly string[] = [];
   #logins: readonly LoginChoice[] = [];
   readonly #lists = new Map<string, ModelsReport | { readonly problem: string }>();
-  readonly #input = new LineInput({ prompt: "> ", placeholder: "name of a model" });
+  #input = emptyInput();
   readonly #list = new List<Item>({
     key: keyOf,
     draw: (item, place) => this.#drawn(item, place),
     heading: ({ kind }) => kind === "provider",
   });
   #untouched = true;
+  #request = "";
 
   constructor(parts: PanelParts, { deadlineMs = DEADLINE_MS }: { readonly deadlineMs?: number } = {}) {
     super(parts);
@@ -152,18 +153,20 @@ export class ModelPicker extends BasePanel {
     const known = [...this.#lists.values()].some((list) =>
       "models" in list && list.models.some(({ name }) => name === typed)
     );
-    const own: readonly Item[] = typed === "" || known || present.provider === ""
-      ? []
-      : [{ kind: "typed", provider: present.provider, name: typed }];
+    const isNamed = typed !== "" && !known && present.provider !== "" && !this.#isSentence(typed);
+    const own: readonly Item[] = isNamed ? [{ kind: "typed", provider: present.provider, name: typed }] : [];
     const logins = fuzzyFilter([...this.#logins], typed, ({ name, title }) => `${name} ${title}`);
     const others: readonly Item[] = logins.length === 0 ? [] : [
       { kind: "provider", name: "Log in", told: "Enter asks for the key" },
       ...logins.map((choice) => ({ kind: "login", choice } as const)),
     ];
     const isMissing = typed !== "" && !items.some(({ kind }) => kind === "model");
+    const isRequest = present.model === "" && [...others, ...own].length === 0;
+    const told = isRequest && (this.#waitsFor === "" || this.#isSentence(typed)) ? AS_REQUEST : this.#waitsFor;
     const missing: readonly Item[] = isMissing
-      ? [{ kind: "provider", name: `No model is called “${flat(typed, 60)}”`, told: this.#waitsFor || this.#howToAsk }]
+      ? [{ kind: "provider", name: `No model is called “${flat(typed, 60)}”`, told }]
       : [];
+    this.#request = told === AS_REQUEST && isMissing ? typed : "";
     this.#list.set([...items, ...others, ...missing, ...own], { from: typed === "" ? "kept" : "first" });
     if (this.#untouched && typed === "") this.#list.select(this.#proposed);
   }
@@ -185,9 +188,9 @@ export class ModelPicker extends BasePanel {
     return waits.length === 0 ? "" : `the list of ${waits.join(", ")} has not arrived yet`;
   }
 
-  get #howToAsk(): string {
-    if (this.#present.provider !== "") return "";
-    return "choose a model first, then type the request; vis demo shows Vis without a model";
+  /** Without a model, a user may type the first request here. */
+  #isSentence(typed: string): boolean {
+    return this.#present.model === "" && /\s/.test(typed);
   }
 
   get #present(): { readonly provider: string; readonly model: string } {
@@ -210,11 +213,18 @@ export class ModelPicker extends BasePanel {
   }
 
   #use(): void {
+    if (this.#request !== "") return this.#keepRequest();
     const item = this.#list.selected;
     if (item === undefined || item.kind === "provider") return;
     if (item.kind === "login") return this.#logIn(item.choice);
     const name = item.kind === "model" ? item.model.name : item.name;
     this.leaveFor(() => this.parts.act.useModel({ provider: item.provider, name }));
+  }
+
+  #keepRequest(): void {
+    this.parts.act.keep(this.#request);
+    this.#input = emptyInput();
+    this.#fill();
   }
 
   #logIn({ name, start }: LoginChoice): void {
@@ -223,6 +233,13 @@ export class ModelPicker extends BasePanel {
     const next = (): void => parts.act.open(new ModelPicker(parts));
     parts.act.open(new LoginPanel(parts, { provider: name, next }));
   }
+}
+
+const AS_REQUEST =
+  "Enter keeps it as your request, and Vis sends it when you have chosen a model; vis demo shows Vis without a model";
+
+function emptyInput(): LineInput {
+  return new LineInput({ prompt: "> ", placeholder: "name of a model" });
 }
 
 function headed(name: string, { told, width }: { readonly told: string; readonly width: number }): readonly string[] {

@@ -43,6 +43,8 @@ export interface PanelActions {
   undo(options?: { readonly redo: boolean }): Promise<void>;
   export(name: string): Promise<void>;
   compose(text: string): void;
+  /** Adds to the input a request that Vis sends when the user has chosen a model. */
+  keep(request: string): void;
   quit(): void;
 }
 

@@ -82,6 +82,8 @@ export interface TextPart {
   readonly head?: string;
   readonly text: string;
   readonly look?: Look;
+  /** The later rows of a long line begin at this column. */
+  readonly hang?: number;
 }
 
 export function diffPart(diff: string): TextPart {
@@ -96,13 +98,15 @@ interface Line {
   readonly text: string;
   readonly look: Look | "head";
   readonly part: number;
+  readonly hang?: number | undefined;
 }
 
 /** Measuring a huge line as a whole is slow, so the view wraps longer lines in pieces. */
 const PIECE = 4_000;
 const KEPT_LINES = 2_000;
 const TABLE_COLUMN = 12;
-const NAMED = /^[\x20-\x7e]{12}/;
+const CHANGE_MARGIN = /^ *\d+ [ +-] /;
+const LEAST_ROOM = 12;
 
 /** The cost of drawing depends on the visible rows, not on the length of the text. */
 export class TextView {
@@ -123,7 +127,7 @@ export class TextView {
     this.#lines = parts.flatMap((one, part): Line[] => [
       ...(part === 0 || one.head === undefined ? [] : [{ text: "", look: "plain", part: part - 1 } as const]),
       ...(one.head === undefined ? [] : [{ text: one.head, look: "head", part } as const]),
-      ...linesOf(one.text).map((text) => ({ text, look: one.look ?? "plain", part })),
+      ...linesOf(one.text).map((text) => ({ text, look: one.look ?? "plain", part, hang: one.hang })),
     ]);
     this.#rows.clear();
     this.#pinned = false;
@@ -237,19 +241,26 @@ export class TextView {
   #wrapped(at: number): readonly string[] {
     const known = this.#rows.get(at);
     if (known) return known;
-    const { text, look } = this.#lines[at] ?? { text: "", look: "plain" };
-    const rows = look === "table" && NAMED.test(text)
-      ? hanging(safe(text), this.#width)
-      : wrapTextWithAnsi(look === "drawn" ? text : safe(text), Math.max(2, this.#width));
+    const line = this.#lines[at] ?? { text: "", look: "plain", part: 0 };
+    const text = line.look === "drawn" ? line.text : safe(line.text);
+    const rows = hanging(text, { width: this.#width, column: hangOf(line) });
     if (this.#rows.size >= KEPT_LINES) this.#rows.clear();
     this.#rows.set(at, rows);
     return rows;
   }
 }
 
-function hanging(text: string, width: number): string[] {
-  const rows = wrapTextWithAnsi(text.slice(TABLE_COLUMN), Math.max(2, width - TABLE_COLUMN));
-  return rows.map((row, at) => (at === 0 ? text.slice(0, TABLE_COLUMN) : " ".repeat(TABLE_COLUMN)) + row);
+function hangOf({ text, look, hang }: Line): number {
+  if (look === "change") return CHANGE_MARGIN.exec(text)?.[0].length ?? 0;
+  const column = look === "table" ? TABLE_COLUMN : hang ?? 0;
+  return text.length > column && /^[\x20-\x7e]*$/.test(text.slice(0, column)) ? column : 0;
+}
+
+function hanging(text: string, { width, column }: { readonly width: number; readonly column: number }): string[] {
+  const room = width - column;
+  if (column === 0 || room < LEAST_ROOM) return wrapTextWithAnsi(text, Math.max(2, width));
+  const rows = wrapTextWithAnsi(text.slice(column), room);
+  return rows.map((row, at) => (at === 0 ? text.slice(0, column) : " ".repeat(column)) + row);
 }
 
 function isBehind(a: { readonly line: number; readonly row: number }, b: typeof a): boolean {

@@ -70,6 +70,7 @@ export class PanelRig implements AsyncDisposable {
       export: later("export"),
       rewind: later("rewind"),
       compose: note("compose"),
+      keep: note("keep"),
       quit: note("quit"),
     };
     this.parts = {

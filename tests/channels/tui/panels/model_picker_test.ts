@@ -114,7 +114,10 @@ Deno.test("ModelPicker explains a request that is typed before a model is chosen
   const panel = new ModelPicker(rig.parts);
   await rig.until(panel, /Stopped/);
   type(panel, ..."Fix the tests");
-  assert.match(shown(panel), /No model is called “Fix the tests”\s+choose a model first, .* vis demo /);
+  assert.match(shown(panel), /No model is called “Fix the tests”\s+Enter keeps it as your request, .*\s+.*vis demo /);
+  type(panel, KEYS.enter);
+  assert.deepEqual(await rig.does("keep"), "Fix the tests");
+  assert.doesNotMatch(shown(panel), /Fix the tests/);
 });
 
 Deno.test("ModelPicker a provider without a key explains the login, and is not asked", async () => {

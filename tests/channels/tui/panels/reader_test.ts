@@ -32,7 +32,8 @@ const text = fc.array(fc.array(fc.constantFrom(...PIECES), { maxLength: 6 }).map
 const part = fc.record({
   head: fc.constantFrom("Head", "漢字"),
   text,
-  look: fc.constantFrom("plain", "diff", "table"),
+  look: fc.constantFrom("plain", "diff", "change", "table"),
+  hang: fc.constantFrom(0, 3, 20, 80),
 });
 const parts = fc.array(part, { minLength: 1, maxLength: 4 });
 const size = fc.record({ width: fc.integer({ min: 16, max: 90 }), height: fc.integer({ min: 1, max: 12 }) });
@@ -158,4 +159,25 @@ Deno.test("TextView.grow() follows the end while it is visible, and leaves a pla
   first();
   view.grow(lines(30));
   assert.equal(first(), "line 27");
+});
+
+Deno.test("the later rows of a change and of a list of keys begin below its text", () => {
+  const view = new TextView();
+  view.show([
+    { text: "12 + 日本語のとても長い行", look: "change" },
+    { text: "Enter  send; while a request runs: add to its next step", hang: 7 },
+  ]);
+  assert.deepEqual(whole(view, 24).map((line) => line.trimEnd()), [
+    "12 + 日本語のとても長い",
+    "     行",
+    "Enter  send; while a",
+    "       request runs: add",
+    "       to its next step",
+  ]);
+  assert.deepEqual(whole(view, 17).slice(2).map((line) => line.trimEnd()), [
+    "Enter  send;",
+    "while a request",
+    "runs: add to its",
+    "next step",
+  ]);
 });
