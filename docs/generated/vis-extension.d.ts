@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: f0da1396a3743fa6b40f17b2acf21ca99fe4f175c7fccfcded21814ff41e9e68
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 6b38ed7604a0ad28e3ca8efb2da5717ef2e15dad9ae65cf737d250747816388f
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
