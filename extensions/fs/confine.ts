@@ -42,7 +42,9 @@ export function confine(workspace: Workspace, path: string): WorkspacePath {
 /** For a link at the end of the path, returns the link itself. */
 function confineEntry(workspace: Workspace, path: string): WorkspacePath {
   const named = namedIn(workspace, path);
-  if (named === "") throw new RangeError(`Cannot change ${path}: it is the workspace itself; name paths in it`);
+  if (named === "") {
+    throw advised(new RangeError(`Cannot change ${path}: it is the workspace itself`), "name paths in it");
+  }
   const { real, rest } = deepest(dirname(resolve(workspace.root, named)), path);
   return placeAt(workspace, { named, path, absolute: join(real, rest, named.slice(named.lastIndexOf(sep) + 1)) });
 }
@@ -61,18 +63,20 @@ export function movedMeanwhile(path: string): RangeError {
 }
 
 const OF_EXTENSIONS =
-  "; write the extension to a folder outside .vis/, and ask the user to move it to .vis/extensions/ and run vis extensions trust";
+  "write the extension to a folder outside .vis/, and ask the user to move it to .vis/extensions/ and run vis extensions trust";
 
 function refuseFixed(place: WorkspacePath): WorkspacePath {
   for (const parts of [place.path.split("/"), place.real.split("/")]) {
     const at = parts.findIndex(isGuarded);
     if (at >= 0) {
       const isExtension = parts[at] === ".vis" && parts[at + 1] === "extensions";
-      const advice = isExtension ? OF_EXTENSIONS : "; ask the user to change them";
-      throw new RangeError(`Cannot write ${place.path}: files below ${parts[at]}/ are protected${advice}`);
+      const advice = isExtension ? OF_EXTENSIONS : "ask the user to change them";
+      throw advised(new RangeError(`Cannot write ${place.path}: files below ${parts[at]}/ are protected`), advice);
     }
   }
-  if (place.real === ".") throw new RangeError("Cannot write .: it is the workspace itself; name a file in it");
+  if (place.real === ".") {
+    throw advised(new RangeError("Cannot write .: it is the workspace itself"), "name a file in it");
+  }
   if (/^\.\.(?:\/\.\.)*$/.test(place.real)) {
     throw new RangeError(`Cannot write ${place.path}: the workspace is inside it`);
   }
@@ -95,8 +99,9 @@ function namedIn({ root, tree }: Workspace, path: string): string {
   if (!isWithin(resolve(root, named), topOf({ root, tree }))) throw outside({ root, tree }, path);
   if (named.split(sep).length > MAX_DEPTH) {
     const { length } = named.split(sep);
-    throw new RangeError(
-      `Cannot use the path ${shortened(path)}: it has ${length} names; the limit is ${MAX_DEPTH}; use fewer folders`,
+    throw advised(
+      new RangeError(`Cannot use the path ${shortened(path)}: it has ${length} names; the limit is ${MAX_DEPTH}`),
+      "use fewer folders",
     );
   }
   return named;
@@ -126,12 +131,13 @@ function deepest(wanted: string, path: string): { readonly real: string; readonl
       return { real: Deno.realPathSync(at), rest: relative(at, wanted) };
     } catch (error) {
       if (error instanceof Deno.errors.FilesystemLoop) {
-        throw new RangeError(`Cannot use ${path}: its links form a loop; name another path`);
+        throw advised(new RangeError(`Cannot use ${path}: its links form a loop`), "name another path");
       }
       if (error instanceof Deno.errors.PermissionDenied) throw new RangeError(`Cannot use ${path}: access is denied`);
       if (error instanceof Error && "code" in error && error.code === "ENAMETOOLONG") {
-        throw new RangeError(
-          `Cannot use the path ${shortened(path)}: one of its names is too long for the file system; shorten it`,
+        throw advised(
+          new RangeError(`Cannot use the path ${shortened(path)}: one of its names is too long for the file system`),
+          "shorten it",
         );
       }
       if (!(error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory)) throw error;
@@ -159,7 +165,10 @@ function topOf({ root, tree: { below } }: Pick<Workspace, "root" | "tree">): str
 
 function outside({ root, tree }: Workspace, path: string): RangeError {
   const around = tree.below === "" ? "" : ` and its repository ${topOf({ root, tree })}`;
-  return new RangeError(`Cannot use ${path}: it is outside the workspace ${root}${around}; name a path inside`);
+  return advised(
+    new RangeError(`Cannot use ${path}: it is outside the workspace ${root}${around}`),
+    "name a path inside",
+  );
 }
 
 /** A write to these folders could name commands for git or change settings of Vis. */

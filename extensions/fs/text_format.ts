@@ -1,4 +1,4 @@
-import { ByteBuffer, type DecodedText, type TextFormat } from "@vis/extension";
+import { advised, ByteBuffer, type DecodedText, type TextFormat } from "@vis/extension";
 
 export const UTF_8: TextFormat = { encoding: "utf-8", hasMark: false, isGuess: false };
 const MARK = "\uFEFF";
@@ -53,8 +53,9 @@ export function withStraysOf(old: string, text: string, cannot: string): string 
   if (!text.includes("\uFFFD") || !STRAYS.test(old)) return text;
   const [stray, ...others] = new Set(old.match(/[\udc00-\udfff\ufffd]/gu));
   if (stray !== undefined && others.length === 0) return text.replaceAll("\uFFFD", stray);
-  throw new Error(
-    `${cannot}: U+FFFD stands for different bytes there that are not UTF-8; change only the text around them`,
+  throw advised(
+    new Error(`${cannot}: U+FFFD stands for different bytes there that are not UTF-8`),
+    "change only the text around them",
   );
 }
 
@@ -96,9 +97,9 @@ export function encodingNamed(label: string, cannot: string): string {
   try {
     return new TextDecoder(label).encoding;
   } catch {
-    throw new RangeError(
-      `${cannot}: the encoding ${JSON.stringify(label)} is unknown; use a name such as utf-8, utf-16le, ` +
-        "windows-1252 or shift_jis",
+    throw advised(
+      new RangeError(`${cannot}: the encoding ${JSON.stringify(label)} is unknown`),
+      "use a name such as utf-8, utf-16le, windows-1252 or shift_jis",
     );
   }
 }

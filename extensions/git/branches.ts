@@ -124,10 +124,12 @@ export async function changeBranch(
     if (!there) throw await missingRef(git, { cannot, name, kind: "branch" });
     await runBranch(git, ["branch", "--quiet", force ? "-D" : "-d", "--", name], cannot);
   } else if (there && (from !== undefined || !goes)) {
-    const hint = from === undefined
-      ? "; pass {switch: true} to switch to it"
-      : `; choose another name, or omit from${goes ? "" : " and pass {switch: true}"} to switch to it`;
-    throw new Error(`Cannot make branch ${name}: it already exists${hint}`);
+    throw advised(
+      new Error(`Cannot make branch ${name}: it already exists`),
+      from === undefined
+        ? "pass {switch: true} to switch to it"
+        : `choose another name, or omit from${goes ? "" : " and pass {switch: true}"} to switch to it`,
+    );
   } else if (goes) await goTo(git, { to: name, create: !there, ...(from === undefined ? {} : { from }) });
   else await runBranch(git, ["branch", "--quiet", "--no-track", name, ...start], `Cannot make branch ${name}`, start);
   return await branchesOf(git);
@@ -145,8 +147,9 @@ async function runBranch(
     throw advised(new Error(`${cannot}: it has commits that are not merged`), "pass {force: true} to delete it anyway");
   }
   if (gitSays("checkedOut", stderr)) {
-    throw new Error(
-      `${cannot}: it is checked out here or in a worktree; switch to another branch, or remove the worktree`,
+    throw advised(
+      new Error(`${cannot}: it is checked out here or in a worktree`),
+      "switch to another branch, or remove the worktree",
     );
   }
   throw await refError(git, { cannot, stderr, refs });
@@ -218,7 +221,9 @@ export async function tag(env: EnvironmentView, name?: string, options: TagOptio
 
 async function makeTag(git: Git, name: string, at: string, message: string | undefined): Promise<void> {
   const cannot = `Cannot make tag ${name}`;
-  if (await isTag(git, name)) throw new Error(`${cannot}: it already exists; choose another name, or delete it first`);
+  if (await isTag(git, name)) {
+    throw advised(new Error(`${cannot}: it already exists`), "choose another name, or delete it first");
+  }
   const hash = await commitHash(git, at, cannot);
   const args = message === undefined
     ? ["tag", "--no-sign", "--", name, hash]
@@ -294,7 +299,10 @@ export async function changeWorktree(
   const cannot = `Cannot ${remove ? "remove" : "make"} worktree ${path}`;
   const target = resolve(env.workspace, place);
   if (!isBelow(target, env.workspace) || isWithin(target, resolve(env.workspace, ".git"))) {
-    throw new Error(`${cannot}: the path is not below the workspace, or is in .git; name one such as .worktrees/x`);
+    throw advised(
+      new Error(`${cannot}: the path is not below the workspace, or is in .git`),
+      "name one such as .worktrees/x",
+    );
   }
   const git = await Git.of(env, ["worktree", path, options]);
   const isThere = branch !== undefined && await isBranch(git, branch), isNew = branch !== undefined && !isThere;
@@ -306,7 +314,7 @@ export async function changeWorktree(
   }
   const used = isThere ? (await worktreesOf(git)).find((one) => one.branch === branch) : undefined;
   if (used !== undefined) {
-    throw new Error(`${cannot}: ${used.path} uses branch ${branch}; name another branch`);
+    throw advised(new Error(`${cannot}: ${used.path} uses branch ${branch}`), "name another branch");
   }
   if (!remove) {
     const commit = await commitHash(git, from ?? (isThere ? `refs/heads/${branch}` : "HEAD"), cannot);

@@ -63,9 +63,11 @@ export async function add(env: EnvironmentView, paths: string | readonly string[
     ...(printed.length > 0 ? {} : { paths: list }),
   });
   if (left > 0) {
-    throw new Error(
-      `Cannot add the files: ${files.length + left} files have changed, and the limit of one call is ${MOST}; ` +
-        "name fewer files or smaller folders",
+    throw advised(
+      new Error(
+        `Cannot add the files: ${files.length + left} files have changed, and the limit of one call is ${MOST}`,
+      ),
+      "name fewer files or smaller folders",
     );
   }
   const changed = files.filter((file) => file.untracked || file.changed || file.conflict)
@@ -104,8 +106,9 @@ function refuseRepositories(
     if (lstatSync(join(workspace, folder, ".git"), { throwIfNoEntry: false }) !== undefined) found.add(`${folder}/`);
   }
   if (found.size === 0) return;
-  throw new Error(
-    `${cannot} ${someOf([...found])}: another repository is there; name other paths, or add the folder to .gitignore`,
+  throw advised(
+    new Error(`${cannot} ${someOf([...found])}: another repository is there`),
+    "name other paths, or add the folder to .gitignore",
   );
 }
 
@@ -243,7 +246,9 @@ async function commitError(
     return new Error(`Cannot commit: ${plainReason(said)}`);
   }
   const names = files.map(({ path }) => path);
-  if (names.length === 0) return new Error("Cannot commit: no file has changed; allowEmpty makes an empty commit");
+  if (names.length === 0) {
+    return advised(new Error("Cannot commit: no file has changed"), "allowEmpty makes an empty commit");
+  }
   if (paths !== undefined) {
     return new Error(`Cannot commit: no file at these paths has changed; the changed files are ${someOf(names)}`);
   }

@@ -1,4 +1,4 @@
-import type { EnvironmentView } from "@vis/extension";
+import { advised, type EnvironmentView } from "@vis/extension";
 import { newSecrets } from "./commit.ts";
 import { Git } from "./git.ts";
 import { checkedRef, nameOf, pathArguments, refError } from "./refs_and_paths.ts";
@@ -63,11 +63,9 @@ export const PATCH_ARGUMENTS: readonly string[] = [
 export async function diff(env: EnvironmentView, options: DiffOptions = {}): Promise<Diff> {
   const { from, to, staged = false, paths, context = 3, maxChars = MAX_CHARS } = options;
   if (to !== undefined && (from === undefined || staged)) {
-    throw new TypeError(
-      staged
-        ? "Cannot compare: `to` and `staged` exclude each other; pass only one of them"
-        : "Cannot compare: `to` needs `from`; pass both",
-    );
+    throw staged
+      ? advised(new TypeError("Cannot compare: `to` and `staged` exclude each other"), "pass only one of them")
+      : advised(new TypeError("Cannot compare: `to` needs `from`"), "pass both");
   }
   const refs = [from, to].filter((ref) => ref !== undefined).map((ref) => checkedRef(ref));
   const git = await Git.of(env);

@@ -84,13 +84,12 @@ export class Git {
     const repository = await findRepository(env.root ?? env.workspace);
     if (repository === null) {
       const closest = closestRepository(env.workspace);
-      throw new Error(
-        closest === null
-          ? "Cannot use git: no repository is in the workspace or above it; git.init() makes one"
-          : closest === env.workspace
-          ? "Cannot use git: .git of the workspace is not a repository; ask the user to repair or remove it"
-          : `Cannot use git: the workspace is in the repository of ${closest}; ask the user to start Vis there`,
-      );
+      const [why, advice] = closest === null
+        ? ["no repository is in the workspace or above it", "git.init() makes one"]
+        : closest === env.workspace
+        ? [".git of the workspace is not a repository", "ask the user to repair or remove it"]
+        : [`the workspace is in the repository of ${closest}`, "ask the user to start Vis there"];
+      throw advised(new Error(`Cannot use git: ${why}`), advice);
     }
     const git = new Git(env, { repository, spawn, call });
     await git.#readSettings();
@@ -338,11 +337,10 @@ export function gitRefusal({ stdout, stderr }: Pick<GitResult, "stdout" | "stder
   const said = stderr.trim() || stdout;
   const paths = overwrittenPaths(said);
   if (paths.length > 0) {
-    const untracked = gitSays("untracked", said);
-    return new Error(
-      untracked
-        ? untrackedLoss(paths, cannot)
-        : `${cannot}: it would overwrite uncommitted changes of ${someOf(paths)}; git.commit or git.stash them first`,
+    if (gitSays("untracked", said)) return untrackedLoss(paths, cannot);
+    return advised(
+      new Error(`${cannot}: it would overwrite uncommitted changes of ${someOf(paths)}`),
+      "git.commit or git.stash them first",
     );
   }
   if (gitSays("unmerged", said)) {
@@ -354,8 +352,11 @@ export function gitRefusal({ stdout, stderr }: Pick<GitResult, "stdout" | "stder
   return new Error(`${cannot}: ${plainReason(said)}`);
 }
 
-export function untrackedLoss(paths: readonly string[], cannot: string): string {
-  return `${cannot}: it would overwrite or remove ${someOf(paths)}, which git does not track; move these files first`;
+export function untrackedLoss(paths: readonly string[], cannot: string): Error {
+  return advised(
+    new Error(`${cannot}: it would overwrite or remove ${someOf(paths)}, which git does not track`),
+    "move these files first",
+  );
 }
 
 /** From this version on, git reads settings from the environment. */

@@ -39,7 +39,7 @@ export async function refuseIncoming(
   });
   const lost = await untrackedAt(git, [...coming].flatMap(([name, mode]) => mode === SUBMODULE ? [] : [name]));
   if (lost.length === 0) return await mayRenameToObeyed(git, changes, base) ? NO_RENAMES : [];
-  throw new Error(untrackedLoss(lost, cannot));
+  throw untrackedLoss(lost, cannot);
 }
 
 const NO_RENAMES = [
@@ -179,8 +179,9 @@ export async function refuseObeyed(
   const folder = relative(git.repository.workspace, place);
   const obeyed = await git.obeyedOf([folder, ...files.map((name) => join(folder, name))]);
   if (obeyed.length === 0) return;
-  throw new Error(
-    `${cannot}: git or Vis would run files there, or read them as settings (${someOf(obeyed)}); name another folder`,
+  throw advised(
+    new Error(`${cannot}: git or Vis would run files there, or read them as settings (${someOf(obeyed)})`),
+    "name another folder",
   );
 }
 

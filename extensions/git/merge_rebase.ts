@@ -182,12 +182,11 @@ async function stateAfter(
 function stepOf(during: During, steps: SequenceSteps, namesCommit: boolean): keyof SequenceSteps | null {
   const asked = (["continue", "abort", "skip"] as const).filter((step) => steps[step]);
   if (asked.length + Number(namesCommit) === 1) return asked[0] ?? null;
-  const what = asked.length === 0
-    ? "no commit is named; name one, or pass continue or abort"
-    : `a commit, ${
-      during === "merge" ? "continue and abort" : "continue, abort and skip"
-    } exclude each other; pass one`;
-  throw new TypeError(`Cannot ${during}: ${what}`);
+  const [why, advice] = asked.length === 0 ? ["no commit is named", "name one, or pass continue or abort"] : [
+    `a commit, ${during === "merge" ? "continue and abort" : "continue, abort and skip"} exclude each other`,
+    "pass one",
+  ];
+  throw advised(new TypeError(`Cannot ${during}: ${why}`), advice);
 }
 
 async function goOn(env: EnvironmentView, during: During, step: keyof SequenceSteps): Promise<Sequenced> {
@@ -195,12 +194,11 @@ async function goOn(env: EnvironmentView, during: During, step: keyof SequenceSt
   const status = await readStatus(git, { limit: 100_000 });
   const cannot = `Cannot ${step} the ${during}`;
   if (status.during !== during) {
-    const cause = status.during === undefined
-      ? `no ${during} is unfinished`
-      : `a ${status.during} is unfinished instead; ${
-        wayOn(status.during, status.files.some(({ conflict }) => conflict))
-      }`;
-    throw new Error(`${cannot}: ${cause}`);
+    if (status.during === undefined) throw new Error(`${cannot}: no ${during} is unfinished`);
+    throw advised(
+      new Error(`${cannot}: a ${status.during} is unfinished instead`),
+      wayOn(status.during, status.files.some(({ conflict }) => conflict)),
+    );
   }
   const author = await committer(git);
   const conflicts = status.files.filter(({ conflict }) => conflict).map(({ path }) => path);
@@ -308,7 +306,10 @@ async function commitsIn(git: Git, range: string, cannot: string): Promise<reado
   if (code !== 0) throw new Error(`${cannot}: ${plainReason(stderr)}`);
   const hashes = stdout.split("\n").filter((line) => line !== "");
   if (hashes.length > MOST_COMMITS) {
-    throw new Error(`${cannot}: ${range} has more than ${MOST_COMMITS} commits, the limit; name a shorter range`);
+    throw advised(
+      new Error(`${cannot}: ${range} has more than ${MOST_COMMITS} commits, the limit`),
+      "name a shorter range",
+    );
   }
   return hashes;
 }

@@ -1,6 +1,6 @@
 import { lstatSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
-import { type HostFunction, nearestNames } from "@vis/extension";
+import { advised, type HostFunction, nearestNames } from "@vis/extension";
 import { Git, gitSays, plainReason } from "./git.ts";
 
 const MAX_REFS = 2000;
@@ -29,7 +29,7 @@ export async function commitHash(git: Git, ref: string, cannot: string): Promise
   const hash = stdout.trim().split("\n").at(-1) ?? "";
   if (code === 0 && /^[0-9a-f]{40,64}$/.test(hash)) return hash;
   const type = await typeOf(git, ref);
-  if (type !== null) throw new Error(`${cannot}: ${ref} is a ${type}; name a commit, branch or tag`);
+  if (type !== null) throw advised(new Error(`${cannot}: ${ref} is a ${type}`), "name a commit, branch or tag");
   throw await refError(git, { cannot, stderr: null, refs: [ref] });
 }
 
@@ -79,7 +79,7 @@ export async function refError(
     if (await typeOf(git, wanted.replace(/^\^/, "")) !== null) continue;
     const short = /^[0-9a-f]{4,}(?=$|[~^:@])/i.exec(wanted)?.[0];
     if (short !== undefined && await isAmbiguous(git, short)) {
-      return new Error(`${cannot}: several hashes begin with ${short}; give more characters of the hash`);
+      return advised(new Error(`${cannot}: several hashes begin with ${short}`), "give more characters of the hash");
     }
     return new Error(`${cannot}: the repository has no ${wanted}${nearest(wanted, known)}`);
   }
@@ -98,11 +98,16 @@ async function isAmbiguous(git: Git, short: string): Promise<boolean> {
 export function pathArguments(paths: string | readonly string[] | undefined): readonly string[] {
   const list = paths === undefined ? [] : typeof paths === "string" ? [paths] : paths;
   for (const path of list) {
-    if (path === "") throw new TypeError('Cannot use "" as a path: it is empty; "." is the whole workspace');
+    if (path === "") throw advised(new TypeError('Cannot use "" as a path: it is empty'), '"." is the whole workspace');
     if (path.includes("\0")) {
-      throw new TypeError(`Cannot use ${JSON.stringify(path)} as a path: it contains U+0000; remove this character`);
+      throw advised(
+        new TypeError(`Cannot use ${JSON.stringify(path)} as a path: it contains U+0000`),
+        "remove this character",
+      );
     }
-    if (isPrinted(path)) throw new TypeError(`Cannot use ${path}: its name is not UTF-8; name its folder instead`);
+    if (isPrinted(path)) {
+      throw advised(new TypeError(`Cannot use ${path}: its name is not UTF-8`), "name its folder instead");
+    }
   }
   return ["--", ...list];
 }
@@ -115,7 +120,7 @@ export async function missingFile(git: Git, path: string, cannot: string, commit
   const known = stdout.split("\n").filter((name) => name !== "").slice(0, MAX_PATHS).map(nameOf);
   const isThere = commit === undefined &&
     lstatSync(join(git.repository.workspace, path), { throwIfNoEntry: false }) !== undefined;
-  if (isThere) return new Error(`${cannot}: git does not track ${path}; git.add it first`);
+  if (isThere) return advised(new Error(`${cannot}: git does not track ${path}`), "git.add it first");
   const where = commit === undefined ? "" : ` in ${commit}`;
   return new Error(`${cannot}: there is no file ${path}${where}${nearest(path, known)}`);
 }

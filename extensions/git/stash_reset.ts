@@ -185,8 +185,8 @@ async function pushStash(
   refuseDuring(status, cannot);
   const files = status.files.filter((file) => untracked || !file.untracked);
   if (files.length === 0) {
-    const hint = status.count.untracked > 0 ? "; pass {untracked: true} to include new files" : "";
-    throw new Error(`${cannot}: no ${untracked ? "" : "tracked "}file has changed${hint}`);
+    const error = new Error(`${cannot}: no ${untracked ? "" : "tracked "}file has changed`);
+    throw status.count.untracked > 0 ? advised(error, "pass {untracked: true} to include new files") : error;
   }
   const names = files.map(({ path }) => path);
   if (paths !== undefined) {
@@ -232,11 +232,10 @@ async function takeStash(
   const hash = stashes[at]?.hash ??
     (how === "apply" && Number.isNaN(listed) ? await commitHash(git, checkedRef(String(place)), cannot) : null);
   if (hash === null) {
-    throw new Error(
-      stashes.length === 0
-        ? `${cannot}: the repository has no stash`
-        : `${cannot}: git.stash({list: true}) does not list ${place}; pass a number of the list, ` +
-          "or at least 7 characters of a hash",
+    if (stashes.length === 0) throw new Error(`${cannot}: the repository has no stash`);
+    throw advised(
+      new Error(`${cannot}: the repository has no stash ${place}`),
+      "pass a number of git.stash({list: true}), or at least 7 characters of a hash",
     );
   }
   if (how !== "drop") await refuseStash(git, hash, cannot);

@@ -1,4 +1,4 @@
-import { someOf } from "@vis/extension";
+import { advised, someOf } from "@vis/extension";
 import { join } from "node:path";
 import type { CallOutcome, EnvironmentView } from "@vis/extension";
 import { Git, plainReason } from "./git.ts";
@@ -241,7 +241,7 @@ export function stateOutcome({ branch, commit, subject, during, conflicts }: Git
 export function refuseDuring({ during, files }: Pick<Status, "during" | "files">, cannot: string): void {
   if (during === undefined) return;
   const conflicts = files.some(({ conflict }) => conflict !== undefined);
-  throw new Error(`${cannot}: a ${during} is unfinished; ${wayOn(during, conflicts)}`);
+  throw advised(new Error(`${cannot}: a ${during} is unfinished`), wayOn(during, conflicts));
 }
 
 export function wayOn(during: string, conflicts: boolean): string {

@@ -8,7 +8,7 @@ import { serverNames } from "./repository_servers.ts";
 import { ServerError } from "./settings.ts";
 import { aliasName, differenceOf, type McpTool, requiredKeys, ToolCache, toolList, toolUsage } from "./tools.ts";
 import { type Client, ProtocolError, UnauthorizedError } from "@modelcontextprotocol/client";
-import { type EnvironmentView, messageOf, nearestName, shorten } from "@vis/extension";
+import { advised, type EnvironmentView, messageOf, nearestName, shorten } from "@vis/extension";
 
 const links = new Links();
 const MOST_LISTED = 1_000;
@@ -149,7 +149,7 @@ async function callTool(
   const args = argumentsOf(given, { tool: tool.name });
   const missing = requiredKeys(tool.inputSchema).filter((key) => !Object.hasOwn(args, key));
   if (missing.length > 0) {
-    throw new TypeError(`Cannot call ${tool.name}: args lacks ${missing.join(", ")}; usage: ${usage}`);
+    throw advised(new TypeError(`Cannot call ${tool.name}: args lacks ${missing.join(", ")}`), `usage: ${usage}`);
   }
   if (tool.destructive && !link.config.destructive) await askUser(env, { server: link.name, tool: tool.name, args });
   const { result, wrong } = await request(env, { link, tool, args });
@@ -222,9 +222,9 @@ async function request(
     });
   } catch (error) {
     if (!mayHaveRun || !(error instanceof ServerError)) throw error;
-    throw new Error(
-      `Cannot finish ${name} of MCP server ${link.name}: ${error.why}; it may have run, so check before you call it again`,
-      { cause: error },
+    throw advised(
+      new Error(`Cannot finish ${name} of MCP server ${link.name}: ${error.why}; it may have run`, { cause: error }),
+      "check before you call it again",
     );
   }
 }
@@ -245,9 +245,12 @@ async function askUser(
   const allowing =
     `vis config set extensions.config.vis.mcp.servers.${server}.destructive true allows it without a question`;
   if (given.length > MAX_SHOWN) {
-    throw new Error(
-      `Cannot call ${scope}: the user must read its arguments, which have ${given.length} characters; the ` +
-        `limit is ${MAX_SHOWN}; pass less at once; ${allowing}`,
+    throw advised(
+      new Error(
+        `Cannot call ${scope}: the user must read its arguments, which have ${given.length} characters; the ` +
+          `limit is ${MAX_SHOWN}; ${allowing}`,
+      ),
+      "pass less at once",
     );
   }
   const { allowed = false, reason = "no user can answer here", byUser = false } = await approve?.({
@@ -275,8 +278,9 @@ function findTool(
   const names = tools.map((tool) => tool.name);
   const near = nearestName(name, names) ?? names.find((one) => one.includes(name)) ?? null;
   const hint = near !== null ? `did you mean ${near}` : `list them with await mcp.tools("${link.name}")`;
-  throw new Error(
-    `Cannot call ${name} of MCP server ${link.name}: the server has no tool of this name; ${hint}`,
+  throw advised(
+    new Error(`Cannot call ${name} of MCP server ${link.name}: the server has no tool of this name`),
+    hint,
   );
 }
 
@@ -285,5 +289,5 @@ function failure(
   { usage, why }: { readonly usage: string; readonly why: string },
 ): Error {
   const text = shorten(why, MAX_WHY);
-  return new Error(`Cannot finish ${name}: ${text.trimEnd()}; usage: ${usage}`);
+  return advised(new Error(`Cannot finish ${name}: ${text.trimEnd()}`), `usage: ${usage}`);
 }

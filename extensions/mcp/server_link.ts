@@ -3,7 +3,7 @@ import { isSigned, LoginError, ServerLogin } from "./login/stored_logins.ts";
 import { askForServers, FILE, mayBringServers, repositoryServers } from "./repository_servers.ts";
 import { checkVariables, enabledServers, redacted, secretsOf, type ServerConfig, ServerError } from "./settings.ts";
 import { type ListedTools, listTools, type McpTool } from "./tools.ts";
-import { abortable, type EnvironmentView, reasonOf } from "@vis/extension";
+import { abortable, advised, type EnvironmentView, reasonOf } from "@vis/extension";
 
 export class Links {
   readonly #conversations = new Map<string, Map<string, ServerLink>>();
@@ -19,10 +19,8 @@ export class Links {
       if (why !== undefined) throw new ServerError(name, `${FILE} describes it, but ${why}`);
       if (whole !== undefined) throw new ServerError(name, `the settings lack it, and ${FILE} is unusable: ${whole}`);
       const known = [...own.keys(), ...found?.servers.keys() ?? []].join(", ");
-      throw new ServerError(
-        name,
-        known === "" ? "no MCP server is set up" : `no MCP server has this name; choose one of ${known}`,
-      );
+      if (known === "") throw new ServerError(name, "no MCP server is set up");
+      throw advised(new ServerError(name, "no MCP server has this name"), `choose one of ${known}`);
     }
     await askForServers(env, { server: name, found });
     return this.#of(env, { name, config: brought });

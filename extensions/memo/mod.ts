@@ -1,4 +1,4 @@
-import { defineExtension, type EnvironmentView, fn, type OwnStore, z } from "@vis/extension";
+import { advised, defineExtension, type EnvironmentView, fn, type OwnStore, z } from "@vis/extension";
 import { existsSync } from "node:fs";
 
 const MAX_NOTE_CHARS = 1_000;
@@ -130,18 +130,21 @@ export async function addNote(
   { text, scope }: { readonly text: string; readonly scope: NoteScope },
 ): Promise<Note> {
   const line = text.trim().replace(/\s*\n\s*/g, " ");
-  if (line === "" || line.length > MAX_NOTE_CHARS) {
-    throw new Error(
-      line === ""
-        ? "Cannot keep the memo: its text is empty; write a text"
-        : `Cannot keep the memo: it has ${line.length} characters; the limit is ${MAX_NOTE_CHARS}; shorten it`,
+  if (line === "") throw advised(new Error("Cannot keep the memo: its text is empty"), "write a text");
+  if (line.length > MAX_NOTE_CHARS) {
+    throw advised(
+      new Error(`Cannot keep the memo: it has ${line.length} characters; the limit is ${MAX_NOTE_CHARS}`),
+      "shorten it",
     );
   }
   const notes = await readNotes(place, scope);
   const there = notes.find((note) => note.text === line);
   if (there) return there;
   if (notes.length >= MAX_NOTES) {
-    throw new Error(`Cannot keep the memo: the ${scope} has ${MAX_NOTES} memos, the limit; remove one first`);
+    throw advised(
+      new Error(`Cannot keep the memo: the ${scope} has ${MAX_NOTES} memos, the limit`),
+      "remove one first",
+    );
   }
   const note = { id: await newId(line, notes), text: line, at: new Date().toISOString() };
   await putNote(place, { note, scope });

@@ -1,5 +1,5 @@
 import { askAll, type AskAllOptions, type Failure } from "./ask.ts";
-import type { EnvironmentView } from "@vis/extension";
+import { advised, type EnvironmentView } from "@vis/extension";
 
 export type MapOptions = AskAllOptions & ChunkOptions;
 
@@ -38,8 +38,9 @@ function allTexts(texts: readonly unknown[]): string[] {
   if (typeof first === "object" && first !== null && "error" in first) {
     throw new Error(`${String(first.error)}; for this reason, rlm.reduceChunks lacks ${lacks}`);
   }
-  throw new TypeError(
-    `Cannot merge the texts: the type of ${lacks} is not string, but ${typeof first}; pass only texts`,
+  throw advised(
+    new TypeError(`Cannot merge the texts: the type of ${lacks} is not string, but ${typeof first}`),
+    "pass only texts",
   );
 }
 

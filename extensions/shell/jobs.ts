@@ -147,9 +147,9 @@ export class Jobs {
   add(make: (id: string) => Job): Job {
     const running = this.running;
     if (running.length >= MOST_RUNNING) {
-      throw new Error(
-        `Cannot start another command: ${running.length} commands are running, the limit; stop one of ` +
-          `${running.map(named).join(", ")}`,
+      throw advised(
+        new Error(`Cannot start another command: ${running.length} commands are running, the limit`),
+        `stop one of ${running.map(named).join(", ")}`,
       );
     }
     for (const { id } of [...this.#jobs.values()].filter((job) => !job.running).slice(0, -MOST_ENDED)) {
@@ -220,17 +220,20 @@ export class JobInput {
     this.stream = new ReadableStream({ start, cancel: () => void (this.#controller = null) }, size);
   }
 
-  /** Returns the reason why the command does not get the text, or null. */
-  write(text: string): string | null {
+  /** Throws Error if the command does not get the text. */
+  write(text: string, cannot: string): void {
     const bytes = new TextEncoder().encode(text);
-    if (this.#controller === null) return "its input has ended";
+    if (this.#controller === null) throw new Error(`${cannot}: its input has ended`);
+    if (bytes.length > UNREAD_BYTES) {
+      const size = `the text has ${bytes.length} bytes; the limit is ${UNREAD_BYTES}`;
+      throw advised(new Error(`${cannot}: ${size}`), "write it in parts");
+    }
     if (bytes.length > (this.#controller.desiredSize ?? 0)) {
-      return bytes.length > UNREAD_BYTES
-        ? `the text has ${bytes.length} bytes; the limit is ${UNREAD_BYTES}; write it in parts`
-        : `it has not read the earlier input, and Vis keeps at most ${UNREAD_BYTES >> 20} MiB`;
+      throw new Error(
+        `${cannot}: it has not read the earlier input, and Vis keeps at most ${UNREAD_BYTES >> 20} MiB`,
+      );
     }
     if (bytes.length > 0) this.#controller.enqueue(bytes);
-    return null;
   }
 
   end(): void {
@@ -360,13 +363,13 @@ export class Job {
   }
 
   write(text: string, { end }: { readonly end: boolean }): void {
-    const reason = this.#ended !== null
-      ? `it has ended with code ${this.#ended.code}`
-      : this.#input === null
-      ? "it started without an input; start it again with {stdin: true}"
-      : this.#input.write(text);
-    if (reason !== null) throw new Error(`Cannot write to ${this.id}: ${reason}`);
-    if (end) this.#input?.end();
+    const cannot = `Cannot write to ${this.id}`;
+    if (this.#ended !== null) throw new Error(`${cannot}: it has ended with code ${this.#ended.code}`);
+    if (this.#input === null) {
+      throw advised(new Error(`${cannot}: it started without an input`), "start it again with {stdin: true}");
+    }
+    this.#input.write(text, cannot);
+    if (end) this.#input.end();
   }
 
   /** `stop` kills a command that does not end. Returns new output. */

@@ -199,8 +199,11 @@ async function refuseInPlan(
 ): Promise<void> {
   const walls = await programWalls?.();
   if (walls?.whole === false) {
-    throw new Error(
-      `Cannot run commands in this request: ${IN_PLAN}, and the command wall is incomplete (${walls.reason}); ${FOR_LATER}`,
+    throw advised(
+      new Error(
+        `Cannot run commands in this request: ${IN_PLAN}, and the command wall is incomplete (${walls.reason})`,
+      ),
+      FOR_LATER,
     );
   }
   const asked = [...network ? ["network"] : [], ...write.length > 0 ? ["write"] : []];
@@ -285,12 +288,16 @@ async function approved(
   }
   all ||= asksForAll;
   if (found && JSON.stringify(await look()) !== JSON.stringify(found)) {
-    throw new Error("Cannot run the command: its program or folder changed after the question; run it again");
+    throw advised(
+      new Error("Cannot run the command: its program or folder changed after the question"),
+      "run it again",
+    );
   }
   for (const path of [...paths, ...around, ...seen]) {
     if (await realpath(path).catch(() => path) === path) continue;
-    throw new Error(
-      `Cannot run the command with ${path}: after the question, it became a link to another place; run it again`,
+    throw advised(
+      new Error(`Cannot run the command with ${path}: after the question, it became a link to another place`),
+      "run it again",
     );
   }
   const hideSecrets = { except: seen, instead: INSTEAD };
@@ -317,8 +324,9 @@ interface Need {
 /** The user approves the target of links, so the path must be real. */
 async function realPath(path: string): Promise<string> {
   return await realpath(path).catch(() => {
-    throw new Error(
-      `Cannot run a command that changes ${path}: the path does not exist or is not accessible; create it first`,
+    throw advised(
+      new Error(`Cannot run a command that changes ${path}: the path does not exist or is not accessible`),
+      "create it first",
     );
   });
 }

@@ -1,4 +1,5 @@
 import {
+  advised,
   BoundedMap,
   defineExtension,
   type DoctorCheck,
@@ -97,12 +98,11 @@ async function read(
   const skill = skills.find((one) => one.name === name);
   if (!skill) {
     const near = nearestNames(name, skills.map((one) => one.name));
-    throw new Error(
-      near.length === 0
-        ? `Cannot read skill ${name}: Vis found no skills`
-        : `Cannot read skill ${name}: no skill has this name; the nearest ${near.length === 1 ? "is" : "are"} ${
-          near.join(", ")
-        }; skills.list() lists all`,
+    if (near.length === 0) throw new Error(`Cannot read skill ${name}: Vis found no skills`);
+    const nearest = `the nearest ${near.length === 1 ? "is" : "are"} ${near.join(", ")}`;
+    throw advised(
+      new Error(`Cannot read skill ${name}: no skill has this name; ${nearest}`),
+      "skills.list() lists all",
     );
   }
   const file = await readProjectFile(skill.folder, { path, maxChars: MAX_CHARS, secrets: env.secrets });

@@ -12,15 +12,15 @@ export function parse(
   { separator, header = true }: { readonly separator?: string; readonly header?: boolean } = {},
 ): (Record<string, string> | string[])[] {
   if (typeof text !== "string") {
-    throw new TypeError(
-      `Cannot parse CSV: the value is of type ${typeof text}, not text; pass the text, such as await fs.readFile(path)`,
+    throw refused(
+      `Cannot parse CSV: the value is of type ${typeof text}, not text`,
+      "pass the text, such as await fs.readFile(path)",
     );
   }
   if (PATH.test(text)) {
-    throw new TypeError(
-      `Cannot parse CSV: ${text} is a path; pass the text of the file, such as await fs.readFile(${
-        JSON.stringify(text)
-      })`,
+    throw refused(
+      `Cannot parse CSV: ${text} is a path`,
+      `pass the text of the file, such as await fs.readFile(${JSON.stringify(text)})`,
     );
   }
   const records = recordsOf(text.replace(/^\ufeff/, ""), separator ?? separatorOf(text));
@@ -28,16 +28,15 @@ export function parse(
   const [names = [], ...rest] = records;
   const twice = names.find((name, at) => names.indexOf(name) !== at);
   if (twice !== undefined) {
-    throw new Error(`Cannot parse CSV: two columns have the name ${JSON.stringify(twice)}; use {header: false}`);
+    throw refused(`Cannot parse CSV: two columns have the name ${JSON.stringify(twice)}`, "use {header: false}");
   }
   return rest.map((record, at) => {
     if (record.length <= names.length) {
       return Object.fromEntries(names.map((name, column) => [name, record[column] ?? ""]));
     }
-    throw new Error(
-      `Cannot parse CSV: record ${
-        at + 2
-      } has ${record.length} fields, but the header has ${names.length}; quote separators inside fields, or use {header: false}`,
+    throw refused(
+      `Cannot parse CSV: record ${at + 2} has ${record.length} fields, but the header has ${names.length}`,
+      "quote separators inside fields, or use {header: false}",
     );
   });
 }
@@ -63,8 +62,9 @@ export function number(value: number | bigint, digits?: number): string {
 
 function recordsOf(text: string, separator: string): string[][] {
   if (separator.length !== 1) {
-    throw new TypeError(
-      `Cannot parse CSV: the separator ${JSON.stringify(separator)} is not a single character; pass one such as ";"`,
+    throw refused(
+      `Cannot parse CSV: the separator ${JSON.stringify(separator)} is not a single character`,
+      'pass one such as ";"',
     );
   }
   const records: string[][] = [];
@@ -81,11 +81,9 @@ function recordsOf(text: string, separator: string): string[][] {
       continue;
     }
     if (at < text.length && text[at] !== "\n" && text[at] !== "\r") {
-      throw new Error(
-        `Cannot parse CSV: record ${
-          records.length + 1
-        } has text after a closing quote, at character ${at}; double each ` +
-          "quote inside a quoted field, or pass the right separator",
+      throw refused(
+        `Cannot parse CSV: record ${records.length + 1} has text after a closing quote, at character ${at}`,
+        "double each quote inside a quoted field, or pass the right separator",
       );
     }
     at += text[at] === "\r" && text[at + 1] === "\n" ? 2 : 1;
@@ -105,7 +103,7 @@ function plainField(text: string, from: number, separator: string): [string, num
 function quotedField(text: string, from: number): [string, number] {
   let end = text.indexOf('"', from + 1);
   while (end >= 0 && text[end + 1] === '"') end = text.indexOf('"', end + 2);
-  if (end < 0) throw new Error(`Cannot parse CSV: the quote at character ${from} is not closed; add the closing quote`);
+  if (end < 0) throw refused(`Cannot parse CSV: the quote at character ${from} is not closed`, "add the closing quote");
   return [text.slice(from + 1, end).replaceAll('""', '"'), end + 1];
 }
 
@@ -117,17 +115,18 @@ function separatorOf(text: string): string {
 }
 
 function listed(rows: Rows, columns?: readonly string[]): (readonly unknown[])[] {
-  if (!Array.isArray(rows)) throw new TypeError("Cannot make a table: the rows are not a list; pass a list");
+  if (!Array.isArray(rows)) throw refused("Cannot make a table: the rows are not a list", "pass a list");
   if (columns !== undefined && !Array.isArray(columns)) {
-    throw new TypeError(
-      'Cannot make a table: the columns are not a list of names; call tables.markdown(rows, ["a", "b"])',
+    throw refused(
+      "Cannot make a table: the columns are not a list of names",
+      'call tables.markdown(rows, ["a", "b"])',
     );
   }
   const isLists = rows.length > 0 && rows.every((row) => Array.isArray(row));
   if (isLists) return columns ? [columns, ...rows] : [...rows];
   const wrong = rows.findIndex((row) => typeof row !== "object" || row === null || Array.isArray(row));
   if (wrong >= 0) {
-    throw new TypeError(`Cannot make a table: row ${wrong + 1} is not an object; pass only objects, or only lists`);
+    throw refused(`Cannot make a table: row ${wrong + 1} is not an object`, "pass only objects, or only lists");
   }
   const names = columns ?? [...new Set(rows.flatMap((row: Row) => Object.keys(row)))];
   return names.length === 0 ? [] : [names, ...rows.map((row: Row) => names.map((name) => row[name]))];
@@ -149,4 +148,9 @@ function cell(value: unknown): string {
 
 function isNumber(value: unknown): boolean {
   return typeof value === "number" || typeof value === "bigint";
+}
+
+/** The model reads the message, and people read the message without the advice. */
+function refused(message: string, advice: string): TypeError {
+  return Object.assign(new TypeError(`${message}; ${advice}`), { advice });
 }

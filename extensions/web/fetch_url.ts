@@ -1,4 +1,4 @@
-import { reasonOf } from "@vis/extension";
+import { advised, retold } from "@vis/extension";
 import { type Body, exchange, type HttpAnswer, type HttpRequest, readResponseBody } from "./http_exchange.ts";
 import {
   addressClass,
@@ -35,7 +35,7 @@ export function parseUrl(text: string, base?: URL): URL {
   const url = new URL(text, base);
   if (!/^https?:$/.test(url.protocol)) throw new Error(`The protocol is ${url.protocol}, but must be https: or http:`);
   if (url.username !== "" || url.password !== "") {
-    throw new Error("The address holds a name or password; send them as the header authorization");
+    throw advised(new Error("The address holds a name or password"), "send them as the header authorization");
   }
   return url;
 }
@@ -45,7 +45,10 @@ export async function fetchUrl(first: HttpRequest, options: FetchOptions): Promi
   const timer = new AbortController();
   const signal = options.signal ? AbortSignal.any([options.signal, timer.signal]) : timer.signal;
   const timeout = setTimeout(
-    () => timer.abort(new Error(`It took longer than ${options.timeoutMs} ms, the limit; timeoutMs sets another one`)),
+    () =>
+      timer.abort(
+        advised(new Error(`It took longer than ${options.timeoutMs} ms, the limit`), "timeoutMs sets another one"),
+      ),
     options.timeoutMs,
   );
   try {
@@ -101,15 +104,13 @@ function allowedReach(url: URL, { rules, configFile }: FetchOptions): Reach {
   }
   const name = newHost(url) ?? `${url.hostname}:${portOf(url)}`;
   const list = isOwn(plain) ? "local" : "hosts";
-  const inside = LOOPBACK.test(plain)
-    ? `; a server that shell.start began is reached by commands: await shell.run(${
-      JSON.stringify(`curl -sS ${url.href}`)
-    })`
-    : "";
-  throw new Error(
+  const refused = new Error(
     `the host ${name} is not in web.${list}; only the user can allow it, in ${configFile}: "web": { ` +
-      `"${list}": ["${name}"] }${inside}`,
+      `"${list}": ["${name}"] }`,
   );
+  if (!LOOPBACK.test(plain)) throw refused;
+  const command = JSON.stringify(`curl -sS ${url.href}`);
+  throw advised(refused, `a server that shell.start began is reached by commands: await shell.run(${command})`);
 }
 
 /** Returns the host and port for the question to the user, or null for a host of this machine or its network. */
@@ -150,7 +151,7 @@ function parseRedirect(location: string, from: URL): URL {
     if (from.protocol === "https:" && url.protocol === "http:") throw new Error("It goes from https: to http:");
     return url;
   } catch (error) {
-    throw new Error(`Its redirect is not allowed, because ${reasonOf(error)}`);
+    throw retold(error, (reason) => `Its redirect is not allowed, because ${reason}`);
   }
 }
 

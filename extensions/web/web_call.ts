@@ -9,7 +9,7 @@ import {
   exactJson,
   JsonTooLarge,
   readForeignJson,
-  reasonOf,
+  retold,
 } from "@vis/extension";
 
 export interface WebCallOptions {
@@ -77,7 +77,7 @@ async function fetchPage(
     env.signal?.throwIfAborted();
     const safe = text.slice(0, 300).replace(/\/\/[^/?#@]*@/, "//…@");
     const shown = text.length > 300 ? `${safe}…` : safe;
-    throw new Error(`Cannot ${method.toLowerCase()} ${shown}: ${reasonOf(error)}`);
+    throw retold(error, (reason) => `Cannot ${method.toLowerCase()} ${shown}: ${reason}`);
   }
 }
 
@@ -170,7 +170,7 @@ const DEFAULTS = { "user-agent": "vis", accept: "*/*" };
 function requestHeaders(wanted: Readonly<Record<string, string>> = {}): ReadonlyMap<string, string> {
   const entries = Object.entries(wanted);
   if (entries.length > MOST) {
-    throw new Error(`The request has ${entries.length} headers; the limit is ${MOST}; send fewer`);
+    throw advised(new Error(`The request has ${entries.length} headers; the limit is ${MOST}`), "send fewer");
   }
   const headers = new Map<string, string>(Object.entries(DEFAULTS));
   for (const [name, value] of entries) {
@@ -182,7 +182,10 @@ function requestHeaders(wanted: Readonly<Record<string, string>> = {}): Readonly
       throw new Error(`The header ${key} has a line break or another character that a header cannot carry`);
     }
     if (value.length > MAX_VALUE) {
-      throw new Error(`The header ${key} has ${value.length} characters; the limit is ${MAX_VALUE}; shorten it`);
+      throw advised(
+        new Error(`The header ${key} has ${value.length} characters; the limit is ${MAX_VALUE}`),
+        "shorten it",
+      );
     }
     headers.set(key, value.trim());
   }

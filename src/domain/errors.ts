@@ -110,6 +110,15 @@ export function advised<E extends Error>(error: E, advice: string): E & { readon
   return Object.assign(error, { message: `${error.message}; ${advice}`, advice });
 }
 
+/** `tell` gets the reason without the advice, which the new error keeps. */
+export function retold(error: unknown, tell: (reason: string) => string): Error {
+  const advice = error instanceof Error && "advice" in error && typeof error.advice === "string" ? error.advice : "";
+  const reason = reasonOf(error);
+  return advice === ""
+    ? new Error(tell(reason))
+    : advised(new Error(tell(reason.slice(0, -`; ${advice}`.length))), advice);
+}
+
 export class BusyError extends Error {
   override readonly name: string = "BusyError";
 }

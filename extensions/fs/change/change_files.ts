@@ -11,7 +11,7 @@ import type { FsContext } from "../context.ts";
 import { askForUnasked, INSTEAD, isSecretPlace, readWhole, tooLarge } from "../read/read_place.ts";
 import { applyItems, isOnlyRenamed, isTemporary, type Move, temporaryNames } from "./apply_items.ts";
 import { changedLines } from "./current_file.ts";
-import { Pace, shorten } from "@vis/extension";
+import { advised, Pace, shorten } from "@vis/extension";
 import { dirname } from "node:path";
 
 const MOST_ASKED = 50;
@@ -119,12 +119,18 @@ async function askForObeyed(
   const what = `change ${parts.join("; ")}`;
   const running = obeyed.find((one) => one.running !== null)?.running;
   if (running) {
-    throw new Error(`Cannot ${what}: the running command ${running} could then change it too; stop the command first`);
+    throw advised(
+      new Error(`Cannot ${what}: the running command ${running} could then change it too`),
+      "stop the command first",
+    );
   }
   if (obeyed.length > MOST_ASKED) {
-    throw new RangeError(
-      `Cannot change ${obeyed.length} files that git or Vis run or read as settings: the limit of one call is ` +
-        `${MOST_ASKED}; change fewer files at once`,
+    throw advised(
+      new RangeError(
+        `Cannot change ${obeyed.length} files that git or Vis run or read as settings: the limit of one call is ` +
+          `${MOST_ASKED}`,
+      ),
+      "change fewer files at once",
     );
   }
   const scopes = [...new Set(obeyed.map(({ reason }) => `files that ${reason}`))];

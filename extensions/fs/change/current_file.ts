@@ -99,8 +99,9 @@ export function newBytes(
     );
   }
   if (bytes.length <= MAX_WRITE) return bytes;
-  throw new RangeError(
-    `Cannot ${action} ${path}: it would have ${sizeText(bytes.length)}; the limit is 16 MiB; write several files`,
+  throw advised(
+    new RangeError(`Cannot ${action} ${path}: it would have ${sizeText(bytes.length)}; the limit is 16 MiB`),
+    "write several files",
   );
 }
 

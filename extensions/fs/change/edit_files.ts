@@ -45,8 +45,9 @@ export async function editFiles(
   { encoding }: EditOptions = {},
 ): Promise<Written[]> {
   if (edits.length > MAX_EDITS) {
-    throw new RangeError(
-      `Cannot make ${edits.length} edits at once: the limit is ${MAX_EDITS}; make them in several calls`,
+    throw advised(
+      new RangeError(`Cannot make ${edits.length} edits at once: the limit is ${MAX_EDITS}`),
+      "make them in several calls",
     );
   }
   const drafts = new Map<string, Draft>(), faults = new Map<string, Error>();
@@ -99,8 +100,9 @@ function refuseSum(drafts: ReadonlyMap<string, Draft>): void {
   let sum = 0;
   for (const { text } of drafts.values()) sum += text.length;
   if (sum > MAX_SUM) {
-    throw new RangeError(
-      `Cannot edit the files: together they have ${sum} characters; the limit is ${MAX_SUM}; edit them in several calls`,
+    throw advised(
+      new RangeError(`Cannot edit the files: together they have ${sum} characters; the limit is ${MAX_SUM}`),
+      "edit them in several calls",
     );
   }
 }

@@ -31,10 +31,13 @@ export async function movePath(
     );
   }
   if (target.info !== null) {
-    throw new Error(`Cannot move ${place.path}: ${target.path} already exists; choose another name or remove it first`);
+    throw advised(
+      new Error(`Cannot move ${place.path}: ${target.path} already exists`),
+      "choose another name or remove it first",
+    );
   }
   if (`${target.real}/`.startsWith(`${place.real}/`)) {
-    throw new Error(`Cannot move ${place.path}: ${target.path} is inside it; choose a target outside`);
+    throw advised(new Error(`Cannot move ${place.path}: ${target.path} is inside it`), "choose a target outside");
   }
   const gone = await treeItems(context, place, { action: "move" });
   const made = gone.map(({ path, before }) => (
@@ -97,14 +100,17 @@ export async function treeItems(
     if (before === null) return;
     bytes += before.kind === "file" ? before.bytes.length : 0;
     if (items.length === MAX_ITEMS) {
-      throw new RangeError(
-        `Cannot ${action} ${place.path}: it has more than ${MAX_ITEMS} files and folders, the limit of undo; ` +
-          "name folders in it",
+      throw advised(
+        new RangeError(
+          `Cannot ${action} ${place.path}: it has more than ${MAX_ITEMS} files and folders, the limit of undo`,
+        ),
+        "name folders in it",
       );
     }
     if (path.split("/").length > MAX_DEPTH) {
-      throw new RangeError(
-        `Cannot ${action} ${place.path}: it contains a path of more than ${MAX_DEPTH} names, the limit; name paths in it`,
+      throw advised(
+        new RangeError(`Cannot ${action} ${place.path}: it contains a path of more than ${MAX_DEPTH} names, the limit`),
+        "name paths in it",
       );
     }
     items.push({ path, before, after: null });
@@ -112,8 +118,9 @@ export async function treeItems(
     if (before.kind !== "dir") return;
     for (const { name } of [...context.tree.entries(path)].sort((a, b) => a.name < b.name ? -1 : 1)) {
       if (isGuarded(name)) {
-        throw new RangeError(
-          `Cannot ${action} ${place.path}: it contains ${name}/, which is protected; name other paths in it`,
+        throw advised(
+          new RangeError(`Cannot ${action} ${place.path}: it contains ${name}/, which is protected`),
+          "name other paths in it",
         );
       }
       await visit(`${path}/${name}`);
@@ -132,9 +139,12 @@ async function snapshotOf(
   if (info?.kind === "other") throw new RangeError(`Cannot ${action} ${path}: it is not a regular file`);
   if (info?.kind !== "file") return await takeSnapshot(context, path);
   if (info.size > left) {
-    throw new RangeError(
-      `Cannot ${action} ${path}: with this file, the call takes ${sizeText(MAX_KEPT - left + info.size)}; ` +
-        "undo keeps at most 64 MiB; name fewer files",
+    throw advised(
+      new RangeError(
+        `Cannot ${action} ${path}: with this file, the call takes ${sizeText(MAX_KEPT - left + info.size)}; ` +
+          "undo keeps at most 64 MiB",
+      ),
+      "name fewer files",
     );
   }
   const place = confineEntryForWrite(context, path);

@@ -1,5 +1,5 @@
 import { dirname, join } from "node:path";
-import { advised, messageOf, Pace, type TextFormat } from "@vis/extension";
+import { advised, Pace, retold, type TextFormat } from "@vis/extension";
 import type { ChangeItem, FileSnapshot, PathSnapshot } from "../checkpoints.ts";
 import {
   confine,
@@ -39,8 +39,9 @@ interface Draft {
 export async function patchFiles(context: FsContext, patch: string): Promise<Written[]> {
   const parts = parsePatch(patch.toWellFormed(), (path) => isFile(context, path));
   if (parts.length > MAX_FILES) {
-    throw new RangeError(
-      `Cannot apply the patch: it has ${parts.length} files or blocks; the limit is ${MAX_FILES}; split it`,
+    throw advised(
+      new RangeError(`Cannot apply the patch: it has ${parts.length} files or blocks; the limit is ${MAX_FILES}`),
+      "split it",
     );
   }
   const drafts = new Map<string, Draft>();
@@ -90,8 +91,11 @@ async function emptiedFolders(
     for (const item of await treeItems(context, place, { action: "patch" })) {
       if (item.before.kind === "dir") folders.push(item);
       else if (drafts.get(item.path)?.after !== null) {
-        throw new Error(
-          `Cannot patch ${place.path}: it is a folder that contains ${item.path}, which the patch does not remove; remove it in the patch too`,
+        throw advised(
+          new Error(
+            `Cannot patch ${place.path}: it is a folder that contains ${item.path}, which the patch does not remove`,
+          ),
+          "remove it in the patch too",
         );
       }
     }
@@ -121,8 +125,9 @@ function refuseSum(drafts: ReadonlyMap<string, Draft>): void {
   let sum = 0;
   for (const { after } of drafts.values()) sum += after?.kind === "file" ? after.bytes.length : 0;
   if (sum > 2 * MAX_WRITE) {
-    throw new RangeError(
-      `Cannot patch the files: together they have ${sizeText(sum)}; the limit is 32 MiB; patch them in several calls`,
+    throw advised(
+      new RangeError(`Cannot patch the files: together they have ${sizeText(sum)}; the limit is 32 MiB`),
+      "patch them in several calls",
     );
   }
 }
@@ -142,8 +147,9 @@ async function draftPart(context: FsContext, part: PatchPart, { drafts, isLeft }
   if (source?.isFolder && old === null) await currentFile(context, source.place, { action: "patch", most: MAX_WRITE });
   if (source && old === null) throw await missing(context, { action: "patch", path: source.place.path });
   if (target !== source && target.after !== null && (target.isMade || !isLeft(to ?? ""))) {
-    throw new Error(
-      `Cannot patch ${target.place.path}: the patch creates the file, but it already exists; patch its lines, or call fs.writeFile`,
+    throw advised(
+      new Error(`Cannot patch ${target.place.path}: the patch creates the file, but it already exists`),
+      "patch its lines, or call fs.writeFile",
     );
   }
   const made = await changedBy(context, part, { old, target: target.place, place: (source ?? target).place });
@@ -186,7 +192,7 @@ async function changedBy(
     if (changed !== "" && changed !== MARK) {
       throw advised(
         new Error(`Cannot patch ${path}: the patch removes the file, but text remains after the patch`),
-        "remove every " + "line in the patch, or call fs.remove",
+        "remove every line in the patch, or call fs.remove",
       );
     }
     return null;
@@ -209,21 +215,25 @@ function innerTarget(
   context: FsContext,
   { place, target }: { readonly place: WorkspacePath; readonly target: string },
 ): string {
-  const fault = (reason: string): Error =>
-    new Error(`Cannot patch ${place.path}: the target "${target}" of the link ${reason}`);
+  const fault = (reason: string, advice: string): Error =>
+    advised(new Error(`Cannot patch ${place.path}: the target "${target}" of the link ${reason}`), advice);
   const parts = target.split("/");
   const depth = parts.findLastIndex((part) => part === "..") + 1;
-  if (target === "") throw fault("is empty; name a path in the workspace");
-  if (target.startsWith("/")) throw fault("begins with /; write it relative to the folder of the link");
+  if (target === "") throw fault("is empty", "name a path in the workspace");
+  if (target.startsWith("/")) throw fault("begins with /", "write it relative to the folder of the link");
   if (parts.slice(0, depth).some((part) => part !== "..")) {
-    throw fault("has .. after a folder; write it without this ..");
+    throw fault("has .. after a folder", "write it without this ..");
   }
   try {
     const outside = outsidePaths(context, [confineEntryForWrite(context, join(dirname(place.real), target)).real]);
     if (outside.length > 0) throw new OutsideWorkspace(outside);
   } catch (error) {
     if (error instanceof OutsideWorkspace) throw error;
-    throw new Error(`${messageOf(error)}; the link ${place.path} of the patch leads there`);
+    throw retold(
+      error,
+      (reason) =>
+        `Cannot patch ${place.path}: the target "${target}" of the link is not allowed, because Vis ${reason}`,
+    );
   }
   return target;
 }

@@ -13,7 +13,7 @@ import type { Facts } from "../tree/tree.ts";
 import { committedSince } from "../command_changes/git_contents.ts";
 import { changeFiles, foldersOf, takeSnapshot } from "./change_files.ts";
 import { diffOf, type Written, written } from "./current_file.ts";
-import { Pace, reasonOf, someOf } from "@vis/extension";
+import { advised, Pace, reasonOf, someOf } from "@vis/extension";
 
 export interface UndoOptions extends UndoChoice {
   /** If true, the undo overwrites later changes by others, even in files that an earlier undo left unchanged. */
@@ -104,9 +104,12 @@ function nothing(all: readonly Checkpoint[], choice: UndoChoice): Error {
 
 function nothingLeft(changes: readonly Checkpoint[], { redo }: UndoChoice): Error {
   const paths = [...new Set(changes.flatMap(({ items }) => items.map(({ path }) => path)))];
-  return new Error(
-    `Cannot ${redo ? "redo" : "undo"} the change: the state of ${someOf(paths, MAX_NAMED)} is already ` +
-      `as ${redo ? "after" : "before"} it; repeat for an earlier change`,
+  return advised(
+    new Error(
+      `Cannot ${redo ? "redo" : "undo"} the change: the state of ${someOf(paths, MAX_NAMED)} is already ` +
+        `as ${redo ? "after" : "before"} it`,
+    ),
+    "repeat for an earlier change",
   );
 }
 

@@ -1,6 +1,6 @@
 import { withStraysOf } from "../text_format.ts";
 import { type PatchHunk, plain } from "./parse_patch.ts";
-import { counted, Pace, shorten } from "@vis/extension";
+import { advised, counted, Pace, shorten } from "@vis/extension";
 
 interface Options {
   readonly path: string;
@@ -100,7 +100,7 @@ async function placeOf(
     const reason = expected === null
       ? "it has only new lines and no line number, so its place is unknown"
       : `it begins at line ${expected + 1}, but the file has ${counted(lines.length, "line")}`;
-    throw new Error(`Cannot apply ${name}: ${reason}; add lines of the file around it`);
+    throw advised(new Error(`Cannot apply ${name}: ${reason}`), "add lines of the file around it");
   }
   const old = hunk.old.map(bare);
   if (expected !== null && expected >= 0 && fits(lines, old, expected)) return expected;
@@ -115,7 +115,7 @@ async function placeOf(
   }
   const shown = places.slice(0, MAX_SHOWN).map((at) => at + 1).join(", ");
   const more = places.length > MAX_SHOWN ? " and others" : "";
-  throw new Error(`Cannot apply ${name}: its lines occur at lines ${shown}${more}; add lines around it`);
+  throw advised(new Error(`Cannot apply ${name}: its lines occur at lines ${shown}${more}`), "add lines around it");
 }
 
 function startBelow(

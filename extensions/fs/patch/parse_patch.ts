@@ -47,8 +47,9 @@ const MARKS = 'a line of a hunk begins with " ", "-" or "+"';
  * that could belong to a part but is unreadable, so that no part is lost. `isFile` decides between readings of a name. */
 export function parsePatch(text: string, isFile: IsFile): readonly PatchPart[] {
   if (text.length > MAX_PATCH) {
-    throw new RangeError(
-      `Cannot apply the patch: it has ${text.length} characters; the limit is ${MAX_PATCH}; split it`,
+    throw advised(
+      new RangeError(`Cannot apply the patch: it has ${text.length} characters; the limit is ${MAX_PATCH}`),
+      "split it",
     );
   }
   const lines = text.split("\n");
@@ -56,8 +57,9 @@ export function parsePatch(text: string, isFile: IsFile): readonly PatchPart[] {
   const isConverted = lines.length > 1 && lines.slice(0, -1).every((line) => line.endsWith("\r"));
   const parts = new PatchReader(isConverted ? lines.map(plain) : lines, isFile).read();
   if (parts.length > 0) return parts;
-  throw new Error(
-    'Cannot apply the patch: it names no file; start with "--- a/path", "+++ b/path", "@@ … @@", or use blocks of path, <<<<<<< SEARCH, =======, >>>>>>> REPLACE',
+  throw advised(
+    new Error("Cannot apply the patch: it names no file"),
+    'start with "--- a/path", "+++ b/path", "@@ … @@", or use blocks of path, <<<<<<< SEARCH, =======, >>>>>>> REPLACE',
   );
 }
 
@@ -160,9 +162,9 @@ class PatchReader {
       throw this.#unreadable(start, "it belongs to a merge: make a diff against one of its parents");
     }
     if (this.#head === null || !this.#head.isNamed) {
-      throw new Error(
-        `Cannot apply the patch: line ${start + 1} begins a hunk, but no line before it names a file; write ` +
-          "--- a/PATH and +++ b/PATH above it",
+      throw advised(
+        new Error(`Cannot apply the patch: line ${start + 1} begins a hunk, but no line before it names a file`),
+        "write --- a/PATH and +++ b/PATH above it",
       );
     }
     const found = HUNK.exec(line.trimEnd());
@@ -174,10 +176,12 @@ class PatchReader {
     const missing = { old: (counts?.old ?? 0) - read.old.length, new: (counts?.new ?? 0) - read.new.length };
     const isShort = missing.old > 0 || missing.new > 0;
     if (isShort && (missing.old !== missing.new || !read.isAnchored)) {
-      throw new Error(
-        `Cannot apply the patch: the header of line ${start + 1} gives ${counts?.old} old and ` +
-          `${counts?.new} new lines, but its hunk has ${read.old.length} and ${read.new.length}; add the ` +
-          "missing lines, or write only @@",
+      throw advised(
+        new Error(
+          `Cannot apply the patch: the header of line ${start + 1} gives ${counts?.old} old and ` +
+            `${counts?.new} new lines, but its hunk has ${read.old.length} and ${read.new.length}`,
+        ),
+        "add the missing lines, or write only @@",
       );
     }
     if (!read.isChange) throw this.#unreadable(start, "its hunk adds and removes nothing");
@@ -285,14 +289,17 @@ class PatchReader {
     const inner = this.#lines.slice(start + 1, end < 0 ? undefined : end);
     const middle = middleOf(inner, marker.length);
     if (middle === "several") {
-      throw new Error(
-        `Cannot apply the patch: the block of line ${start + 1} has several lines of =======; give its three ` +
-          "markers another length of 5 to 9, such as <<<<<<<< SEARCH, ======== and >>>>>>>> REPLACE",
+      throw advised(
+        new Error(`Cannot apply the patch: the block of line ${start + 1} has several lines of =======`),
+        "give its three markers another length of 5 to 9, such as <<<<<<<< SEARCH, ======== and >>>>>>>> REPLACE",
       );
     }
     if (end < 0 || middle < 0 || inner.some((line) => SEARCH.exec(line)?.[1] === marker)) {
       const missing = middle < 0 ? "=======" : ">>>>>>> REPLACE";
-      throw new Error(`Cannot apply the patch: the block of line ${start + 1} has no ${missing}; add this line`);
+      throw advised(
+        new Error(`Cannot apply the patch: the block of line ${start + 1} has no ${missing}`),
+        "add this line",
+      );
     }
     const hunk = { line: null, old: inner.slice(0, middle), new: inner.slice(middle + 1), ended: null };
     const path = this.#pathBefore(start, { isNew: hunk.old.length === 0 });
@@ -311,9 +318,9 @@ class PatchReader {
     const found = lines.findLast(({ line }) => line.trim() !== "" && !FENCE.test(line));
     if (found === undefined) {
       if (this.#path !== "") return this.#path;
-      throw new Error(
-        `Cannot apply the patch: the block of line ${start + 1} follows no path; write the path of its file ` +
-          "on the line before",
+      throw advised(
+        new Error(`Cannot apply the patch: the block of line ${start + 1} follows no path`),
+        "write the path of its file on the line before",
       );
     }
     const text = found.line.trim();
@@ -495,9 +502,12 @@ class FileHead {
 
   #fault(reason: string): Error {
     const name = this.shown === "" ? "" : ` (${this.shown})`;
-    return new Error(
-      `Cannot apply the patch: the file section that begins at line ${this.#at + 1}${name} is invalid, because ` +
-        `${reason}; correct this section`,
+    return advised(
+      new Error(
+        `Cannot apply the patch: the file section that begins at line ${this.#at + 1}${name} is invalid, because ` +
+          `${reason}`,
+      ),
+      "correct this section",
     );
   }
 }
@@ -554,15 +564,16 @@ const ESCAPES: Readonly<Record<string, number>> = { a: 7, b: 8, t: 9, n: 10, v: 
 function unquoted(text: string): string {
   const [, inner] = /^"((?:[^"\\]|\\.)*)"/.exec(text) ?? [];
   if (inner === undefined) {
-    throw new Error(`Cannot apply the patch: the name ${text} has no closing quotation mark; add it`);
+    throw advised(new Error(`Cannot apply the patch: the name ${text} has no closing quotation mark`), "add it");
   }
   const bytes = [...inner.matchAll(/\\([0-7]{3})|\\(.)|([^\\]+)/gsu)].flatMap(([whole, octal, escape, plain]) => {
     if (octal !== undefined) return [parseInt(octal, 8) & 0xff];
     if (plain !== undefined) return [...new TextEncoder().encode(plain)];
     const code = ESCAPES[escape ?? ""];
     if (code === undefined) {
-      throw new Error(
-        `Cannot apply the patch: the name ${text} has the unknown escape ${whole}; write a backslash as \\\\`,
+      throw advised(
+        new Error(`Cannot apply the patch: the name ${text} has the unknown escape ${whole}`),
+        "write a backslash as \\\\",
       );
     }
     return [code];

@@ -30,17 +30,19 @@ export async function replaceText(
   if (places.length > 1 && !edit.all) {
     const shown = places.slice(0, MAX_SHOWN).map((at) => `${lineOf(text, at)}: ${lineAt(text, at)}`).join("\n");
     const more = places.length > MAX_SHOWN ? `\n… ${places.length - MAX_SHOWN} more` : "";
-    throw new Error(
-      `Cannot edit ${path}: the old text occurs ${places.length} times; add lines around it or set all: ` +
-        `true\n${shown}${more}`,
+    throw advised(
+      new Error(
+        `Cannot edit ${path}: the old text occurs ${places.length} times:\n${shown}${more}\nIt must occur once`,
+      ),
+      "add lines around it, or set all: true",
     );
   }
   const hasOwnEnds = wanted.old.includes("\n") || wanted.new.includes("\r") || !wanted.new.includes("\n");
   const size = text.length + places.length * (wanted.new.length - wanted.old.length);
   if (size > MAX_TEXT) {
-    throw new RangeError(
-      `Cannot edit ${path}: it would have ${size} characters; the limit is ${MAX_TEXT}; replace less, or write ` +
-        "several files",
+    throw advised(
+      new RangeError(`Cannot edit ${path}: it would have ${size} characters; the limit is ${MAX_TEXT}`),
+      "replace less, or write several files",
     );
   }
   const parts: string[] = [];
@@ -125,8 +127,9 @@ export async function findText(
 }
 
 function tooMany(path: string): RangeError {
-  return new RangeError(
-    `Cannot edit ${path}: the old text occurs more than ${MAX_PLACES} times, the limit; use a longer text, or write the file`,
+  return advised(
+    new RangeError(`Cannot edit ${path}: the old text occurs more than ${MAX_PLACES} times, the limit`),
+    "use a longer text, or write the file",
   );
 }
 

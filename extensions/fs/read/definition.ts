@@ -27,15 +27,16 @@ export async function findDefinition(
     return { path, from, to, text: source.text(best), ...lines.length === 0 ? {} : { others: lines } };
   }
   if (typeof sought === "number") {
-    const advice = `; read the lines with fs.readFile(path, {from: ${Math.max(1, sought - 20)}, to: ${sought + 20}})`;
-    const reason = sought > source.count
-      ? `the file has ${counted(source.count, "line")}`
-      : `Vis recognizes none there${advice}`;
-    throw new Error(`Cannot find a definition around line ${sought} of ${path}: ${reason}`);
+    const cannot = `Cannot find a definition around line ${sought} of ${path}`;
+    if (sought > source.count) throw new Error(`${cannot}: the file has ${counted(source.count, "line")}`);
+    throw advised(
+      new Error(`${cannot}: Vis recognizes none there`),
+      `read the lines with fs.readFile(path, {from: ${Math.max(1, sought - 20)}, to: ${sought + 20}})`,
+    );
   }
   throw advised(
     new Error(`Cannot find a definition of ${sought}: Vis recognizes none in ${path}`),
-    "search with " + `fs.grep(${JSON.stringify(sought)}, {context: 20})`,
+    `search with fs.grep(${JSON.stringify(sought)}, {context: 20})`,
   );
 }
 

@@ -109,8 +109,9 @@ function tooManyLines({ from, to, place }: LineRange, limit: string): RangeError
 }
 
 function tooFew(place: WorkspacePath, { from, lines }: { readonly from: number; readonly lines: number }): RangeError {
-  return new RangeError(
-    `Cannot read from line ${from} of ${place.path}: it has ${counted(lines, "line")}; begin at an earlier line`,
+  return advised(
+    new RangeError(`Cannot read from line ${from} of ${place.path}: it has ${counted(lines, "line")}`),
+    "begin at an earlier line",
   );
 }
 
@@ -119,7 +120,10 @@ function rangeOf(
   { from = 1, to = Infinity }: ReadFileOptions,
 ): Pick<LineRange, "from" | "to"> {
   if (to >= from) return { from, to };
-  throw new RangeError(`Cannot read lines ${from} to ${to} of ${path}: the last line is before the first; swap them`);
+  throw advised(
+    new RangeError(`Cannot read lines ${from} to ${to} of ${path}: the last line is before the first`),
+    "swap them",
+  );
 }
 
 interface LineRange {
@@ -228,7 +232,7 @@ export async function readFiles(
 }
 
 function tooMany(count: number): RangeError {
-  return new RangeError(`Cannot read ${count} files at once: the limit is ${MAX_FILES}; read fewer`);
+  return advised(new RangeError(`Cannot read ${count} files at once: the limit is ${MAX_FILES}`), "read fewer");
 }
 
 async function readOne(context: FsContext, path: Wanted, options: ReadFileOptions): Promise<ReadEntry> {

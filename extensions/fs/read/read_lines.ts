@@ -1,4 +1,4 @@
-import { counted, Pace } from "@vis/extension";
+import { advised, counted, Pace } from "@vis/extension";
 import { confine } from "../confine.ts";
 import type { FsContext } from "../context.ts";
 import { openFile, textOf } from "./read_place.ts";
@@ -31,8 +31,9 @@ export async function readLines(
   using file = await openFile(context, { place, action: "read" });
   const { size } = file.facts;
   if (at > size) {
-    throw new RangeError(
-      `Cannot read ${place.path} from byte ${at}: the file has ${counted(size, "byte")}; begin at an earlier byte`,
+    throw advised(
+      new RangeError(`Cannot read ${place.path} from byte ${at}: the file has ${counted(size, "byte")}`),
+      "begin at an earlier byte",
     );
   }
   const head = new Uint8Array(Math.min(size, HEAD));
@@ -55,10 +56,11 @@ export async function readLines(
     }
     if (!more && lines < count && end < used) [end, lines] = [used, lines + 1];
     if (used - end > MAX_LINE_BYTES) {
-      throw new RangeError(
-        `Cannot read ${place.path} from byte ${
-          at + end
-        }: a line there is longer than 16 MiB, the limit; search with fs.grep`,
+      throw advised(
+        new RangeError(
+          `Cannot read ${place.path} from byte ${at + end}: a line there is longer than 16 MiB, the limit`,
+        ),
+        "search with fs.grep",
       );
     }
   }

@@ -44,7 +44,7 @@ export async function openFile(
   }
 }
 
-export const INSTEAD = "; change it with a command";
+export const INSTEAD = "change it with a command";
 
 export function tooLarge(
   cannot: string,
@@ -55,10 +55,9 @@ export function tooLarge(
     readonly wayOut?: string;
   },
 ): RangeError {
-  const reason = size > most
-    ? `it has ${sizeText(size)}; ${by} ${most >> 20} MiB${wayOut}`
-    : "it grew during the call; try again";
-  return new RangeError(`${cannot}: ${reason}`);
+  if (size <= most) return advised(new RangeError(`${cannot}: it grew during the call`), "try again");
+  const error = new RangeError(`${cannot}: it has ${sizeText(size)}; ${by} ${most >> 20} MiB`);
+  return wayOut === "" ? error : advised(error, wayOut);
 }
 
 /** `size` is the size at the beginning. Returns null if `size` is above `most` or the file has grown. */
@@ -186,9 +185,12 @@ export async function askForUnasked(
   for (const file of files) {
     const shown = await newLines(file.place.real);
     if (shown !== null && shown.length > MOST_SHOWN) {
-      throw new Error(
-        `Cannot ${file.action} ${file.place.path}: it may hold keys, and the change has ${shown.length} characters; ` +
-          `a question shows at most ${MOST_SHOWN}; change fewer lines at once`,
+      throw advised(
+        new Error(
+          `Cannot ${file.action} ${file.place.path}: it may hold keys, and the change has ${shown.length} characters; ` +
+            `a question shows at most ${MOST_SHOWN}`,
+        ),
+        "change fewer lines at once",
       );
     }
     await askAbout(context, file, shown);

@@ -41,7 +41,7 @@ export class FileSearcher implements Disposable {
   constructor(context: FsContext, options: FileSearchOptions) {
     const { pattern, match, around, tally } = options;
     this.#options = options;
-    this.#matcher = matcherOf(pattern, match);
+    this.#matcher = new LineMatcher(pattern, match);
     this.#tree = context.tree.held();
     this.#worker = this.#matcher.isHeavy ? new SearchWorkerLink(context.signal) : null;
     this.#worker?.begin({ type: "begin", pattern, options: match, context: around, most: tally.most + 1 });
@@ -203,7 +203,9 @@ class SearchWorkerLink implements Disposable {
     this.#worker.onmessage = ({ data }: MessageEvent<SearchReply>) => this.#waiting.shift()?.resolve(data);
     this.#worker.onerror = (event) => {
       event.preventDefault();
-      this.#fail(new Error(`Cannot search the files: the search worker failed (${event.message}); try again`));
+      this.#fail(
+        advised(new Error(`Cannot search the files: the search worker failed (${event.message})`), "try again"),
+      );
     };
     if (signal?.aborted) this.#stop();
   }
@@ -254,14 +256,6 @@ class SearchWorkerLink implements Disposable {
     this.#ended = { reason };
     this.#worker.terminate();
     for (const { reject } of this.#waiting.splice(0)) reject(reason);
-  }
-}
-
-function matcherOf(pattern: string, match: MatchOptions): LineMatcher {
-  try {
-    return new LineMatcher(pattern, match);
-  } catch (error) {
-    throw error instanceof SyntaxError ? advised(error, "for plain text, pass {literal: true}") : error;
   }
 }
 

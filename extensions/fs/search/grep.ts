@@ -247,9 +247,11 @@ class HitTally {
     this.#kept.push(hit);
     for (const text of [hit.text, ...hit.before ?? []]) this.#chars += text.length;
     if (this.#chars <= MAX_CHARS) return;
-    throw new RangeError(
-      `Cannot list ${this.#kept.length} hits: their text has more than ${MAX_CHARS} characters, the limit; set a lower limit, or search ` +
-        "path by path",
+    throw advised(
+      new RangeError(
+        `Cannot list ${this.#kept.length} hits: their text has more than ${MAX_CHARS} characters, the limit`,
+      ),
+      "set a lower limit, or search path by path",
     );
   }
 }

@@ -143,13 +143,14 @@ export class LineMatcher {
   readonly #needed: readonly string[];
 
   constructor(pattern: string, { ignoreCase = false, literal = false }: MatchOptions) {
-    if (pattern === "") throw new RangeError('Cannot search for "": the pattern is empty; ".*" matches all lines');
+    if (pattern === "") throw refused('Cannot search for "": the pattern is empty', '".*" matches all lines');
     if (/[\r\n]/.test(pattern)) {
-      throw new RangeError("Cannot search over line ends: Vis matches patterns line by line; search for one line");
+      throw refused("Cannot search over line ends: Vis matches patterns line by line", "search for one line");
     }
     if (pattern.length > MAX_PATTERN) {
-      throw new RangeError(
-        `Cannot use the pattern: it has ${pattern.length} characters; the limit is ${MAX_PATTERN}; shorten it`,
+      throw refused(
+        `Cannot use the pattern: it has ${pattern.length} characters; the limit is ${MAX_PATTERN}`,
+        "shorten it",
       );
     }
     this.#plain = !ignoreCase && (literal || PLAIN.test(pattern)) ? pattern : null;
@@ -197,12 +198,17 @@ function compile(
       : error instanceof RE2JSSyntaxException
       ? `${error.error}: \`${error.input}\``
       : error.message;
-    throw new SyntaxError(`Cannot use pattern ${oneShown(pattern)}: ${why}`);
+    throw refused(`Cannot use pattern ${oneShown(pattern)}: ${why}`, "for plain text, pass {literal: true}");
   }
-  throw new RangeError(
-    `Cannot use pattern ${oneShown(pattern)}: it compiles to ${size} states; the limit is ${MAX_PROGRAM}; ` +
-      "shorten it or repeat less",
+  throw refused(
+    `Cannot use pattern ${oneShown(pattern)}: it compiles to ${size} states; the limit is ${MAX_PROGRAM}`,
+    "shorten it or repeat less",
   );
+}
+
+/** The error has the form of `advised`, which this file cannot import. */
+function refused(message: string, advice: string): RangeError {
+  return Object.assign(new RangeError(`${message}; ${advice}`), { advice });
 }
 
 function oneShown(pattern: string): string {

@@ -1,3 +1,4 @@
+import { advised } from "@vis/extension";
 import { posix } from "node:path";
 
 const MAX_PATTERN = 1_000;
@@ -17,8 +18,9 @@ export class GlobMatcher {
    * number and length. */
   constructor(patterns: readonly string[], { below }: { readonly below: string } = { below: "" }) {
     if (patterns.length > MAX_PATTERNS) {
-      throw new RangeError(
-        `Cannot use ${patterns.length} patterns at once: the limit is ${MAX_PATTERNS}; use * or ** for many names`,
+      throw advised(
+        new RangeError(`Cannot use ${patterns.length} patterns at once: the limit is ${MAX_PATTERNS}`),
+        "use * or ** for many names",
       );
     }
     const wanted = patterns.filter((pattern) => !pattern.startsWith("!"));
@@ -48,15 +50,17 @@ export class GlobMatcher {
 
 function alternatives(pattern: string): GlobSegment[][] {
   if (pattern.length > MAX_PATTERN) {
-    throw new RangeError(
-      `Cannot use the pattern: it has ${pattern.length} characters; the limit is ${MAX_PATTERN}; shorten it`,
+    throw advised(
+      new RangeError(`Cannot use the pattern: it has ${pattern.length} characters; the limit is ${MAX_PATTERN}`),
+      "shorten it",
     );
   }
   return expand(pattern).flatMap((one) => {
     const parts = one.split("/").filter((part) => part !== "" && part !== ".");
     if (parts.includes("..") || one.startsWith("/")) {
-      throw new RangeError(
-        `Cannot use pattern ${pattern}: it begins with / or contains ..; write it relative to the workspace`,
+      throw advised(
+        new RangeError(`Cannot use pattern ${pattern}: it begins with / or contains ..`),
+        "write it relative to the workspace",
       );
     }
     return withLiterals(parts).map((parts) => {
@@ -86,9 +90,11 @@ function expand(pattern: string): string[] {
     if (!found) done.unshift(one);
     else open.push(...found.parts.map((part) => `${one.slice(0, found.from)}${part}${one.slice(found.to)}`));
     if (done.length + open.length > MAX_ALTERNATIVES) {
-      throw new RangeError(
-        `Cannot use pattern ${pattern}: it expands to more than ${MAX_ALTERNATIVES} patterns, the limit; ` +
-          "use fewer alternatives in braces",
+      throw advised(
+        new RangeError(
+          `Cannot use pattern ${pattern}: it expands to more than ${MAX_ALTERNATIVES} patterns, the limit`,
+        ),
+        "use fewer alternatives in braces",
       );
     }
   }

@@ -1,7 +1,7 @@
 import { upTo } from "../confine.ts";
 import { type FolderEntry, FolderTooLarge, fromTop, type Tree } from "../tree/tree.ts";
 import { type GlobSegment, matchRun, SEGMENTS, tokensOf } from "./glob_matcher.ts";
-import { firstBytes, parseGitConfig } from "@vis/extension";
+import { advised, firstBytes, parseGitConfig } from "@vis/extension";
 import { homedir } from "node:os";
 import { join, posix } from "node:path";
 
@@ -59,8 +59,9 @@ export function* walk({ tree: from, start, named = start, all, depth }: WalkOpti
       continue;
     }
     if (++count > MAX_ENTRIES) {
-      throw new RangeError(
-        `Cannot search ${start}: it has more than ${MAX_ENTRIES} files and folders, the limit; search a folder in it`,
+      throw advised(
+        new RangeError(`Cannot search ${start}: it has more than ${MAX_ENTRIES} files and folders, the limit`),
+        "search a folder in it",
       );
     }
     if (entry.kind === "other") continue;

@@ -332,7 +332,7 @@ Deno.test("fs.patch() makes no link that leads out of the workspace, or to a pro
   ) {
     assert.match(
       await workspace.refusal("patch", link(target)),
-      /^Cannot patch d\/link: the target ".*" of the link |; the link d\/link of the patch leads there$/,
+      /^Cannot patch d\/link: the target ".*" of the link /,
       target,
     );
   }

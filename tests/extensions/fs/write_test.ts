@@ -79,7 +79,7 @@ Deno.test("fs.edit() answers an ambiguous match with the hit lines and changes n
   const message = await workspace.refusal("edit", "a.ts", { old: "return 1", new: "return 2" });
   assert.equal(
     message,
-    "Cannot edit a.ts: the old text occurs 2 times; add lines around it or set all: true\n1: return 1\n3: return 1",
+    "Cannot edit a.ts: the old text occurs 2 times:\n1: return 1\n3: return 1\nIt must occur once; add lines around it, or set all: true",
   );
   assert.equal(await workspace.text("a.ts"), "  return 1\nx\n  return 1\n");
 });
