@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 6b38ed7604a0ad28e3ca8efb2da5717ef2e15dad9ae65cf737d250747816388f
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: cc2a2ecdf952a82e7e798af68f968f95d17a79b7bdf783f4ecc961931c02a5db
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -1041,6 +1041,8 @@ export declare function editDistance(one: string, other: string): number;
 export declare function advised<E extends Error>(error: E, advice: string): E & {
   readonly advice: string;
 };
+/** `tell` gets the reason without the advice, which the new error keeps. */
+export declare function retold(error: unknown, tell: (reason: string) => string): Error;
 export declare function messageOf(error: unknown): string;
 /** Returns the message for use after a colon: its first letter becomes small. "Vis", a single word, and a first word
  * such as "JSON" stay. */

@@ -59,7 +59,7 @@ function alternatives(pattern: string): GlobSegment[][] {
     const parts = one.split("/").filter((part) => part !== "" && part !== ".");
     if (parts.includes("..") || one.startsWith("/")) {
       throw advised(
-        new RangeError(`Cannot use pattern ${pattern}: it begins with / or contains ..`),
+        new RangeError(`Cannot use pattern ${pattern}: it begins with "/" or contains ".."`),
         "write it relative to the workspace",
       );
     }
