@@ -45,6 +45,8 @@ export interface OpenRequest extends ConfigFlags {
   readonly node?: boolean;
   /** A session for browsing calls no model, so it needs no provider. */
   readonly browse?: boolean;
+  /** If true, the session loads the extensions on first use, and reports no faulty extension. */
+  readonly lazyExtensions?: boolean;
   readonly playback?: Playback;
   readonly extensionHome?: string | null | undefined;
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { conversationText } from "../../src/channels/cli/commands/conversations.ts";
+import { conversationText } from "../../src/channels/cli/commands/show_conversation.ts";
 import { exportHtml } from "../../src/conversation/export/html.ts";
 import { exportMarkdown } from "../../src/conversation/export/markdown.ts";
 import { Steering } from "../../src/query/steering.ts";

@@ -7,6 +7,7 @@ import { runUndo } from "../../domain/undo.ts";
 import type { ApprovalRules } from "../../domain/query/approval.ts";
 import { Playback } from "../../domain/records/recording.ts";
 import type { EnvironmentParts } from "../../environment/environment_parts.ts";
+import type { ExtensionSource } from "../../extension/active_extensions.ts";
 import { createLog, startLogTable } from "../../logging/log.ts";
 import { openStore, type OpenStoreOptions } from "../../persistence/open_store.ts";
 import type { Store } from "../../persistence/store.ts";
@@ -179,6 +180,23 @@ async function conversationsOf(telemetry: Telemetry | null = null, parts: Conver
 }
 
 async function extensionsOf(
+  { lazyExtensions = false, ...request }: OpenRequest,
+  { settings, parts }: { readonly settings: Settings; readonly parts: ShippedParts },
+): ReturnType<typeof extensionSource> {
+  const load = () => loadExtensions(request, { settings, parts });
+  return lazyExtensions ? { source: lazySource(async () => (await load()).source), notes: [] } : await load();
+}
+
+function lazySource(load: () => Promise<ExtensionSource>): ExtensionSource {
+  let loading: Promise<ExtensionSource> | null = null, loaded: ExtensionSource | null = null;
+  return {
+    activate: async (...of) => (loaded = await (loading ??= load())).activate(...of),
+    known: (envId) => loaded?.known?.(envId) ?? [],
+    release: (envId) => loaded?.release?.(envId),
+  };
+}
+
+async function loadExtensions(
   { extensionHome, extension = [], mcpServers }: OpenRequest,
   { settings, parts }: { readonly settings: Settings; readonly parts: ShippedParts },
 ): ReturnType<typeof extensionSource> {

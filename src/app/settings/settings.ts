@@ -42,9 +42,12 @@ export async function readSettings(
     home === null ? null : readConfigFile(join(home, "config.jsonc")),
     request.locked ? null : findProjectConfig({ home, workspace }),
   ]);
-  const hasNone = file === null && project === null && request.set === undefined;
-  const sections = hasNone ? undefined : await settingsSectionsOf(parts);
-  const loaded = await loadConfig({ file, project, env, flags: request, sections });
+  const load = (sections?: SettingsSections) => loadConfig({ file, project, env, flags: request, sections });
+  const loadAll = async () => await load(await settingsSectionsOf(parts));
+  // Without sections, Vis refuses a file that names one, so that a file which passes has the same meaning.
+  const loaded = project !== null || request.set !== undefined || file !== null && !request.lazyExtensions
+    ? await loadAll()
+    : await load().catch(loadAll);
   const ofRun = valueAt(request.set?.values, ["database"]);
   const flag = request.db || (typeof ofRun === "string" ? ofRun : undefined);
   const database = await databaseOf({ flag, setting: loaded.config.database, env, home });

@@ -4,6 +4,7 @@ import { openSession, startSandbox } from "../../../src/app/session/open_session
 import { thisProcess } from "../../../src/app/session/process_owner.ts";
 import { loadConfig } from "../../../src/config/load.ts";
 import { ConfigError, StoreError } from "../../../src/domain/errors.ts";
+import { defineExtension, type Extension } from "../../../src/extension/mod.ts";
 import { openStore } from "../../../src/persistence/open_store.ts";
 import { withFolder } from "../../helpers/with_folder.ts";
 
@@ -86,6 +87,36 @@ Deno.test("openSession() useModel uses another provider from the next call on", 
       assert.deepEqual(session.conversations.routes.map(({ model }) => model), [folder]);
       await assert.rejects(async () => await session.useModel?.({ provider: "acme", model: "m" }), ConfigError);
       assert.deepEqual(session.conversations.routes.map(({ model }) => model), [folder]);
+    } finally {
+      await session.close();
+    }
+  });
+});
+
+const ACME = { namespace: "acme", alias: { ns: "acme", alias: "acme" }, version: "1.0.0", doc: "Acme" };
+
+Deno.test("openSession() with lazyExtensions loads an extension only for a request", async () => {
+  await withFolder(async (folder) => {
+    const loaded: string[] = [];
+    const acme = (): Promise<{ readonly default: Extension }> => {
+      loaded.push("acme");
+      return Promise.resolve({
+        default: defineExtension({ ...ACME, prompt: "# Acme" }),
+      });
+    };
+    const parts = { env: { VIS_HOME: folder, HOME: folder }, shipped: { acme } };
+    const request = { cwd: folder, db: ":memory:", browse: true, lazyExtensions: true };
+    const settings = join(folder, "config.jsonc");
+    await Deno.writeTextFile(settings, '{ "nosuch": false }');
+    await assert.rejects(openSession(request, parts), ConfigError);
+    loaded.length = 0;
+    await Deno.writeTextFile(settings, '{ "localServers": false }');
+    const session = await openSession(request, parts);
+    try {
+      assert.deepEqual([await session.conversations.list({ limit: 1 }), loaded], [[], []]);
+      const [system] = await session.conversations.preview("hello", { workspace: folder });
+      assert.ok(loaded.length > 0);
+      assert.match(system?.text ?? "", /# Acme/);
     } finally {
       await session.close();
     }

@@ -155,7 +155,7 @@ async function continued({ conversations, workspace }: Session, { conversation }
 async function traceOf({ queryId, conversationId }: QueryResult, { conversations }: Session): Promise<object | null> {
   const { queries } = await conversations.recording(await conversations.byId(conversationId));
   const query = queries.find((one) => one.queryId === queryId);
-  return query ? (await import("./conversations.ts")).printableQuery(query) : null;
+  return query ? (await import("./show_conversation.ts")).printableQuery(query) : null;
 }
 
 const ID_CHARS = 13;

@@ -192,7 +192,8 @@ export async function browse<T>(
   },
   work: (session: Session) => Promise<T>,
 ): Promise<T> {
-  return await withSession(services.open({ db, ...(cwd === undefined ? {} : { cwd }), browse: true }), work);
+  const request = { db, ...(cwd === undefined ? {} : { cwd }), browse: true, lazyExtensions: true };
+  return await withSession(services.open(request), work);
 }
 
 export async function forkPoint(conversations: Conversations, place: string): Promise<BranchPoint> {

@@ -35,7 +35,7 @@ function addConversations(program: Command, context: Context): void {
     .option("--query <n>", "show only this request, counted from 1", positiveInteger)
     .addOption(output())
     .option(...FLAGS.storedDb)
-    .action(action(context, async () => (await import("../commands/conversations.ts")).showConversation));
+    .action(action(context, async () => (await import("../commands/show_conversation.ts")).showConversation));
   addChanges(group, context);
   addFiles(group, context);
   program.command("replay")

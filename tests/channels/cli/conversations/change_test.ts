@@ -4,8 +4,8 @@ import {
   forkConversation,
   printConversations,
   renameConversation,
-  showConversation,
 } from "../../../../src/channels/cli/commands/conversations.ts";
+import { showConversation } from "../../../../src/channels/cli/commands/show_conversation.ts";
 import { retryCommand, runCommand } from "../../../../src/channels/cli/commands/run.ts";
 import { UsageError } from "../../../../src/domain/errors.ts";
 import { startEngine } from "../../../helpers/engine.ts";

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { localTime } from "../../../../src/domain/kit/text.ts";
-import { printConversations, showConversation } from "../../../../src/channels/cli/commands/conversations.ts";
+import { printConversations } from "../../../../src/channels/cli/commands/conversations.ts";
+import { showConversation } from "../../../../src/channels/cli/commands/show_conversation.ts";
 import { UsageError } from "../../../../src/domain/errors.ts";
 import { type Engine, startEngine } from "../../../helpers/engine.ts";
 import { replyJson } from "../../../helpers/scripted_provider.ts";
