@@ -56,8 +56,8 @@ function slugOf(heading: string): string {
 }
 
 const PLAIN_WORDS = new Set(
-  "a an and are be by can do does for from how i in into is it my of on or the to what when where which with you"
-    .split(" "),
+  ("a an and are be by can do does for from how i in into is it my of on or own the to use using vis what when where " +
+    "which with you your").split(" "),
 );
 
 /** Ranks the topics by the words that they share with `asked`, similar to BM25. Omits topics without such a word. */
@@ -93,8 +93,9 @@ function likeness(word: string, words: Counts): { readonly points: number; reado
   const exact = words.get(word) ?? 0;
   if (word.length <= 2) return { points: exact > 0 ? 2 : 0, times: exact };
   let times = 0;
+  const stem = word.replace(/(?<=.{4})(?:e|es|ed|ing)$/, "");
   for (const [one, count] of words) {
-    if (one.startsWith(word) || word.startsWith(one) && one.length > 3) times += count;
+    if (one.startsWith(stem) || word.startsWith(one) && one.length > 3) times += count;
   }
   return { points: exact > 0 ? 2 : times > 0 ? 1.5 : 0, times };
 }

@@ -17,6 +17,29 @@ Deno.test("Handbook takes a page apart at its headings, with the anchors of GitH
   for (const place of ["guide/c", "guide/a#three", "toString", ""]) assert.equal(handbook.at(place), null);
 });
 
+Deno.test("foundByWords() answers the questions of new users in the first three sections", async () => {
+  const { sections } = await Handbook.open();
+  const cases: Readonly<Record<string, string>> = {
+    "undo a change": "guide/conversations#undo-changes",
+    "allow network": "guide/questions#how-do-i-allow-npm-install-or-another-command-with-network",
+    "use my own model": "guide/questions#how-do-i-use-a-local-model-such-as-ollama",
+    "change the model": "guide/questions#which-model-should-i-use-and-how-do-i-change-the-model",
+    "where is my data": "guide/questions#where-does-vis-store-my-data-and-does-it-send-telemetry",
+    "run on a server": "guide/questions#how-do-i-run-vis-on-a-server",
+    "resume a conversation": "guide/questions#how-do-i-continue-a-conversation",
+    "cost limit": "guide/providers#cost-limits",
+    "telegram bot": "serve/telegram",
+    "plan without changes": "guide/files-and-commands#plan-without-changes",
+    "write an extension": "guide/questions#how-do-i-write-an-extension",
+    "approve commands": "guide/approvals",
+    "review my code": "guide/review",
+  };
+  for (const [words, place] of Object.entries(cases)) {
+    const found = foundByWords(words, sections).slice(0, 3).map((one) => one.place);
+    assert.ok(found.includes(place), `${words}: ${found.join(", ")}`);
+  }
+});
+
 Deno.test("foundByWords() finds the section for a question in the pages for users", async () => {
   const { sections } = await Handbook.open();
   const cases: Readonly<Record<string, string>> = {
