@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: cc2a2ecdf952a82e7e798af68f968f95d17a79b7bdf783f4ecc961931c02a5db
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 34b460eea1c8db7b9b6e9b8fc843435116d742e0def12aae5f5c0851b4a7cf42
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -41,6 +41,9 @@ export interface ApprovalRequest {
   readonly lasting?: boolean | undefined;
   /** With "request", the decision `once` lasts until the request ends instead of for one call. */
   readonly once?: "request" | undefined;
+  /** This option of the command line allows such calls for one run, such as "--set shell.network=true". The question
+   * does not show the option; a run that can ask nobody names it. */
+  readonly option?: string | undefined;
 }
 export interface Approval {
   readonly allowed: boolean;

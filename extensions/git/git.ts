@@ -271,6 +271,7 @@ export async function askToChange(
     what,
     why: `The command wall is incomplete: ${unwalled.reason}. Hooks, filters and helpers of the repository are off.`,
     scope: `changes by git.${name}`,
+    option: "--shell run",
   }) ?? {};
   if (allowed) return;
   throw new Error(

@@ -242,8 +242,8 @@ async function askUser(
 ): Promise<void> {
   const given = JSON.stringify(args);
   const scope = `the tool ${tool} of the MCP server ${server}`;
-  const allowing =
-    `vis config set extensions.config.vis.mcp.servers.${server}.destructive true allows it without a question`;
+  const setting = `extensions.config.vis.mcp.servers.${server}.destructive`;
+  const allowing = `vis config set ${setting} true allows it without a question`;
   if (given.length > MAX_SHOWN) {
     throw advised(
       new Error(
@@ -257,6 +257,7 @@ async function askUser(
     what: `call ${scope} with ${given}`,
     why: "The server says that this tool destroys something.",
     scope,
+    option: `--set ${setting}=true`,
   }) ?? {};
   if (allowed) return;
   throw new Error(

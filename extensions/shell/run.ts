@@ -267,6 +267,7 @@ async function approved(
     needs.push({
       does: NETWORKED,
       setting: "vis config set shell.network true",
+      option: "--set shell.network=true",
       ..."never" in found ? { why: `Vis asks every time, because ${found.never}.`, scope: OF_ONE, lasting: false } : {
         why: found.runs.map((text) => `${text}, which Vis can change.`).join(" "),
         scope: `network for ${plainScopes(found.scopes).join(", ")}`,
@@ -319,6 +320,7 @@ interface Need {
   readonly lasting?: boolean;
   readonly why?: string;
   readonly setting?: string;
+  readonly option?: string;
 }
 
 /** The user approves the target of links, so the path must be real. */
@@ -353,6 +355,7 @@ async function ask(
   const asked = await approve?.({
     what,
     why: needs.flatMap(({ why = "" }) => why === "" ? [] : [why]).join(" "),
+    ...only?.option === undefined ? {} : { option: only.option },
     ...(lasts && isShown
       ? { scope, ...(scopes.join() === scope ? {} : { scopes }) }
       : { scope: only && isShown ? scope : "all of this for this command", lasting: false }),

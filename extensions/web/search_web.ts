@@ -51,6 +51,7 @@ async function allowed(
     what: `search the web, by ${by}, for ${JSON.stringify(query)}`,
     why: "",
     scope: "searches of the web",
+    option: "--set web.search=true",
   }) ?? {};
   if (allowed) return;
   throw new Error(

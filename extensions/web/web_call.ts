@@ -101,7 +101,8 @@ async function allowing(
     ...named.length === 0 ? [] : [` with the headers ${JSON.stringify(named)}`],
   ].join(" and");
   const scope = `requests to ${host}`;
-  const { allowed, reason } = await env.approve({ what: `${method} ${url.href}${sent}`, why: "", scope });
+  const option = `--set web.hosts=${host}`;
+  const { allowed, reason } = await env.approve({ what: `${method} ${url.href}${sent}`, why: "", scope, option });
   if (allowed) return { ...rules, hosts: [...rules.hosts, host] };
   // The command replaces the whole list of hosts.
   const way = rules.hosts.length === 0

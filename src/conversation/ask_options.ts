@@ -37,6 +37,9 @@ export interface AskOptions extends KeyedRequest {
   readonly onBranch?: (branch: Branch) => Promise<void> | void;
   /** Without `approve`, Vis refuses calls that need an approval. */
   readonly approve?: Approve | undefined;
+  /** If Vis refuses a call because it has no `approve`, it calls this with the option of the command line that allows
+   * such calls. */
+  readonly onUnasked?: (option: string) => void;
   readonly refuseWhenBusy?: boolean;
   readonly label?: string | undefined;
   readonly images?: readonly Image[] | undefined;

@@ -202,7 +202,7 @@ export class Conversations {
     queryId: string,
     { seenFrom, ...options }:
       & Pick<AskOptions, "signal" | "emit" | "approve" | "maxIterations" | "model" | "limits">
-      & Pick<AskOptions, "requestKey" | "label" | "onBranch" | "showsOutput">
+      & Pick<AskOptions, "requestKey" | "label" | "onBranch" | "showsOutput" | "onUnasked">
       & { readonly seenFrom?: Branch },
   ): Promise<QueryResult> {
     const query = await this.#store.query(queryId);

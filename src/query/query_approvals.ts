@@ -17,7 +17,7 @@ import type { QueryDeadline } from "./limits.ts";
 import type { QueryParts } from "./query_settings.ts";
 
 /** The user has to read the whole text of an approval, so the texts have these limits in characters. */
-const LONGEST = { what: 4_000, why: 1_000, scope: 300 } as const;
+const LONGEST = { what: 4_000, why: 1_000, scope: 300, option: 300 } as const;
 const MOST_SCOPES = 20;
 /** After this many consecutive refusals, Vis tells the model to stop asking. */
 const REFUSALS = 3;
@@ -35,6 +35,8 @@ interface QueryApprovalsParts {
   readonly log: Log;
   readonly deadline: QueryDeadline;
   readonly keep: (asked: string) => void;
+  /** Vis calls this with the option of a request, if the channel has nobody to ask. */
+  readonly onUnasked?: ((option: string) => void) | undefined;
 }
 
 interface Asking {
@@ -67,7 +69,7 @@ export class QueryApprovals {
 
   static of(
     { settings, approvalRules, log }: Pick<QueryParts, "settings" | "approvalRules" | "log">,
-    { approve = null, deadline, keep }: Pick<QueryApprovalsParts, "deadline" | "keep"> & {
+    { approve = null, deadline, keep, onUnasked }: Pick<QueryApprovalsParts, "deadline" | "keep" | "onUnasked"> & {
       readonly approve: Approve | null | undefined;
     },
   ): QueryApprovals {
@@ -79,6 +81,7 @@ export class QueryApprovals {
       deadline,
       log,
       keep,
+      onUnasked: approvals === "ask" ? onUnasked : undefined,
     });
   }
 
@@ -102,8 +105,11 @@ export class QueryApprovals {
   async #known(request: CheckedRequest, asking: Asking): Promise<Approval | CheckedRequest> {
     const left = await this.#left(request, asking);
     if (left?.length === 0) return { allowed: true, reason: "" };
-    const { approve, nobody } = this.#parts;
-    if (approve === null) return { allowed: false, reason: nobody };
+    const { approve, nobody, onUnasked } = this.#parts;
+    if (approve === null) {
+      if (request.option !== undefined) onUnasked?.(request.option);
+      return { allowed: false, reason: nobody };
+    }
     const rest = left === null || left.length === request.scopes.length
       ? request
       : { ...request, scopes: left, scope: left.join(", ") };
@@ -129,7 +135,7 @@ export class QueryApprovals {
 
   async #ask(request: CheckedRequest, asking: Asking): Promise<Approval> {
     const { tenant, extension, workspace, conversationId, emitter, signal } = asking;
-    const { scopes, lasting, ...shown } = request;
+    const { scopes, lasting, option: _named, ...shown } = request;
     const question: ApprovalQuestion = {
       id: newId(),
       extension,
@@ -200,8 +206,11 @@ function refusalKey({ what, scopes, lasting }: CheckedRequest, { extension }: As
 }
 
 function checked(given: ApprovalRequest): CheckedRequest {
-  const { what, why, scope, lasting = true, scopes = [scope], once } = given;
-  const texts = [["what", what], ["why", why], ["scope", scope], ...scopes.map((one) => ["scope", one])] as const;
+  const { what, why, scope, lasting = true, scopes = [scope], once, option } = given;
+  const texts = [
+    ...[["what", what], ["why", why], ["scope", scope], ...scopes.map((one) => ["scope", one])],
+    ...option === undefined ? [] : [["option", option]],
+  ] as const;
   for (const [key, text] of texts as readonly (readonly [keyof typeof LONGEST, unknown])[]) {
     if (typeof text !== "string") throw new TypeError(`Cannot ask the user: "${key}" must be text`);
     const most = LONGEST[key];
@@ -215,5 +224,5 @@ function checked(given: ApprovalRequest): CheckedRequest {
   if (scopes.length > MOST_SCOPES) {
     throw new TypeError(`Cannot ask the user: "scopes" has ${scopes.length} entries; the limit is ${MOST_SCOPES}`);
   }
-  return { what, why, scope, scopes, lasting, ...(once === "request" ? { once } : {}) };
+  return { what, why, scope, scopes, lasting, ...(once === "request" ? { once } : {}), option };
 }

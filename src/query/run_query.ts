@@ -55,6 +55,7 @@ interface RunQueryOptions extends KeyedRequest {
   readonly leaving?: AbortSignal | undefined;
   readonly showsOutput?: boolean | undefined;
   readonly approve?: Approve | undefined;
+  readonly onUnasked?: ((option: string) => void) | undefined;
   readonly approvals?: QueryApprovals;
   readonly onChange?: (diff: string) => void;
   readonly model?: string | null | undefined;
@@ -151,7 +152,7 @@ async function begin(
   const keep = (asked: string): void => state.keepAsked(asked);
   const approvals = options.approvals ?? QueryApprovals.of(given, {
     approve: options.approve && storedWhileAsked(options.approve, { store: parts.store, log: parts.log, queryId }),
-    ...{ deadline, keep },
+    ...{ deadline, keep, onUnasked: options.onUnasked },
   });
   const askedBefore = approvals.askedMs;
   const askedMs = (): number => approvals.askedMs - askedBefore;

@@ -34,7 +34,7 @@ interface QueryCommand {
   readonly flags: QueryCommandFlags;
   readonly schema: boolean;
   readonly begin: (
-    options: Pick<AskOptions, "signal" | "emit" | "approve" | "showsOutput">,
+    options: Pick<AskOptions, "signal" | "emit" | "approve" | "onUnasked" | "showsOutput">,
     progress: Progress,
   ) => Promise<QueryResult>;
   readonly traceOf?: (result: QueryResult) => Promise<object | null>;
@@ -54,7 +54,9 @@ export async function runQueryCommand({ io, flags, schema, begin, traceOf }: Que
     const emit = (event: QueryEvent): void => show(event, { io, flags, progress, trace });
     const approve = terminalApproval(io);
     const showsOutput = flags.output === "text" && !flags.quiet && io.stderrIsTerminal;
-    const options = { signal: interrupted.signal, emit, showsOutput, ...(approve ? { approve } : {}) };
+    const unasked = new Set<string>();
+    const onUnasked = (option: string): void => void unasked.add(option);
+    const options = { signal: interrupted.signal, emit, showsOutput, onUnasked, ...(approve ? { approve } : {}) };
     const result = await begin(options, progress);
     progress.clear();
     const isAnswer = hasAnswer(result) && (!schema || result.value !== undefined);
@@ -65,7 +67,7 @@ export async function runQueryCommand({ io, flags, schema, begin, traceOf }: Que
       const way = WAYS[result.reason];
       io.stderr(`vis: ${visibleText(failure)}${way === undefined ? "" : `\n(${way})`}\n`);
     }
-    if (!flags.quiet) progress.line(summary(result));
+    if (!flags.quiet) progress.line([summary(result), ...unaskedText(unasked)].join("\n"));
     return exitCodeOf(result);
   } finally {
     progress.clear();
@@ -118,6 +120,14 @@ function summary(result: QueryResult): string {
   ];
   const notes = notesBelow(result, "vis undo");
   return [parts.join(" · "), ...reason === "unstored" ? notes.slice(0, -1) : notes].join("\n");
+}
+
+function unaskedText(options: ReadonlySet<string>): readonly string[] {
+  if (options.size === 0) return [];
+  const named = visibleText(oneLine([...options].join(" "), 300));
+  return [
+    `Vis refused calls, because nobody can answer its questions here; to allow such calls for one run, add ${named}`,
+  ];
 }
 
 function terminalApproval(io: Io): Approve | undefined {

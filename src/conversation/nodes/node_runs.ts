@@ -234,7 +234,7 @@ export class NodeRuns {
 }
 
 type LocalOption =
-  | ("signal" | "emit" | "onBranch" | "approve" | "refuseWhenBusy" | "leaving")
+  | ("signal" | "emit" | "onBranch" | "approve" | "onUnasked" | "refuseWhenBusy" | "leaving")
   | ("context" | "variables" | "given" | "queryId" | "left" | "extras");
 
 interface JobRequest extends Omit<RunnerOptions, LocalOption> {
@@ -244,7 +244,14 @@ interface JobRequest extends Omit<RunnerOptions, LocalOption> {
 
 export function encodeRequest(text: string, options: Omit<RunnerOptions, "extras">): Uint8Array {
   const local: Readonly<Record<LocalOption, undefined>> = {
-    ...{ signal: undefined, emit: undefined, onBranch: undefined, approve: undefined, refuseWhenBusy: undefined },
+    ...{
+      signal: undefined,
+      emit: undefined,
+      onBranch: undefined,
+      approve: undefined,
+      onUnasked: undefined,
+      refuseWhenBusy: undefined,
+    },
     ...{ context: undefined, variables: undefined, given: undefined, queryId: undefined, left: undefined },
     ...{ leaving: undefined, extras: undefined },
   };

@@ -13,9 +13,12 @@ export interface ApprovalRequest {
   readonly lasting?: boolean | undefined;
   /** With "request", the decision `once` lasts until the request ends instead of for one call. */
   readonly once?: "request" | undefined;
+  /** This option of the command line allows such calls for one run, such as "--set shell.network=true". The question
+   * does not show the option; a run that can ask nobody names it. */
+  readonly option?: string | undefined;
 }
 
-export interface ApprovalQuestion extends ApprovalRequest {
+export interface ApprovalQuestion extends Omit<ApprovalRequest, "option"> {
   readonly id: string;
   readonly extension: string;
 }

@@ -68,6 +68,7 @@ Deno.test("a search needs an approval that shows the query and its destination, 
     what: 'search the web, by some, for "the \\"secret\\"\\nword"',
     why: "",
     scope: "searches of the web",
+    option: "--set web.search=true",
   }]]);
   const yes = answering(true);
   const allowed = await rig({}, { approve: yes.approve });

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import type { OpenRequest, Session } from "../../../../src/channels/channel.ts";
 import { runCommand, type RunFlags } from "../../../../src/channels/cli/commands/run.ts";
 import { ConfigError, ProviderError } from "../../../../src/domain/errors.ts";
+import { type EnvironmentView, type Extension, fn, z } from "../../../../src/extension/mod.ts";
 import { begun, newIteration } from "../../../conformance/store/fixtures.ts";
 import { startEngine } from "../../../helpers/engine.ts";
 import { replyJson, type ScriptedReply } from "../../../helpers/scripted_provider.ts";
@@ -19,9 +20,13 @@ interface Opened {
 
 async function run(
   replies: readonly ScriptedReply[],
-  options: { readonly flags?: Partial<RunFlags>; readonly io?: FakeIo } = {},
+  { extensions = [], ...options }: {
+    readonly flags?: Partial<RunFlags>;
+    readonly io?: FakeIo;
+    readonly extensions?: readonly Extension[];
+  } = {},
 ): Promise<Opened> {
-  await using engine = await startEngine(replies, { workspace: "/work" });
+  await using engine = await startEngine(replies, { workspace: "/work", extensions });
   const io = options.io ?? fakeIo();
   const requests: OpenRequest[] = [];
   let closed = 0;
@@ -183,4 +188,25 @@ Deno.test("runCommand() -c reports a folder without a conversation, and explains
     await runCommand("go on", { services, io, flags: { ...FLAGS, continue: true } });
     assert.match(io.err, /· 1 earlier\n/);
   }
+});
+
+Deno.test("runCommand() names the option that allows a refused call, if nobody can answer a question", async () => {
+  const doors = fn("open", async ({ approve }: EnvironmentView, name: string) => {
+    const request = { what: `open ${name}`, why: "", scope: "doors", option: `--set acme.doors=${name}` };
+    return (await approve?.(request))?.allowed ?? false;
+  }, { doc: "Opens a door.", untimed: true, args: z.tuple([z.string()]), returns: "boolean" });
+  const extensions: readonly Extension[] = [
+    { namespace: "acme", alias: { ns: "acme", alias: "acme" }, doc: "Doors.", version: "1.0.0", symbols: [doors] },
+  ];
+  const code = 'await Promise.all(["a", "b", "a"].map((name) => acme.open(name)))';
+  const replies = [replyJson(code, { final: "tried" })];
+  const { io, code: exit } = await run(replies, { extensions });
+  assert.equal(exit, 0);
+  assert.match(
+    io.err,
+    /\nVis refused calls, because nobody can answer its questions here; to allow such calls for one run, add --set acme\.doors=a --set acme\.doors=b\n$/,
+  );
+  const terminal = Object.assign(fakeIo(), { stderrIsTerminal: true, askLine: () => Promise.resolve("n") });
+  const asked = await run(replies, { extensions, io: terminal });
+  assert.doesNotMatch(asked.io.err, /Vis refused calls/);
 });
