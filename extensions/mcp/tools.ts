@@ -221,7 +221,7 @@ export function toolList(
     ? `Called as below, or by ${call}.`
     : `Called by ${call} now: await mcp.call(${JSON.stringify(server)}, ${
       JSON.stringify(found[0]?.name ?? "name")
-    }, {…}); from the next query on also as below.`;
+    }, {…}); from the next request on also as below.`;
   const head = `${server}: ${found.length === tools.length ? "" : `${found.length} of `}${
     counted(tools.length, "tool")
   }. ${how}`;

@@ -1,28 +1,28 @@
 import { advised, defineExtension, type EnvironmentView, fn, type OwnStore, z } from "@vis/extension";
 import { existsSync } from "node:fs";
 
-const MAX_NOTE_CHARS = 1_000;
+const MAX_MEMO_CHARS = 1_000;
 
-const text = z.string().min(1).max(MAX_NOTE_CHARS);
+const text = z.string().min(1).max(MAX_MEMO_CHARS);
 
 const MAX_SHOWN_CHARS = 2_000;
 
 export default defineExtension({
   namespace: "vis.memo",
   alias: { ns: "vis.ext.memo", alias: "memo" },
-  doc: "Notes that outlive conversations, of this project and of the user.",
+  doc: "Memos: texts that outlive conversations, of this project and of the user.",
   group: "memory",
   version: "0.1.0",
   author: "Vis",
   license: "Apache-2.0",
   readOnly: true,
-  /** A sub-query has only its task, so it gets no notes. */
+  /** A sub-query has only its task, so it gets no memos. */
   activate: ({ depth }: EnvironmentView): boolean => depth === 0,
   prompt: async (env: EnvironmentView): Promise<string> => {
-    const [project, user] = await Promise.all([readNotes(env, "project"), readNotes(env, "user")]);
+    const [project, user] = await Promise.all([readMemos(env, "project"), readMemos(env, "user")]);
     if (project.length + user.length === 0) return "";
     return [
-      "Notes of earlier conversations; keep what later ones must know with memo.add(text), drop with memo.remove(id).",
+      "Memos of earlier conversations; keep what later ones must know with memo.add(text), drop with memo.remove(id).",
       ...section("project", project),
       ...section("user", user),
     ].join("\n");
@@ -31,10 +31,10 @@ export default defineExtension({
   symbols: [
     fn(
       "add",
-      (env: EnvironmentView, note: string, options?: { readonly scope?: NoteScope }) =>
-        addNote(env, { text: note, scope: options?.scope ?? "project" }),
+      (env: EnvironmentView, memo: string, options?: { readonly scope?: MemoScope }) =>
+        addMemo(env, { text: memo, scope: options?.scope ?? "project" }),
       {
-        doc: "Keeps a note for later conversations, of the project unless scope is user.",
+        doc: "Keeps a memo for later conversations, of the project unless scope is user.",
         reads: false,
         args: z.tuple([
           text.describe("text"),
@@ -45,14 +45,14 @@ export default defineExtension({
         examples: ['await memo.add("Tests run with: make check")'],
       },
     ),
-    fn("list", (env: EnvironmentView) => listNotes(env), {
-      doc: "All notes, oldest first.",
+    fn("list", (env: EnvironmentView) => listMemos(env), {
+      doc: "All memos, oldest first.",
       args: z.tuple([]),
       misnamed: { content: "text", note: "text" },
       returns: "{id, scope, text, at}[]",
     }),
-    fn("remove", (env: EnvironmentView, id: string) => removeNote(env, id), {
-      doc: "Whether there was such a note.",
+    fn("remove", (env: EnvironmentView, id: string) => removeMemo(env, id), {
+      doc: "Whether there was such a memo.",
       reads: false,
       args: z.tuple([z.string().min(1).describe("id")]),
       returns: "boolean",
@@ -61,127 +61,127 @@ export default defineExtension({
   cli: [
     {
       name: "memo",
-      doc: "Keep a note for later conversations in this workspace, or with --user in all of them.",
+      doc: "Keep a memo for later conversations in this workspace, or with --user in all of them.",
       args: z.object({ text, user: z.boolean().optional() }),
       run: async ({ text, user }: { readonly text: string; readonly user?: boolean }, context) => {
-        const { id } = await addNote(context, { text, scope: user ? "user" : "project" });
+        const { id } = await addMemo(context, { text, scope: user ? "user" : "project" });
         context.print(`Kept as ${id}\n`);
       },
     },
     {
       name: "memos",
-      doc: "List the notes; --remove ID deletes one.",
+      doc: "List the memos; --remove ID deletes one.",
       args: z.object({ remove: z.string().optional() }),
       run: async ({ remove }: { readonly remove?: string }, context) => {
         if (remove !== undefined) {
-          const removed = await removeNote(context, remove);
-          context.print(removed ? `Removed ${remove}\n` : `There is no note ${remove}\n`);
+          const removed = await removeMemo(context, remove);
+          context.print(removed ? `Removed ${remove}\n` : `There is no memo ${remove}\n`);
           return removed ? 0 : 1;
         }
-        for (const { id, scope, text } of await listNotes(context)) context.print(`${id}  ${scope}  ${text}\n`);
+        for (const { id, scope, text } of await listMemos(context)) context.print(`${id}  ${scope}  ${text}\n`);
       },
     },
   ],
 });
 
-async function listNotes(place: NotePlace) {
+async function listMemos(place: MemoPlace) {
   const scopes = ["project", "user"] as const;
   const lists = await Promise.all(
-    scopes.map(async (scope) => (await readNotes(place, scope)).map((note) => ({ ...note, scope }))),
+    scopes.map(async (scope) => (await readMemos(place, scope)).map((memo) => ({ ...memo, scope }))),
   );
   return lists.flat();
 }
 
-function section(scope: string, notes: readonly Note[]): readonly string[] {
-  if (notes.length === 0) return [];
+function section(scope: string, memos: readonly Memo[]): readonly string[] {
+  if (memos.length === 0) return [];
   let length = 0;
-  const lines = notes.map(({ id, text }) => `- [${id}] ${text}`).reverse()
+  const lines = memos.map(({ id, text }) => `- [${id}] ${text}`).reverse()
     .filter((line, at) => (length += line.length + 1) <= MAX_SHOWN_CHARS / 2 || at === 0).reverse();
-  const more = notes.length > lines.length ? ` (the newest ${lines.length} of ${notes.length}; memo.list())` : "";
+  const more = memos.length > lines.length ? ` (the newest ${lines.length} of ${memos.length}; memo.list())` : "";
   return [`${scope}${more}:`, ...lines];
 }
 
-type NoteScope = "project" | "user";
-interface Note {
+type MemoScope = "project" | "user";
+interface Memo {
   readonly id: string;
   readonly text: string;
   readonly at: string;
 }
 
-const MAX_NOTES = 200;
+const MAX_MEMOS = 200;
 const PREFIX = "note/";
 
-type NotePlace = Pick<EnvironmentView, "home" | "workspace" | "store">;
+type MemoPlace = Pick<EnvironmentView, "home" | "workspace" | "store">;
 
-/** The oldest note is first. Rejects if a file of an earlier version is unreadable. */
-export async function readNotes(place: NotePlace, scope: NoteScope): Promise<readonly Note[]> {
+/** The oldest memo is first. Rejects if a file of an earlier version is unreadable. */
+export async function readMemos(place: MemoPlace, scope: MemoScope): Promise<readonly Memo[]> {
   const { home, store } = place;
   if (!store) return [];
   if (typeof home === "string" && existsSync(`${home}/memo`)) {
     await takeOver({ ...place, home, store }, scope);
   }
   const found = await store.query({ ...queryOf(scope), prefix: PREFIX, limit: 1000 });
-  const notes = found.map(({ key, value }) => ({ ...value as Omit<Note, "id">, id: key.slice(PREFIX.length) }));
-  return notes.sort((a, b) => a.at < b.at ? -1 : a.at > b.at ? 1 : 0);
+  const memos = found.map(({ key, value }) => ({ ...value as Omit<Memo, "id">, id: key.slice(PREFIX.length) }));
+  return memos.sort((a, b) => a.at < b.at ? -1 : a.at > b.at ? 1 : 0);
 }
 
-export async function addNote(
-  place: NotePlace,
-  { text, scope }: { readonly text: string; readonly scope: NoteScope },
-): Promise<Note> {
+export async function addMemo(
+  place: MemoPlace,
+  { text, scope }: { readonly text: string; readonly scope: MemoScope },
+): Promise<Memo> {
   const line = text.trim().replace(/\s*\n\s*/g, " ");
   if (line === "") throw advised(new Error("Cannot keep the memo: its text is empty"), "write a text");
-  if (line.length > MAX_NOTE_CHARS) {
+  if (line.length > MAX_MEMO_CHARS) {
     throw advised(
-      new Error(`Cannot keep the memo: it has ${line.length} characters; the limit is ${MAX_NOTE_CHARS}`),
+      new Error(`Cannot keep the memo: it has ${line.length} characters; the limit is ${MAX_MEMO_CHARS}`),
       "shorten it",
     );
   }
-  const notes = await readNotes(place, scope);
-  const there = notes.find((note) => note.text === line);
+  const memos = await readMemos(place, scope);
+  const there = memos.find((memo) => memo.text === line);
   if (there) return there;
-  if (notes.length >= MAX_NOTES) {
+  if (memos.length >= MAX_MEMOS) {
     throw advised(
-      new Error(`Cannot keep the memo: the ${scope} has ${MAX_NOTES} memos, the limit`),
+      new Error(`Cannot keep the memo: the ${scope} has ${MAX_MEMOS} memos, the limit`),
       "remove one first",
     );
   }
-  const note = { id: await newId(line, notes), text: line, at: new Date().toISOString() };
-  await putNote(place, { note, scope });
-  return note;
+  const memo = { id: await newId(line, memos), text: line, at: new Date().toISOString() };
+  await putMemo(place, { memo, scope });
+  return memo;
 }
 
-async function putNote(
-  { store }: NotePlace,
-  { note: { id, text, at }, scope }: { readonly note: Note; readonly scope: NoteScope },
+async function putMemo(
+  { store }: MemoPlace,
+  { memo: { id, text, at }, scope }: { readonly memo: Memo; readonly scope: MemoScope },
 ): Promise<void> {
   if (!store) throw new Error("Cannot keep memos: this conversation has no database");
   await store.put(`${PREFIX}${id}`, { text, at }, { scope: storedIn(scope) });
 }
 
-export async function removeNote(place: NotePlace, id: string): Promise<boolean> {
+export async function removeMemo(place: MemoPlace, id: string): Promise<boolean> {
   for (const scope of ["project", "user"] as const) {
-    if (!(await readNotes(place, scope)).some((note) => note.id === id)) continue;
+    if (!(await readMemos(place, scope)).some((memo) => memo.id === id)) continue;
     if (await place.store?.delete(`${PREFIX}${id}`, { scope: storedIn(scope) })) return true;
   }
   return false;
 }
 
-function storedIn(scope: NoteScope): "workspace" | "global" {
+function storedIn(scope: MemoScope): "workspace" | "global" {
   return scope === "project" ? "workspace" : "global";
 }
 
-function queryOf(scope: NoteScope) {
+function queryOf(scope: MemoScope) {
   return scope === "project" ? { scope: "workspace" } as const : { conversationId: null };
 }
 
-/** Processes that add the same text at the same time must make one note, so the text determines the id. */
-async function newId(text: string, notes: readonly Note[]): Promise<string> {
+/** Processes that add the same text at the same time must make one memo, so the text determines the id. */
+async function newId(text: string, memos: readonly Memo[]): Promise<string> {
   const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
   const hex = new Uint8Array(hash).toHex();
   for (let length = 6;; length++) {
     const id = hex.slice(0, length);
-    if (!notes.some((note) => note.id === id)) return id;
+    if (!memos.some((memo) => memo.id === id)) return id;
   }
 }
 
@@ -193,9 +193,9 @@ interface Place {
 
 const TAKEN = "taken over";
 
-/** An earlier version kept notes in files, and its lock keeps other processes from changing notes during the import.
+/** An earlier version kept memos in files, and its lock keeps other processes from changing memos during the import.
  * Rejects with Error for an invalid file. */
-async function takeOver(place: Place, scope: NoteScope): Promise<void> {
+async function takeOver(place: Place, scope: MemoScope): Promise<void> {
   const { store } = place;
   const where = { scope: storedIn(scope) };
   if (await store.get(TAKEN, where) === true) return;
@@ -208,24 +208,24 @@ async function takeOver(place: Place, scope: NoteScope): Promise<void> {
   using lock = await Deno.open(`${file}.lock`, { create: true, write: true });
   await lock.lock(true);
   if (await store.get(TAKEN, where) === true) return;
-  for (const note of parsed(await Deno.readTextFile(file), file)) await putNote(place, { note, scope });
+  for (const memo of parsed(await Deno.readTextFile(file), file)) await putMemo(place, { memo, scope });
   await store.put(TAKEN, true, where);
 }
 
-async function fileOf({ home, workspace }: Place, scope: NoteScope): Promise<string> {
+async function fileOf({ home, workspace }: Place, scope: MemoScope): Promise<string> {
   if (scope === "user") return `${home}/memo/user.json`;
   const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(workspace));
   return `${home}/memo/${new Uint8Array(hash, 0, 16).toHex()}.json`;
 }
 
-function parsed(text: string, file: string): readonly Note[] {
+function parsed(text: string, file: string): readonly Memo[] {
   try {
-    const { notes }: { readonly notes: readonly Note[] } = JSON.parse(text);
-    if (Array.isArray(notes) && notes.every(isNote)) return notes;
+    const { notes: memos }: { readonly notes: readonly Memo[] } = JSON.parse(text);
+    if (Array.isArray(memos) && memos.every(isMemo)) return memos;
   } catch { /* The error below reports it. */ }
   throw new Error(`Cannot read ${file}: it contains no valid list of memos; correct or remove it`);
 }
 
-function isNote({ id, text, at }: Note): boolean {
+function isMemo({ id, text, at }: Memo): boolean {
   return [id, text, at].every((one) => typeof one === "string") && id !== "";
 }

@@ -128,7 +128,7 @@ export class TakenOverError extends BusyError {
   override readonly name = "TakenOverError";
   constructor(queryId: string) {
     super(
-      `Cannot continue query ${queryId}: another process ended it or took it over, because this process did not ` +
+      `Cannot continue request ${queryId}: another process ended it or took it over, because this process did not ` +
         "respond; the stored steps are kept",
     );
   }
@@ -137,7 +137,7 @@ export class TakenOverError extends BusyError {
 export class HandedOver extends Error {
   override readonly name = "HandedOver";
   constructor(queryId: string) {
-    super(`Query ${queryId} continues on another node`);
+    super(`Request ${queryId} continues on another node`);
   }
 }
 

@@ -400,7 +400,7 @@ export class StoredHistory implements history.HistoryReader {
 
   async iterations(queryId: string): Promise<readonly history.PastIteration[]> {
     if (await this.#store.query(queryId) === null) {
-      throw new UsageError(`Cannot find query ${queryId}: no query has this id`);
+      throw new UsageError(`Cannot find request ${queryId}: no request has this id`);
     }
     const found = await this.#store.iterations(queryId);
     return found.map(({ iterationId: id, position, status, thinking, traces, blocks }) => ({

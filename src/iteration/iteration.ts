@@ -206,7 +206,7 @@ export class Recorder {
   /** Captures the state at the time of the call; the returned function stores this state. */
   ending({ status, outcome, executed, reason, final, doubt = null }: Ended): (write?: WriteEnd) => Promise<void> {
     const begun = this.#begun;
-    if (begun === null) throw new Error("Cannot end the iteration: it has not begun");
+    if (begun === null) throw new Error("Cannot end the step: it has not begun");
     const { environment } = this.#frame;
     const answer = final?.answer ?? null;
     if (answer !== null) environment.bindSystem("$answer", answer);

@@ -299,7 +299,7 @@ async function askModel(
       temporary: false,
     };
   } catch (error) {
-    if (frame.signal.aborted) throw new Cancelled("Query cancelled");
+    if (frame.signal.aborted) throw new Cancelled("Request cancelled");
     if (!(error instanceof ProviderError)) throw error;
     const { provider, model } = traces.at(-1) ?? currentOf(frame);
     const failed = failedWith(error, { progress, brokeOff: shown && error.retryable });

@@ -138,23 +138,23 @@ export async function readPoint(
   const query = await tx.selectFrom("queryState as s").innerJoin("querySoul as q", "q.id", "s.querySoulId")
     .select(["s.status", "q.id as soulId", "q.createdAt as soulCreatedAt", "q.conversationStateId as parentId"])
     .where("s.id", "=", queryId).executeTakeFirst();
-  if (!query) throw new UsageError(`Cannot ${action} query ${queryId}: no query has this id`);
+  if (!query) throw new UsageError(`Cannot ${action} request ${queryId}: no request has this id`);
   const { status, ...facts } = query;
   const rows = await tx.selectFrom("iteration").select(["position", "status"])
     .where("queryStateId", "=", queryId).orderBy("position").execute();
   const last = rows.at(-1)?.position ?? -1;
   const at = position ?? last;
   if (at === -1) return { ...facts, queryId, position: -1 };
-  const row = rows.find((one) => one.position === at), step = `step ${at + 1} of query ${queryId}`;
+  const row = rows.find((one) => one.position === at), step = `step ${at + 1} of request ${queryId}`;
   if (!row) {
-    throw new UsageError(`Cannot ${action} ${step}: the query has ${countedChoice(last + 1, "step")}`);
+    throw new UsageError(`Cannot ${action} ${step}: the request has ${countedChoice(last + 1, "step")}`);
   }
   if (row.status === "running") {
     throw new UsageError(`Cannot ${action} ${step}: the step is still running; wait until it ends`);
   }
   if (position === null && status === "running") {
     throw new UsageError(
-      `Cannot ${action} query ${queryId}: the query is still running; wait until it ends, or name one of its steps`,
+      `Cannot ${action} request ${queryId}: the request is still running; wait until it ends, or name one of its steps`,
     );
   }
   return { ...facts, queryId, position: at };
@@ -171,6 +171,6 @@ const countOfBranch = namedQuery((db, { branchId }: { readonly branchId: string 
 export async function queriesIn(db: Database, { branchId, until }: BranchSegment): Promise<number> {
   if (until === null) return (await countOfBranch(db, { branchId }))[0]?.queries ?? 0;
   const [row] = await numberOfQuery(db, { soulId: until.soulId });
-  if (!row) throw new Damage(`query ${until.queryId}, at which a branch begins, is missing`);
+  if (!row) throw new Damage(`request ${until.queryId}, at which a branch begins, is missing`);
   return until.position < 0 ? row.number : row.number + 1;
 }

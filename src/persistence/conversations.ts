@@ -66,7 +66,7 @@ export class ConversationRows {
     const branch = await findBranch(this.#db, id);
     if (!branch) {
       throw new UsageError(
-        `Cannot fork query ${fork.queryId}: its conversation was deleted in the meantime; choose another conversation`,
+        `Cannot fork at request ${fork.queryId}: its conversation was deleted in the meantime; choose another conversation`,
       );
     }
     return branch;

@@ -162,7 +162,7 @@ async function runningIteration(tx: Database, iterationId: string) {
   }
   if (row?.status === "running") return row;
   throw new Error(
-    `Cannot end iteration ${iterationId}: ${row ? `it has the status ${row.status}` : "it does not exist"}`,
+    `Cannot end step ${iterationId}: ${row ? `it has the status ${row.status}` : "it does not exist"}`,
   );
 }
 

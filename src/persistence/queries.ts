@@ -160,11 +160,11 @@ async function anotherRun(
   const { runId, soulId, runs, version, status } = branch;
   if (runId !== retryOf || soulId === null || runs === null || version === null) {
     throw new UsageError(
-      `Cannot retry query ${retryOf}: it is not the newest run of the last query of its branch; fork the conversation before it`,
+      `Cannot retry request ${retryOf}: it is not the newest run of the last request of its branch; fork the conversation before it`,
     );
   }
   if (status === "running") {
-    throw new UsageError(`Cannot retry query ${retryOf}: it is still running; wait until it ends`);
+    throw new UsageError(`Cannot retry request ${retryOf}: it is still running; wait until it ends`);
   }
   await updateRow(tx, "querySoul", { id: soulId, changes: { runs: runs + 1 } });
   return { soulId, version: version + 1 };
@@ -566,12 +566,12 @@ export async function endQuery(
 ): Promise<void> {
   const rows = await queryToEnd(db, { queryId });
   const [row] = rows;
-  if (!row) throw new Error(`Cannot end query ${queryId}: it does not exist`);
+  if (!row) throw new Error(`Cannot end request ${queryId}: it does not exist`);
   await checkFence(db, { ...row, id: queryId });
   if (row.status !== "running") return;
   const left = rows.flatMap(({ iterationId }) => iterationId === null ? [] : { id: iterationId });
   if (end.status === "done" && left.length > 0) {
-    throw new Error(`Cannot end query ${queryId}: its last iteration is not stored`);
+    throw new Error(`Cannot end request ${queryId}: its last step is not stored`);
   }
   await storeEnd(db, { ...row, queryId, end });
   await interruptIterations(left, { db, now });

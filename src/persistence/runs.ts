@@ -44,9 +44,9 @@ export async function runningRun(
   queryId: string,
 ): Promise<{ readonly branchId: string; readonly metadata: string | null }> {
   const [row] = await runToWrite(tx, { queryId });
-  if (!row) throw new Error(`Cannot change query ${queryId}: no query has this id`);
+  if (!row) throw new Error(`Cannot change request ${queryId}: no request has this id`);
   await checkFence(tx, row);
-  if (row.status !== "running") throw new Error(`Cannot change query ${queryId}: it has ended`);
+  if (row.status !== "running") throw new Error(`Cannot change request ${queryId}: it has ended`);
   return row;
 }
 
@@ -197,7 +197,7 @@ export async function newestRun(db: Database, branchId: string): Promise<{ reado
   const number = await queriesIn(db, { branchId, until: null }) - 1;
   if (number < 0) return null;
   const [run] = await runOfQuery(db, { branchId, number });
-  if (!run) throw new Damage(`query ${number + 1} of branch ${branchId} is missing`);
+  if (!run) throw new Damage(`request ${number + 1} of branch ${branchId} is missing`);
   return run;
 }
 

@@ -80,7 +80,7 @@ export class Ledger {
    * reached a limit, and with `Cancelled`. */
   async reserve(expected: Expected, signal: AbortSignal): Promise<Reservation> {
     for (;;) {
-      if (signal.aborted) throw new Cancelled("Query cancelled");
+      if (signal.aborted) throw new Cancelled("Request cancelled");
       this.check();
       const held = this.#tree.hold(expected);
       if (held) return this.#reservation(held);

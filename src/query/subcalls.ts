@@ -105,7 +105,7 @@ export class Subcalls implements SubcallFunctions {
   async #ask({ prompt, system, model, search, ...options }: PlainCall): Promise<WebFindings> {
     const { ledger, calls, emitter } = this.#parts;
     const signal = this.#signal(options.signal);
-    if (signal.aborted) throw new Cancelled("Query cancelled");
+    if (signal.aborted) throw new Cancelled("Request cancelled");
     const place = { namespace: "vis", symbol: search ? "searchWeb" : "ask" };
     ledger.countSubcall(place.symbol);
     const begun = performance.now();
@@ -122,7 +122,7 @@ export class Subcalls implements SubcallFunctions {
         onWait: (wait) => emitter.send({ type: "waiting", ...wait }),
       });
     } catch (error) {
-      if (error instanceof Cancelled || signal.aborted) throw new Cancelled("Query cancelled");
+      if (error instanceof Cancelled || signal.aborted) throw new Cancelled("Request cancelled");
       const message = messageOf(error);
       await this.#record(prompt, { attempts, error: message, ms: performance.now() - begun });
       const hint = search ? searchHint(error) : "";

@@ -144,7 +144,7 @@ Deno.test("run() names the block of another iteration and of an earlier query", 
   const later = await box.run("fail()", { iteration: 3 });
   assert.match(
     later.result.error?.excerpt ?? "",
-    /\nthrown in fail, block 2 of iteration 2 of an earlier query, line 2:\n/,
+    /\nthrown in fail, block 2 of iteration 2 of an earlier request, line 2:\n/,
   );
 });
 

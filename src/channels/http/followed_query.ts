@@ -48,7 +48,7 @@ export class FollowedQuery {
     const { records, shared: nodes } = parts.conversations;
     const [stored, shared = null] = await Promise.all([records.query(queryId), nodes?.follow(queryId, leaving.signal)]);
     if (stored || shared) return new FollowedQuery({ ...facts, shared, stored });
-    throw new Problem(`Cannot find query ${queryId.slice(0, 100)}: no query has this id`, { kind: "not-found" });
+    throw new Problem(`Cannot find request ${queryId.slice(0, 100)}: no request has this id`, { kind: "not-found" });
   }
 
   /** Returns null if this process does not run the query or has forgotten the run. */

@@ -2,7 +2,7 @@ import { type FaultKind, faultOf } from "../../domain/errors.ts";
 
 const KINDS = {
   "bad-request": [400, "The request is invalid"],
-  "no-answer": [400, "The query ended without an answer"],
+  "no-answer": [400, "The request ended without an answer"],
   unauthorized: [401, "A valid bearer token is required"],
   forbidden: [403, "The request comes from another origin"],
   "insufficient-scope": [403, "The token lacks the required scope"],

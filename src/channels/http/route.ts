@@ -152,7 +152,7 @@ export async function findConversation(conversations: Conversations, id = ""): P
 
 /** The query may be in any branch of the conversation. Rejects with `Problem` (404). */
 export async function findQuery(c: Context<Env>, queryId = ""): Promise<StoredQuery> {
-  return await existing(`query ${queryId.slice(0, 100)}`, async () => {
+  return await existing(`request ${queryId.slice(0, 100)}`, async () => {
     const { conversations } = c.env.parts;
     const query = await conversations.records.query(queryId);
     const branches = query ? await conversations.branches(c.var.conversation.conversationId) : [];

@@ -143,20 +143,20 @@ export class Quotas {
 
   #check(use: Use, { queriesPerDay, costUsdPerDay, concurrent }: Quota): void {
     if (concurrent !== null && use.running >= concurrent) {
-      const running = counted(concurrent, "query");
-      throw refused(`Cannot start a query: this token already runs ${running}, its limit; wait until one ends`, 1);
+      const running = counted(concurrent, "request");
+      throw refused(`Cannot start the request: this token already runs ${running}, its limit; wait until one ends`, 1);
     }
     const seconds = Math.ceil(((use.day + 1) * DAY_MS - this.#now()) / 1000);
     if (queriesPerDay !== null && use.queries >= queriesPerDay) {
       throw refused(
-        `Cannot start a query: this token has used its limit of ${counted(queriesPerDay, "query")} for today; ` +
+        `Cannot start the request: this token has used its limit of ${counted(queriesPerDay, "request")} for today; ` +
           "try again after 00:00 UTC",
         seconds,
       );
     }
     if (costUsdPerDay !== null && use.costUsd >= costUsdPerDay) {
       throw refused(
-        `Cannot start a query: this token has spent its limit of $${costUsdPerDay} for today; ` +
+        `Cannot start the request: this token has spent its limit of $${costUsdPerDay} for today; ` +
           "try again after 00:00 UTC",
         seconds,
       );

@@ -25,7 +25,7 @@ Deno.test("Quotas a day begins at midnight UTC, and a query that runs over it st
   quotas.begin(a).end(cost(0.5));
   assert.throws(
     () => quotas.begin(a),
-    /Problem: Cannot start a query: this token has spent its limit of \$1 for today; try again after 00:00 UTC/,
+    /Problem: Cannot start the request: this token has spent its limit of \$1 for today; try again after 00:00 UTC/,
   );
 });
 

@@ -68,7 +68,7 @@ export const storeFenceCases: readonly StoreCase[] = [
           assert.ok(error instanceof TakenOverError && error instanceof BusyError, `${name}: ${error}`);
           assert.match(
             error.message,
-            /^Cannot continue query [0-9a-f-]{36}: another process ended it or took it over/,
+            /^Cannot continue request [0-9a-f-]{36}: another process ended it or took it over/,
           );
           return true;
         });

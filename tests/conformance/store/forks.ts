@@ -241,10 +241,10 @@ export const storeForkCases: readonly StoreCase[] = [
     async run(store) {
       const { queryId } = await begun(store);
       await iterate(store, { queryId, position: 0, blocks: [defines("a", "1")] });
-      await assert.rejects(store.fork({ queryId: "no", position: 0 }), /Cannot fork .*no: no query has this id/);
+      await assert.rejects(store.fork({ queryId: "no", position: 0 }), /Cannot fork .*no: no request has this id/);
       await assert.rejects(
         store.fork({ queryId, position: 4 }),
-        /Cannot fork at step 5 of query .*: the query has 1 step; choose/,
+        /Cannot fork at step 5 of request .*: the request has 1 step; choose/,
       );
       await assert.rejects(store.fork({ queryId, position: null }), /still running/);
       assert.deepEqual(await values(store, (await store.fork({ queryId, position: 0 })).branchId), { a: "1" });
@@ -288,7 +288,7 @@ export const storeForkCases: readonly StoreCase[] = [
         c: "4",
       });
       for (const retryOf of [first, second, "no"]) {
-        await assert.rejects(store.beginQuery(newQuery(branchId, "x", { retryOf })), /Cannot retry query/);
+        await assert.rejects(store.beginQuery(newQuery(branchId, "x", { retryOf })), /Cannot retry request/);
       }
     },
   },

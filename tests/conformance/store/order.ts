@@ -69,7 +69,7 @@ export const storeOrderCases: readonly StoreCase[] = [
         const second = await step(asked(store, branchId, "second", "a"));
         await assert.rejects(
           store.beginQuery(newQuery(branchId, "first", { retryOf: first })),
-          /not the newest run of the last query/,
+          /not the newest run of the last request/,
         );
         const again = await step(store.beginQuery(newQuery(branchId, "second", { retryOf: second })));
         assert.equal((await store.previousTurn(branchId, again))?.queryId, first);

@@ -74,7 +74,7 @@ export const storeQueryCases: readonly StoreCase[] = [
       assert.deepEqual([stored?.status, stored?.blocks.map(({ code }) => code)], ["done", ["a"]]);
       assert.deepEqual((await store.variables(branchId)).map(({ name }) => name), ["$answer", "a"]);
       const again = store.endQuery(queryId, queryEnd(), { iterationId, iteration });
-      await assert.rejects(again, /Cannot end iteration .* it has the status done/);
+      await assert.rejects(again, /Cannot end step .* it has the status done/);
       await store.beginQuery(newQuery(branchId, "next"));
     },
   },
@@ -92,7 +92,7 @@ export const storeQueryCases: readonly StoreCase[] = [
   {
     name: "endQuery() refuses a query that does not exist",
     async run(store) {
-      await assert.rejects(store.endQuery("nothing", queryEnd()), /Cannot end query nothing: it does not exist/);
+      await assert.rejects(store.endQuery("nothing", queryEnd()), /Cannot end request nothing: it does not exist/);
     },
   },
   {

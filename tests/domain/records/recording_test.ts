@@ -49,7 +49,7 @@ Deno.test("Playback.call() answers plain calls by their prompt, in order", () =>
 });
 
 Deno.test("Playback.begin() refuses a missing query", () => {
-  assert.throws(() => new Playback(recording()).begin(0), /Cannot replay query 1: the recording has no query/);
+  assert.throws(() => new Playback(recording()).begin(0), /Cannot replay request 1: the recording has no request/);
 });
 
 Deno.test("Playback returns replies with the paths of the place, and knows their results", () => {

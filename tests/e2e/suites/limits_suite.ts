@@ -208,7 +208,7 @@ export function limitsSuite(launcher: Launcher): void {
           assert.equal(large.status, 413);
           assert.equal((await messaged(ask)).status, 200);
           await running.until("end of the sandbox", () => descendants(running.pid).filter(runs).length === 0);
-          await refused(await messaged(ask), /used its limit of 1 query for today/);
+          await refused(await messaged(ask), /used its limit of 1 request for today/);
           // Some of the budget may have returned meanwhile, but not this much.
           let allowed = 0;
           while ((await ask("/api/v1/conversations")).status === 200) allowed++;
@@ -225,7 +225,7 @@ export function limitsSuite(launcher: Launcher): void {
         async ({ ask }) => {
           const { path } = await conversation(ask);
           const first = await ask(path, { request: "wait" }, { accept: "text/event-stream" });
-          await refused(await messaged(ask), /already runs 1 query, its limit/);
+          await refused(await messaged(ask), /already runs 1 request, its limit/);
           await ask(path.replace(/messages$/, "cancel"), {});
           await first.text();
           // A sent call counts, though no reply arrived.

@@ -83,7 +83,7 @@ Deno.test("history reads conversations, queries, iterations and variables", asyn
     message: /Cannot find nothing: conversation .* has no such variable/,
   });
   await assert.rejects(call("iterations", "nowhere"), {
-    message: "Cannot find query nowhere: no query has this id",
+    message: "Cannot find request nowhere: no request has this id",
   });
   await store.close();
 });

@@ -21,14 +21,14 @@ async function activeIn(stores: OwnStores, workspace = "/projects/a") {
   return { block: active.blocks[0] ?? "", functions: active.functions, call };
 }
 
-Deno.test("memo shows nothing before there is a note, and is absent in a sub-query", async () => {
+Deno.test("memo shows nothing before there is a memo, and is absent in a sub-query", async () => {
   await using stores = await OwnStores.open();
   const { block, functions } = await activeIn(stores);
   assert.deepEqual([block, functions], ["", ["memo.add", "memo.list", "memo.remove"]]);
   assert.equal(memo.activate?.({ ...VIEW, depth: 1 }), false);
 });
 
-Deno.test("memo keeps notes of a project and of the user across conversations", async () => {
+Deno.test("memo keeps memos of a project and of the user across conversations", async () => {
   await using stores = await OwnStores.open();
   const { call } = await activeIn(stores);
   const note = await call("add", "Tests run with:\n make check") as Note;
@@ -49,7 +49,7 @@ Deno.test("memo keeps notes of a project and of the user across conversations", 
   ]);
 });
 
-Deno.test("memo loses no note of writers at the same time, and keeps the same text of two once", async () => {
+Deno.test("memo loses no memo of writers at the same time, and keeps the same text of two once", async () => {
   await using stores = await OwnStores.open();
   const { call } = await activeIn(stores);
   await Promise.all(Array.from({ length: 20 }, (_, at) => call("add", `Note ${at >> 1}`)));

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { addNote, readNotes, removeNote } from "../../../extensions/memo/mod.ts";
+import { addMemo, readMemos, removeMemo } from "../../../extensions/memo/mod.ts";
 import type { OwnStore } from "../../../src/extension/mod.ts";
 import { OwnStores } from "../../environment/_own_stores.ts";
 import { withFolder } from "../../helpers/with_folder.ts";
@@ -25,12 +25,12 @@ Deno.test("notes of an earlier version are imported once, and removed ones stay 
     await earlierHome(home);
     await using stores = await OwnStores.open();
     const place = { home, workspace: WORKSPACE, store: stores.of("vis.memo", WORKSPACE) };
-    assert.deepEqual(await readNotes(place, "project"), NOTES);
-    assert.deepEqual(await readNotes(place, "user"), NOTES.slice(1));
-    assert.deepEqual(await readNotes({ ...place, workspace: "/b", store: stores.of("vis.memo", "/b") }, "project"), []);
-    await removeNote(place, "00aa11");
-    await addNote(place, { text: "Another", scope: "project" });
-    assert.deepEqual((await readNotes(place, "project")).map(({ text }) => text), ["Use tabs", "Another"]);
+    assert.deepEqual(await readMemos(place, "project"), NOTES);
+    assert.deepEqual(await readMemos(place, "user"), NOTES.slice(1));
+    assert.deepEqual(await readMemos({ ...place, workspace: "/b", store: stores.of("vis.memo", "/b") }, "project"), []);
+    await removeMemo(place, "00aa11");
+    await addMemo(place, { text: "Another", scope: "project" });
+    assert.deepEqual((await readMemos(place, "project")).map(({ text }) => text), ["Use tabs", "Another"]);
   }));
 
 Deno.test("several processes import notes of an earlier version at the same time, and again after a kill", () =>
@@ -40,9 +40,9 @@ Deno.test("several processes import notes of an earlier version at the same time
     const store = stores.of("vis.memo", WORKSPACE);
     const place = { home, workspace: WORKSPACE, store };
     for (let left = 0; left < NOTES.length + 1; left++) {
-      await assert.rejects(readNotes({ ...place, store: failingAfter(left, store) }, "project"), /killed/);
+      await assert.rejects(readMemos({ ...place, store: failingAfter(left, store) }, "project"), /killed/);
     }
-    const all = await Promise.all(Array.from({ length: 5 }, () => readNotes(place, "project")));
+    const all = await Promise.all(Array.from({ length: 5 }, () => readMemos(place, "project")));
     for (const found of all) assert.deepEqual(found, NOTES);
   }));
 
@@ -53,11 +53,11 @@ Deno.test("a file without notes is named, and imported once it is corrected", ()
     await using stores = await OwnStores.open();
     const place = { home, workspace: WORKSPACE, store: stores.of("vis.memo", WORKSPACE) };
     await assert.rejects(
-      readNotes(place, "user"),
+      readMemos(place, "user"),
       /user\.json: it contains no valid list of memos; correct or remove it/,
     );
     await Deno.writeTextFile(join(home, "memo/user.json"), JSON.stringify({ notes: NOTES }));
-    assert.deepEqual(await readNotes(place, "user"), NOTES);
+    assert.deepEqual(await readMemos(place, "user"), NOTES);
   }));
 
 /** Makes a store whose process ends after this number of writes. */

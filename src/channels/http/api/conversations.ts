@@ -240,7 +240,7 @@ conversations.post(
     const running = await c.env.parts.conversations.records.running(conversationId);
     if (running !== null) {
       throw new BusyError(
-        `Cannot change conversation ${conversationId}: a query is running in it; wait until the query ends, or cancel the query`,
+        `Cannot change conversation ${conversationId}: a request is running in it; wait until the request ends, or cancel the request`,
       );
     }
     const { changes: named, redo } = c.req.valid("json");

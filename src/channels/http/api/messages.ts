@@ -98,7 +98,7 @@ async function checkLast(c: Context<Env>, queryId: string): Promise<void> {
   const last = (await c.env.parts.conversations.queries(c.var.conversation)).at(-1);
   if (last?.queryId === queryId) return;
   throw new Problem(
-    `Cannot continue query ${queryId}: it is not the last query of its branch; fork the conversation at this query first`,
+    `Cannot continue request ${queryId}: it is not the last request of its branch; fork the conversation at this request first`,
     {
       kind: "bad-request",
     },
@@ -239,7 +239,7 @@ async function steered(
   const query = running === null ? null : await conversations.records.query(running);
   if (query?.branchId !== conversation.branchId) return false;
   throw new Problem(
-    `Cannot steer the running query with ${more.join(", ")}: a message to a running query has only text; ` +
+    `Cannot steer the running request with ${more.join(", ")}: a message to a running request has only text; ` +
       "leave the other fields out, or use whenBusy: wait",
     { kind: "bad-request" },
   );

@@ -196,13 +196,13 @@ operations.get(
   async (c) => {
     const { parts, runs } = c.env;
     if (runs.closing) {
-      throw new Problem("Cannot start a query: the server is shutting down; try again later", { kind: "unavailable" });
+      throw new Problem("Cannot run requests: the server is shutting down; try again later", { kind: "unavailable" });
     }
     const read = parts.conversations.list({ limit: 1 });
     const [isRead, found = {}] = await Promise.all([settledWithin(read, READ_MS), parts.ready?.()]);
     if (isRead) await read;
     else {
-      throw new Problem(`Cannot run queries: the database did not answer within ${READ_MS / 1000} s; try again later`, {
+      throw new Problem(`Cannot run requests: the database did not answer within ${READ_MS / 1000} s; try again later`, {
         kind: "unavailable",
       });
     }
@@ -210,7 +210,7 @@ operations.get(
       .map(([path, message]) => ({ path, message }));
     const [first] = errors;
     if (first) {
-      throw new Problem(`Cannot run queries: the check of ${first.path} failed; the field errors has the reason`, {
+      throw new Problem(`Cannot run requests: the check of ${first.path} failed; the field errors has the reason`, {
         kind: "unavailable",
         errors,
       });

@@ -147,7 +147,7 @@ export class Blocks {
   }
 
   endQuery(): void {
-    const why = "the query has ended";
+    const why = "the request has ended";
     this.#parts.results.endQuery();
     look.setEach(this.#contexts, (context) => {
       context.ended ||= why;

@@ -233,7 +233,7 @@ export class RanBlocks {
     const found = this.#blocks.get(file);
     if (!found) return null;
     const earlier = found.query !== ALWAYS && found.query !== this.#query;
-    return earlier ? { ...found, label: `${found.label} of an earlier query` } : found;
+    return earlier ? { ...found, label: `${found.label} of an earlier request` } : found;
   }
 
   endQuery(): void {

@@ -115,7 +115,7 @@ Deno.test("messages: a busy conversation refuses, is steered, or lets one wait",
   for (const [key, value] of Object.entries({ ...more, maxCostUsd: 1, timeoutMs: 1_000 })) {
     const refused = await rig.post(messages(id), { request: "z", whenBusy: "steer", [key]: value });
     assert.equal(refused.status, 400, key);
-    assert.match((await refused.json()).detail, new RegExp(`^Cannot steer the running query with ${key}: `));
+    assert.match((await refused.json()).detail, new RegExp(`^Cannot steer the running request with ${key}: `));
   }
   const steered = await rig.post(messages(id), { request: "and this too", whenBusy: "steer" });
   assert.deepEqual([steered.status, await steered.json()], [202, { steered: true }]);
@@ -137,7 +137,7 @@ Deno.test("retry: more continues the last query for ten steps, and refuses other
   assert.equal(refused.status, 400);
   assert.match(
     (await refused.json()).detail,
-    /^Cannot continue query .*: it is not the last query of its branch; fork the conversation at this query first/,
+    /^Cannot continue request .*: it is not the last request of its branch; fork the conversation at this request first/,
   );
   const answered = await more(done.queryId);
   assert.match((await answered.json()).detail, /the request ended for another reason \(answered\)/);

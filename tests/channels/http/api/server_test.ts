@@ -11,7 +11,7 @@ Deno.test("healthRoutes() is ready if every part is, and names a part that is no
   const problem = await response.json();
   assert.deepEqual([response.status, problem.detail], [
     503,
-    "Cannot run queries: the check of disk failed; the field errors has the reason",
+    "Cannot run requests: the check of disk failed; the field errors has the reason",
   ]);
   assert.deepEqual(problem.errors, [{ path: "disk", message: "3 MiB are free" }]);
   assert.equal((await fetch(new URL("/healthz", rig.url))).status, 200);

@@ -231,7 +231,7 @@ export function twoProcessesSuite(launcher: Launcher): void {
       for (const pid of its.toReversed()) Deno.kill(pid, "SIGCONT");
       const { code, stdout, stderr } = await stopped.ended;
       assert.deepEqual([code, stdout], [1, ""], stderr);
-      assert.match(stderr, /^vis: Cannot continue query .*: another process ended it or took it over/m);
+      assert.match(stderr, /^vis: Cannot continue request .*: another process ended it or took it over/m);
       assert.deepEqual(await pictureOf(user), before);
       assert.deepEqual(await versions(), [["a"], ["a", "b"]]);
       const last = await user.run(["run", "-c", "say c"]);
