@@ -1,4 +1,4 @@
-import { HostCallError } from "../domain/errors.ts";
+import { advised, HostCallError } from "../domain/errors.ts";
 import { readable, readableHead } from "../domain/kit/json.ts";
 import { foundByWords, Handbook, type Section } from "../domain/handbook.ts";
 import { joinBytes } from "../domain/kit/bytes.ts";
@@ -259,7 +259,8 @@ export async function callBuiltin(
   if (!builtin) {
     throw refused(
       call.name,
-      `Cannot call ${call.name}: no function has this name; doc("words") finds functions by words`,
+      `Cannot call ${call.name}: no function has this name`,
+      'doc("words") finds functions by words',
     );
   }
   return await builtin.run(call, source, scope);
@@ -353,7 +354,7 @@ const CONFIDENCES = ["high", "medium", "low"] as const;
 
 function answer(call: HostCall, _source: BuiltinSource, scope: QueryScope): void {
   if (call.args[0] === undefined) {
-    throw refused("answer", "Cannot answer: the value is undefined; pass one with answer(value)");
+    throw refused("answer", "Cannot answer: the value is undefined", "pass one with answer(value)");
   }
   const options = call.args[1];
   const read = (key: string): unknown =>
@@ -369,7 +370,7 @@ function answer(call: HostCall, _source: BuiltinSource, scope: QueryScope): void
 async function doc(call: HostCall, source: BuiltinSource): Promise<string> {
   const { length } = call.args;
   if (length > MAX_DOCS) {
-    throw refused("doc", `Cannot describe ${length} functions in one call: the limit is ${MAX_DOCS}; call doc again`);
+    throw refused("doc", `Cannot describe ${length} functions in one call: the limit is ${MAX_DOCS}`, "call doc again");
   }
   const asked = [text(call), ...call.args.slice(1).map((_, at) => text(call, at + 1))];
   const found = await Promise.all(asked.map((one) => described(one, source)));
@@ -398,7 +399,7 @@ async function described(asked: string, source: BuiltinSource): Promise<string> 
     ...new Set([...BUILTIN_NAMES, ...Object.keys(REALM_DOCS), ...aliases, ...functions]),
   ]);
   const which = near.length > 0 ? `the nearest are ${near.join(", ")}` : "search with other words";
-  throw refused("doc", `Cannot describe ${oneLine(asked, MAX_ASKED)}: the sandbox has no such function; ${which}`);
+  throw refused("doc", `Cannot describe ${oneLine(asked, MAX_ASKED)}: the sandbox has no such function`, which);
 }
 
 const BUILTIN_TOPICS: readonly Topic[] = [
@@ -434,8 +435,9 @@ function moduleDoc(
   return functions.some((name) => name.startsWith(`${head}.`)) ? null : source.doc(head);
 }
 
-function refused(symbol: string, message: string): HostCallError {
-  return new HostCallError(message, { namespace: "vis", symbol });
+function refused(symbol: string, message: string, advice = ""): HostCallError {
+  const error = new HostCallError(message, { namespace: "vis", symbol });
+  return advice === "" ? error : advised(error, advice);
 }
 
 function signatureOf(call: HostCall): string {
@@ -447,9 +449,8 @@ function text(call: HostCall, at = 0): string {
   if (typeof value === "string" && value.length > 0) return value;
   throw refused(
     call.name,
-    `Cannot call ${call.name}: argument ${at + 1} is ${shown(value)}, and must be text that is not empty; usage: ${
-      signatureOf(call)
-    }`,
+    `Cannot call ${call.name}: argument ${at + 1} is ${shown(value)}, and must be text that is not empty`,
+    `usage: ${signatureOf(call)}`,
   );
 }
 
@@ -457,7 +458,8 @@ function name(value: unknown): string {
   if (typeof value === "string") return value;
   throw refused(
     "forget",
-    `Cannot forget variables: the name ${shown(value)} is not text; usage: forget("rows", "tmp")`,
+    `Cannot forget variables: the name ${shown(value)} is not text`,
+    'usage: forget("rows", "tmp")',
   );
 }
 
@@ -470,9 +472,8 @@ function integer(call: HostCall, at: number): number {
   if (typeof value === "number" && Number.isSafeInteger(value)) return value;
   throw refused(
     call.name,
-    `Cannot call ${call.name}: argument ${at + 1} is ${shown(value)}, and must be a whole number; usage: ${
-      signatureOf(call)
-    }`,
+    `Cannot call ${call.name}: argument ${at + 1} is ${shown(value)}, and must be a whole number`,
+    `usage: ${signatureOf(call)}`,
   );
 }
 

@@ -1,5 +1,5 @@
 import { readable } from "../domain/kit/json.ts";
-import { HostCallError } from "../domain/errors.ts";
+import { advised, HostCallError } from "../domain/errors.ts";
 import { clip } from "../domain/kit/text.ts";
 import { errorForModel } from "../domain/query/host_call.ts";
 import { shownRange } from "../domain/query/stored_query.ts";
@@ -57,7 +57,10 @@ export function findVersion(
   { name, version, symbol }: { readonly name: string; readonly version: number | null; readonly symbol: string },
 ): VariableVersion {
   if (symbol === "restoreVar" && SYSTEM.includes(name)) {
-    throw refused(symbol, `Cannot restore ${name}: it is a system variable; read it with varHistory("${name}")`);
+    throw advised(
+      refused(symbol, `Cannot restore ${name}: it is a system variable`),
+      `read it with varHistory("${name}")`,
+    );
   }
   const found = version === null ? versions.at(-1) : versions.find((one) => one.version === version);
   if (found) return found;
@@ -94,10 +97,11 @@ export async function conversationCode(
     ? queries.findLast((one) => !one.running)
     : queries.find((one) => one.queryId === at.queryId);
   if (!query) {
-    const why = at.queryId === null
-      ? "no request has ended yet"
-      : `no request of this branch has the id ${at.queryId}; conversationHistory() lists the ids`;
-    throw refused("conversationCode", `Cannot find the blocks: ${why}`);
+    if (at.queryId === null) throw refused("conversationCode", "Cannot find the blocks: no request has ended yet");
+    throw advised(
+      refused("conversationCode", `Cannot find the blocks: no request of this branch has the id ${at.queryId}`),
+      "conversationHistory() lists the ids",
+    );
   }
   const iterations = await store.iterations(query.queryId, shownRange(query));
   return iterations.flatMap((iteration) =>

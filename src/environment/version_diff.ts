@@ -1,5 +1,5 @@
 import { createTwoFilesPatch } from "diff";
-import { HostCallError } from "../domain/errors.ts";
+import { advised, HostCallError } from "../domain/errors.ts";
 import { readable } from "../domain/kit/json.ts";
 import { counted, shorten } from "../domain/kit/text.ts";
 
@@ -43,12 +43,13 @@ function lineDiff(
   { name, before, after }: { readonly name: string; readonly before: string; readonly after: string },
 ): string {
   if (before.length + after.length > MAX_DIFF_CHARS) {
-    throw new HostCallError(
-      `Cannot compare the versions of ${name}: together they have ${
-        before.length + after.length
-      } characters; the limit ` +
-        `is ${MAX_DIFF_CHARS} characters; compare parts with varHistory`,
-      { namespace: "vis", symbol: "varDiff" },
+    const size = `${before.length + after.length} characters; the limit is ${MAX_DIFF_CHARS} characters`;
+    throw advised(
+      new HostCallError(`Cannot compare the versions of ${name}: together they have ${size}`, {
+        namespace: "vis",
+        symbol: "varDiff",
+      }),
+      "compare parts with varHistory",
     );
   }
   const diff = createTwoFilesPatch(...names, `${before}\n`, `${after}\n`, "", "", { timeout: 1000 });

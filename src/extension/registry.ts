@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { HostCallError, messageOf, reasonOf as lowerReason } from "../domain/errors.ts";
+import { advised, HostCallError, messageOf, reasonOf as lowerReason } from "../domain/errors.ts";
 import { inputFault } from "../domain/input_fault.ts";
 import { type Clock, REAL_CLOCK, Semaphore } from "../domain/kit/concurrency.ts";
 import { tenantHome } from "../domain/kit/ids.ts";
@@ -487,9 +487,12 @@ async function checked(invocation: Invocation, call: Call): Promise<Call> {
   if (parsed.success) return { ...call, args: Array.isArray(parsed.data) ? parsed.data : [parsed.data] };
   const { alias } = extension.alias;
   const reasons = parsed.error.issues.slice(0, 3).map(reasonOf).join("; ");
-  throw new HostCallError(
-    `Cannot call ${alias}.${symbol.name}: ${reasons}; usage: ${signatureOf(alias, symbol)}`,
-    { namespace: extension.namespace, symbol: symbol.name },
+  throw advised(
+    new HostCallError(`Cannot call ${alias}.${symbol.name}: ${reasons}`, {
+      namespace: extension.namespace,
+      symbol: symbol.name,
+    }),
+    `usage: ${signatureOf(alias, symbol)}`,
   );
 }
 

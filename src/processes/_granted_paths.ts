@@ -1,4 +1,5 @@
 import { basename, delimiter, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { advised } from "../domain/errors.ts";
 import { isWithin } from "../domain/kit/files.ts";
 import type { SpawnOptions } from "../extension/spawn_types.ts";
 import type { GrantedPath } from "../sandbox/confine/access.ts";
@@ -224,13 +225,17 @@ export function startFolder(
   if (cwd === null) return null;
   const found = realEntry(resolve(workspace, cwd));
   if (found === null) {
-    throw new Error(
-      `Cannot run a command in ${cwd}: the folder does not exist, or Vis cannot reach it; name a folder in the workspace`,
+    throw advised(
+      new Error(`Cannot run a command in ${cwd}: the folder does not exist, or Vis cannot reach it`),
+      "name a folder in the workspace",
     );
   }
-  if (!found.folder) throw new Error(`Cannot run a command in ${cwd}: it is a file; name a folder`);
+  if (!found.folder) throw advised(new Error(`Cannot run a command in ${cwd}: it is a file`), "name a folder");
   if (!isWithin(found.path, root)) {
-    throw new Error(`Cannot run a command in ${cwd}: the folder is outside the workspace; name one inside`);
+    throw advised(
+      new Error(`Cannot run a command in ${cwd}: the folder is outside the workspace`),
+      "name one inside",
+    );
   }
   return found.path;
 }
@@ -245,13 +250,15 @@ export function callPaths(
   const real = (path: string): GrantedPath => {
     const found = isAbsolute(path) ? realEntry(path) : null;
     if (found && isWithin(path, workspace) && !isWithin(found.path, workspace)) {
-      throw new Error(
-        `Cannot run a command with ${path}: the path leads out of the workspace; to allow it, name its real path ${found.path}`,
+      throw advised(
+        new Error(`Cannot run a command with ${path}: the path leads out of the workspace`),
+        `to allow it, name its real path ${found.path}`,
       );
     }
     if (found) return found;
-    throw new Error(
-      `Cannot run a command with ${path}: it is not an absolute path of an existing file or folder; correct the path`,
+    throw advised(
+      new Error(`Cannot run a command with ${path}: it is not an absolute path of an existing file or folder`),
+      "correct the path",
     );
   };
   const reads = [workspace, ...read].map(real), writes = write.map(real);
@@ -268,9 +275,9 @@ function refuseSettings(
     if (home === null || isWithin(path, workspace) || !isWithin(path, home)) continue;
     const [first = ""] = relative(home, path).split(sep);
     if (!first.startsWith(".")) continue;
-    throw new Error(
-      `Cannot run commands that change ${path}: ${home}/${first} may have settings or keys of the user; let the ` +
-        "command write in the workspace",
+    throw advised(
+      new Error(`Cannot run commands that change ${path}: ${home}/${first} may have settings or keys of the user`),
+      "let the command write in the workspace",
     );
   }
 }

@@ -1,4 +1,5 @@
 import { Buffer } from "node:buffer";
+import { advised } from "../domain/errors.ts";
 import { ByteBuffer, decodeText, joinBytes } from "../domain/kit/bytes.ts";
 import { counted } from "../domain/kit/text.ts";
 import type { Spawned, SpawnOptions } from "../extension/spawn_types.ts";
@@ -37,10 +38,11 @@ interface EndedProcess extends Pick<Spawned, "stdout" | "stderr" | "ms" | "timed
 }
 
 export function checkCall(argv: readonly string[], { timeoutMs = 1, maxBytes = 1, env = {} }: SpawnOptions): void {
-  if (!argv[0]) throw new TypeError("Cannot run a command: it is empty; name a program");
+  if (!argv[0]) throw advised(new TypeError("Cannot run a command: it is empty"), "name a program");
   if ([...argv, ...Object.entries(env).flat()].some((text) => text.includes("\0"))) {
-    throw new TypeError(
-      "Cannot run a command: an argument or a variable contains a NUL character; remove the character",
+    throw advised(
+      new TypeError("Cannot run a command: an argument or a variable contains a NUL character"),
+      "remove the character",
     );
   }
   if (!(timeoutMs > 0 && timeoutMs <= MAX_TIMEOUT_MS)) {

@@ -179,7 +179,7 @@ export class Subcalls implements SubcallFunctions {
         "use a plain model call, which works at every depth",
       );
     }
-    if (task.trim() === "") throw refused("Cannot run a sub-query: its task is empty; pass a task");
+    if (task.trim() === "") throw refused("Cannot run a sub-query: its task is empty", "pass a task");
     const iterationId = environment.iterationId;
     if (iterationId === null) throw refused("Cannot run a sub-query: no block is running");
     const unpriced = ledger.priced ? unpricedRoute(router.routes, options.model ?? null) : null;

@@ -49,7 +49,9 @@ export class Runs {
     { caller, leaving = null }: { readonly caller: TokenGrant; readonly leaving?: Leaving | null },
   ): Promise<Begun> {
     if (this.#closing) {
-      throw new Problem("Cannot start the request: the server is shutting down; try again later", { kind: "unavailable" });
+      throw new Problem("Cannot start the request: the server is shutting down; try again later", {
+        kind: "unavailable",
+      });
     }
     const lease = this.#quotas.begin(caller);
     const run = new LiveRun(ask, (event) => this.#onEvent(caller, event));

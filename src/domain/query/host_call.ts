@@ -218,14 +218,13 @@ export function blockResult(fields: Partial<BlockResult>): BlockResult {
 
 export function failedBlock(
   outcome: Exclude<BlockOutcome, "value" | "none">,
-  error: { readonly name: string; readonly message: string },
+  { name, message, advice = "" }: { readonly name: string; readonly message: string; readonly advice?: string },
   fields: Partial<BlockResult> = {},
 ): BlockResult {
-  const { name, message } = error;
   return blockResult({
     outcome,
     timedOut: outcome === "timeout",
-    error: { name, message, line: null, column: null, excerpt: "", stack: "" },
+    error: { name, message, ...advice === "" ? {} : { advice }, line: null, column: null, excerpt: "", stack: "" },
     ...fields,
   });
 }

@@ -102,7 +102,9 @@ export class Playback {
     const query = this.#recording.queries[index];
     if (!query) {
       throw new RangeError(
-        `Cannot replay request ${index + 1}: the recording has ${countedChoice(this.#recording.queries.length, "request")}`,
+        `Cannot replay request ${index + 1}: the recording has ${
+          countedChoice(this.#recording.queries.length, "request")
+        }`,
       );
     }
     this.#tracks = [];

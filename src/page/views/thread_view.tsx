@@ -156,7 +156,7 @@ class End {
     const below = this.#below;
     if (below < 2) this.#isAt = true;
     else if (top < this.#top && below > this.#rest) this.#isAt = false;
-    // Heights have fractions, hence the tolerance of one pixel.
+    // Heights have fractions, so a difference below one pixel does not count.
     else if (top > this.#top && below < this.#rest - 1 && below < NEAR) this.#isAt = true;
     this.#top = top;
     this.#rest = below;

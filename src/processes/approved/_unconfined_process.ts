@@ -1,4 +1,5 @@
 import { delimiter, isAbsolute } from "node:path";
+import { advised } from "../../domain/errors.ts";
 import { clip } from "../../domain/kit/text.ts";
 import { CommandFolder } from "../_command_folder.ts";
 import { runToEnd, writeInput } from "../_program_run.ts";
@@ -80,9 +81,12 @@ export function systemCommand(
   }
   const unsafe = /\.(?:cmd|bat)$/i.test(program) ? args.find((arg) => /["%^&|<>\r\n]/.test(arg)) : undefined;
   if (unsafe === undefined) return argv;
-  throw new Error(
-    `Cannot run ${program} with ${clip(JSON.stringify(unsafe), 200)}: batch files change line breaks and the ` +
-      'characters " % ^ & | < >; remove them',
+  throw advised(
+    new Error(
+      `Cannot run ${program} with ${clip(JSON.stringify(unsafe), 200)}: batch files change line breaks and the ` +
+        'characters " % ^ & | < >',
+    ),
+    "remove them",
   );
 }
 

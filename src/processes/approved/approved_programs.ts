@@ -1,5 +1,6 @@
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { advised } from "../../domain/errors.ts";
 import { isWithin } from "../../domain/kit/files.ts";
 import { commandText, shellText, shorten } from "../../domain/kit/text.ts";
 import { type ApprovalRequest, plainScopes } from "../../domain/query/approval.ts";
@@ -131,7 +132,10 @@ export class AskedPrograms {
     }
     const now = await look();
     if (JSON.stringify(now) === JSON.stringify(shown)) return now.cwd;
-    throw new Error(`Cannot run ${clipped(name)}: its program or folder changed after the question; run it again`);
+    throw advised(
+      new Error(`Cannot run ${clipped(name)}: its program or folder changed after the question`),
+      "run it again",
+    );
   }
 
   async #leftOut(state: WallState & { readonly whole: false }): Promise<readonly string[]> {
@@ -236,9 +240,12 @@ function questionOf(
   const isPlain = text === commandText(command, {});
   const what = `run, ${facts.join(", ")}${isPlain ? ": " : ", "}${text}`;
   if (what.length > LONGEST_QUESTION) {
-    throw new Error(
-      `Cannot ask for this command: with its variables and input it has ${what.length} characters; the ` +
-        `limit is ${LONGEST_QUESTION} characters; write the command or its input to a file`,
+    throw advised(
+      new Error(
+        `Cannot ask for this command: with its variables and input it has ${what.length} characters; the ` +
+          `limit is ${LONGEST_QUESTION} characters`,
+      ),
+      "write the command or its input to a file",
     );
   }
   const scopes = "never" in found ? [] : found.scopes;

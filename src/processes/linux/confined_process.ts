@@ -1,4 +1,5 @@
 import { constants } from "node:os";
+import { advised } from "../../domain/errors.ts";
 import type { Spawned, SpawnOptions } from "../../extension/spawn_types.ts";
 import { SAID } from "../../sandbox/exec/confinement_plan.ts";
 import type { Plan } from "../../sandbox/exec/plan_format.ts";
@@ -20,9 +21,14 @@ const WORDS: Readonly<Record<number, string>> = {
   [ENOENT]: "the program does not exist, or its interpreter does not",
   [EACCES]: "it is not a program, or it is in a folder that commands may not read",
   [ENOEXEC]: "it is not a program, and names no interpreter",
-  [E2BIG]:
-    "an argument or a variable is longer than 128 KiB, or all together are too long for the system; use a file, or stdin",
+  [E2BIG]: "an argument or a variable is longer than 128 KiB, or all together are too long for the system",
 };
+
+function refusedStart(name: string, errno: number): Error {
+  const error = new Error(`Cannot run ${name}: ${WORDS[errno] ?? `the system refused it with errno ${errno}`}`);
+  return errno === E2BIG ? advised(error, "use a file, or stdin") : error;
+}
+
 const SIGNALS = new Map(Object.entries(constants.signals).map(([name, number]) => [Number(number), name]));
 
 interface ConfinedProcessOptions {
@@ -54,7 +60,7 @@ export class ConfinedProcess {
     const { argv } = options, token = crypto.randomUUID();
     const env = Object.entries(options.env).map(([name, value]) => `${name}=${value}`);
     const image = await plan.encode({ token, argv, env });
-    if (image === null) throw new Error(`Cannot run ${argv[0]}: ${WORDS[E2BIG]}`);
+    if (image === null) throw refusedStart(argv[0] ?? "", E2BIG);
     return new ConfinedProcess(image, { ...options, token });
   }
 
@@ -111,9 +117,7 @@ export class ConfinedProcess {
   #throwFault({ code }: Deno.CommandStatus, stderr: string): void {
     const errno = this.#said.get(SAID.cannot);
     if (errno !== undefined) {
-      throw new Error(
-        `Cannot run ${this.#name}: ${WORDS[Number(errno)] ?? `the system refused it with errno ${errno}`}`,
-      );
+      throw refusedStart(this.#name, Number(errno));
     }
     const failed = this.#said.get(SAID.failed);
     if (failed !== undefined) throw new Error(failed);

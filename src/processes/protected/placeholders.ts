@@ -1,3 +1,4 @@
+import { advised } from "../../domain/errors.ts";
 import { PLACEHOLDER_MARK, placeholderMode } from "../../domain/kit/files.ts";
 import { Libc } from "../../sandbox/confine/libc.ts";
 import { folderEntries } from "../folder_entries.ts";
@@ -40,9 +41,12 @@ export class Placeholders {
       }
       libc.closeDescriptor(descriptor);
     }
-    throw new Error(
-      `Cannot run the command: Vis could not reserve ${path} in ${TRIES} attempts, and a command must not create ` +
-        "settings of git or Vis; try again",
+    throw advised(
+      new Error(
+        `Cannot run the command: Vis could not reserve ${path} in ${TRIES} attempts, and a command must not create ` +
+          "settings of git or Vis",
+      ),
+      "try again",
     );
   }
 }

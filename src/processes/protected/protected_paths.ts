@@ -1,4 +1,5 @@
 import { dirname, join } from "node:path";
+import { advised } from "../../domain/errors.ts";
 import { Pace } from "../../domain/kit/concurrency.ts";
 import { isBelow, isWithin } from "../../domain/kit/files.ts";
 import { counted } from "../../domain/kit/text.ts";
@@ -176,8 +177,9 @@ export class ProtectedPaths {
         if (one.pid === 0) continue; // The command belongs to another workspace, and is about to begin.
         const go = await pauseProgram(one.pid);
         if (go === null) {
-          throw new Error(
-            `Cannot change files while ${one.title} runs: that command does not pause; stop that command first`,
+          throw advised(
+            new Error(`Cannot change files while ${one.title} runs: that command does not pause`),
+            "stop that command first",
           );
         }
         goOn.set(one, go);
@@ -187,7 +189,7 @@ export class ProtectedPaths {
       const result = await run(found).then((spawned) => ({ spawned }), (error: unknown) => ({ error }));
       const notes: string[] = [];
       const end = async (running: RunningCommand, why: string): Promise<void> => {
-        running.end.abort(new Error(`Cannot continue ${running.title}: ${why}; start it again`));
+        running.end.abort(advised(new Error(`Cannot continue ${running.title}: ${why}`), "start it again"));
         notes.push(`Ended ${running.title}: ${why}; start it again`);
         goOn.delete(running);
         await running.left.promise;

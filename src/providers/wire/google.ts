@@ -48,7 +48,7 @@ function requestOf(
     body: {
       ...(system.length > 0 ? { systemInstruction: { parts: system.flatMap(partsOf) } } : {}),
       contents: [{ role: "user", parts: user.flatMap(partsOf) }],
-      // The search is at https://ai.google.dev/gemini-api/docs/google-search.
+      // https://ai.google.dev/gemini-api/docs/google-search describes the search.
       ...(search ? { tools: [{ google_search: {} }] } : {}),
       ...(reasons ? { generationConfig: { thinkingConfig: thinking(model, { reasoning, without }) } } : {}),
     },

@@ -183,18 +183,19 @@ const OPENAI: ChatDialect = {
 
 /** Users may choose the name of the service, so its address selects the dialect. */
 const DIALECTS: readonly (readonly [RegExp, Partial<ChatDialect>])[] = [
-  // https://openrouter.ai/docs/use-cases/reasoning-tokens, https://openrouter.ai/docs/features/prompt-caching,
-  // https://openrouter.ai/docs/guides/features/server-tools/web-search
+  // These pages describe the fields: https://openrouter.ai/docs/use-cases/reasoning-tokens,
+  // https://openrouter.ai/docs/features/prompt-caching, and
+  // https://openrouter.ai/docs/guides/features/server-tools/web-search.
   [/^https:\/\/openrouter\.ai\//, {
     reasoning: (level) => ({ reasoning: { effort: EFFORT[level] } }),
     hasBreakpoints: (model) => model.startsWith("anthropic/"),
     search: { type: "openrouter:web_search" },
   }],
-  // https://docs.z.ai/guides/capabilities/thinking-mode
+  // https://docs.z.ai/guides/capabilities/thinking-mode describes the field.
   [/\/api(\/coding)?\/paas\/v\d/, {
     reasoning: (level) => ({ thinking: { type: level === "quick" ? "disabled" : "enabled" } }),
   }],
-  // https://help.aliyun.com/en/model-studio/deep-thinking
+  // https://help.aliyun.com/en/model-studio/deep-thinking describes the field.
   [/\/compatible-mode\/v\d/, { reasoning: (level) => ({ enable_thinking: level !== "quick" }) }],
   // Copilot reads images only with this header.
   [/^https:\/\/api\.([\w-]+\.)?githubcopilot\.com/, {

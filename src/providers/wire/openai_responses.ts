@@ -34,7 +34,7 @@ function bodyOf(
     ...(without.has("stream") ? {} : { stream: true }),
     // Vis asks the service to store no conversation, so each call has the whole prompt.
     ...(without.has("store") ? {} : { store: false }),
-    // The search is at https://platform.openai.com/docs/guides/tools-web-search.
+    // https://platform.openai.com/docs/guides/tools-web-search describes the search.
     ...(search ? { tools: [{ type: "web_search" }] } : {}),
     ...(reasons ? { reasoning: { effort: EFFORT[reasoning], ...summary } } : {}),
   };

@@ -291,7 +291,7 @@ class ConfinedSandbox implements Sandbox {
     try {
       code = encode(block.code, { maxBytes: MAX_PAYLOAD_BYTES });
     } catch {
-      return refusedRun(`Cannot run a block: it is larger than ${MAX_PAYLOAD_BYTES} bytes, the limit; split it`);
+      return refusedRun(`Cannot run a block: it is larger than ${MAX_PAYLOAD_BYTES} bytes, the limit`, "; split it");
     }
     const { id, answer } = this.#requests.begin();
     const active = this.#activate(id, block);
@@ -454,8 +454,8 @@ class ConfinedSandbox implements Sandbox {
   }
 }
 
-function refusedRun(message: string): RunReport {
-  return bareReport(failedBlock("refused", { name: "Error", message }));
+function refusedRun(message: string, advice = ""): RunReport {
+  return bareReport(failedBlock("refused", { name: "Error", message, advice }));
 }
 
 async function loadModules(

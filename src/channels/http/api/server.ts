@@ -202,9 +202,12 @@ operations.get(
     const [isRead, found = {}] = await Promise.all([settledWithin(read, READ_MS), parts.ready?.()]);
     if (isRead) await read;
     else {
-      throw new Problem(`Cannot run requests: the database did not answer within ${READ_MS / 1000} s; try again later`, {
-        kind: "unavailable",
-      });
+      throw new Problem(
+        `Cannot run requests: the database did not answer within ${READ_MS / 1000} s; try again later`,
+        {
+          kind: "unavailable",
+        },
+      );
     }
     const errors = Object.entries(found).filter(([, fault]) => fault !== "")
       .map(([path, message]) => ({ path, message }));

@@ -260,11 +260,11 @@ function sizeOf(block: RanBlock | undefined): number {
 const MAX_LINE = 200;
 
 export function positionError(
-  { name, message }: { readonly name: string; readonly message: string },
+  { name, message, advice = "" }: { readonly name: string; readonly message: string; readonly advice?: string },
   { source, offset }: { readonly source: string; readonly offset: number },
 ): BlockError {
   const { line, column } = positionAt(source, Math.min(offset, source.length));
-  return { name, message, line, column, advice: "", excerpt: excerptOf(source, { line, column }), stack: "" };
+  return { name, message, line, column, advice, excerpt: excerptOf(source, { line, column }), stack: "" };
 }
 
 function excerptOf(source: string, { line, column }: { readonly line: number; readonly column: number }): string {

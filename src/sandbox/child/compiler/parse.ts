@@ -85,6 +85,7 @@ export function feedsInStrings(text: string): readonly number[] | null {
 export interface Unparsed {
   readonly ok: false;
   readonly message: string;
+  readonly advice?: string;
   readonly offset: number;
 }
 
@@ -126,7 +127,8 @@ const UNAVAILABLE = /(?<![\w$.])(?:import\s+[A-Za-z_$][\w$]*\s*=\s*require\b|exp
 const NOT_PARSED: Unparsed = { ok: false, message: "", offset: 0 };
 const TOO_DEEP: Unparsed = {
   ok: false,
-  message: "The code is nested too deeply to be read: split it into statements, or repeat with a loop",
+  message: "The code is nested too deeply to be read",
+  advice: "split it into statements, or repeat with a loop",
   offset: 0,
 };
 
@@ -162,7 +164,7 @@ interface Stripping {
 function stripped(text: string, { plain, loadSucrase }: Stripping): Parsed | Unparsed {
   const unavailable = UNAVAILABLE.exec(codeOnly(text));
   if (unavailable) {
-    const message = "A block is not a module: what it may use is in scope already, and what it declares stays";
+    const message = "A block is not a module: all names for blocks are in scope already, and its declarations stay";
     return { ok: false, message, offset: unavailable.index };
   }
   let js: string;
@@ -205,10 +207,8 @@ function namespaceIn(text: string, js: string): Unparsed | null {
     if (found.index < from) continue; // The namespace is inside a declaration of types.
     if (name === undefined) from = closedAt(code, end);
     else if (!js.includes(text.slice(found.index, end))) {
-      const message = `namespace is not available: write const ${
-        /^[^\s.]+/.exec(name)?.[0]
-      } = { … }, or only its members`;
-      return { ok: false, message, offset: found.index };
+      const advice = `write const ${/^[^\s.]+/.exec(name)?.[0]} = { … }, or only its members`;
+      return { ok: false, message: "namespace is not available", advice, offset: found.index };
     }
   }
   return null;
@@ -410,18 +410,18 @@ function unparsed(js: string, error: unknown): Unparsed {
   const at: unknown = Reflect.get(error, "pos");
   const offset = typeof at === "number" ? at : 0;
   // deno-lint-ignore vis/no-message-parsing -- acorn appends the position to its messages
-  return { ok: false, message: clearer(error.message.replace(/ \(\d+:\d+\)$/, ""), js, offset), offset };
+  return { ok: false, ...clearer(error.message.replace(/ \(\d+:\d+\)$/, ""), js, offset), offset };
 }
 
-function clearer(message: string, js: string, offset: number): string {
+function clearer(message: string, js: string, offset: number): Pick<Unparsed, "message" | "advice"> {
   const rest = js.slice(offset);
-  if (rest.startsWith("@")) return "Decorators are not available: call the function yourself";
+  if (rest.startsWith("@")) return { message: "Decorators are not available", advice: "call the function yourself" };
   if (/\baccessor\s+(?:static\s+)?$/.test(js.slice(0, offset))) {
-    return "accessor fields are not available: write a getter and a setter";
+    return { message: "accessor fields are not available", advice: "write a getter and a setter" };
   }
-  if (message !== "Unexpected token") return message;
+  if (message !== "Unexpected token") return { message };
   const token = /^(?:[\w$]+|\S)/.exec(rest)?.[0];
-  return token ? `Unexpected token ${token}` : "Unexpected end of the block";
+  return { message: token ? `Unexpected token ${token}` : "Unexpected end of the block" };
 }
 
 function stripperError(text: string, error: unknown): Unparsed {
@@ -431,5 +431,5 @@ function stripperError(text: string, error: unknown): Unparsed {
   const offset = at ? offsetOf(text, { line: Number(at[1]), column: Number(at[2]) }) : 0;
   // deno-lint-ignore vis/no-message-parsing -- sucrase reports the position only in its message
   const plain = message.replace(/^Error transforming [^:]*: /, "").replace(/\s*\(\d+:\d+\)\s*$/, "");
-  return { ok: false, message: clearer(plain, text, offset), offset };
+  return { ok: false, ...clearer(plain, text, offset), offset };
 }

@@ -62,10 +62,16 @@ interface Attempt {
 export function prepareBlock(source: string, options: PrepareOptions): PreparedBlock {
   if (source.length > MAX_CHARS) return tooLong(source, `${source.length} characters; the limit is ${MAX_CHARS}`);
   const { parsed, map, note } = read(source, options.loadSucrase);
-  const refuse = (name: string, { message, offset }: { message: string; offset: number }): RefusedBlock => ({
+  const refuse = (
+    name: string,
+    { message, advice, offset }: { message: string; advice?: string; offset: number },
+  ): RefusedBlock => ({
     ok: false,
     outcome: "refused",
-    error: positionError({ name, message }, { source, offset: mapOffset(map, offset) }),
+    error: positionError({ name, message, advice: advice === undefined ? "" : `; ${advice}` }, {
+      source,
+      offset: mapOffset(map, offset),
+    }),
     repaired: note,
   });
   if (!parsed.ok) return refuse("SyntaxError", parsed);
@@ -80,7 +86,7 @@ export function prepareBlock(source: string, options: PrepareOptions): PreparedB
   if (refused) return refuse("Refused", { ...refused, offset: mapOffset(parsed.map, refused.offset) });
   const { code, awaits, map: toJs } = rewriteTopLevel(program, js);
   const fault = scriptFault(code);
-  if (fault !== null) return refuse("Refused", { message: fault, offset: 0 });
+  if (fault !== null) return refuse("Refused", fault);
   const assigned = topLevelAssignments(parsed), declared = topLevelDeclarations(parsed);
   // The prompt asks for `$plan = …`, so this assignment declares the variable.
   const plan = declared.some(({ name }) => name === PLAN) ? undefined : assigned.findLast(({ name }) => name === PLAN);
@@ -102,10 +108,9 @@ export function prepareBlock(source: string, options: PrepareOptions): PreparedB
 }
 
 function tooLong(source: string, size: string): RefusedBlock {
-  const message =
-    `The block is too long: it has ${size}; split it into several blocks, keep data in a file, or repeat ` +
-    "with a loop";
-  const error = positionError({ name: "Refused", message }, { source, offset: 0 });
+  const message = `The block is too long: it has ${size}`;
+  const advice = "; split it into several blocks, keep data in a file, or repeat with a loop";
+  const error = positionError({ name: "Refused", message, advice }, { source, offset: 0 });
   return { ok: false, outcome: "refused", error, repaired: null };
 }
 

@@ -6,12 +6,13 @@ import { restoredScript, type RestoredSource, SYSTEM_NAMES } from "./restored_sc
 
 interface BlockRefusal {
   readonly message: string;
+  readonly advice?: string;
   readonly offset: number;
 }
 
 const IN_SCOPE = "all names for blocks are in scope already";
 const NO_IMPORT = `import is not available, as a block is not a module: ${IN_SCOPE}`;
-const NO_EXPORT = "A block is not a module: leave out export; its declarations stay anyway";
+const NO_EXPORT = { message: "A block is not a module", advice: "leave out export: its declarations stay anyway" };
 const FIXED_NAMES: ReadonlySet<string> = new Set([
   ...["undefined", "NaN", "Infinity", "globalThis", "dispatchEvent"],
   ...SYSTEM_NAMES,
@@ -30,8 +31,8 @@ export function refusalOf(program: Program, { longest, stripped, js, place }: Re
   const [first] = body;
   if (!first) return stripped ? null : { message: "The block has nothing to run: only comments or spaces", offset: 0 };
   if (body.every((node) => node.type === "ExpressionStatement" && isBareText(node.expression))) {
-    const message = "The block is only a string: put prose into final.answer, or assign the string to a variable";
-    return { message, offset: first.start };
+    const advice = "put prose into final.answer, or assign the string to a variable";
+    return { message: "The block is only a string", advice, offset: first.start };
   }
   return tooManyNames(program) ?? longName(longest) ?? fixedNames(program, place) ??
     useRefusalOf(program, { js, place });
@@ -55,20 +56,15 @@ function isBareText(node: Expression): boolean {
 function tooManyNames(program: Program): BlockRefusal | null {
   const { length } = program.body.flatMap(declaredIdentifiers);
   if (length <= MAX_NAMES) return null;
-  const message =
-    `Cannot declare ${length} variables in one block: the limit is ${MAX_NAMES} variables; keep the values in an ` +
-    "array or an object";
-  return { message, offset: 0 };
+  const message = `Cannot declare ${length} variables in one block: the limit is ${MAX_NAMES} variables`;
+  return { message, advice: "keep the values in an array or an object", offset: 0 };
 }
 
 function longName(longest: Identifier | null): BlockRefusal | null {
   if (!longest || longest.name.length <= MAX_NAME) return null;
   const { name, start: offset } = longest;
-  return {
-    message:
-      `Cannot use a name of ${name.length} characters: the limit is ${MAX_NAME} characters; choose a shorter name`,
-    offset,
-  };
+  const message = `Cannot use a name of ${name.length} characters: the limit is ${MAX_NAME} characters`;
+  return { message, advice: "choose a shorter name", offset };
 }
 
 function findName(node: AnyNode, isSought: (node: Identifier) => boolean): Identifier | null {
@@ -90,7 +86,8 @@ function fixedNames(program: Program, place: Refusing["place"]): BlockRefusal | 
   const bare = first.name.replace("$", "");
   const other = `my${bare.charAt(0).toUpperCase()}${bare.slice(1)}`;
   return {
-    message: `Cannot declare ${list}: the language or the sandbox uses ${which}; choose another name, such as ${other}`,
+    message: `Cannot declare ${list}: the language or the sandbox uses ${which}`,
+    advice: `choose another name, such as ${other}`,
     offset: first.start,
   };
 }
@@ -101,9 +98,8 @@ function unknownName(program: Program, { js, place }: Pick<Refusing, "js" | "pla
   if (!found) return null;
   const { name, start: offset } = found;
   return {
-    message: `Cannot use the name ${name} (line ${
-      place(offset)
-    }): it has a character that no name may have; choose another name`,
+    message: `Cannot use the name ${name} (line ${place(offset)}): it has a character that no name may have`,
+    advice: "choose another name",
     offset,
   };
 }
@@ -138,7 +134,7 @@ function isEmptyImport(node: AnyNode): boolean {
 function moduleSyntax(node: AnyNode): BlockRefusal | null {
   if (isEmptyImport(node)) return null;
   if (node.type === "ImportDeclaration") return { message: NO_IMPORT, offset: node.start };
-  if (/^Export.*Declaration$/.test(node.type)) return { message: NO_EXPORT, offset: node.start };
+  if (/^Export.*Declaration$/.test(node.type)) return { ...NO_EXPORT, offset: node.start };
   if (node.type === "ImportExpression") {
     return { message: `import() is not available: ${IN_SCOPE}`, offset: node.start };
   }
@@ -174,12 +170,15 @@ function isData(node: AnyNode): boolean {
   }
 }
 
-const UNSAFE = "This block may be correct, but Vis could not rewrite it safely: write its declarations on lines of " +
-  "their own, without comments inside them, and nest it less deeply";
+const UNSAFE: BlockRefusal = {
+  message: "This block may be correct, but Vis could not rewrite it safely",
+  advice: "write its declarations on lines of their own, without comments inside them, and nest it less deeply",
+  offset: 0,
+};
 
 /** A mistake of the rewriter could let code out of its function, so this function checks the rewritten code once
  * more. */
-export function scriptFault(code: string): string | null {
+export function scriptFault(code: string): BlockRefusal | null {
   let program: Program;
   try {
     program = CodeParser.parse(code, { ecmaVersion: "latest", sourceType: "script" });
@@ -189,7 +188,8 @@ export function scriptFault(code: string): string | null {
   const block = onlyFunction(program);
   if (!block) return UNSAFE;
   const inside: Program = { ...program, body: block.body.body };
-  return useRefusalOf(inside, { js: code, place: () => "" })?.message ?? null;
+  const refusal = useRefusalOf(inside, { js: code, place: () => "" });
+  return refusal && { ...refusal, offset: 0 };
 }
 
 function onlyFunction({ body }: Program): FunctionExpression | null {

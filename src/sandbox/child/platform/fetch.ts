@@ -7,6 +7,7 @@ import {
   RealmRequest,
   RealmResponse,
   type RealmSignal,
+  refused,
   type RequestInput,
 } from "./http_classes.ts";
 import type { OutsideWork } from "./outside_work.ts";
@@ -54,10 +55,9 @@ async function follow(
       return new RealmResponse(data, { url, status, statusText, redirected: hops > 0, headers });
     }
     if (request.redirect === "error" || hops >= MAX_REDIRECTS) {
-      const why = hops >= MAX_REDIRECTS
-        ? `more than ${MAX_REDIRECTS} times, last to ${location}`
-        : `to ${location}, and its option redirect is "error"; use "follow"`;
-      throw new TypeError(`Cannot fetch ${url}: it redirects ${why}`);
+      const cannot = `Cannot fetch ${url}: it redirects`;
+      if (hops >= MAX_REDIRECTS) throw new TypeError(`${cannot} more than ${MAX_REDIRECTS} times, last to ${location}`);
+      throw refused(`${cannot} to ${location}, and its option redirect is "error"`, 'use "follow"');
     }
     request = redirected(request, { location, status });
   }

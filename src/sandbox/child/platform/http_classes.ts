@@ -1,3 +1,5 @@
+import { advisedFacts, setErrorFacts } from "../realm/captured.ts";
+
 export class RealmBody {
   readonly headers: RealmHeaders;
   readonly #body: RealmBlob | null;
@@ -34,7 +36,7 @@ export class RealmBody {
   }
 
   static peek(of: RealmBody): RealmBlob | null {
-    if (of.#used) throw new TypeError("Cannot read the body: it was read before; keep its value");
+    if (of.#used) throw refused("Cannot read the body: it was read before", "keep its value");
     return of.#body;
   }
 
@@ -88,7 +90,7 @@ export class RealmRequest extends RealmBody {
     this.redirect = String(init.redirect ?? from?.redirect ?? "follow");
     this.signal = init.signal ?? from?.signal ?? null;
     if (body !== null && /^(?:GET|HEAD)$/.test(this.method)) {
-      throw new TypeError(`Cannot send a body with ${this.method}: this method takes no body; use POST or PUT`);
+      throw refused(`Cannot send a body with ${this.method}: this method takes no body`, "use POST or PUT");
     }
   }
 
@@ -299,4 +301,8 @@ function bytesOf(part: BlobPart): Uint8Array<ArrayBuffer> {
     return new Uint8Array(part.buffer, part.byteOffset, part.byteLength).slice() as Uint8Array<ArrayBuffer>;
   }
   return new TextEncoder().encode(String(part));
+}
+
+export function refused(message: string, advice: string): Error {
+  return setErrorFacts(new TypeError(), advisedFacts("TypeError", message, advice));
 }

@@ -1,10 +1,17 @@
-import { captured, type ErrorFacts, look, setErrorFacts } from "../realm/captured.ts";
+import { advisedFacts, captured, type ErrorFacts, look, setErrorFacts } from "../realm/captured.ts";
 import type { TimersOptions } from "../run/timers.ts";
 import type { RunContext } from "../run/timed_tasks.ts";
 
 const MAX_WORK = 64;
 /** No block gets an instance of Deno's own class, so its methods are the original ones. */
 const NativeController = globalThis.AbortController;
+
+interface Refusal {
+  readonly why: string;
+  readonly advice: string;
+}
+
+const NOT_RUNNING: Refusal = { why: "no block is running", advice: "" };
 
 interface Work {
   readonly run: RunContext;
@@ -37,7 +44,10 @@ export class OutsideWork {
       const run = this.#options.current();
       const refused = this.#refusal(run);
       if (refused || !run) {
-        return reject(setErrorFacts(error, { name: "Error", message: `Cannot ${what}: ${refused}` }));
+        const { why, advice } = refused ?? NOT_RUNNING, message = `Cannot ${what}: ${why}`;
+        return reject(
+          setErrorFacts(error, advice === "" ? { name: "Error", message } : advisedFacts("Error", message, advice)),
+        );
       }
       const controller = new NativeController();
       let ended = false;
@@ -70,10 +80,12 @@ export class OutsideWork {
     });
   }
 
-  #refusal(run: RunContext | null): string {
-    if (!run) return "no block is running";
-    return run.ended ||
-      (this.running >= MAX_WORK ? `${MAX_WORK} such operations are already running, the limit; await some first` : "");
+  #refusal(run: RunContext | null): Refusal | null {
+    if (!run) return NOT_RUNNING;
+    if (run.ended) return { why: run.ended, advice: "" };
+    return this.running < MAX_WORK
+      ? null
+      : { why: `${MAX_WORK} such operations are already running, the limit`, advice: "await some first" };
   }
 }
 

@@ -133,6 +133,10 @@ export interface ErrorFacts {
   readonly advice?: string;
 }
 
+export function advisedFacts(name: string, message: string, advice: string): ErrorFacts {
+  return { name, message: `${message}; ${advice}`, advice };
+}
+
 export function setErrorFacts(error: Error, { name, message, hint, advice }: ErrorFacts): Error {
   const set = (key: string, value: string): void => {
     captured.defineProperty(error, key, { value, writable: true, configurable: true, enumerable: false });

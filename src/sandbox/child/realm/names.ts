@@ -2,7 +2,7 @@ import type { FormerResult, FormerResults } from "../../../domain/query/host_cal
 import { decode } from "../../codec/codec.ts";
 import { bareList } from "../../codec/intrinsics.ts";
 import { SYSTEM_NAMES } from "../compiler/restored_script.ts";
-import { captured, look, nameSet } from "./captured.ts";
+import { advisedFacts, captured, look, nameSet, setErrorFacts } from "./captured.ts";
 
 type Plain = Record<string, unknown>;
 
@@ -174,9 +174,8 @@ function rowsOf(list: readonly FormerResult[]): Rows {
 /** `undefined` would look like a result, so a getter reports the loss. */
 function lost(index: number, held: string): PropertyDescriptor {
   const read = (): never => {
-    throw new captured.Error(
-      `Cannot read results[${index}]: the sandbox restarted, and could not keep the value (${held}); compute it again`,
-    );
+    const message = `Cannot read results[${index}]: the sandbox restarted, and could not keep the value (${held})`;
+    throw setErrorFacts(new captured.Error(), advisedFacts("Error", message, "compute it again"));
   };
   return look.setPrototypeOf({ get: read, enumerable: true, configurable: true }, null);
 }

@@ -8,7 +8,7 @@ import {
   ProtocolError,
   wireId,
 } from "../../protocol.ts";
-import { captured, type ErrorFacts, look, setErrorFacts } from "../realm/captured.ts";
+import { advisedFacts, captured, type ErrorFacts, look, setErrorFacts } from "../realm/captured.ts";
 import { frameOf, type Pipe } from "./pipe.ts";
 import type { Results } from "./results.ts";
 import type { RunContext } from "./timed_tasks.ts";
@@ -101,7 +101,7 @@ export class HostCalls {
         payload = encode(args, { maxBytes: MAX_PAYLOAD_BYTES, maxSlots: MAX_CALL_VALUES });
       } catch (cause) {
         return reject(
-          setErrorFacts(error, { name: "TypeError", message: `Cannot call ${name}: ${refusalOf(cause)}` }),
+          setErrorFacts(error, refusalOf(name, cause)),
         );
       }
       this.#enqueue({
@@ -243,9 +243,13 @@ function own(from: unknown, key: string): unknown {
   return captured.getOwnPropertyDescriptor(from, key)?.value;
 }
 
-function refusalOf(cause: unknown): string {
+function refusalOf(name: string, cause: unknown): ErrorFacts {
   const what = own(cause, "what"), path = own(cause, "path");
-  return typeof what === "string" && typeof path === "string" ? refusedArgument({ what, path }) : reasonOf(cause);
+  const { why, advice } = typeof what === "string" && typeof path === "string"
+    ? refusedArgument({ what, path })
+    : { why: reasonOf(cause), advice: "" };
+  const message = `Cannot call ${name}: ${why}`;
+  return advice === "" ? { name: "TypeError", message } : advisedFacts("TypeError", message, advice);
 }
 
 function reasonOf(cause: unknown): string {
@@ -267,16 +271,18 @@ const ADVICE: readonly { readonly start: string; readonly advice: string }[] = [
   { start: "a sparse array", advice: "pass an object or a Map" },
 ];
 
-function refusedArgument({ what, path }: { readonly what: string; readonly path: string }): string {
+function refusedArgument(
+  { what, path }: { readonly what: string; readonly path: string },
+): { readonly why: string; readonly advice: string } {
   if (path === "") {
     const isCount = look.slice(what, 0, 9) === "more than" || look.slice(what, 0, 8) === "at least";
-    return isCount ? `its arguments have ${what}; pass them in parts` : `its arguments are ${what}; pass them in parts`;
+    return { why: `its arguments ${isCount ? "have" : "are"} ${what}`, advice: "pass them in parts" };
   }
   const close = look.indexOf(path, "]");
-  const place = `argument ${+look.slice(path, 1, close) + 1}${look.slice(path, close + 1)}`;
+  const why = `argument ${+look.slice(path, 1, close) + 1}${look.slice(path, close + 1)}: ${what}`;
   for (let i = 0; i < ADVICE.length; i++) {
     const { start, advice } = ADVICE[i]!;
-    if (look.slice(what, 0, start.length) === start) return `${place}: ${what}, ${advice}`;
+    if (look.slice(what, 0, start.length) === start) return { why, advice };
   }
-  return `${place}: ${what}`;
+  return { why, advice: "" };
 }

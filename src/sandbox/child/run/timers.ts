@@ -1,4 +1,4 @@
-import { captured } from "../realm/captured.ts";
+import { advisedFacts, captured, setErrorFacts } from "../realm/captured.ts";
 import type { RunContext } from "./timed_tasks.ts";
 
 const MAX_TIMERS = 1000;
@@ -54,9 +54,8 @@ export class Timers {
     const { f } = ask;
     if (!isCallable(f)) throw new captured.TypeError("Cannot start a timer: its first argument is not a function");
     if (this.#count >= MAX_TIMERS) {
-      throw new captured.RangeError(
-        `Cannot start a timer: ${MAX_TIMERS} timers are running, the limit; clear some first`,
-      );
+      const message = `Cannot start a timer: ${MAX_TIMERS} timers are running, the limit`;
+      throw setErrorFacts(new captured.RangeError(), advisedFacts("RangeError", message, "clear some first"));
     }
     const run = this.#options.current();
     if (run?.ended) throw new captured.Error(`Cannot start a timer: ${run.ended}`);

@@ -2,7 +2,7 @@ import type { VariableImage } from "../../../domain/query/variable.ts";
 import { bareList } from "../../codec/intrinsics.ts";
 import type { Declaration } from "../compiler/declarations.ts";
 import { fileOfRestored } from "../compiler/restored_script.ts";
-import { captured, look } from "../realm/captured.ts";
+import { advisedFacts, captured, look, setErrorFacts } from "../realm/captured.ts";
 import { KnownFunctions } from "./functions.ts";
 import { type RestoredVariable, Restoring } from "./restore.ts";
 import { addOnce, type BlockNames, codeHash, newEntry, type VariableRecord } from "./snapshot.ts";
@@ -44,7 +44,8 @@ export class RealmVariables {
     if (known && found && look.hasOwn(found, "value") && found.writable) return known;
     if (found && !found.configurable) {
       if (!look.hasOwn(found, "value") || !found.writable) {
-        throw new look.SyntaxError(`Cannot declare ${name}: the sandbox needs this name; choose another`);
+        const message = `Cannot declare ${name}: the sandbox needs this name`;
+        throw setErrorFacts(new look.SyntaxError(), advisedFacts("SyntaxError", message, "choose another name"));
       }
     } else {
       if (found && !known) this.#shadowed[name] = found;

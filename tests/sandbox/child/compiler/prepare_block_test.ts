@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { errorForModel } from "../../../../src/domain/query/host_call.ts";
 import { CORPUS } from "../block_corpus.ts";
 import { MORE } from "../block_corpus_more.ts";
 import { BlockRunner, prepare } from "../block_runner.ts";
@@ -89,10 +90,10 @@ const REFUSALS: readonly Refusal[] = [
     at: [1, 1],
   },
   { source: "1\nimport { a, type B } from 'x'", says: /not a module/, at: [2, 1] },
-  { source: "export const x = 1", says: /not a module: leave out export/, at: [1, 1] },
+  { source: "export const x = 1", says: /not a module; leave out export/, at: [1, 1] },
   { source: "import fs = require('fs')\n1", says: /not a module/, at: [1, 1] },
   { source: "const a: number = 1\nexport = a", says: /not a module/, at: [2, 1] },
-  { source: "class A { accessor x = 1 }", says: /accessor fields are not available: write a getter/, at: [1, 20] },
+  { source: "class A { accessor x = 1 }", says: /accessor fields are not available; write a getter/, at: [1, 20] },
   { source: "class A<T> { accessor x: T | null = null }", says: /accessor fields are not available/, at: [1, 23] },
   { source: "1 + arguments.length", says: /arguments exists only inside a function/, at: [1, 5] },
   { source: "const f = () => arguments[0]", says: /arguments exists only inside a function/, at: [1, 17] },
@@ -111,7 +112,7 @@ const REFUSALS: readonly Refusal[] = [
   { source: "class A { @dec m() {} }", says: /Decorators are not available/, at: [1, 11] },
   {
     source: "namespace Geo {\n  export const a = 1\n}",
-    says: /^namespace is not available: write const Geo = \{ … \}, or only its members$/,
+    says: /^namespace is not available; write const Geo = \{ … \}, or only its members$/,
     at: [1, 1],
   },
   { source: "if (1) {\n  namespace N { export type A = 1 }\n}", says: /namespace is not available/, at: [2, 3] },
@@ -141,7 +142,7 @@ Deno.test("prepareBlock() refusals have the reason and the place", () => {
   for (const { source, says, at, excerpt } of REFUSALS) {
     const block = prepare(source);
     assert.ok(!block.ok, source);
-    assert.match(block.error.message, says, `${source}: ${block.error.message}`);
+    assert.match(errorForModel(block.error), says, `${source}: ${block.error.message}`);
     assert.deepEqual([block.error.line, block.error.column], at, `${source}: ${block.error.message}`);
     assert.equal(block.outcome, "refused");
     if (excerpt !== undefined) assert.equal(block.error.excerpt, excerpt);

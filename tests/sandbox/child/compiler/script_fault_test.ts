@@ -42,16 +42,16 @@ Deno.test("scriptFault() refuses anything but one function that uses permitted n
   ];
   for (const body of right) assert.equal(scriptFault(wrap(body)), null, body);
   const wrong = [OUT, "}); (function(){", "}, function(){", "})(), (function(){", "}) // ", "`", "/*", "-->*/"];
-  for (const body of wrong) assert.match(scriptFault(wrap(body)) ?? "", /rewrite it safely/, body);
+  for (const body of wrong) assert.match(scriptFault(wrap(body))?.message ?? "", /rewrite it safely/, body);
   for (
     const code of ["", "1", '"use strict";', "(function(){})", '"use strict";(() => 1)', '"use strict";(class {})']
   ) {
-    assert.match(scriptFault(code) ?? "", /rewrite it safely/, code);
+    assert.match(scriptFault(code)?.message ?? "", /rewrite it safely/, code);
   }
-  assert.match(scriptFault(wrap("import('x')")) ?? "", /import\(\) is not available/);
-  assert.match(scriptFault(wrap("return () => arguments")) ?? "", /only inside a function/);
-  assert.match(scriptFault(wrap("return \\u0061rguments")) ?? "", /only inside a function/);
-  assert.match(scriptFault(wrap(`${"[".repeat(50_000)}${"]".repeat(50_000)}`)) ?? "", /nest it less deeply/);
+  assert.match(scriptFault(wrap("import('x')"))?.message ?? "", /import\(\) is not available/);
+  assert.match(scriptFault(wrap("return () => arguments"))?.message ?? "", /only inside a function/);
+  assert.match(scriptFault(wrap("return \\u0061rguments"))?.message ?? "", /only inside a function/);
+  assert.match(scriptFault(wrap(`${"[".repeat(50_000)}${"]".repeat(50_000)}`))?.advice ?? "", /nest it less deeply/);
 });
 
 Deno.test("prepareBlock() a name with an escape is never a name of the rewriter", async () => {
