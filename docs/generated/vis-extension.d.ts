@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 34b460eea1c8db7b9b6e9b8fc843435116d742e0def12aae5f5c0851b4a7cf42
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: e578a7fc7fc846f483a957b6b53f80733170e8ca37c98057a0b4dbae010a9158
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
