@@ -9,6 +9,7 @@ import {
   aboutSubject,
   type CallAction,
   calledAction,
+  type CallOrigin,
   type HostCallEvent,
   type ShownOutcome,
 } from "../domain/query/host_call.ts";
@@ -37,19 +38,20 @@ export async function answerCall(
   },
 ): Promise<unknown> {
   if (!scope) throw new Error(`Cannot call ${call.name}: no request is running`);
-  const { block, name, args, signal } = call;
+  const { block, iteration, name, args, signal } = call;
+  const of = (): CallOrigin => ({ iteration, isLate: call.isLate() });
   const begun = performance.now();
   const builtin = BUILTIN_NAMES.includes(name);
   const does = active?.actions[name]?.(args) ?? undefined;
   const action = builtin ? {} : { action: calledAction(does ?? unnamed(name), args) };
-  scope.onCall({ block, name, phase: "start", ...action });
+  scope.onCall({ block, name, phase: "start", ...action }, of());
   const diffs: string[] = [];
   const changedFile = (diff: string): void => {
     diffs.push(diff);
     scope.onChange?.(diff);
   };
   const { onOutput } = scope;
-  const printed = new CallOutput((output) => onOutput?.({ block, output }));
+  const printed = new CallOutput((output) => onOutput?.({ block, output }, of()));
   const viewed = (): EnvironmentView =>
     Object.create(view(signal), {
       changedFile: { value: changedFile, enumerable: true },
@@ -84,7 +86,7 @@ export async function answerCall(
     const { diffs: _of, ok = false, ...rest } = { ...ended, ...about(action, said) };
     const facts = { ok, ...rest };
     call.told?.(facts);
-    scope.onCall({ block, name, phase: "end", ms: performance.now() - begun - questions.ms, ...facts, ...ended });
+    scope.onCall({ block, name, phase: "end", ms: performance.now() - begun - questions.ms, ...facts, ...ended }, of());
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Approval, ApprovalRequest } from "../domain/query/approval.ts";
-import type { HostCallEvent } from "../domain/query/host_call.ts";
+import type { CallOrigin, HostCallEvent } from "../domain/query/host_call.ts";
 import type { WebFindings } from "../domain/query/model_call.ts";
 import type { AnswerType, Confidence } from "../domain/query/query_schemas.ts";
 import type { ExtensionSource } from "../extension/active_extensions.ts";
@@ -106,8 +106,8 @@ export interface QueryScope {
       readonly isQuiet?: boolean;
     },
   ) => Promise<Approval>;
-  readonly onCall: (call: HostCallEvent) => void;
+  readonly onCall: (call: HostCallEvent, of: CallOrigin) => void;
   /** The function is absent if no user watches. */
-  readonly onOutput?: (printed: { readonly block: number; readonly output: string }) => void;
+  readonly onOutput?: (printed: { readonly block: number; readonly output: string }, of: CallOrigin) => void;
   readonly onChange?: (diff: string) => void;
 }

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { JsonValue } from "../domain/kit/json.ts";
 import { clip } from "../domain/kit/text.ts";
-import type { BlockDiff } from "../domain/query/host_call.ts";
+import type { BlockDiff, LateCall } from "../domain/query/host_call.ts";
 import type { ModelTrace } from "../domain/query/model_call.ts";
 import { type IterationOutcome, outcomeOf } from "../domain/query/outcomes.ts";
 import type { Emitter } from "../domain/query/query_event.ts";
@@ -43,6 +43,8 @@ export interface IterationInput {
   readonly unsupportedClaim: (text: string) => string | null;
   readonly offered: () => OfferedAnswer | null;
   readonly diffs: readonly BlockDiff[];
+  /** Returns the calls that have ended after their block since the last storing, and forgets them. */
+  readonly takeLate: () => readonly LateCall[];
   readonly children: readonly StepChild[];
   readonly asked: readonly string[];
   readonly totals: () => {
@@ -214,6 +216,7 @@ export class Recorder {
     const end = {
       status,
       blocks: executed.blocks,
+      late: this.#input.takeLate(),
       system: this.#system(answer),
       scopes,
       error: reason,

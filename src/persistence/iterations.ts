@@ -1,5 +1,5 @@
 import { newId } from "../domain/kit/ids.ts";
-import { blockResult } from "../domain/query/host_call.ts";
+import { type BlockDiff, blockResult, type LateCall } from "../domain/query/host_call.ts";
 import type { SentMessage } from "../domain/query/model_call.ts";
 import type { BlockError, BlockResult } from "../domain/query/query_schemas.ts";
 import {
@@ -105,7 +105,36 @@ export async function endIteration(
     finishedAt: now,
   };
   await updateRow(tx, "iteration", { id: iterationId, changes });
+  for (const [iteration, late] of Map.groupBy(end.late ?? [], ({ iteration }) => iteration)) {
+    await addLate(tx, { queryId, position: iteration - 1, late });
+  }
   return { queryId, branchId, metadata: row.queryMetadata };
+}
+
+async function addLate(
+  tx: Database,
+  { queryId, position, late }: Pick<NewIteration, "queryId" | "position"> & { readonly late: readonly LateCall[] },
+): Promise<void> {
+  const content = new Content(tx);
+  const row = await tx.selectFrom("iteration as i").select(["i.id", "i.metadata"])
+    .where("i.queryStateId", "=", queryId).where("i.position", "=", position).executeTakeFirst();
+  if (!row) return;
+  const blocks = await tx.selectFrom("expressionState as e")
+    .innerJoin("expressionSoul as s", "s.id", "e.expressionSoulId").select(["e.id", "e.metadata"])
+    .where("e.iterationId", "=", row.id).where("s.kind", "!=", "var").execute();
+  await content.load([row.metadata, ...blocks.map(({ metadata }) => metadata)]);
+  for (const { id, metadata: cell } of blocks) {
+    const metadata = fromJson<BlockMetadata>(content.text(cell ?? "{}"));
+    const calls = late.filter(({ block }) => block === metadata.index).map(({ call }) => call);
+    if (calls.length === 0) continue;
+    const text = toJson({ ...metadata, calls: [...metadata.calls ?? [], ...calls].slice(0, MAX_CALLS) });
+    await updateRow(tx, "expressionState", { id, changes: { metadata: await content.putText(text) } });
+  }
+  const diffs = late.flatMap(({ block, diffs }) => diffs.map((diff) => ({ block, diff })));
+  if (diffs.length === 0) return;
+  const before = fromJson<{ readonly diffs?: readonly BlockDiff[] }>(content.text(row.metadata ?? "{}"));
+  const metadata = toJson({ ...before, diffs: [...before.diffs ?? [], ...diffs] });
+  await updateRow(tx, "iteration", { id: row.id, changes: { metadata: await content.putText(metadata) } });
 }
 
 async function askedCells(content: Content, iteration: Omit<NewIteration, "response" | "blocks">) {
@@ -226,6 +255,7 @@ async function writeBlock(
 }
 
 const MAX_VALUE_BYTES = 1024 * 1024;
+const MAX_CALLS = 1000;
 
 type BlockMetadata =
   & Omit<BlockResult, "stdout" | "stderr" | "error" | "ms" | "defined">

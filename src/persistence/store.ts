@@ -1,5 +1,6 @@
 import type { Image } from "../domain/images.ts";
 import type { ApprovalQuestion } from "../domain/query/approval.ts";
+import type { LateCall } from "../domain/query/host_call.ts";
 import type { ModelTrace, SentMessage, SubCall } from "../domain/query/model_call.ts";
 import type { QueryReason, QueryStatus, ReadingMode } from "../domain/query/outcomes.ts";
 import type { BlockResult, QueryEnd, Usage } from "../domain/query/query_schemas.ts";
@@ -257,6 +258,8 @@ export interface StoredBlock {
 export interface IterationEnd {
   readonly status: "done" | "error" | "interrupted";
   readonly blocks: readonly StoredBlock[];
+  /** The store adds these calls to the blocks that made them, in this iteration and in earlier iterations. */
+  readonly late?: readonly LateCall[];
   readonly scopes?: { readonly forgotten: readonly string[]; readonly live: readonly string[] };
   readonly system: readonly { readonly name: string; readonly text: string }[];
   readonly error: string | null;

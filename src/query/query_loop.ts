@@ -176,6 +176,7 @@ export class QueryLoop {
       unsupportedClaim: (text) => this.#unsupportedClaim(text),
       offered: () => state.offered,
       diffs: state.diffs,
+      takeLate: () => state.late.splice(0),
       children: state.children,
       asked: state.asked,
       stored: this.#stored,

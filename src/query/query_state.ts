@@ -1,4 +1,4 @@
-import type { BlockDiff, HostCallEvent } from "../domain/query/host_call.ts";
+import type { BlockDiff, CallOrigin, HostCallEvent, LateCall } from "../domain/query/host_call.ts";
 import type { QueryReason } from "../domain/query/outcomes.ts";
 import { endedChild, type StepChild } from "../domain/query/query_progress.ts";
 import type { QueryResult } from "../domain/query/query_schemas.ts";
@@ -11,6 +11,7 @@ import type { QuerySettings } from "./query_settings.ts";
 const MAX_DIFF_CHARS = 64 * 1024;
 const MAX_CHILDREN = 20, CHILD_CHARS = 1_000;
 const MAX_ASKED = 50;
+const MAX_LATE = 100;
 /** After progress with at most `LOW` iterations left, an extending budget grows by `EXTENSION`. */
 const LOW = 2, EXTENSION = 4;
 /** This many replies without a result do not count against the budget. */
@@ -42,6 +43,7 @@ export class QueryState {
   unsupported: { readonly answer: string; readonly reason: string } | null = null;
   readonly changed: ChangedFiles = new ChangedFiles();
   readonly diffs: BlockDiff[] = [];
+  readonly late: LateCall[] = [];
   /** Users see these ended sub-queries of the iteration, but the model does not. */
   readonly children: StepChild[] = [];
   readonly asked: string[] = [];
@@ -99,9 +101,15 @@ export class QueryState {
     this.asked.length = 0;
   }
 
-  keepDiffs({ block, diffs = [] }: Pick<HostCallEvent, "block" | "diffs">): void {
-    const kept = this.diffs.reduce((sum, { diff }) => sum + diff.length, 0);
-    if (kept < MAX_DIFF_CHARS) this.diffs.push(...diffs.map((diff) => ({ block, diff })));
+  keepCall({ block, phase, diffs = [], name, ms = 0, ok = false, ...facts }: HostCallEvent, of: CallOrigin): void {
+    if (phase === "start") return;
+    const lateDiffs = this.late.flatMap(({ diffs }) => diffs);
+    const kept = [...this.diffs.map(({ diff }) => diff), ...lateDiffs].reduce((sum, { length }) => sum + length, 0);
+    const shown = kept < MAX_DIFF_CHARS ? diffs : [];
+    if (!of.isLate) this.diffs.push(...shown.map((diff) => ({ block, diff })));
+    else if (this.late.length < MAX_LATE) {
+      this.late.push({ iteration: of.iteration, block, call: { name, ms, ok, ...facts }, diffs: shown });
+    }
   }
 
   keepAsked(text: string): void {

@@ -203,8 +203,12 @@ async function prepare(query: BegunQuery): Promise<Prepared> {
     answer: (text, facts) => state.offer({ text, ...facts }),
     subcalls: query.subcalls,
     approve: (asked, from) => query.approvals.request(asked, { ...environment.branch, ...from, emitter }),
-    onCall: (call) => (state.work.take(call), state.keepDiffs(call), emitter.send({ type: "host_call", ...call })),
-    ...query.showsOutput ? { onOutput: (printed) => emitter.send({ type: "call_output", ...printed }) } : {},
+    onCall: (call, of) => {
+      state.work.take(call);
+      state.keepCall(call, of);
+      emitter.send({ type: "host_call", ...call }, of);
+    },
+    ...query.showsOutput ? { onOutput: (printed, of) => emitter.send({ type: "call_output", ...printed }, of) } : {},
     onChange: query.onChange,
   };
   const active = await environment.beginQuery(scope);

@@ -23,6 +23,10 @@ export interface HostCall {
   readonly name: string;
   readonly args: readonly unknown[];
   readonly block: number;
+  /** The iteration of the block counts from 1. */
+  readonly iteration: number;
+  /** Returns true once the block has ended without this call. */
+  readonly isLate: () => boolean;
   readonly signal: AbortSignal;
   readonly told?: (facts: Omit<BlockCall, "name" | "ms">) => void;
 }

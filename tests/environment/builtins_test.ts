@@ -40,7 +40,10 @@ function told(): Told {
 
 async function call(to: Told, name: string, ...args: unknown[]): Promise<unknown> {
   const { source, scope } = to;
-  return await callBuiltin({ name, args, block: 2, signal: scope.signal }, { source, scope });
+  return await callBuiltin({ name, args, block: 2, iteration: 1, isLate: () => false, signal: scope.signal }, {
+    source,
+    scope,
+  });
 }
 
 Deno.test("callBuiltin() passes arguments on, with defaults", async () => {

@@ -1,5 +1,6 @@
 import type { SessionUpdate, ToolCallContent } from "@agentclientprotocol/sdk";
 import { isAbsolute, join } from "node:path";
+import { BoundedMap } from "../../domain/kit/bounded_map.ts";
 import { clip, oneLine } from "../../domain/kit/text.ts";
 import { BlockTally } from "../../domain/query/host_call.ts";
 import { delayLine, isChild } from "../../domain/query/query_event.ts";
@@ -7,16 +8,19 @@ import { blockFailure, blockLine } from "../../domain/query/query_progress.ts";
 import type { BlockResult, QueryEvent } from "../../domain/query/query_schemas.ts";
 
 const RESULT_CHARS = 8_000;
+/** A call may end after its block, so the last ended blocks stay known. */
+const MOST_BLOCKS = 50;
 
 interface Call {
   readonly code: string;
   readonly tally: BlockTally;
   readonly edits: EditedText[];
+  content: readonly ToolCallContent[];
 }
 
 export class SessionUpdates {
   readonly #workspace: string;
-  readonly #calls = new Map<string, Call>();
+  readonly #calls = new BoundedMap<string, Call>(MOST_BLOCKS);
 
   constructor(workspace: string) {
     this.#workspace = workspace;
@@ -45,7 +49,8 @@ export class SessionUpdates {
 
   #begin(event: Extract<QueryEvent, { readonly type: "block_started" }>): SessionUpdate {
     const { code } = event;
-    this.#calls.set(callId(event, event.block), { code, tally: new BlockTally(), edits: [] });
+    const content = [text(fenced(code, "ts"))];
+    this.#calls.set(callId(event, event.block), { code, tally: new BlockTally(), edits: [], content });
     return {
       sessionUpdate: "tool_call",
       toolCallId: callId(event, event.block),
@@ -53,7 +58,7 @@ export class SessionUpdates {
       kind: "execute",
       status: "in_progress",
       rawInput: { code },
-      content: [text(fenced(code, "ts"))],
+      content,
     };
   }
 
@@ -67,26 +72,27 @@ export class SessionUpdates {
     return {
       sessionUpdate: "tool_call_update",
       toolCallId,
-      content: [text(fenced(call.code, "ts")), ...call.edits.map(diffOf)],
+      content: [...call.content, ...call.edits.map(diffOf)],
       locations: call.edits.map(({ path, line }) => ({ path, line })),
     };
   }
 
   #end(event: Extract<QueryEvent, { readonly type: "block_finished" }>): SessionUpdate {
     const toolCallId = callId(event, event.block);
-    const { code = "", tally = new BlockTally(), edits = [] } = this.#calls.get(toolCallId) ?? {};
-    this.#calls.delete(toolCallId);
+    const call = this.#calls.get(toolCallId);
+    const { code = "", tally = new BlockTally(), edits = [] } = call ?? {};
+    const content = [
+      ...tally.failed ? [text(fenced([tally.text, tally.output].filter((part) => part !== "").join("\n")))] : [],
+      text(fenced(shown(event.result))),
+    ];
+    if (call) call.content = content;
     const { ok } = blockLine({ code, tally, result: event.result });
     return {
       sessionUpdate: "tool_call_update",
       toolCallId,
       ...(tally.text === "" ? {} : { title: oneLine(tally.textWithin(120), 120) }),
       status: ok ? "completed" : "failed",
-      content: [
-        ...tally.failed ? [text(fenced([tally.text, tally.output].filter((part) => part !== "").join("\n")))] : [],
-        text(fenced(shown(event.result))),
-        ...edits.map(diffOf),
-      ],
+      content: [...content, ...edits.map(diffOf)],
     };
   }
 

@@ -12,7 +12,7 @@ import {
   approvalWhy,
   type Approve,
 } from "../../domain/query/approval.ts";
-import type { BlockTally } from "../../domain/query/host_call.ts";
+import { BlockTally } from "../../domain/query/host_call.ts";
 import { spentText } from "../../domain/query/model_call.ts";
 import { hasAnswer, notesBelow, type QueryReason, reasonText, stoppedText } from "../../domain/query/outcomes.ts";
 import { type Delay, delayLine, isChild, isEnd } from "../../domain/query/query_event.ts";
@@ -337,6 +337,7 @@ export class Progress {
       case "block_finished":
         return this.#verbose ? this.#result(event) : this.#told(event);
       case "host_call":
+        if (this.#progress.late !== null) return this.#endedLate(at, event);
         for (const diff of this.#verbose ? event.diffs ?? [] : []) this.#diff(diff);
         return event.phase === "start" ? this.#status(at) : undefined;
       case "retrying":
@@ -461,6 +462,16 @@ export class Progress {
     if (!result.ok) this.#indented(this.#color.red(oneLine(visibleText(blockFailure(result)), 300)));
     this.#output(shown.tally);
     for (const diff of shown.diffs) this.#diff(diff);
+  }
+
+  /** The line of the block is already printed. */
+  #endedLate(at: string, event: Extract<QueryEvent, { type: "host_call" }>): void {
+    const tally = BlockTally.of([event]);
+    if (tally.text === "") return;
+    const mark = tally.failed ? this.#color.red("✗") : this.#color.green("✓");
+    this.painted(`${this.#color.dim(at)}${mark} ${oneLine(visibleText(tally.text), this.#width() - 8)}`);
+    this.#output(tally);
+    for (const diff of event.diffs ?? []) this.#diff(diff);
   }
 
   #plan(items: readonly PlanItem[]): void {

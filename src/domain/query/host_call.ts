@@ -1,5 +1,5 @@
 import { oneLine, shorten, visibleText } from "../kit/text.ts";
-import type { BlockError, BlockOutcome, BlockResult } from "./query_schemas.ts";
+import type { BlockCall, BlockError, BlockOutcome, BlockResult } from "./query_schemas.ts";
 
 export interface HostCallEvent {
   readonly block: number;
@@ -18,6 +18,20 @@ export interface HostCallEvent {
   /** If the field is set, the call may have made a lasting change. */
   readonly changes?: "files" | "other" | undefined;
   readonly diffs?: readonly string[] | undefined;
+}
+
+/** A call that its block did not await may end after the block, even during a later iteration. Then `isLate` is true.
+ * `iteration` is 1-based. */
+export interface CallOrigin {
+  readonly iteration: number;
+  readonly isLate: boolean;
+}
+
+/** The stored result of the block does not have this call yet. */
+export interface LateCall extends Pick<CallOrigin, "iteration"> {
+  readonly block: number;
+  readonly call: BlockCall;
+  readonly diffs: readonly string[];
 }
 
 type RecordedHostCall =

@@ -42,13 +42,13 @@ export class Emitter {
     this.#parent = facts.parentQueryId === undefined ? {} : { parentQueryId: facts.parentQueryId };
   }
 
-  send(body: QueryEventBody): void {
+  send(body: QueryEventBody, { iteration = this.iteration }: { readonly iteration?: number | null } = {}): void {
     const event: QueryEvent = {
       ...body,
       seq: ++this.#seq,
       at: this.#now(),
       queryId: this.#queryId,
-      iteration: this.iteration,
+      iteration,
       ...this.#parent,
     };
     try {

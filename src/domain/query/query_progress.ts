@@ -89,10 +89,16 @@ export function boundedResult(result: BlockResult): BlockResult {
 
 type Phase = "waiting" | "thinking" | "writing" | "running" | "calling" | "delayed" | "asking" | "answering" | "child";
 
+/** A call that its block did not await may end so many steps later. */
+const MOST_EARLIER = 50;
+
 export class QueryProgress {
   queryId: string | null = null;
   phase: Phase = "waiting";
   step: Step | null = null;
+  /** The last event changed this earlier step. */
+  late: Step | null = null;
+  #earlier: readonly Step[] = [];
   /** `used` and `budget` count all steps, but `iteration_started` counts only steps that use the budget. */
   spent: { readonly used: number; readonly budget: number } | null = null;
   answer = "";
@@ -121,11 +127,16 @@ export class QueryProgress {
       if (this.question !== null) this.step?.asked.push(askedText(this.question, event));
       this.question = null;
     }
+    this.late = null;
     if (isChild(event)) return this.#takeChild(event);
+    if (this.#isLate(event)) return this.#takeLate(event);
     if (isEnd(event)) this.question = null;
     if (isEnd(event) || event.type === "iteration_finished" && event.outcome !== "final") this.draft = "";
     this.queryId = event.queryId;
-    if (event.iteration !== null && event.iteration !== this.step?.number) this.step = newStep(event.iteration);
+    if (event.iteration !== null && event.iteration !== this.step?.number) {
+      if (this.step !== null) this.#earlier = [...this.#earlier, this.step].slice(-MOST_EARLIER);
+      this.step = newStep(event.iteration);
+    }
     if (event.type === "started") this.#model = event.model;
     else if (event.type === "iteration_started") {
       const used = event.iteration ?? event.used;
@@ -140,6 +151,20 @@ export class QueryProgress {
       this.draft = "";
     } else if (event.type === "retrying" || event.type === "waiting") this.#delay(event);
     else if (this.step !== null) this.#change(this.step, event);
+  }
+
+  #isLate({ type, iteration }: QueryEvent): boolean {
+    if (type !== "host_call" && type !== "call_output") return false;
+    return iteration !== null && this.step !== null && iteration < this.step.number;
+  }
+
+  #takeLate(event: QueryEvent): void {
+    const step = this.#earlier.find(({ number }) => number === event.iteration);
+    const block = event.type === "host_call" ? step?.blocks[event.block] : undefined;
+    if (!step || !block || event.type !== "host_call") return;
+    this.late = step;
+    block.tally.take(event);
+    block.diffs.push(...event.diffs ?? []);
   }
 
   #delay(event: Delay): void {

@@ -126,8 +126,8 @@ export const BlockResultSchema = z.object({
   ms: z.number(),
   timedOut: z.boolean(),
   repaired: z.string().nullable(),
-  /** The list has the first 1,000 calls that ended with the block. The first 100 have `action`, `outcome` and
-   * `output`. */
+  /** The list has the first 1,000 calls that ended with the block, and later the calls that ended after it. The first
+   * 100 calls have `action`, `outcome` and `output`. */
   calls: z.array(z.object({ name: z.string(), ms: z.number(), ok: callOk, ...toldOfCall })),
 }).describe("Result of a block");
 

@@ -122,7 +122,7 @@ export class Turn {
     if (isChild(event)) return this.live.value.at(-1)?.take(event, this.#progress);
     if (event.type === "steering") this.#wait(event.texts);
     if (event.type === "steered") this.#read(event.text, event.iteration);
-    if (event.iteration !== null) this.#liveStep()?.take(event, this.#progress);
+    if (event.iteration !== null) this.#stepOf(event.iteration)?.take(event, this.#progress);
     if (event.type === "usage") this.tokens.value = event.usage.input + event.usage.output;
     this.isAccepted.value = this.#progress.answer !== "";
     // The draft of a cancelled query stays visible.
@@ -195,9 +195,11 @@ export class Turn {
     this.count.value = 0;
   }
 
-  #liveStep(): LiveStep | undefined {
+  /** A call of an earlier step may end late. */
+  #stepOf(iteration: number): LiveStep | undefined {
     const { step } = this.#progress;
     if (step === null) return undefined;
+    if (iteration < step.number) return this.live.value.find(({ number }) => number === iteration);
     const last = this.live.value.at(-1);
     if (last?.number === step.number) return last;
     const made = new LiveStep(step);

@@ -15,7 +15,7 @@ import {
   MAX_RESULT_VALUES,
   ProtocolError,
 } from "../protocol.ts";
-import type { SandboxOptions } from "../sandbox.ts";
+import type { BlockRun, SandboxOptions } from "../sandbox.ts";
 
 export class ByteGate {
   readonly #limit: number;
@@ -54,9 +54,11 @@ const BYTES_PER_VALUE = 100;
 const SMALL_HEAP = 64 << 10;
 
 interface Run {
+  readonly iteration: number;
   readonly block: number;
   readonly calls: BlockCall[];
   ended: boolean;
+  reported: boolean;
 }
 
 interface Call {
@@ -91,8 +93,14 @@ export class CallRegistry {
     this.#untimed = new Set(options.untimed);
   }
 
-  beginRun(id: string, block: number): void {
-    this.#runs.set(id, { block, calls: [], ended: false });
+  beginRun(id: string, { iteration, index }: Pick<BlockRun, "iteration" | "index">): void {
+    this.#runs.set(id, { iteration, block: index, calls: [], ended: false, reported: false });
+  }
+
+  /** The result of the run lacks the calls that end from now on. */
+  endRun(id: string): void {
+    const run = this.#runs.get(id);
+    if (run) run.reported = true;
   }
 
   callsOf(id: string): readonly BlockCall[] {
@@ -219,6 +227,7 @@ export class CallRegistry {
     let ok = true, answer: Bytes, isAdmitted = false;
     let said: Omit<BlockCall, "name" | "ms"> = { ok };
     const told = (facts: typeof said): void => void (said = facts);
+    const made = { iteration: run.iteration, block: run.block, isLate: () => run.reported };
     try {
       answer = await this.#admitted(payload, signal, async () => {
         // Waiting for room counts as the block's time. A call that holds room may wait for a sub-query whose calls need
@@ -227,7 +236,7 @@ export class CallRegistry {
         if (untimed && this.#patience.open++ === 0) this.#patience.since = performance.now();
         const args = decode(payload, { maxSlots: MAX_CALL_VALUES });
         if (!Array.isArray(args)) throw new TypeError("Cannot read the arguments: they are not a list");
-        return encodeResult(name, await this.#options.onCall({ name, args, block: run.block, signal, told }));
+        return encodeResult(name, await this.#options.onCall({ name, args, ...made, signal, told }));
       });
     } catch (error) {
       ok = false;

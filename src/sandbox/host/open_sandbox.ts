@@ -309,6 +309,7 @@ class ConfinedSandbox implements Sandbox {
       return active.failed(await this.#link.ended, declaredNames(block.code));
     } finally {
       active.end();
+      this.#calls.endRun(id);
       this.#active = null;
     }
   }
@@ -374,7 +375,7 @@ class ConfinedSandbox implements Sandbox {
 
   #activate(id: string, block: BlockRun): ActiveRun {
     const { outputBytes, graceMs } = this.#options.limits;
-    this.#calls.beginRun(id, block.index);
+    this.#calls.beginRun(id, block);
     this.#active = new ActiveRun({
       id,
       block,

@@ -47,3 +47,26 @@ Deno.test("a block that changes files shows them as diffs with their places, and
     diffs,
   ]);
 });
+
+Deno.test("a change of a call that ends after its block is added to the block, below its result", () => {
+  const updates = new SessionUpdates("/work");
+  const result = { ...blockResult({ ok: true }), preview: "started" };
+  updates.take({ ...event, type: "block_started", block: 0, code: "work = fs.writeFile('a', 'x')" });
+  const ended = updates.take({ ...event, type: "block_finished", block: 0, result });
+  const diffs = ["--- /dev/null\n+++ b/a\n@@ -0,0 +1 @@\n+x\n"];
+  const late = updates.take({
+    ...event,
+    type: "host_call",
+    block: 0,
+    name: "fs.writeFile",
+    phase: "end",
+    ok: true,
+    diffs,
+  });
+  assert.ok(ended?.sessionUpdate === "tool_call_update" && late?.sessionUpdate === "tool_call_update");
+  assert.equal(late.toolCallId, ended.toolCallId);
+  assert.deepEqual(late.content, [
+    ...ended.content ?? [],
+    { type: "diff", path: "/work/a", oldText: null, newText: "x\n" },
+  ]);
+});

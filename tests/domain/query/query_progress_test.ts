@@ -101,6 +101,31 @@ Deno.test("onlyAnswers() is true for an ended block that gave the answer and did
   assert.ok(!onlyAnswers({ code: "await answer(1)", tally: new BlockTally(), result: null }));
 });
 
+Deno.test("QueryProgress adds a call that ends during a later step to the block that made it", () => {
+  const progress = new QueryProgress();
+  const emitter = new Emitter((event) => progress.take(event), { queryId: "q", now: () => 0 });
+  const action = { doing: "running", done: "ran", things: "commands", subject: "npm test" };
+  const call = { block: 0, name: "shell.run", action } as const;
+  emitter.iteration = 1;
+  emitter.send({ type: "block_started", block: 0, code: "work = shell.run('npm test'); 1" });
+  emitter.send({ type: "host_call", phase: "start", ...call });
+  emitter.send({ type: "block_finished", block: 0, result: blockResult({ ok: true, outcome: "value" }) });
+  const first = progress.step;
+  emitter.iteration = 2;
+  emitter.send({ type: "thinking", delta: "hm" });
+  const made = { iteration: 1 };
+  emitter.send({ type: "call_output", block: 0, output: "ok 1" }, made);
+  emitter.send({ type: "host_call", phase: "end", ...call, ok: false, outcome: "exit code 1", diffs: ["+x"] }, made);
+  assert.deepEqual([progress.doing, progress.step?.number, progress.step?.blocks], ["thinking", 2, []]);
+  assert.equal(progress.late, first);
+  const [block] = first?.blocks ?? [];
+  assert.deepEqual([block?.tally.text, block?.tally.failed, block?.diffs], ["ran npm test · exit code 1", true, [
+    "+x",
+  ]]);
+  emitter.send({ type: "thinking", delta: "hm" });
+  assert.equal(progress.late, null);
+});
+
 Deno.test("blockLine() names a change of the list of tasks, unless its block also did other work", () => {
   const line = (code: string, fields: Parameters<typeof blockResult>[0] = {}): string =>
     blockLine({ code, tally: new BlockTally(), result: blockResult({ ok: true, outcome: "value", ...fields }) }).text;

@@ -20,7 +20,7 @@ Deno.test("ActiveRun counts no time in which the child waits for a call with its
     send: () => {},
   });
   const run = wireId();
-  calls.beginRun(run, 0);
+  calls.beginRun(run, { iteration: 1, index: 0 });
   const active = new ActiveRun({
     id: run,
     block: { code: "x", iteration: 1, index: 0, deadlineMs: 150 },
@@ -55,7 +55,7 @@ Deno.test("ActiveRun kills the child of a run that overstays, unless its foreign
   const calls = new CallRegistry({ functions: [], onCall: () => Promise.resolve(), send: () => {} });
   const begin = (name: string): ActiveRun => {
     const id = wireId();
-    calls.beginRun(id, 0);
+    calls.beginRun(id, { iteration: 1, index: 0 });
     return new ActiveRun({
       id,
       block: { code: "x", iteration: 1, index: 0, deadlineMs: 20 },

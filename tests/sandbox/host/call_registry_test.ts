@@ -23,7 +23,7 @@ Deno.test("CallRegistry knows nothing of a query once the child is done with it"
   const { registry } = registryOf(() => Promise.resolve(1));
   for (let query = 0; query < 50; query++) {
     const run = wireId(), one = call(run);
-    registry.beginRun(run, 0);
+    registry.beginRun(run, { iteration: 1, index: 0 });
     registry.receive(one);
     await turn();
     const forget = registry.endQuery();
@@ -41,10 +41,10 @@ Deno.test("CallRegistry keeps calls that the end of a query left unanswered, and
   const held = Promise.withResolvers<number>();
   const { registry, answered } = registryOf(() => held.promise);
   const old = wireId(), open = call(old), next = wireId();
-  registry.beginRun(old, 0);
+  registry.beginRun(old, { iteration: 1, index: 0 });
   registry.receive(open);
   const forget = registry.endQuery();
-  registry.beginRun(next, 0);
+  registry.beginRun(next, { iteration: 1, index: 0 });
   const later = call(next);
   registry.receive(later);
   forget();
@@ -67,7 +67,7 @@ Deno.test("CallRegistry refuses a call of too many values before it builds them,
     send: ({ ok }, payload) => answers.push([ok, decode(payload)]),
   });
   const run = wireId();
-  registry.beginRun(run, 0);
+  registry.beginRun(run, { iteration: 1, index: 0 });
   const send = (value: unknown): void =>
     registry.receive({ header: { t: "call", id: wireId(), run, name: "f" }, payload: encode([value]) });
   send(Array(MAX_CALL_VALUES + 1).fill(1));
@@ -90,7 +90,7 @@ Deno.test("CallRegistry lets in only as many large calls as fit into the heap, t
     send: () => answered++,
   });
   const run = wireId(), payload = encode(["x".repeat(16 << 20)]);
-  registry.beginRun(run, 0);
+  registry.beginRun(run, { iteration: 1, index: 0 });
   for (let i = 0; i < 7; i++) registry.receive({ header: { t: "call", id: wireId(), run, name: "f" }, payload });
   for (let i = 0; i < 50 && answered < 7; i++) {
     await turn();
@@ -107,7 +107,7 @@ Deno.test("CallRegistry refuses a result of too many values", async () => {
     send: ({ ok }) => answers.push(ok === true),
   });
   const run = wireId();
-  registry.beginRun(run, 0);
+  registry.beginRun(run, { iteration: 1, index: 0 });
   registry.receive(call(run));
   await turn();
   assert.deepEqual(answers, [false]);

@@ -44,7 +44,7 @@ Deno.test("CallRegistry answers each call that it takes exactly once, whatever a
       const onCall = (one: { readonly name: string; readonly args: readonly unknown[] }): Promise<unknown> =>
         one.name === "fails" ? Promise.reject(new Error("no")) : Promise.resolve(one.args.length);
       const registry = new CallRegistry({ functions: ["f", "fails"], onCall, send: ({ id }) => answered.push(id) });
-      for (const run of RUNS) registry.beginRun(run, 0);
+      for (const run of RUNS) registry.beginRun(run, { iteration: 1, index: 0 });
       const taken: unknown[] = [];
       for (const frame of list) {
         const isCall = frame.header.t === "call";

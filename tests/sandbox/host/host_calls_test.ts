@@ -135,6 +135,27 @@ Deno.test("a block's deadline aborts the calls that this block started and no ot
   assert.equal(await box.show("await early"), '"came"');
 });
 
+Deno.test("a call that outlives its block has the iteration and the number of its block, and is late", async () => {
+  const late = Promise.withResolvers<HostCall>();
+  const next = Promise.withResolvers<void>();
+  await using box = await testSandbox({
+    functions: {
+      save: async (call) => {
+        assert.equal(call.isLate(), false);
+        await next.promise;
+        late.resolve(call);
+        return "saved";
+      },
+      go: () => next.resolve(),
+    },
+  });
+  const { result } = await box.run("const saving = save(); 1", { iteration: 3, index: 2 });
+  assert.deepEqual([result.ok, result.calls], [true, []]);
+  assert.equal(await box.show("await go(); await saving", { iteration: 4 }), '"saved"');
+  const { iteration, block, isLate } = await late.promise;
+  assert.deepEqual([iteration, block, isLate()], [3, 2, true]);
+});
+
 Deno.test("a block that throws ends when its open calls, and the calls that follow them, have ended", async () => {
   const thrown = Promise.withResolvers<void>();
   await using box = await testSandbox({

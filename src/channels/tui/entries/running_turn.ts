@@ -62,6 +62,7 @@ export class RunningTurn {
     // The user may have read the draft, so it stays.
     const isCancelled = isOwn && isEnd(event) && event.result.reason === "cancelled";
     if (progress.draft === "" && progress.answer === "" && !isCancelled) this.#withdraw();
+    this.#steps.find(({ step }) => step === progress.late)?.grown();
     if (progress.step !== null) this.#draw(progress.step);
     if (isOwn && isEnd(event)) this.#end(event.result);
   }
