@@ -17,7 +17,7 @@ import type { PanelActions, PanelParts } from "./panels/panel.ts";
 import { diffPart, type TextPart } from "./panels/reader.ts";
 import { RewindPicker } from "./panels/rewind_panel.ts";
 import { SettingsPanel } from "./panels/settings_panel.ts";
-import { CommandPanel, SideQuestion, TextPanel } from "./panels/text_panel.ts";
+import { CommandPanel, FindPanel, SideQuestion, TextPanel } from "./panels/text_panel.ts";
 import { ForkPicker } from "./panels/turns_panel.ts";
 import { VariableBrowser } from "./panels/variable_browser.ts";
 import { type PrefsKeeper, THEMES } from "./prefs.ts";
@@ -110,6 +110,7 @@ function workCommands(parts: CommandParts): PaletteCommand[] {
     }),
     plain(act, "retry", "run the last request again", retry, { keys: "Alt-R" }),
     plain(act, "more", `continue the last request: ${MORE_TEXT}`, more, { keys: "Alt-M" }),
+    item("find", "search this conversation: /find timeout", (words) => find(words, parts)),
     plain(act, "rewind", "go back: the conversation, the files, or both", () => act.open(new RewindPicker(panels))),
     plain(act, "fork", "continue from an earlier step", () => act.open(new ForkPicker(panels))),
     plain(act, "diff", "show the file changes of the newest request that has some", () => showChanges(parts)),
@@ -144,6 +145,12 @@ function workCommands(parts: CommandParts): PaletteCommand[] {
     item("export", "write the conversation to a file: /export notes.md, or .html", (name) => act.export(name)),
     plain(act, "cancel", "cancel the running request", () => void chat.cancel(), { keys: "Esc" }),
   ];
+}
+
+function find(words: string, { panels }: CommandParts): void {
+  const branch = panels.branch();
+  if (branch === null) panels.act.tell("This conversation has no request yet");
+  else panels.act.open(new FindPanel(panels, { branch, words }));
 }
 
 const MCP_CHECK = "mcp-check";
@@ -268,7 +275,9 @@ const KEYS: readonly (readonly [string, string])[] = [
   ["Ctrl-G", "move to the question while the input has text; again: move back"],
   ["Ctrl-X Ctrl-E", "edit the text in your editor (VISUAL or EDITOR)"],
   ["Ctrl-V", "attach the image that is in the clipboard"],
-  ["Esc", "cancel the running request, close a panel"],
+  ["Alt-Up, Alt-Down", "go to the answer or request before, and after"],
+  ["Shift-Tab", "ask for a plan: adds /plan to the input, or removes it"],
+  ["Esc", "cancel the running request, close a panel; twice: go back to an earlier request"],
   ["Ctrl-C", "clear the input; twice: quit"],
   ["Ctrl-L", "draw the screen again"],
   ["Ctrl-Z", "suspend; fg in the shell resumes"],
@@ -307,6 +316,7 @@ const WORDS: Readonly<Record<string, string>> = {
   ...{ revert: UNDO, rollback: UNDO, restore: UNDO, reset: UNDO, checkpoint: UNDO, checkpoints: UNDO },
   branch: "/fork",
   clear: "/new",
+  search: "/find, and vis search for all conversations",
   exit: "/quit",
   login: "/model, which also asks for keys",
   logout: "vis auth logout",

@@ -36,6 +36,7 @@ interface KeyboardParts {
 export class Keyboard {
   readonly #parts: KeyboardParts;
   #interrupted = -Infinity;
+  #escaped = -Infinity;
   #prefix = false;
 
   constructor(parts: KeyboardParts) {
@@ -63,6 +64,7 @@ export class Keyboard {
       following: transcript.following,
     }, this.#parts.keys());
     if (action !== "interrupt") this.#interrupted = -Infinity;
+    if (action !== "escape") this.#escaped = -Infinity;
     if (action === null) input.key(data);
     else this.#act(action);
   }
@@ -74,7 +76,7 @@ export class Keyboard {
   }
 
   #act(action: KeyAction): void {
-    const { transcript, redraw, quit, suspend, commands } = this.#parts;
+    const { transcript, redraw, quit, suspend } = this.#parts;
     const acts: Partial<Record<KeyAction, () => void>> = {
       interrupt: () => this.#interrupt(),
       escape: () => this.#escape(),
@@ -83,20 +85,36 @@ export class Keyboard {
       pageDown: () => transcript.page(1),
       lineUp: () => transcript.scroll(-1),
       lineDown: () => transcript.scroll(1),
+      back: () => transcript.jump(-1),
+      forth: () => transcript.jump(1),
+      planMode: () => this.#parts.input.togglePlan(),
       start: () => transcript.toStart(),
       end: () => transcript.toEnd(),
       ...{ redraw, quit, suspend },
     };
     const own = acts[action];
     if (own) own();
-    else void commands().find(({ name }) => name === action)?.run("");
+    else this.#run(action);
+  }
+
+  #run(command: string): void {
+    void this.#parts.commands().find(({ name }) => name === command)?.run("");
   }
 
   #escape(): void {
     const { questions, input, chat, cancelCommand } = this.#parts;
-    if (questions.panel === null || input.empty) return void (cancelCommand() || chat.cancel());
-    questions.refuse();
-    input.key("\r");
+    if (questions.panel !== null && !input.empty) {
+      questions.refuse();
+      return input.key("\r");
+    }
+    if (!cancelCommand() && !chat.cancel() && input.empty && chat.branch !== null) this.#goBack();
+  }
+
+  #goBack(): void {
+    const now = performance.now();
+    if (now - this.#escaped < TWICE_MS) return this.#run("rewind");
+    this.#escaped = now;
+    this.#parts.tell("Esc again goes back to an earlier request");
   }
 
   #interrupt(): void {
@@ -139,9 +157,12 @@ const RULES = [
   rule("pageDown", "pageDown"),
   rule("shift+up", "lineUp"),
   rule("shift+down", "lineDown"),
+  rule("alt+up", "back"),
+  rule("alt+down", "forth"),
   rule("ctrl+home", "start"),
   rule("ctrl+end", "end"),
   rule("end", "end", ({ empty, following }) => empty && !following),
+  rule("shift+tab", "planMode", ({ choosing }) => !choosing),
   rule("ctrl+o", "expand"),
   rule("ctrl+t", "todo"),
   rule("alt+t", "thinking"),

@@ -35,6 +35,7 @@ export const SCREEN_COMMANDS: Readonly<Record<string, string>> = {
   resume: "-c or --conversation ID",
   retry: "vis conversations retry ID",
   more: "vis run --more",
+  find: "vis search",
   rewind: "vis undo",
   fork: "--fork ID",
   diff: "vis undo --list",

@@ -259,3 +259,24 @@ Deno.test("/steps 20 lets requests use 20 steps, and a command without parameter
     await screen.until(() => prefs.get().iterations !== iterations);
   });
 });
+
+Deno.test("/find shows the first place of the words in the whole conversation, and n the next one", async () => {
+  const answer = `The needle is here.\n\n${"Hay.\n\n".repeat(60)}A second Needle.`;
+  await withScreen([final(answer)], {}, async ({ screen }) => {
+    screen.type(`/find needle${ENTER}`);
+    await screen.until("This conversation has no request yet");
+    screen.type(`Look${ENTER}`);
+    await screen.until("A second Needle");
+    screen.type(`/find needle${ENTER}`);
+    const shown = await screen.until(/“needle” in 2 lines/);
+    assert.match(shown, /╭─ Find in the conversation[^]*\n│ > The needle is here\./);
+    screen.type("n");
+    await screen.until(/│ > A second Needle\./);
+    screen.type("\x1b");
+    await screen.until((now) => !now.includes("“needle”"));
+    screen.type("\x1b");
+    await screen.until((now) => !now.includes("╭─"));
+    screen.type(`/find${ENTER}`);
+    await screen.until("find in this text");
+  });
+});

@@ -227,3 +227,75 @@ Deno.test("two large pastes that wait are returned as two, each with its own tex
     },
   );
 });
+
+Deno.test("Shift-Tab adds /plan to the text, and removes it, whatever its lines and pastes are", async () => {
+  const pasted = Array.from({ length: 12 }, (_, at) => `pasted ${at}`).join("\n");
+  await withScreen([final("A plan")], { rows: 40 }, async ({ screen, engine }) => {
+    const toggle = "\x1b[Z";
+    screen.type(toggle);
+    await screen.until(/^ \/plan +$/m);
+    screen.type(`${toggle}Look\x1b\rat `);
+    await screen.until(/^ Look\s*\n at/m);
+    screen.paste(pasted);
+    await screen.until("[paste #1");
+    screen.type(toggle);
+    await screen.until(/^ \/plan Look\s*\n at \[paste #1/m);
+    screen.type(toggle);
+    await screen.until(/^ Look\s*\n at \[paste #1/m);
+    screen.type(`${toggle} closely${ENTER}`);
+    await screen.until("A plan");
+    const [{ texts = [] } = {}] = engine.provider.requests;
+    assert.ok(texts.some((text) => text.includes(`Look\nat ${pasted} closely`)));
+    assert.match(screen.screen(), /^plan\s*\n› Look/m);
+  });
+});
+
+Deno.test("a long request shows its beginning and its end, and Ctrl-O shows all of it", async () => {
+  const log = Array.from({ length: 60 }, (_, at) => `line ${at}`).join("\n");
+  await withScreen([final("It is a log")], { rows: 90 }, async ({ screen }) => {
+    screen.paste(log);
+    screen.type(`\nWhat is this?${ENTER}`);
+    const shown = await screen.until("It is a log");
+    assert.match(
+      shown,
+      /› line 0\s[^]* line 7\s*\n +… 47 more lines \(Ctrl-O\)\s*\n +line 55\s[^]*What is this\?\s*\n\s*\nIt/,
+    );
+    screen.type("\x0f");
+    await screen.until(/ line 7\s*\n +line 8\s[^]* line 59\s*\n +What is this\?/);
+  });
+});
+
+Deno.test("Alt-Up goes to the beginning of a long answer, and Alt-Down back to the end", async () => {
+  const story = Array.from({ length: 40 }, (_, at) => `part ${at}.`).join("\n\n");
+  await withScreen([final(story)], { rows: 20 }, async ({ screen }) => {
+    screen.type(`Tell${ENTER}`);
+    await screen.until("part 39");
+    screen.type("\x1b[1;3A");
+    assert.match(await screen.until("↓ End"), /^part 0\./);
+    screen.type("\x1b[1;3A");
+    await screen.until(/^› Tell/);
+    screen.type("\x1b[1;3B");
+    await screen.until(/^part 0\./);
+    screen.type("\x1b[1;3B");
+    await screen.until("part 39");
+  });
+});
+
+Deno.test("Esc twice goes back to an earlier request, and one Esc of a cancelled request does not", async () => {
+  await withScreen([final("Told"), { text: final("never"), delayMs: 60_000 }], {}, async ({ screen }) => {
+    screen.type(`Tell${ENTER}`);
+    await screen.until("Told");
+    screen.type(`More${ENTER}`);
+    await screen.until("Esc cancels");
+    screen.type("\x1b");
+    await screen.until("cancelled");
+    screen.type("\x1b");
+    await screen.until("Esc again goes back to an earlier request");
+    screen.type("x\x7f");
+    await screen.until((now) => !now.includes("Esc again"));
+    screen.type("\x1b");
+    await screen.until((now) => now.includes("Esc again") && !now.includes("╭─"));
+    screen.type("\x1b");
+    await screen.until("╭─ Rewind");
+  });
+});

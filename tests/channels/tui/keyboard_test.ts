@@ -26,6 +26,10 @@ Deno.test("keyAction() handles a key where it has a meaning, and passes it to th
     ["\x1br", {}, "retry"],
     ["\x1bm", {}, "more"],
     ["\x1br", { empty: false }, null],
+    ["\x1b[Z", {}, "planMode"],
+    ["\x1b[Z", { choosing: true }, null],
+    ["\x1b[1;3A", { empty: false }, "back"],
+    ["\x1b[1;3B", {}, "forth"],
     ["\r", {}, null],
     ["a", {}, null],
     ["\x1b[107;5u", {}, "palette"], // This is the same key in Kitty's protocol.

@@ -9,6 +9,8 @@ export interface TranscriptEntry {
   lines(width: number, fresh?: boolean): readonly string[];
   invalidate(): void;
   readonly pending?: boolean;
+  /** A request or an answer, to which a key goes. */
+  readonly isLandmark?: boolean;
   seen?(from: "above" | "below"): void;
 }
 

@@ -4,12 +4,13 @@ import { MORE_TEXT, notesBelow, reasonText, stoppedText, takesMore } from "../..
 import type { QueryResult } from "../../../domain/query/query_schemas.ts";
 import type { Session } from "../../channel.ts";
 import { MarkdownText } from "../text/markdown_text.ts";
-import { amounts } from "../text/one_line.ts";
+import { amounts, fitted } from "../text/one_line.ts";
 import type { Theme } from "../text/theme.ts";
-import { wrapped } from "../text/wrapped.ts";
+import { moreLines, wrapped } from "../text/wrapped.ts";
 import { type DisplayOptions, DrawnEntry, LineEntry } from "./entry.ts";
 
 export class RequestEntry extends DrawnEntry {
+  readonly isLandmark = true;
   readonly #text: string;
   readonly #label: string;
   readonly #shown: () => DisplayOptions;
@@ -26,7 +27,8 @@ export class RequestEntry extends DrawnEntry {
   }
 }
 
-const MOST = 40;
+/** A long request often ends with its question, so both ends are visible. */
+const HEAD = 8, TAIL = 6;
 const WHOLE = 4_000;
 
 export function requestLines(
@@ -37,12 +39,12 @@ export function requestLines(
     readonly shown: DisplayOptions;
   },
 ): readonly string[] {
-  const lines = wrapped(text.trimEnd(), width - 2, { most: whole ? WHOLE : MOST });
+  const lines = wrapped(text.trimEnd(), width - 2, { most: WHOLE }).map(theme.bold);
+  const more = whole ? 0 : lines.length - HEAD - TAIL;
+  if (more > 1) lines.splice(HEAD, more, theme.dim(fitted(moreLines(more, { most: HEAD }), { width: width - 2 })));
   return [
     ...(label === "" ? [] : [theme.dim(label.slice(0, width))]),
-    ...lines.map((line, index) =>
-      theme.said(padded(`${index === 0 ? theme.accent("›") : " "} ${theme.bold(line)}`, width))
-    ),
+    ...lines.map((line, index) => theme.said(padded(`${index === 0 ? theme.accent("›") : " "} ${line}`, width))),
     "",
   ];
 }
@@ -53,6 +55,7 @@ function padded(line: string, width: number): string {
 
 /** Vis may still refuse the answer, so a draft is dim. */
 export class AnswerEntry extends DrawnEntry {
+  readonly isLandmark = true;
   readonly #shown: () => DisplayOptions;
   #markdown: MarkdownText | null = null;
   #text = "";
@@ -127,8 +130,8 @@ export function endEntry(
 
 export function endLine({ status, iterations, ms, usage, costUsd, confidence }: Facts): string {
   return [
-    counted(iterations, "step"),
-    elapsedText(ms),
+    // Of a lost request, Vis does not know the time and the last step.
+    ...(iterations === 0 && ms === 0 ? [] : [counted(iterations, "step"), elapsedText(ms)]),
     ...amounts.spent({ usage, costUsd }),
     ...(status === "done" && confidence !== null && confidence !== "high" ? [`${confidence} confidence`] : []),
   ].join(" · ");

@@ -63,6 +63,18 @@ export class Transcript {
     this.scroll(direction * Math.max(1, this.#size.rows - 2));
   }
 
+  /** Goes to the nearest landmark before or after the first row. */
+  jump(direction: -1 | 1): void {
+    const from = this.#top ?? this.#placeAbove({ index: this.#entries.length, line: 0 }, this.#size.rows);
+    if (from === null) return;
+    const entries = [...this.#entries.entries()].filter(([, { isLandmark }]) => isLandmark === true);
+    const [at] = direction < 0
+      ? entries.findLast(([index]) => index < from.index || index === from.index && from.line > 0) ?? [0]
+      : entries.find(([index]) => index > from.index) ?? [null];
+    this.#top = at === null ? null : { index: at, line: 0 };
+    if (direction > 0 && this.#top !== null && this.#rowsFrom(this.#top).length <= this.#size.rows) this.#top = null;
+  }
+
   toStart(): void {
     this.#top = { index: 0, line: 0 };
   }

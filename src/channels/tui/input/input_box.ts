@@ -29,6 +29,8 @@ const COMMAND = /^\/[a-z]+(?:\s|$)/;
 const ESCAPE = "\x1b";
 const BACKSPACE = "\x7f";
 const DELETE = "\x1b[3~";
+const UP = "\x1b[A", DOWN = "\x1b[B", LINE_START = "\x01", LINE_END = "\x05";
+const PLAN = "/plan ";
 const GRAPHEMES = new Intl.Segmenter();
 const NO_IMAGE =
   "Cannot attach an image: the clipboard has none, or no wl-paste, xclip, pngpaste or pbpaste can read it; copy an " +
@@ -110,6 +112,16 @@ export class InputBox {
     this.#editor.setText("");
     if (harmlessText(text) === text) this.#editor.setText(text);
     else this.#paste(text);
+  }
+
+  togglePlan(): void {
+    const editor = this.#editor;
+    while (editor.getCursor().line > 0) editor.handleInput(UP);
+    editor.handleInput(LINE_START);
+    if (!editor.getText().startsWith(PLAN)) editor.insertTextAtCursor(PLAN);
+    else for (const _ of PLAN) editor.handleInput(DELETE);
+    while (editor.getCursor().line < editor.getLines().length - 1) editor.handleInput(DOWN);
+    editor.handleInput(LINE_END);
   }
 
   giveBack({ text, variables, images }: Outgoing): void {

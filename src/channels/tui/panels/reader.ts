@@ -35,6 +35,12 @@ export class Reader {
     return true;
   }
 
+  /** Without words, the reader asks for them. */
+  find(words: string): void {
+    if (words === "") this.handle("/");
+    else this.#search(words);
+  }
+
   back(): boolean {
     if (this.#asking === null && this.#needle === "") return false;
     this.#asking = null;

@@ -31,6 +31,11 @@ export class TextPanel extends BasePanel {
     return "↑↓ PgUp PgDn · / find · Esc";
   }
 
+  protected find(words: string, texts: readonly TextPart[]): void {
+    this.#reader.text.show(texts);
+    this.#reader.find(words);
+  }
+
   protected grow(texts: readonly TextPart[]): void {
     this.#reader.text.grow(texts);
   }
@@ -51,6 +56,20 @@ export class TextPanel extends BasePanel {
 
   protected override get clickable(): boolean {
     return false;
+  }
+}
+
+export class FindPanel extends TextPanel {
+  constructor(parts: PanelParts, { branch, words }: { readonly branch: Conversation; readonly words: string }) {
+    super(parts, { title: "Find in the conversation", texts: [] });
+    this.load("conversation", {
+      work: async (signal) => {
+        const { conversations } = parts.session();
+        await using made = await conversations.exports.make(branch, { conversations, format: "md", signal });
+        return await new Response(ReadableStream.from(made.pieces())).text();
+      },
+      then: (text) => this.find(words, [{ text: text.trimEnd() }]),
+    });
   }
 }
 

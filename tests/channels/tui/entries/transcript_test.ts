@@ -115,3 +115,28 @@ Deno.test("cutFrom() removes an entry and all later ones, seen or not", () => {
   assert.equal(shown(transcript), "a.0 a.1");
   assert.equal(transcript.following, true);
 });
+
+Deno.test("jump() goes to the requests and answers above and below the first row, and then to the end", () => {
+  const transcript = new Transcript();
+  const landmark = (name: string, count: number) => ({ ...entry(name, count), isLandmark: true });
+  transcript.add(
+    landmark("ask", 1),
+    entry("step", 3),
+    landmark("answer", 9),
+    landmark("more", 1),
+    landmark("short", 1),
+  );
+  const tops: string[] = [];
+  const jump = (direction: -1 | 1): void => {
+    transcript.jump(direction);
+    tops.push(transcript.following ? "end" : transcript.view(20, 4)[0] ?? "");
+  };
+  transcript.view(20, 4);
+  for (const direction of [-1, -1, -1, 1, 1, 1] as const) jump(direction);
+  assert.deepEqual(tops, ["answer.0", "ask.0", "ask.0", "answer.0", "end", "end"]);
+  const few = new Transcript();
+  few.add(landmark("ask", 1));
+  few.view(20, 4);
+  few.jump(-1);
+  assert.equal(few.following, true);
+});
