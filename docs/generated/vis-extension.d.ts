@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: e578a7fc7fc846f483a957b6b53f80733170e8ca37c98057a0b4dbae010a9158
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 57c755f1f9852d2f39186f99d190bec3b16fec08a3b4f5044556ffa89531af5f
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
