@@ -4,7 +4,7 @@ import { foundByWords, Handbook, type Section } from "../domain/handbook.ts";
 import { joinBytes } from "../domain/kit/bytes.ts";
 import { type Clock, REAL_CLOCK } from "../domain/kit/concurrency.ts";
 import { nearestNames } from "../domain/kit/names.ts";
-import { clip, oneLine } from "../domain/kit/text.ts";
+import { clip, oneLine, terminalText } from "../domain/kit/text.ts";
 import {
   aboutSubject,
   type CallAction,
@@ -178,16 +178,10 @@ export class CallOutput {
   }
 }
 
-/** The pattern matches escape sequences of a terminal: colours, titles and cursor movements. */
-// deno-lint-ignore no-control-regex
-const TERMINAL_CODES = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_=>])/g;
-
-/** Keeps the last part of a line with carriage returns, as a terminal would show it. */
 function lastLines(tail: Uint8Array, count: number): string {
   const from = tail.findIndex((byte) => (byte & 0xc0) !== 0x80); // The tail may begin inside a character.
-  const text = new TextDecoder().decode(tail.subarray(from), { stream: true }).replace(TERMINAL_CODES, "");
-  const lines = text.trimEnd().split("\n").map((line) => line.split("\r").findLast((part) => part !== "") ?? "");
-  return lines.slice(-count).map((line) => clip(line, LINE_CHARS)).join("\n");
+  const text = terminalText(new TextDecoder().decode(tail.subarray(from), { stream: true }));
+  return text.trimEnd().split("\n").slice(-count).map((line) => clip(line, LINE_CHARS)).join("\n");
 }
 
 function mayChange(

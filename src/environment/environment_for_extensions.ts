@@ -1,6 +1,6 @@
 import { UsageError } from "../domain/errors.ts";
 import { newId } from "../domain/kit/ids.ts";
-import { clip, countedChoice, oneLine } from "../domain/kit/text.ts";
+import { clip, countedChoice, oneLine, terminalText } from "../domain/kit/text.ts";
 import { errorForModel } from "../domain/query/host_call.ts";
 import type { SentMessage } from "../domain/query/model_call.ts";
 import { type Dependency, SYSTEM_VARIABLES, type VariableImage } from "../domain/query/variable.ts";
@@ -491,11 +491,15 @@ class WatchedProgram implements BackgroundProgram {
   readonly id = newId();
   readonly title: string;
   readonly startedAt = Date.now();
-  output = "";
+  #output = "";
   readonly #stopped = new AbortController();
 
   constructor(title: string) {
     this.title = title;
+  }
+
+  get output(): string {
+    return terminalText(this.#output);
   }
 
   stop(): void {
@@ -509,7 +513,7 @@ class WatchedProgram implements BackgroundProgram {
       ...options,
       stop: AbortSignal.any([this.#stopped.signal, ...stop ? [stop] : []]),
       onOutput: (output, bytes) => {
-        this.output = (this.output + decoders[output].decode(bytes, { stream: true })).slice(-WATCHED_CHARS);
+        this.#output = (this.#output + decoders[output].decode(bytes, { stream: true })).slice(-WATCHED_CHARS);
         onOutput?.(output, bytes);
       },
     };

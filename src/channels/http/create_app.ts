@@ -9,6 +9,7 @@ import { secureHeaders } from "hono/secure-headers";
 import { withPatience } from "../../domain/kit/concurrency.ts";
 import { DEFAULT_TENANT, newId } from "../../domain/kit/ids.ts";
 import { admission } from "./admission.ts";
+import { commands } from "./api/commands.ts";
 import { conversations } from "./api/conversations.ts";
 import { messages } from "./api/messages.ts";
 import { queries } from "./api/queries.ts";
@@ -51,6 +52,7 @@ export function createApp(parts: HttpParts, hosts: ReadonlySet<string>): Hono<En
   app.route("/api/v1/conversations", conversations);
   app.route(CONVERSATION, messages);
   app.route(CONVERSATION, queries);
+  app.route(CONVERSATION, commands);
   app.route("/v1", chat);
   app.route("/v1", responses);
   app.notFound((c) =>

@@ -74,6 +74,16 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
+/** The pattern matches escape sequences of a terminal: colours, titles and cursor movements. */
+// deno-lint-ignore no-control-regex
+const TERMINAL_CODES = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_=>])/g;
+
+/** Removes escape sequences, and keeps the last part of a line with carriage returns, as a terminal would show it. */
+export function terminalText(output: string): string {
+  const lines = output.replace(TERMINAL_CODES, "").split("\n");
+  return lines.map((line) => line.split("\r").findLast((part) => part !== "") ?? "").join("\n");
+}
+
 /** Uses the time zone of the process. */
 export function localTime(at: number, to: "day" | "minute" | "second" | "ms" = "minute"): string {
   const local = new Date(at - new Date(at).getTimezoneOffset() * MINUTE);

@@ -14,6 +14,7 @@ import {
   request,
   type UndoPreview,
 } from "./api.ts";
+import { runningCommands } from "./commands.ts";
 import {
   choices,
   chosen,
@@ -66,7 +67,7 @@ class Thread {
 
   async #look(): Promise<void> {
     if (document.hidden || entry.value.shows !== "page") return;
-    await conversationList.load();
+    await Promise.all([conversationList.load(), this.#lookAtCommands()]);
     if (this.running.value) return;
     const { conversationId } = this.facts.value ?? {};
     const listed = JSON.stringify([
@@ -78,6 +79,16 @@ class Thread {
     void guarded(() => this.#changedElsewhere());
   }
 
+  /** Only a request starts commands, so the page looks while a request runs, and until its commands have ended. */
+  async #lookAtCommands(): Promise<void> {
+    if (this.running.value || runningCommands.running.value.length > 0) await this.#showCommands();
+  }
+
+  async #showCommands(): Promise<void> {
+    const id = this.id.value;
+    if (id !== null) await this.#whileShown((signal) => runningCommands.load(id, signal)).catch(() => {});
+  }
+
   blank(): void {
     this.#turnTo(null);
     this.#empty();
@@ -85,6 +96,7 @@ class Thread {
 
   #empty(): void {
     this.#forget("nothing");
+    runningCommands.forget();
     this.id.value = null;
     this.#opened("New conversation", null);
   }
@@ -109,6 +121,7 @@ class Thread {
     });
     this.#newest = items.at(-1)?.queryId ?? null;
     void this.#showChanges(id);
+    void this.#showCommands();
     await drawn();
     this.scroller?.toEnd();
     await placed();
@@ -228,7 +241,9 @@ class Thread {
   #turnTo(id: string | null): void {
     const before = this.id.value;
     this.id.value = id;
-    if (before !== id) this.turned(before, id);
+    if (before === id) return;
+    runningCommands.forget();
+    this.turned(before, id);
   }
 
   #isSettled(): boolean {
@@ -372,6 +387,7 @@ class Thread {
     const [page] = await Promise.all([
       this.#whileShown((signal) => storedQueries(conversation, { limit: 2, signal })),
       this.#showChanges(conversation),
+      this.#showCommands(),
     ]);
     const { answerTree = null } = page?.items.find(({ queryId }) => queryId === turn.queryId) ?? {};
     if (answerTree === null) return;

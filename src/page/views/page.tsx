@@ -7,6 +7,7 @@ import { clean, folderName, shortTime } from "../parts/texts.tsx";
 import { type ApiConversation, type ConversationDetail, inApi, json, request } from "../store/api.ts";
 import { conversationList, elements, entry, guarded, newFolder, tellTabs } from "../store/state.ts";
 import { thread } from "../store/thread.ts";
+import { Commands } from "./commands_view.tsx";
 import { Composer } from "./composer.tsx";
 import { Sidebar } from "./sidebar.tsx";
 import { Latest, ThreadView } from "./thread_view.tsx";
@@ -29,6 +30,7 @@ export function Page({ enter, fresh }: PageProps): JSX.Element {
           <ThreadView />
           <Composer>
             <Latest />
+            <Commands />
           </Composer>
         </main>
       </div>

@@ -31,6 +31,11 @@ export const PAGE_COMMANDS: Readonly<Record<string, PageCommand>> = {
   model: { description: "Choose another model", control: "#model", missing: "the server offers one model" },
   think: { description: "How thoroughly the model thinks", control: "#reasoning" },
   budget: { description: "Limits of your next requests", control: "#limits" },
+  jobs: {
+    description: "Commands in the background: output, stop",
+    control: "#commands",
+    missing: "no command runs in the background",
+  },
   cancel: { description: "Cancel the running request", control: "#cancel", missing: "no request runs" },
   theme: { description: "Switch the theme", control: "#theme" },
   help: { description: "Keyboard shortcuts", control: "#keys" },
@@ -41,7 +46,6 @@ const SAME: Readonly<Record<string, string>> = { conversations: "search", resume
 /** A value is the equivalent on the page. */
 const INSTEAD: Readonly<Record<string, string>> = {
   btw: "ask in a new conversation",
-  jobs: "ask for the background commands in a request",
   copy: "each answer has Copy",
   mcp: "run vis mcp-check on the server",
   settings: "run vis config on the server",

@@ -55,6 +55,8 @@ const ATTEMPTS: Readonly<Record<string, (named: Named) => readonly Attempt[]>> =
   retryQuery: ({ queryId }) => [{ body: { queryId } }, { body: { queryId }, headers: KEY }],
   followQuery: () => [{}, { headers: { "last-event-id": "1" } }],
   listApprovals: () => [{}],
+  listCommands: () => [{}],
+  stopCommand: () => [{ body: {} }],
   answerApproval: () => [{ body: { decision: "once" } }],
   listIterations: () => [{}],
   getSentMessages: () => [{}],
@@ -131,7 +133,16 @@ async function outcome(
   },
 ): Promise<{ readonly status: number; readonly text: string }> {
   const { id, queryId, approvalId } = named;
-  const values = { id, queryId, approvalId, iteration: "1", name: "vault", response: `resp_${queryId}`, model: "vis" };
+  const values = {
+    id,
+    queryId,
+    approvalId,
+    commandId: queryId,
+    iteration: "1",
+    name: "vault",
+    response: `resp_${queryId}`,
+    model: "vis",
+  };
   const filled = Object.entries(values).reduce((text, [key, value]) => text.replace(`{${key}}`, value), path);
   const { body, headers, query = "" } = attempt;
   const response = await who.ask(`${filled}${query}`, {
@@ -175,7 +186,7 @@ function triesOf(operation: Operation, { ana, own: id }: { readonly ana: Named; 
   const { operationId, path } = operation;
   const of = ATTEMPTS[operationId];
   assert.ok(of, `${operationId} is a new route: say here how a stranger would try it`);
-  const isNested = /\{(?:queryId|approvalId|response)\}/.test(path) ||
+  const isNested = /\{(?:queryId|approvalId|commandId|response)\}/.test(path) ||
     ["retryQuery", "forkConversation"].includes(operationId);
   const places: readonly (readonly [Named, Named])[] = [
     [ana, ABSENT],

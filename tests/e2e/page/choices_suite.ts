@@ -76,8 +76,8 @@ inBrowser("a typed command uses its control, and the page names the equivalent o
   await type("/undo");
   await status.filter({ hasText: "Cannot run /undo: no request of this conversation has changes to undo" }).waitFor();
   assert.equal(await input.inputValue(), "/undo");
-  await type("/jobs");
-  await status.filter({ hasText: "The page has no /jobs: ask for the background commands in a request" }).waitFor();
+  await type("/quit");
+  await status.filter({ hasText: "The page has no /quit: close the tab" }).waitFor();
   await type("/budget 20");
   await page.locator("#limits[open]").waitFor();
   await status.filter({ hasText: "/budget ignored “20”: use the control" }).waitFor();

@@ -2,6 +2,7 @@
 import "./access_suite.ts";
 import "./approvals_suite.ts";
 import "./choices_suite.ts";
+import "./commands_suite.ts";
 import "./conversation_suite.ts";
 import "./hostile_suite.ts";
 import "./large_suite.ts";

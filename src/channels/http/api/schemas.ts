@@ -226,6 +226,17 @@ export const ApprovalBody = z.strictObject({
   reason: z.string().max(1000).default("").describe("Reason of a refusal, for the model"),
 });
 
+export const CommandsQuery = z.object({
+  chars: z.coerce.number().int().min(0).max(64_000).default(1_000).describe("Most characters of each output"),
+});
+
+export const BackgroundCommandSchema = z.object({
+  id: z.string(),
+  command: z.string(),
+  startedAt: time,
+  output: z.string().describe("End of the output, without the escape sequences of a terminal"),
+});
+
 export const MessageBody = z.strictObject({
   request: z.string().min(1),
   images: z.array(z.string()).max(20).optional().describe(

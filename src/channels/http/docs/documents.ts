@@ -37,6 +37,7 @@ const TAGS = {
   messages: "Requests, their events, and the questions that extensions ask meanwhile",
   queries: "The steps of a query",
   variables: "The variables of a branch and their versions",
+  commands: "The commands that run in the background of this server",
   openai: "The API of OpenAI, with the agent as a model",
   operations: "Health checks",
 };
