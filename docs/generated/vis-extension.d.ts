@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 57c755f1f9852d2f39186f99d190bec3b16fec08a3b4f5044556ffa89531af5f
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: a11ec58630fb88cb923e908d8a043d8b1217e0166674b073a210519c7b8f1ca9
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
