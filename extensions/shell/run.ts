@@ -12,7 +12,7 @@ import {
 } from "@vis/extension";
 import { missingProgramHint } from "./missing_program.ts";
 import { PartCodes, SIGPIPE } from "./pipeline_codes.ts";
-import { discardedFiles } from "./temporary_home.ts";
+import { discardedFiles, missedRemovals } from "./temporary_home.ts";
 import { existsSync } from "node:fs";
 import { realpath, stat } from "node:fs/promises";
 import { basename, join, relative, resolve } from "node:path";
@@ -175,7 +175,15 @@ export async function allowed(
     }
     const discarded = own?.["HOME"] === undefined ? discardedFiles(lineOf(command), names) : null;
     if (discarded) env.warn?.(discarded.people);
-    const notes = [...result.notes, ...discarded ? [discarded.model] : []];
+    const missed = result.code !== 0 || walls === undefined || unwalled !== undefined
+      ? null
+      : await missedRemovals(lineOf(command), {
+        cwd: resolve(env.workspace, cwd ?? ""),
+        within: [env.workspace, ...more.write ?? []],
+        ...own?.["HOME"] === undefined ? {} : { home: resolve(env.workspace, own["HOME"]) },
+      });
+    if (missed?.people) env.warn?.(missed.people);
+    const notes = [...result.notes, ...discarded ? [discarded.model] : [], ...missed?.model ? [missed.model] : []];
     return { ...codes ? { code: result.code, codes } : {}, ...result, notes };
   };
   return { spawn: run, all };

@@ -1,4 +1,7 @@
-import { shorten, someOf } from "@vis/extension";
+import { lstat } from "node:fs/promises";
+import { homedir, tmpdir } from "node:os";
+import { resolve } from "node:path";
+import { isWithin, shorten, someOf } from "@vis/extension";
 
 /** Tools write these names also without a request, so their loss surprises nobody. */
 const CACHES = new Set([
@@ -16,6 +19,53 @@ const MOST = 3, COMMAND_CHARS = 80;
 export interface Discarded {
   readonly model: string;
   readonly people: string;
+}
+
+const REMOVAL = /(?:^|[;&|\n(){}`])\s*(?:sudo\s+)?(?:rm|rmdir|unlink|shred)((?:\s+[^\s;&|\n(){}`<>]+)+)/g;
+const OF_HOME = /^~(?=\/|$)/;
+const TEMPORARY = [tmpdir(), "/tmp", "/var/tmp"];
+const UNKNOWN_PART = /\/?[^/]*[$*?[\\].*$/;
+
+/** Behind a wall, `rm -rf` of a file outside the workspace succeeds without an effect. Returns the files of such a
+ * command, in the words of the command and as paths. */
+export function removalsOutside(
+  command: string,
+  { cwd, within, home = homedir() }: {
+    readonly cwd: string;
+    readonly within: readonly string[];
+    readonly home?: string;
+  },
+): readonly { readonly word: string; readonly path: string }[] {
+  const plain = command.replace(/\$(?:HOME\b|\{HOME\})/g, "~");
+  const words = Array.from(plain.matchAll(REMOVAL), ([, rest = ""]) => rest.trim().split(/\s+/)).flat();
+  return words.filter((word) => !word.startsWith("-")).flatMap((given) => {
+    const word = given.replace(/["']/g, "");
+    const path = resolve(cwd, word.replace(OF_HOME, home).replace(UNKNOWN_PART, "") || "/");
+    const isKnown = OF_HOME.test(word) || !UNKNOWN_PART.test(word) || /^(?:\/|\.\.)/.test(word);
+    return isKnown && !within.some((folder) => isWithin(path, folder)) ? [{ word, path }] : [];
+  });
+}
+
+/** The model must not learn which files exist outside the workspace, so only the text for people depends on them. A
+ * command has its own temporary folders, so the model needs no text about files there. */
+export async function missedRemovals(
+  command: string,
+  place: Parameters<typeof removalsOutside>[1],
+): Promise<{ readonly model: string | null; readonly people: string | null }> {
+  const outside = removalsOutside(command, place);
+  const isTemporary = (path: string): boolean => TEMPORARY.some((folder) => isWithin(path, folder));
+  const told = outside.filter(({ word, path }) => OF_HOME.test(word) || !isTemporary(path));
+  const why = "commands cannot change files outside the workspace";
+  const there = await Promise.all(outside.map(({ path }) => lstat(path).then(() => true, () => false)));
+  const left = outside.filter((_, at) => there[at]).map(({ path }) => path);
+  return {
+    model: told.length === 0
+      ? null
+      : `The command did not remove ${someOf(told.map(({ word }) => word), MOST)} of the user: ${why}`,
+    people: left.length === 0
+      ? null
+      : `A command left ${someOf(left, MOST)} in place, because ${why}: ${shorten(command, COMMAND_CHARS)}`,
+  };
 }
 
 /** `names` are the names at the top of the temporary home that the command wrote. Returns null if the command

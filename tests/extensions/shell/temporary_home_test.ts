@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { run } from "../../../extensions/shell/run.ts";
-import { discardedFiles } from "../../../extensions/shell/temporary_home.ts";
+import { discardedFiles, missedRemovals, removalsOutside } from "../../../extensions/shell/temporary_home.ts";
 import type { EnvironmentView } from "../../../src/extension/mod.ts";
+import { withFolder } from "../../helpers/with_folder.ts";
 
 const discarded = (command: string, ...names: readonly string[]): string | null =>
   /^The command wrote (.*) to its temporary home folder, which Vis discarded; /.exec(
@@ -53,4 +54,41 @@ Deno.test("shell.run() tells the model and the user that Vis discarded a file of
     "A command wrote .gitconfig to its temporary home folder, which Vis discarded: git config --global user.name x",
   ]);
   assert.deepEqual(await run(env, "git config --global a.b c", { env: { HOME: "/w/home" } }), ended);
+});
+
+Deno.test("removalsOutside() names files that a command would remove outside the workspace", () => {
+  const place = { cwd: "/w/sub", within: ["/w", "/data"], home: "/home/me" };
+  const found = (command: string) => removalsOutside(command, place).map(({ path }) => path);
+  const outside: Readonly<Record<string, readonly string[]>> = {
+    "rm -rf ~/.ssh": ["/home/me/.ssh"],
+    'rm -rf -- "$HOME/.ssh" ${HOME}/b a': ["/home/me/.ssh", "/home/me/b"],
+    "make && sudo rm /etc/passwd; rmdir ../../out": ["/etc/passwd", "/out"],
+    "rm -rf ~": ["/home/me"],
+    "rm -rf ~/.cache/*": ["/home/me/.cache"],
+    "rm -rf /": ["/"],
+    "unlink ~/a | cat": ["/home/me/a"],
+  };
+  for (const [command, paths] of Object.entries(outside)) assert.deepEqual(found(command), paths, command);
+  const inside = [
+    ...["rm -rf build", "rm ../a", "rm /w/a /data/b", "rm -rf $DIR", 'rm "$(cat names)"', "rm *.o", "echo rm ~/a"],
+    ...["git rm --cached a", "npm run rm ~/x", "rm a > ~/log", "ls ~/.ssh"],
+  ];
+  for (const command of inside) assert.deepEqual(found(command), [], command);
+});
+
+Deno.test("missedRemovals() tells the user which files are still there, and the model only that it removed none", async () => {
+  await withFolder(async (home) => {
+    await Deno.writeTextFile(`${home}/.netrc`, "x");
+    const place = { cwd: "/w", within: ["/w"], home };
+    const model =
+      "The command did not remove ~/.netrc, ~/.none of the user: commands cannot change files outside the workspace";
+    assert.deepEqual(await missedRemovals("rm -rf ~/.netrc ~/.none", place), {
+      model,
+      people:
+        `A command left ${home}/.netrc in place, because commands cannot change files outside the workspace: rm -rf ~/.netrc ~/.none`,
+    });
+    await Deno.remove(`${home}/.netrc`);
+    assert.deepEqual(await missedRemovals("rm -rf ~/.netrc ~/.none", place), { model, people: null });
+    assert.deepEqual(await missedRemovals("rm -rf build /tmp/of-the-command", place), { model: null, people: null });
+  });
 });
