@@ -1,4 +1,4 @@
-import { HostCallError, UsageError } from "../domain/errors.ts";
+import { HostCallError, UsageError, withoutAdvice } from "../domain/errors.ts";
 import { readableHead } from "../domain/kit/json.ts";
 import { countedChoice, oneLine } from "../domain/kit/text.ts";
 import type { VariableImage } from "../domain/query/variable.ts";
@@ -117,7 +117,7 @@ export class Records {
     try {
       return await varDiff(this.#store, { branchId: branch.branchId, name, from, to });
     } catch (error) {
-      throw error instanceof HostCallError ? new UsageError(error.message, { cause: error }) : error;
+      throw error instanceof HostCallError ? new UsageError(withoutAdvice(error), { cause: error }) : error;
     }
   }
 
@@ -156,7 +156,7 @@ export async function findPoint(store: Store, id: string, at: string | null): Pr
   const branch = await store.findConversation(id);
   if (!branch) return await inQuery(store, id, first, second);
   const turns = await store.turns(branch.branchId);
-  if (turns.length === 0) throw new UsageError(`Cannot use conversation ${id}: it has no request yet`);
+  if (turns.length === 0) throw new UsageError(`Cannot use conversation ${id}: it has no request yet; send one first`);
   if (first === undefined) return { branch, point: endOf(turns) };
   return {
     branch,
@@ -170,7 +170,7 @@ async function inQuery(store: Store, id: string, first?: string, second?: string
   const branch = query && await store.findConversation(query.branchId);
   if (!query || !branch) {
     throw new UsageError(
-      `Cannot find ${id}: no conversation, branch or request has this id, or several ids begin so; vis conversations ` +
+      `Cannot find ${id}: no conversation, branch or request has this id, or several ids begin with it; vis conversations ` +
         "list shows the ids",
     );
   }

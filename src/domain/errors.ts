@@ -110,13 +110,20 @@ export function advised<E extends Error>(error: E, advice: string): E & { readon
   return Object.assign(error, { message: `${error.message}; ${advice}`, advice });
 }
 
+export function withoutAdvice(error: Error): string {
+  const advice = adviceOf(error);
+  return advice === "" ? error.message : error.message.slice(0, -`; ${advice}`.length);
+}
+
 /** `tell` gets the reason without the advice, which the new error keeps. */
 export function retold(error: unknown, tell: (reason: string) => string): Error {
-  const advice = error instanceof Error && "advice" in error && typeof error.advice === "string" ? error.advice : "";
-  const reason = reasonOf(error);
-  return advice === ""
-    ? new Error(tell(reason))
-    : advised(new Error(tell(reason.slice(0, -`; ${advice}`.length))), advice);
+  if (!(error instanceof Error)) return new Error(tell(String(error)));
+  const advice = adviceOf(error), told = new Error(tell(lowered(withoutAdvice(error))));
+  return advice === "" ? told : advised(told, advice);
+}
+
+function adviceOf(error: Error): string {
+  return "advice" in error && typeof error.advice === "string" ? error.advice : "";
 }
 
 export class BusyError extends Error {
@@ -184,8 +191,12 @@ export function messageOf(error: unknown): string {
 /** Returns the message for use after a colon: its first letter becomes small. "Vis", a single word, and a first word
  * such as "JSON" stay. */
 export function reasonOf(error: unknown): string {
+  return lowered(messageOf(error));
+}
+
+function lowered(message: string): string {
   // deno-lint-ignore vis/no-message-parsing -- only its first letter
-  return messageOf(error).replace(/^(?!Vis )[A-Z](?=[a-z]* )/, (first) => first.toLowerCase());
+  return message.replace(/^(?!Vis )[A-Z](?=[a-z]* )/, (first) => first.toLowerCase());
 }
 
 export function fileFault(error: unknown, otherwise = messageOf(error)): string {

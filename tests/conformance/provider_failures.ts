@@ -39,7 +39,7 @@ function statuses({ path, tooLong }: FailureWords): readonly Failing[] {
     status(413, {
       code: "context",
       retryable: false,
-      says: /refused the request as too large with status 413|context/,
+      says: /refused the model call as too large, with status 413|context/,
     }),
     status(422, { code: "server", retryable: false, says: /field required/ }, {
       body: JSON.stringify({ detail: [{ msg: "field required", type: "missing" }] }),

@@ -32,7 +32,7 @@ Deno.test("findPoint() reads N over a conversation, QUERY.ITERATION, 0, and N of
   await assert.rejects(at("1.1", first), /the id names one request; write only the step, such as 3/);
   await assert.rejects(
     at(null, "ffffffffff"),
-    /Cannot find ffffffffff: no conversation, branch or request has this id, or several ids begin so; vis conversations list shows the ids/,
+    /Cannot find ffffffffff: no conversation, branch or request has this id, or several ids begin with it; vis conversations list shows the ids/,
   );
   const fork = await store.fork({ queryId: second, position: 1 });
   assert.deepEqual(await at(null, fork.branchId), [2, 1]);

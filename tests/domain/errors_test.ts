@@ -1,4 +1,5 @@
 import {
+  advised,
   BusyError,
   Cancelled,
   ConfigError,
@@ -7,10 +8,12 @@ import {
   messageOf,
   ProviderError,
   reasonOf,
+  retold,
   SandboxEnded,
   SettingError,
   StoreError,
   UsageError,
+  withoutAdvice,
 } from "../../src/domain/errors.ts";
 import assert from "node:assert/strict";
 
@@ -91,4 +94,14 @@ Deno.test("fileFault() describes errors of Deno and of Node in words", async () 
   assert.equal(fileFault(new Error("something else")), "something else");
   assert.equal(fileFault(new Error("with a secret"), "Error"), "Error");
   assert.equal(fileFault("text"), "text");
+});
+
+Deno.test("retold() keeps the advice of an error at its end, and people read the message without it", () => {
+  const plain = retold(new Error("The name is empty"), (reason) => `Cannot call: ${reason}`);
+  assert.deepEqual({ ...plain, message: plain.message }, { message: "Cannot call: the name is empty" });
+  const inner = advised(new Error("The name is empty"), "pass a name");
+  const outer = retold(inner, (reason) => `Cannot call: ${reason}, and nothing ran`);
+  assert.equal(outer.message, "Cannot call: the name is empty, and nothing ran; pass a name");
+  assert.equal(Reflect.get(outer, "advice"), "pass a name");
+  assert.equal(withoutAdvice(outer), "Cannot call: the name is empty, and nothing ran");
 });

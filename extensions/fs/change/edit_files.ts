@@ -15,7 +15,7 @@ import {
   type Written,
   written,
 } from "./current_file.ts";
-import { advised, decodeText, Pace, type TextFormat } from "@vis/extension";
+import { advised, decodeText, Pace, type TextFormat, withoutAdvice } from "@vis/extension";
 
 export interface FileEdit extends TextReplacement {
   readonly path: string;
@@ -87,12 +87,9 @@ function refuseFaults(faults: readonly Error[]): void {
   const [first] = faults;
   if (first === undefined) return;
   if (faults.length === 1) throw first;
-  const parts = faults.map((fault) => {
-    const { message, advice = "" } = fault as Error & { readonly advice?: string };
-    return advice === "" ? { text: message, advice } : { text: message.slice(0, -`; ${advice}`.length), advice };
-  });
-  const all = new Error(`Cannot edit the files: no file changed\n${parts.map(({ text }) => text).join("\n")}`);
-  const advice = [...new Set(parts.map((part) => part.advice))].filter((one) => one !== "").join("; ");
+  const all = new Error(`Cannot edit the files: no file changed\n${faults.map(withoutAdvice).join("\n")}`);
+  const advices = faults.map((fault) => (fault as Error & { readonly advice?: string }).advice ?? "");
+  const advice = [...new Set(advices)].filter((one) => one !== "").join("; ");
   throw advice === "" ? all : advised(all, advice);
 }
 

@@ -159,7 +159,7 @@ class PatchReader {
   #hunk(line: string): void {
     const start = this.#at;
     if (/^@@@|^diff /.test(line)) {
-      throw this.#unreadable(start, "it belongs to a merge: make a diff against one of its parents");
+      throw advised(this.#unreadable(start, "it belongs to a merge"), "make a diff against one of its parents");
     }
     if (this.#head === null || !this.#head.isNamed) {
       throw advised(
@@ -343,7 +343,7 @@ class PatchReader {
   #unreadable(at: number, reason: string): Error {
     const line = this.#line(at);
     const shown = JSON.stringify(shorten(line, MAX_SHOWN));
-    return new Error(`Cannot apply the patch: line ${at + 1} (${shown}) is not valid; ${reason}`);
+    return new Error(`Cannot apply the patch: line ${at + 1} (${shown}) is not valid, because ${reason}`);
   }
 }
 

@@ -1,4 +1,4 @@
-import { Pace } from "@vis/extension";
+import { advised, Pace } from "@vis/extension";
 import { createHash } from "node:crypto";
 import { posix } from "node:path";
 
@@ -26,10 +26,8 @@ export class FolderTooLarge extends RangeError {
   override readonly name = "FolderTooLarge";
 
   constructor(folder: string) {
-    super(
-      `Cannot list ${folder}: it has more than ${MAX_NAMES} names, the limit; name files in it, or add it ` +
-        "to .gitignore",
-    );
+    super(`Cannot list ${folder}: it has more than ${MAX_NAMES} names, the limit`);
+    advised(this, "name files in it, or add it to .gitignore");
   }
 }
 

@@ -127,7 +127,9 @@ export class AppConfigAdmin implements ConfigAdmin {
     const asked = new Map<string, readonly string[]>();
     for (const one of given) {
       const cut = one.indexOf("=");
-      if (cut < 1) throw new UsageError(`Cannot use --set ${shownKey(one)}: write KEY=VALUE, such as ${RUN_EXAMPLE}`);
+      if (cut < 1) {
+        throw new UsageError(`Cannot use --set ${shownKey(one)}: it is not KEY=VALUE; write it like ${RUN_EXAMPLE}`);
+      }
       const key = one.slice(0, cut);
       asked.set(key, [...asked.get(key) ?? [], one.slice(cut + 1)]);
     }

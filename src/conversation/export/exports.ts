@@ -119,7 +119,9 @@ class Spool {
       await this.#file.seek(at, Deno.SeekMode.Start);
       const piece = new Uint8Array(READ_BYTES);
       const read = await this.#file.read(piece) ?? 0;
-      if (read === 0) throw new Error("Cannot read the export: its temporary file ended early");
+      if (read === 0) {
+        throw new Error("Cannot read the export: its temporary file ended early; export the conversation again");
+      }
       at += read;
       yield piece.subarray(0, read);
     }

@@ -418,7 +418,9 @@ export class LongStrings implements Disposable {
       const bytes = new Uint8Array(Math.min(READ_BYTES, length - at));
       this.#file?.seekSync(from + at, Deno.SeekMode.Start);
       const read = this.#file?.readSync(bytes) ?? 0;
-      if (read === 0) throw new Error("Cannot read the archive: its temporary file ended early");
+      if (read === 0) {
+        throw new Error("Cannot read the archive: its temporary file ended early; import the archive again");
+      }
       at += read;
       yield bytes.subarray(0, read);
     }

@@ -41,12 +41,14 @@ export class Failures {
     const isContext = status <= 500 && status !== 429 && CONTEXT.test(`${code} ${text}`);
     if (status === 413 && !isContext) {
       const message =
-        `Cannot get a reply from ${at}: it refused the request as too large with status 413${this.#said(text)}; ask ` +
+        `Cannot get a reply from ${at}: it refused the model call as too large, with status 413${
+          this.#said(text)
+        }; ask ` +
         "about less at once";
       return new ProviderError(message, { code: "context", retryable: false, status });
     }
     if (isContext) {
-      const message = `Cannot fit the request into the model's context: ${at} refused it with status ` +
+      const message = `Cannot fit the prompt into the model's context: ${at} refused the model call with status ` +
         `${status}${this.#said(text)}; choose a model with a larger context or ask about less at once`;
       return new ProviderError(message, { code: "context", retryable: false, status });
     }
@@ -92,11 +94,14 @@ export class Failures {
     }
     const { model, baseUrl } = this.#facts.advice;
     const reason = this.#said(text) || `, without a reason; check ${model} and ${baseUrl}`;
-    return new ProviderError(`Cannot get a reply from ${at}: it refused the request with status ${status}${reason}`, {
-      code: "server",
-      retryable: false,
-      status,
-    });
+    return new ProviderError(
+      `Cannot get a reply from ${at}: it refused the model call with status ${status}${reason}`,
+      {
+        code: "server",
+        retryable: false,
+        status,
+      },
+    );
   }
 
   unreachable(error: unknown): ProviderError {

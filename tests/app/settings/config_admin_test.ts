@@ -95,8 +95,8 @@ Deno.test("AppConfigAdmin.layer() refuses what set() refuses, and names the proc
   withPlace(async ({ admin }) => {
     const config = await admin();
     const cases: [string, RegExp][] = [
-      ["model", /^Cannot use --set model: write KEY=VALUE, such as --set budget\.iterations=8$/],
-      ["=4", /^Cannot use --set =4: write KEY=VALUE/],
+      ["model", /^Cannot use --set model: it is not KEY=VALUE; write it like --set budget\.iterations=8$/],
+      ["=4", /^Cannot use --set =4: it is not KEY=VALUE/],
       [
         "budget.iteration=8",
         /^Cannot set budget\.iteration: Vis has no such setting; did you mean budget\.iterations\?$/,

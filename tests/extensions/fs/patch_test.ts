@@ -188,7 +188,7 @@ Deno.test("fs.patch() applies a hunk with lines that lost their blank where the 
   const unreadable = (line: number, text: string) =>
     `Cannot apply the patch: line ${line} (${
       JSON.stringify(text)
-    }) is not valid; a line of a hunk begins with " ", "-" or "+"`;
+    }) is not valid, because a line of a hunk begins with " ", "-" or "+"`;
   for (const wrong of ["@@", "@@ -1,4 +1,4 @@", "@@ -1,6 +1,6 @@"]) {
     assert.equal(await workspace.refusal("patch", of([wrong, ...marked])), unreadable(7, "\tthree"));
   }
@@ -196,7 +196,7 @@ Deno.test("fs.patch() applies a hunk with lines that lost their blank where the 
   assert.equal(await workspace.refusal("patch", of(second)), unreadable(8, "three"));
   assert.match(
     await workspace.refusal("patch", of(["@@ -1,2 +1,2 @@", " one", "-two", "+TWO", "Then:", "-four", "+FOUR"])),
-    /line 8 \("-four"\) is not valid; it belongs to no hunk/,
+    /line 8 \("-four"\) is not valid, because it belongs to no hunk/,
   );
   const cut = [" one", "-two", "+TWO", " \tthree", "-four"];
   assert.match(
@@ -235,12 +235,12 @@ Deno.test("fs.patch() applies a diff and blocks in one text, and reads names wit
     const refusal = await workspace.refusal("patch", `${block("b.txt")}${block(name)}`);
     assert.match(
       refusal,
-      /line 7 \("(?:your|Now).*"\) is not valid; the line before <<<<<<< SEARCH must be the path of an existing file/,
+      /line 7 \("(?:your|Now).*"\) is not valid, because the line before <<<<<<< SEARCH must be the path of an existing file/,
     );
   }
   assert.match(
     await workspace.refusal("patch", block("Create the helper:", "")),
-    /line 1 \("Create the helper:"\) is not valid; the line before <<<<<<< SEARCH must be the path of the new file/,
+    /line 1 \("Create the helper:"\) is not valid, because the line before <<<<<<< SEARCH must be the path of the new file/,
   );
   assert.equal(await workspace.text("b.txt"), "y\n");
 });
@@ -264,16 +264,16 @@ Deno.test("fs.patch() applies the patches of Codex", async () => {
   const of = (text: string) => workspace.refusal("patch", `*** Begin Patch\n${text}\n*** End Patch\n`);
   assert.match(
     await of("*** Update File: d.txt\n@@\nX\n-y\n+Y"),
-    /line 4 \("X"\) is not valid; a line of a hunk begins with " ", "-" or "\+"/,
+    /line 4 \("X"\) is not valid, because a line of a hunk begins with " ", "-" or "\+"/,
   );
   assert.match(
     await of("*** Update File: d.txt"),
-    /line 2 \("\*\*\* Update File: d\.txt"\) is not valid; no line after it changes a file/,
+    /line 2 \("\*\*\* Update File: d\.txt"\) is not valid, because no line after it changes a file/,
   );
   assert.match(await of("*** Add File: n.txt\n+a\nb"), /line 4 \("b"\) is not valid/);
   assert.match(
     await of("*** Delete File: d.txt\n-x"),
-    /line 3 \("-x"\) is not valid; a file that the patch deletes has no lines here/,
+    /line 3 \("-x"\) is not valid, because a file that the patch deletes has no lines here/,
   );
   assert.match(
     await of("*** Delete File: nope.txt"),
@@ -281,7 +281,7 @@ Deno.test("fs.patch() applies the patches of Codex", async () => {
   );
   assert.match(
     await of("*** Move to: z.txt"),
-    /line 2 \("\*\*\* Move to: z\.txt"\) is not valid; it must follow \*\*\* Update File/,
+    /line 2 \("\*\*\* Move to: z\.txt"\) is not valid, because it must follow \*\*\* Update File/,
   );
   assert.deepEqual(await workspace.names(), ["a b.txt", "d.txt", "e.txt", "new"]);
 });
@@ -362,14 +362,14 @@ Deno.test("fs.patch() refuses parts that only git can apply, and names them", as
   assert.match(await of("index 1111111..2222222 100644\n"), /its hunks are missing/);
   assert.match(
     await workspace.refusal("patch", "rename from a.txt\nrename to b.txt\n"),
-    /line 1 \("rename from a\.txt"\) is not valid; it must follow a line of diff --git, in the order of git/,
+    /line 1 \("rename from a\.txt"\) is not valid, because it must follow a line of diff --git, in the order of git/,
   );
   assert.match(
     await workspace.refusal(
       "patch",
       "diff --cc a.txt\nindex 1,2..3\n--- a/a.txt\n+++ b/a.txt\n@@@ -1,1 -1,1 +1,1 @@@\n",
     ),
-    /line 1 \("diff --cc a\.txt"\) is not valid; it belongs to a merge: make a diff against one of its parents/,
+    /line 1 \("diff --cc a\.txt"\) is not valid, because it belongs to a merge; make a diff against one of its parents/,
   );
   await workspace.call(
     "patch",

@@ -213,7 +213,7 @@ const IN_STREAM: readonly (readonly [string, string, RegExp])[] = [
   [
     "SGLang",
     sse({ error: { type: "BadRequestError", code: 400, message: "bad tokens" } }),
-    /refused the request with status 400; the server replied: bad tokens/,
+    /refused the model call with status 400; the server replied: bad tokens/,
   ],
   ["Ollama", `{"error":"model runner has unexpectedly stopped"}\n`, /unexpectedly stopped/],
   [
@@ -235,7 +235,7 @@ const IN_STREAM: readonly (readonly [string, string, RegExp])[] = [
   [
     "DashScope",
     sse({ code: "InvalidParameter", message: "Range of x", request_id: "1" }),
-    /refused the request with status 400; the server replied: Range of x/,
+    /refused the model call with status 400; the server replied: Range of x/,
   ],
   ["Cloudflare", sse({ success: false, errors: [{ code: 7003, message: "No route" }], result: null }), /No route/],
   ["MiniMax", sse({ base_resp: { status_code: 1008, status_msg: "insufficient balance" } }), /insufficient balance/],

@@ -430,7 +430,9 @@ export async function promptCommand(
     );
   }
   if (!asked && flags.context !== undefined) {
-    throw new UsageError("Cannot use --context with a stored step: write a request, or omit --context");
+    throw new UsageError(
+      "Cannot use --context with a stored step: only a request has a context; write a request, or omit --context",
+    );
   }
   const context = flags.context === undefined ? undefined : await readContextArgument(flags.context);
   // `vis prompt` makes no model call, so a user without a provider can see the prompt.
@@ -459,7 +461,11 @@ async function stored(
   { branch, iteration }: { readonly branch: Conversation; readonly iteration: number | undefined },
 ): Promise<readonly SentMessage[]> {
   const query = (await conversations.queries(branch)).at(-1);
-  if (!query) throw new UsageError(`Cannot show a step: conversation ${branch.conversationId} has no request yet`);
+  if (!query) {
+    throw new UsageError(
+      `Cannot show a step: conversation ${branch.conversationId} has no request yet; send one first`,
+    );
+  }
   const rows = await conversations.iterations(query.queryId, shownRange(query));
   const row = iteration === undefined ? rows.at(-1) : rows[iteration - 1];
   const found = row && await conversations.sentMessages(query.queryId, row.position);

@@ -3,7 +3,7 @@ import type { Bytes } from "../../protocol.ts";
 import type { HostCalls } from "../run/host_calls.ts";
 import type { RunContext } from "../run/timed_tasks.ts";
 import { shape } from "../view/summary.ts";
-import { captured, look, setErrorFacts } from "./captured.ts";
+import { advisedFacts, captured, look, setErrorFacts } from "./captured.ts";
 
 type Plain = Record<string, unknown>;
 
@@ -179,8 +179,13 @@ class RealmAbortSignal {
 
   constructor(key?: unknown) {
     if (key !== KEY) {
-      throw new captured.TypeError(
-        "Cannot make an AbortSignal: use AbortController, AbortSignal.abort or AbortSignal.timeout",
+      throw setErrorFacts(
+        new captured.TypeError(),
+        advisedFacts(
+          "TypeError",
+          "Cannot make an AbortSignal: blocks cannot call its constructor",
+          "use AbortController, AbortSignal.abort or AbortSignal.timeout",
+        ),
       );
     }
   }

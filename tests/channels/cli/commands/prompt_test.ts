@@ -149,7 +149,7 @@ Deno.test("vis prompt refuses a request that cannot be shown", async () => {
     [["x", "--iteration", "0"], /whole number/],
     [
       ["--conversation", conversationId, "--context", "x.log"],
-      /Cannot use --context with a stored step: write a request/,
+      /Cannot use --context with a stored step: only a request has a context; write a request/,
     ],
     [["/new"], /works only in interactive mode/],
     [[], /text is empty|request is empty/],
