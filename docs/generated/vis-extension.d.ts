@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: a11ec58630fb88cb923e908d8a043d8b1217e0166674b073a210519c7b8f1ca9
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 2e9b7a95cbe00e9db68dc8bc916ea294e977015c914f09740e0fc649106e5e19
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -1044,6 +1044,7 @@ export declare function editDistance(one: string, other: string): number;
 export declare function advised<E extends Error>(error: E, advice: string): E & {
   readonly advice: string;
 };
+export declare function withoutAdvice(error: Error): string;
 /** `tell` gets the reason without the advice, which the new error keeps. */
 export declare function retold(error: unknown, tell: (reason: string) => string): Error;
 export declare function messageOf(error: unknown): string;
