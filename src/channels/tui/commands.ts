@@ -31,6 +31,7 @@ interface CommandParts {
   readonly more: () => Promise<void>;
   readonly whole: () => void;
   readonly todo: () => void;
+  readonly inputs: () => void;
   readonly added: readonly ExtensionCommandFacts[];
   readonly prompts: readonly PromptFile[];
 }
@@ -166,6 +167,7 @@ function displayCommands(parts: CommandParts): PaletteCommand[] {
   const thinking = (): Promise<void> => turn("thinking", parts);
   return [
     plain(act, "expand", "full or shortened code and output", whole, { keys: "Ctrl-O", aliases: ["whole"] }),
+    plain(act, "inputs", "find an earlier input of this folder", parts.inputs, { keys: "Ctrl-R" }),
     plain(act, "todo", "unfold or fold the list of tasks that the model keeps", parts.todo, { keys: "Ctrl-T" }),
     plain(act, "thinking", "show or hide thinking", thinking, { keys: "Alt-T" }),
     item("steps", "show or hide steps; /steps 20: requests may take 20 steps", (words) => steps(words, parts), {
@@ -266,6 +268,7 @@ const KEYS: readonly (readonly [string, string])[] = [
   ["Enter", "send; while a request runs: add to its next step"],
   ["Shift-Enter", "a new line; so do Alt-Enter and Ctrl-J"],
   ["Up, Down", "earlier input; on an empty input, ↑ edits a queued message"],
+  ["Ctrl-R", "find an earlier input of this folder"],
   ["Tab", "complete a command or a path"],
   ["@letters", "insert the path of a file"],
   ["!npm test", "run a command yourself, with your rights; the next request can read its output"],

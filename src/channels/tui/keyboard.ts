@@ -169,6 +169,7 @@ const RULES = [
   rule("ctrl+y", "copy", ({ empty }) => empty),
   rule("alt+r", "retry", ({ empty }) => empty),
   rule("alt+m", "more", ({ empty }) => empty),
+  rule("ctrl+r", "inputs"),
   rule("ctrl+l", "redraw"),
   rule("ctrl+z", "suspend"),
 ];

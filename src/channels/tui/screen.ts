@@ -31,6 +31,7 @@ import { type Outgoing, typedText } from "./input/outgoing.ts";
 import { type PromptFile, promptFiles } from "./prompt_files.ts";
 import { freshKeys, Keyboard } from "./keyboard.ts";
 import { Questions } from "./panels/approval_panel.ts";
+import { InputsPanel } from "./panels/inputs_panel.ts";
 import { ModelPicker } from "./panels/model_picker.ts";
 import type { PaletteCommand } from "./panels/palette.ts";
 import type { Panel, PanelActions, PanelParts, Rewinding } from "./panels/panel.ts";
@@ -514,6 +515,15 @@ export class Screen implements PanelActions {
     this.redraw();
   }
 
+  #openInputs(): void {
+    const { remembered: texts, text: typed } = this.#input;
+    const use = (text: string): void => {
+      this.#input.replace(text);
+      this.redraw();
+    };
+    this.open(new InputsPanel(this.#panelParts(), { texts, typed, use }));
+  }
+
   get #theme(): Theme {
     return this.#colors.live;
   }
@@ -669,6 +679,7 @@ export class Screen implements PanelActions {
       more: () => this.more(),
       whole: () => this.#repaint(!this.#whole),
       todo: () => this.#turnPlan(),
+      inputs: () => this.#openInputs(),
       chat: this.chat,
       prompts: [
         ...this.#prompts,

@@ -36,6 +36,7 @@ export const SCREEN_COMMANDS: Readonly<Record<string, string>> = {
   retry: "vis conversations retry ID",
   more: "vis run --more",
   find: "vis search",
+  inputs: "",
   rewind: "vis undo",
   fork: "--fork ID",
   diff: "vis undo --list",

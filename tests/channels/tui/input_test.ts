@@ -299,3 +299,35 @@ Deno.test("Esc twice goes back to an earlier request, and one Esc of a cancelled
     await screen.until("╭─ Rewind");
   });
 });
+
+Deno.test("Ctrl-R finds an earlier input, in this session and in the file of the folder", async () => {
+  const home = await Deno.makeTempDir();
+  try {
+    await withScreen([final("Told")], { home }, async ({ screen }) => {
+      screen.type(`Fix the parser tests${ENTER}`);
+      await screen.until("Told");
+    });
+    await withScreen([final("Told"), final("Told again")], { home }, async ({ screen }) => {
+      screen.type(`Explain the parser${ENTER}`);
+      await screen.until("Told");
+      screen.type("\x12");
+      await screen.until(/Earlier inputs[^]*❯ Explain the parser[^]*Fix the parser tests/);
+      screen.type("\x12");
+      await screen.until(/❯ Fix the parser tests/);
+      screen.type("\x1b");
+      await screen.until((now) => !now.includes("╭─"));
+      screen.type("tests parser\x12");
+      await screen.until((now) => /> tests parser[^]*❯ Fix the parser tests/.test(now) && !/[❯ ] Explain/.test(now));
+      screen.type(" nothing");
+      await screen.until("no match for");
+      screen.type("\x7f".repeat(8));
+      await screen.until(/❯ Fix the parser tests/);
+      screen.type("\r");
+      await screen.until((now) => !now.includes("╭─") && /^ Fix the parser tests +$/m.test(now));
+      screen.type(ENTER);
+      await screen.until("Told again");
+    });
+  } finally {
+    await Deno.remove(home, { recursive: true });
+  }
+});

@@ -61,6 +61,7 @@ export class InputBox {
   readonly #vim = new VimKeys();
   #chips = new ImageChips();
   readonly #left = new Set<string>();
+  readonly #remembered = new Set<string>();
   #reading: symbol | null = null;
   #keys: string[] = [];
 
@@ -88,7 +89,16 @@ export class InputBox {
   }
 
   remember(texts: readonly string[]): void {
-    for (const text of texts) this.#editor.addToHistory(harmlessText(text));
+    for (const text of texts.map(harmlessText)) {
+      this.#editor.addToHistory(text);
+      this.#remembered.delete(text);
+      if (text.trim() !== "") this.#remembered.add(text);
+    }
+  }
+
+  /** The newest input is first. */
+  get remembered(): readonly string[] {
+    return [...this.#remembered].reverse();
   }
 
   clear(): void {

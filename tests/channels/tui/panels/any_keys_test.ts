@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { ProviderAdmin } from "../../../../src/channels/channel.ts";
 import { ConversationList } from "../../../../src/channels/tui/panels/conversation_list.ts";
+import { InputsPanel } from "../../../../src/channels/tui/panels/inputs_panel.ts";
 import { Inspector } from "../../../../src/channels/tui/panels/inspector.ts";
 import { ModelPicker } from "../../../../src/channels/tui/panels/model_picker.ts";
 import { Palette } from "../../../../src/channels/tui/panels/palette.ts";
@@ -19,6 +20,7 @@ const entries = ["one", "two", HOSTILE].map((name) => ({ name, detail: HOSTILE, 
 const OPEN: Readonly<Record<string, (parts: PanelParts) => Panel>> = {
   conversationList: (parts) => new ConversationList(parts),
   forkPicker: (parts) => new ForkPicker(parts),
+  inputsPanel: (parts) => new InputsPanel(parts, { texts: ["漢字", HOSTILE], typed: HOSTILE, use: () => {} }),
   inspector: (parts) => new Inspector(parts),
   modelPicker: (parts) => new ModelPicker(parts),
   palette: (parts) => new Palette(parts, entries),
