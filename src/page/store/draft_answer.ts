@@ -15,13 +15,16 @@ const NOTHING: Drawn = { finished: [], rest: [] };
 
 export class DraftAnswer {
   readonly text = signal("");
-  /** Null means that the page draws the text without Markdown. */
+  /** While the first tree of a text is on its way, this is the earlier text, so that nobody sees Markdown as text. */
+  readonly plain = signal("");
+  /** Null means that the page draws `plain`. */
   readonly drawn = signal<Drawn | null>(null);
   readonly #parse: (texts: readonly string[]) => Promise<readonly Tree[]>;
   readonly #pause: () => Promise<void>;
   #read = "";
   #finished = 0;
   #follows = false;
+  #gaveUp = false;
 
   constructor(parse: (texts: readonly string[]) => Promise<readonly Tree[]>, pause = pauseBetween) {
     this.#parse = parse;
@@ -30,8 +33,10 @@ export class DraftAnswer {
 
   set(text: string): void {
     if (!text.startsWith(this.#read)) this.#forget();
+    if (!text.startsWith(this.plain.value)) this.plain.value = "";
     this.text.value = text;
-    if (!this.#follows && hasMarkdown(text)) void this.#follow();
+    if (this.#gaveUp || !hasMarkdown(text)) this.plain.value = text;
+    else if (!this.#follows) void this.#follow();
   }
 
   #forget(): void {
@@ -45,14 +50,20 @@ export class DraftAnswer {
     this.#follows = true;
     try {
       while (this.text.value !== this.#read && hasMarkdown(this.text.value)) {
-        if (this.text.value.length - this.#finished > MAX_CHARS) return this.#forget();
+        if (this.text.value.length - this.#finished > MAX_CHARS) return this.#giveUp();
         await this.#grow(this.text.value);
         await this.#pause();
       }
       this.#follows = false;
     } catch {
-      this.#forget();
+      this.#giveUp();
     }
+  }
+
+  #giveUp(): void {
+    this.#gaveUp = true;
+    this.#forget();
+    this.plain.value = this.text.value;
   }
 
   async #grow(text: string): Promise<void> {

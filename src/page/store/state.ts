@@ -23,7 +23,9 @@ export function askToken(why = ""): void {
 /** The texts of the server name commands of its command line. Returns "" for a text without such a command. */
 export function placeOfCommands(text: string): string {
   const named = /\bvis (?:approvals|auth|config|db|doctor|extensions|models|serve)\b/.exec(text);
-  return named === null ? "" : `Run ${named[0]} on the server, where Vis runs`;
+  if (named === null) return "";
+  const after = named[0] === "vis config" ? ", and start vis serve again: it reads its settings at the start" : "";
+  return `Run ${named[0]} on the server, where Vis runs${after}`;
 }
 
 /** Shows an error to the user instead of rejecting. A listener of `REFUSED` handles a refused token. */

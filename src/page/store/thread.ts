@@ -201,9 +201,12 @@ class Thread {
   async fork({ queryId }: Turn, iteration?: number): Promise<void> {
     const body = { queryId, ...(iteration === undefined ? {} : { iteration }) };
     const made = await json<ApiConversation>(this.#path("fork"), { method: "POST", body });
-    location.hash = `c=${made.branchId}`;
+    history.pushState(null, "", `#c=${made.branchId}`);
     tellTabs();
     this.#changed();
+    await this.open(made.branchId);
+    if (this.id.value !== made.branchId) return;
+    say("This is a new branch: your next request continues from here. The list at the top has the other branches");
   }
 
   /** The previous run stays in the database. If the branch has inherited the request, the server makes a new branch and
@@ -384,14 +387,17 @@ class Thread {
 
   async #drawAnswer(turn: Turn): Promise<void> {
     const { conversation } = turn;
-    const [page] = await Promise.all([
-      this.#whileShown((signal) => storedQueries(conversation, { limit: 2, signal })),
-      this.#showChanges(conversation),
-      this.#showCommands(),
-    ]);
-    const { answerTree = null } = page?.items.find(({ queryId }) => queryId === turn.queryId) ?? {};
-    if (answerTree === null) return;
-    turn.drawAnswer(answerTree);
+    await Promise.all([this.#drawTree(turn), this.#showChanges(conversation), this.#showCommands()]);
+  }
+
+  async #drawTree(turn: Turn): Promise<void> {
+    let tree: ApiQuery["answerTree"] = null;
+    try {
+      const page = await this.#whileShown((signal) => storedQueries(turn.conversation, { limit: 2, signal }));
+      tree = page?.items.find(({ queryId }) => queryId === turn.queryId)?.answerTree ?? null;
+    } finally {
+      turn.drawAnswer(tree);
+    }
     await drawn();
     this.scroller?.keepEnd();
   }

@@ -91,7 +91,7 @@ export class Turn {
     this.#clock = setInterval(() => this.elapsed.value = Math.max(0, Date.now() - at), 1000);
   }
 
-  drawAnswer(answerTree: NonNullable<TurnEnd["answerTree"]>): void {
+  drawAnswer(answerTree: Exclude<TurnEnd["answerTree"], undefined>): void {
     if (this.end.value !== null) this.end.value = { ...this.end.value, answerTree };
   }
 

@@ -48,7 +48,7 @@ const INSTEAD: Readonly<Record<string, string>> = {
   btw: "ask in a new conversation",
   copy: "each answer has Copy",
   mcp: "run vis mcp-check on the server",
-  settings: "run vis config on the server",
+  settings: "run vis config on the server, and start vis serve again",
   quit: "close the tab",
 };
 

@@ -5,6 +5,7 @@ import {
   approvalBeginning,
   approvalChoices,
   type ApprovalQuestion,
+  approvalScope,
   approvalTitle,
   approvalWhy,
 } from "../../domain/query/approval.ts";
@@ -15,6 +16,7 @@ import { putRequest } from "./composer.tsx";
 
 /** This pause is longer than the time between two letters of a word, and shorter than the reading of a question. */
 const PAUSE_MS = 300;
+const BUTTON_CHARS = 72, NARROW_PX = 480, NARROW_CHARS = 48;
 
 export function Question({ question, answer }: {
   readonly question: ApprovalQuestion;
@@ -24,7 +26,9 @@ export function Question({ question, answer }: {
   const reason = useRef<HTMLInputElement>(null);
   const why = approvalWhy(question);
   const beginning = approvalBeginning(question);
-  const choices = approvalChoices(question);
+  const most = innerWidth < NARROW_PX ? NARROW_CHARS : BUTTON_CHARS;
+  const scope = approvalScope(question, (text) => text.length <= most);
+  const choices = approvalChoices(scope === "" ? question : { ...question, scope: "all of this" });
   const choose = (decision: Decision): void =>
     answer({ decision, reason: decision === "no" ? reason.current?.value.trim() ?? "" : "" });
   const choice = (decision: Decision, kind: string): readonly JSX.Element[] =>
@@ -50,6 +54,7 @@ export function Question({ question, answer }: {
       <p class="plain">{approvalTitle(question)}</p>
       {why !== "" && <p class="plain why">{why}</p>}
       {beginning !== "" && <p class="plain">{beginning}</p>}
+      {scope !== "" && <p class="plain why">{scope}</p>}
       <p class="choices">
         {choice("once", "primary")}
         {choice("conversation", "")}

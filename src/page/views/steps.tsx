@@ -99,6 +99,7 @@ export function Meanwhile({ messages }: { readonly messages: Turn["steered"]["va
 function StepView({ step, turn }: { readonly step: ShownStep; readonly turn: Turn }): JSX.Element {
   const { number, thinking, blocks, children, asked, line, reason, live, ended } = step;
   const fork = () => guarded(() => thread.fork(turn, number));
+  const isEmpty = thinking === "" && line === "" && blocks.length + children.length + asked.length === 0 && !reason;
   return (
     <section class="step" data-step={number}>
       <b>
@@ -118,6 +119,7 @@ function StepView({ step, turn }: { readonly step: ShownStep; readonly turn: Tur
       )}
       {asked.map((text) => <p class="said">{text}</p>)}
       {line !== "" && <p class="line">{line}</p>}
+      {live && isEmpty && <p class="line">{`${turn.doing.value || "working"} …`}</p>}
       {blocks.map((block, at) => <Block key={at} number={at + 1} block={block} turn={turn} />)}
       {children.map((child) => <p class="said">{childText(child)}</p>)}
       {reason !== null && reason !== "" && (

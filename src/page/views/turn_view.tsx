@@ -121,6 +121,7 @@ function Answer({ turn }: { readonly turn: Turn }): JSX.Element {
   const work = isSaid ? "" : end.work?.text ?? "";
   // The last note is the reason of an unstored answer, which has its own line.
   const others = notes.slice(0, reason === "unstored" ? -1 : undefined).filter((note) => note !== end.work?.text);
+  const isPending = answerTree === undefined && turn.draft.text.value === answer;
   if (answer === "") return <div />;
   const place = isGood(end) ? "" : placeOfCommands(answer);
   return (
@@ -128,7 +129,7 @@ function Answer({ turn }: { readonly turn: Turn }): JSX.Element {
       {reason === "cancelled" && <Draft turn={turn} />}
       {answerTree
         ? <Markdown blocks={answerTree} />
-        : turn.draft.drawn.value !== null && reason !== "cancelled"
+        : (turn.draft.drawn.value !== null || isPending) && reason !== "cancelled"
         ? <Draft turn={turn} />
         : (
           <p class="plain">
@@ -157,7 +158,7 @@ function Planned(): JSX.Element {
 }
 
 function Draft({ turn: { draft, isAccepted } }: { readonly turn: Turn }): JSX.Element | null {
-  const [text, drawn] = [draft.text.value, draft.drawn.value];
+  const [text, drawn] = [draft.plain.value, draft.drawn.value];
   useLayoutEffect(() => thread.scroller?.keepEnd(), [drawn]);
   const kind = isAccepted.value ? "" : "draft";
   if (drawn === null) return text === "" ? null : <p class={`plain ${kind}`}>{endOfText(text)}</p>;

@@ -56,6 +56,19 @@ inBrowser("takes a letter as the answer while the request is empty, and the begi
   await page.locator(".answer", { hasText: "the user said no" }).waitFor();
 });
 
+const SCOPES = "commands that change the folder /srv/data, network for npm ci and network for npx prisma";
+
+inBrowser("names a long permission once, above short answers", {
+  rig,
+  replies: [asks(`"${SCOPES}"`), SAID],
+}, async ({ page }) => {
+  await ask(page, "Begin");
+  await question(page).getByText(`Answers for longer allow: ${SCOPES}`).waitFor();
+  await accessible(page, "a question with a long permission");
+  await press(page, /^Yes, and all of this in this conversation$/);
+  await page.locator(".answer", { hasText: "true" }).waitFor();
+});
+
 inBrowser("offers no lasting answer to a question that is asked every time", {
   rig,
   replies: [asks('"doors", "open doors", "", false'), SAID],

@@ -150,6 +150,7 @@ inBrowser("forks at a step, shows both branches, and goes back", {
   const first = page.url();
   await page.locator(".work > summary").click();
   await page.getByRole("button", { name: "fork here, after step 1" }).click();
+  await page.locator("#status", { hasText: "This is a new branch: your next request continues from here" }).waitFor();
   await page.locator("#branch").waitFor();
   assert.notEqual(page.url(), first);
   assert.equal(await page.locator("#branch option").count(), 2);

@@ -62,6 +62,18 @@ Deno.test("DraftAnswer reads finished parts once, and the part behind them as it
   assert.deepEqual(texts(draft), [["Plain so far.\n\n"], ["- a\n- b\n"]]);
 });
 
+Deno.test("DraftAnswer shows no Markdown as text while its first tree is on its way", async () => {
+  const { draft, next } = rig();
+  draft.set("So");
+  assert.equal(draft.plain.value, "So");
+  draft.set("So:\n\n- a\n");
+  assert.deepEqual([draft.plain.value, draft.drawn.value], ["So", null]);
+  await next();
+  assert.deepEqual(texts(draft), [["So:\n\n"], ["- a\n"]]);
+  draft.set("# Another\n");
+  assert.deepEqual([draft.plain.value, draft.drawn.value], ["", null]);
+});
+
 Deno.test("DraftAnswer begins again with a text that does not continue", async () => {
   const { draft, reads, next } = rig();
   draft.set("# One\n\nFirst.\n");
@@ -81,11 +93,11 @@ Deno.test("DraftAnswer shows a text unchanged if it cannot be parsed, or is too 
   await next();
   draft.set("# One\n\nmore\n");
   await next();
-  assert.deepEqual([reads.length, draft.drawn.value, draft.text.value], [1, null, "# One\n\nmore\n"]);
+  assert.deepEqual([reads.length, draft.drawn.value, draft.plain.value], [1, null, "# One\n\nmore\n"]);
   const long = rig();
   long.draft.set("# One\n");
   await long.next();
   long.draft.set(`# One\n${"x".repeat(30_000)}`);
   await long.next();
-  assert.deepEqual([long.reads.length, long.draft.drawn.value], [1, null]);
+  assert.deepEqual([long.reads.length, long.draft.drawn.value, long.draft.plain.value.length], [1, null, 30_006]);
 });
