@@ -394,8 +394,9 @@ async function described(asked: string, source: BuiltinSource): Promise<string> 
   const near = nearestNames(asked, [
     ...new Set([...BUILTIN_NAMES, ...Object.keys(REALM_DOCS), ...aliases, ...functions]),
   ]);
-  const which = near.length > 0 ? `the nearest are ${near.join(", ")}` : "search with other words";
-  throw refused("doc", `Cannot describe ${oneLine(asked, MAX_ASKED)}: the sandbox has no such function`, which);
+  const cannot = `Cannot describe ${oneLine(asked, MAX_ASKED)}: the sandbox has no such function`;
+  if (near.length > 0) throw refused("doc", `${cannot}; the nearest are ${near.join(", ")}`);
+  throw refused("doc", cannot, "search with other words");
 }
 
 const BUILTIN_TOPICS: readonly Topic[] = [

@@ -211,7 +211,7 @@ Deno.test("endQuery() aborts running calls, and their promises reject", async ()
   await box.run("globalThis.left = hang().catch((e) => e.message); 1");
   await box.sandbox.endQuery();
   assert.deepEqual(aborted, ["hang"]);
-  assert.match(await box.show("await left"), /query has ended/);
+  assert.match(await box.show("await left"), /request has ended/);
 });
 
 Deno.test("work of an ended query can call nothing more", async () => {
