@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 2e9b7a95cbe00e9db68dc8bc916ea294e977015c914f09740e0fc649106e5e19
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 4a26b07b297e6010948474d6b38636f13f93b56c253f867c54cc0bdbead2b03b
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -34,7 +34,7 @@ export interface ApprovalRequest {
   /** `what` follows "Allow Vis to", such as "run npm ci with network". */
   readonly what: string;
   readonly why: string;
-  /** `scope` is the permission of a lasting approval, such as "network for commands". */
+  /** `scope` is the permission of a lasting approval, such as "network for npm ci …". */
   readonly scope: string;
   readonly scopes?: readonly string[] | undefined;
   /** If false, the user can allow the call only once. */

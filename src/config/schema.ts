@@ -147,7 +147,7 @@ export const ConfigSchema = z.strictObject({
     )
       .meta({ project: true }),
     ceiling: positive.nullable().default(40).describe(
-      "Maximum number of steps of a request, regardless of their progress; null for no limit. If you do not set this key, a larger budget.iterations is the maximum. At the limit, the model gets one last call, and the request ends with the reason max_iterations",
+      "Largest budget of a request in steps, regardless of their progress; null for no limit. The first four steps without a result do not count. If you do not set this key, a larger budget.iterations is the maximum. At the limit, the model gets one last call, and the request ends with the reason max_iterations",
     ),
     costUsd: z.number().positive().nullable().default(null).describe(
       "Maximum cost of a request and its sub-queries in US dollars; null for no limit. At the limit, Vis makes no further call, and the request ends with the reason limit_cost. Running calls continue, and may exceed the limit. With a limit, Vis refuses models with an unknown price before the first call",

@@ -122,7 +122,7 @@ function described(
   if (label !== CHANGES_LABEL) return { image, whole: null, text: described };
   const shown = text.slice(0, text.lastIndexOf("\n", most) + 1 || most).toWellFormed();
   const cut =
-    `${head}. Its first ${shown.length} characters; read the rest in code with ${name}.slice(${shown.length}):]`;
+    `${head}. Its first ${shown.length} characters; read the rest of the variable in code with ${name}.slice(${shown.length}):]`;
   return { image, whole: { text: cut, whole: shown }, text: described };
 }
 

@@ -430,7 +430,9 @@ function failedExtensions({ extensionFaults }: QueryParts["environment"]): reado
 function endedPrograms({ views, programs: { titles } }: QueryParts["environment"]): readonly string[] {
   if (titles.length === 0 || !views.view().endsWithQuery) return [];
   const shown = titles.map((title) => oneLine(title, 80)).join("; ");
-  return [`Ended with this run: ${shown} (commands keep running after a request only in vis and vis serve)`];
+  return [
+    `Ended with this run: ${shown} (commands keep running after a request in interactive mode and in servers, such as vis serve)`,
+  ];
 }
 
 interface Unanswered {

@@ -76,6 +76,9 @@ Deno.test("readChanges() shows the changes of each target, with untracked files,
       assert.equal(await changes(unknown), "none");
     }
     assert.deepEqual(await Deno.readFile(`${root}/.git/index`), index);
+    const cut: Spawn = async (...asked) => ({ ...await spawn(...asked), truncated: true });
+    const long = await readChanges({ kind: "commit", name: "HEAD" }, { root, spawn: cut });
+    assert.match(long ?? "", /^\(Too long: only the beginning and the end .* one by one\)\n[^]*\+of the branch\n$/);
   });
 });
 

@@ -65,7 +65,10 @@ Deno.test("doc() explains how long a started command runs, and a run that ended 
     const { notes, answer } = await once.ask("Start it");
     await once.close();
     assert.equal(answer, "It is done.");
-    assert.match(notes.join(), /(?:^|,)Ended with this run: echo ready; sleep 907\.3 \(.*vis serve/);
+    assert.match(
+      notes.join(),
+      /(?:^|,)Ended with this run: echo ready; sleep 907\.3 \(.* in interactive mode .*vis serve/,
+    );
     assert.match(shell.symbols.find(({ name }) => name === "start")?.doc ?? "", /in vis run until its request ends/);
 
     await using kept = await startEngine([DONE, start, DONE], options(at));

@@ -124,7 +124,10 @@ Deno.test("the first call of a review has the changes, a retry reads them again,
   assert.match(shown(1), /\n\+two\n/);
   diff = lines(10_000);
   await engine.conversations.ask(engine.branch, text, options);
-  assert.match(shown(2), /Its first (\d+) characters; read the rest in code with context\.slice\(\1\):\]/);
+  assert.match(
+    shown(2),
+    /Its first (\d+) characters; read the rest of the variable in code with context\.slice\(\1\):\]/,
+  );
   assert.ok(shown(2).length < 17_000 && shown(2).includes("+line 1000\n"));
   assert.equal(shown(3), shown(2));
   assert.match(engine.context(3), /true/);

@@ -34,6 +34,8 @@ export async function mayHaveCommit(name: string, { root, spawn }: Repository): 
 }
 
 const CHANGES_MS = 20_000, CHANGES_BYTES = 500_000;
+const CUT =
+  "(Too long: only the beginning and the end of the diff are here; read the diffs of the other files one by one)\n";
 const HIDDEN = "(Vis hides this file, because it may hold keys)\n";
 
 /** Shows untracked files, too, by an index of its own. The copy of the index keeps its time, by which git finds files
@@ -84,7 +86,7 @@ export async function readChanges(
   );
   if (code !== 0 || timedOut) return null;
   const text = stdout.replaceAll("\0", "\ufffd");
-  return truncated ? `(Too long: only the beginning and the end of the diff are here)\n${text}` : text;
+  return truncated ? `${CUT}${text}` : text;
 }
 
 /** The repository may be hostile, so git runs behind a complete wall. */

@@ -23,7 +23,7 @@ const RUNS = { readOnlyHint: false, destructiveHint: true, idempotentHint: false
 const wanted = {
   request: z.string().min(1).describe("The task or question, in plain words"),
   maxIterations: z.number().int().min(1).optional().describe(
-    "Maximum number of iterations; by default, the number of the settings",
+    "Number of iterations before the model must ask for more, without the first four iterations that have no result; by default, the budget of the settings",
   ),
   schema: z.record(z.string(), z.unknown()).optional().describe("JSON Schema that the answer must satisfy"),
 };

@@ -6,7 +6,7 @@ export interface ApprovalRequest {
   /** `what` follows "Allow Vis to", such as "run npm ci with network". */
   readonly what: string;
   readonly why: string;
-  /** `scope` is the permission of a lasting approval, such as "network for commands". */
+  /** `scope` is the permission of a lasting approval, such as "network for npm ci …". */
   readonly scope: string;
   readonly scopes?: readonly string[] | undefined;
   /** If false, the user can allow the call only once. */

@@ -153,7 +153,7 @@ export const ApprovalQuestionSchema = z.object({
   extension: z.string().describe("Namespace of the extension that asks"),
   what: z.string().describe("The planned action as a phrase, such as run npm ci with network"),
   why: z.string(),
-  scope: z.string().describe("The permission of a lasting approval as a phrase, such as network for commands"),
+  scope: z.string().describe("The permission of a lasting approval as a phrase, such as network for npm ci …"),
   scopes: z.array(z.string()).optional().describe("The rules that a lasting approval keeps; `scope` alone if absent"),
   lasting: z.boolean().optional().describe("False if the only answers are once and no; true if absent"),
   once: z.literal("request").optional().describe("If present, the answer once is for the whole request"),

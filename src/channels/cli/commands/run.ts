@@ -197,7 +197,7 @@ export async function retryCommand(
   id: string,
   { services, io, flags }: CommandInput<RetryFlags>,
 ): Promise<number> {
-  return await withSession(services.open(flags), async (session) => {
+  return await withSession(services.open({ ...flags, oneRequest: true }), async (session) => {
     const { conversations } = session;
     const branch = await conversations.byId(id);
     const queries = await conversations.queries(branch);

@@ -147,7 +147,7 @@ function addLimits(run: Command): void {
     )
     .option(
       "--max-iterations <n>",
-      "steps (model calls) before the model must ask for more; this number does not grow automatically (default: budget.iterations, which grows)",
+      "steps before the model must ask for more, without the first four steps that have no result; this number does not grow automatically (default: budget.iterations, which grows)",
       positiveInteger,
     )
     .option(

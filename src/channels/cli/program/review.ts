@@ -80,7 +80,7 @@ function addChanges(group: Command, context: Context): void {
     .option(...FLAGS.provider)
     .option(
       "--max-iterations <n>",
-      "steps (model calls) before the model must ask for more; this number does not grow automatically (default: budget.iterations, which grows)",
+      "steps before the model must ask for more, without the first four steps that have no result; this number does not grow automatically (default: budget.iterations, which grows)",
       positiveInteger,
     )
     .addOption(

@@ -190,7 +190,7 @@ export const ChoicesSchema = z.object({
     "Reasoning effort; by default, the model's own choice",
   ),
   maxIterations: z.number().int().min(1).max(1_000_000).optional().describe(
-    "Number of iterations before the model must ask for more; this number does not grow automatically",
+    "Number of iterations before the model must ask for more, without the first four iterations that have no result; this number does not grow automatically",
   ),
   model: z.string().min(1).max(200).optional().describe(
     'The model of the query, as "provider/name" or "name"; by default, the model of the server',
