@@ -31,9 +31,10 @@ export function maskSecrets(name: string, value: unknown): unknown {
   );
 }
 
+/** A user name alone can be a token, except in the URL of a database. */
 function hasLogin(text: string): boolean {
   const url = /^[a-z]+:\/\//i.test(text) ? URL.parse(text) : null;
-  return url !== null && (url.password !== "" || url.username !== "");
+  return url !== null && (url.password !== "" || url.username !== "" && !/^postgres(?:ql)?:$/.test(url.protocol));
 }
 
 function withoutLogin(text: string): string {

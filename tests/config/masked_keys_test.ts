@@ -13,6 +13,8 @@ Deno.test("isSecret() recognizes keys by their form and by their names", () => {
     "Bearer abcdefgh1234",
     "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln",
     "https://me:pass@host/v1",
+    "https://token@host/v1",
+    "postgres://me:pass@host/vis",
   ];
   for (const key of keys) assert.ok(isSecret("model", key), key);
   for (const name of ["apiKey", "api_key", "botToken", "TOKEN", "password", "Authorization", "client_secret"]) {
@@ -42,6 +44,7 @@ Deno.test("isSecret() accepts names of models, files and numbers", () => {
     ],
   ];
   for (const name of names) assert.ok(!isSecret("model", name), name);
+  assert.ok(!isSecret("database", "postgres://vis@db.example.org/vis"));
   for (const name of ["keyEnv", "tokenFile", "tokensFile", "model"]) assert.ok(!isSecret(name, "OPENAI_API_KEY"), name);
   assert.ok(!isSecret("tokens", 100_000));
   assert.ok(!isSecret("apiKey", ""));

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { z } from "zod";
 import type { ConfigAdmin, OpenRequest } from "../../channels/channel.ts";
-import { fileLayer, refuseAlways, refusedKeys } from "../../config/file_layer.ts";
+import { fileLayer, refusedKeys } from "../../config/file_layer.ts";
 import { parseJsonc, removeFromJsonc, setInJsonc } from "../../config/jsonc.ts";
 import { type ConfigFile, type ConfigLayer, SettingsSections, valueAt } from "../../config/layers.ts";
 import { isSecret, maskSecrets } from "../../config/masked_keys.ts";
@@ -159,9 +159,8 @@ export class AppConfigAdmin implements ConfigAdmin {
   async trustable(): Promise<ConfigTrustFacts | null> {
     const file = await findProjectConfig(this.#places);
     if (file === null) return null;
-    const values = parseJsonc(file);
-    refuseAlways(values, file.path, this.#sections);
-    const keys = refusedKeys(values, this.#sections.projectKeys).map(({ key, value }) => ({
+    await this.#checkTrusted(file);
+    const keys = refusedKeys(parseJsonc(file), this.#sections.projectKeys).map(({ key, value }) => ({
       key,
       value: maskSecrets(key.split(".").at(-1) ?? key, value),
     }));
@@ -177,8 +176,13 @@ export class AppConfigAdmin implements ConfigAdmin {
         `Cannot trust ${path}: the file has changed since Vis showed it; run vis config trust again`,
       );
     }
-    await fileLayer("project", { ...file, trusted: () => Promise.resolve(true) }, this.#sections);
+    await this.#checkTrusted(file);
     await new ConfigTrust(this.#places.home).add(file);
+  }
+
+  /** Throws `SettingError` if your trust would not make the file valid. */
+  async #checkTrusted(file: ConfigFile): Promise<void> {
+    await fileLayer("project", { ...file, trusted: () => Promise.resolve(true) }, this.#sections);
   }
 
   async distrust(path: string): Promise<boolean> {
@@ -261,7 +265,7 @@ export class AppConfigAdmin implements ConfigAdmin {
     }
     const unknown = isOwned ? "Vis has no such setting" : `no extension is named ${name}`;
     throw new UsageError(
-      `Cannot ${action} ${shownKey(key)}: ${unknown}; ${secret ? SAVES_KEYS : this.#hintFor(path, schema)}`,
+      `Cannot ${action} ${shownKey(key)}: ${unknown}; ${secret ? secretAdvice(path) : this.#hintFor(path, schema)}`,
     );
   }
 
@@ -402,9 +406,19 @@ function readings({ isList }: ConfigSetting, words: readonly string[]): readonly
 
 const SAVES_KEYS = "save the key with vis auth login PROVIDER, so that only you can read it";
 
-function secretAdvice(at: readonly string[]): string {
-  const isReferable = `${at[0]}.${at[1]}` === SECTIONS;
-  return isReferable ? "write ${auth:NAME} instead of the secret, then save it with vis auth login NAME" : SAVES_KEYS;
+const OMIT_LOGIN = "use an address without a user name and a password";
+const SECRET_ADVICE: Readonly<Record<string, string>> = {
+  database: "omit the password, and set VIS_DATABASE_PASSWORD or VIS_DATABASE_PASSWORD_FILE",
+  telegram: "save the token of the bot with vis auth login telegram",
+  server: "write the token to a file, and set server.tokenFile to its path",
+  update: OMIT_LOGIN,
+  modelCatalog: OMIT_LOGIN,
+};
+
+function secretAdvice([top = "", ...below]: readonly string[]): string {
+  const isReferable = `${top}.${below[0]}` === SECTIONS;
+  if (isReferable) return "write ${auth:NAME} instead of the secret, then save it with vis auth login NAME";
+  return Object.hasOwn(SECRET_ADVICE, top) ? SECRET_ADVICE[top] ?? SAVES_KEYS : SAVES_KEYS;
 }
 
 function secretRefused(key: string, at: readonly string[]): UsageError {

@@ -108,6 +108,10 @@ Deno.test("AppConfigAdmin.layer() refuses what set() refuses, and names the proc
         /^Cannot use --set baseUrl: its value would be a secret, which other users can see in the process list; save the key with vis auth login/,
       ],
       [
+        "database=postgres://me:hunter2@host.example/vis",
+        /^Cannot use --set database: its value would be a secret.*; omit the password, and set VIS_DATABASE_PASSWORD/,
+      ],
+      [
         "extensions.config.vis.mcp.servers.a.env.TOKEN=hunter2hunter2",
         /^Cannot use --set .*TOKEN: its value would be a secret.*write \$\{auth:NAME\} instead of the secret/,
       ],
@@ -186,6 +190,14 @@ Deno.test("AppConfigAdmin.set() refuses an unsuitable value and writes nothing",
       ["providers.3.name", ["x"], /^Cannot set providers\.3\.name/],
       ["baseUrl", ["http://me:pass@host/v1"], /^Cannot save baseUrl in a settings file/],
       ["apikey", ["5"], /^Cannot set apikey: Vis has no such setting; save the key with vis auth login PROVIDER/],
+      [
+        "database",
+        ["postgres://me:pass@host/vis"],
+        /omit the password, and set VIS_DATABASE_PASSWORD or VIS_DATABASE_/,
+      ],
+      ["telegram.token", ["5"], /Vis has no such setting; save the token of the bot with vis auth login telegram$/],
+      ["server.token", ["5"], /Vis has no such setting; write the token to a file, and set server\.tokenFile to its/],
+      ["modelCatalog", ["https://me:pass@host/"], /use an address without a user name and a password$/],
       ["sandboxx", ["5"], /Vis has no such setting; did you mean sandbox\?$/],
       ["iterations", ["5"], /Vis has no such setting; did you mean budget\.iterations\?$/],
       [
@@ -503,6 +515,8 @@ Deno.test("AppConfigAdmin.trustable() shows the values of an extension whose nam
 
 Deno.test("AppConfigAdmin.trustable() offers no trust if trust would not help", () =>
   withPlace(async ({ project, admin }) => {
+    await Deno.writeTextFile(project, '{ "budget": { "ceiling": 3 }, "contxt": {} }');
+    await assert.rejects((await admin()).trustable(), /contxt is not a setting; did you mean context\?$/);
     for (const text of ['{ "shell": { "unwalled": "run" } }', '{ "secrets": ["!.env"] }']) {
       await Deno.writeTextFile(project, text);
       await assert.rejects((await admin()).trustable(), /move it to your own config\.jsonc/);
