@@ -72,7 +72,8 @@ const JOB = {
   ...{ pid: "id", jobId: "id", error: "code and output" },
 };
 const STARTED = { ...JOB, stdout: "output", stderr: "output" };
-const REPORT = "{id, command, running, code, codes?, signal, timedOut, output, missed, left, ms, changes?, hint?}";
+const REPORT =
+  "{id, command, running, code, codes?, signal, timedOut, output, missed, left, ms, notes?, changes?, hint?}";
 
 export default defineExtension({
   namespace: "vis.shell",
@@ -222,7 +223,10 @@ async function wallsText({ programWalls, isRootOpen, onlyReads }: EnvironmentVie
     }; network and write ask`;
   const changed = isRootOpen ? "the repository" : "cwd";
   if (onlyReads) {
-    return `Commands (${basename(SHELL)}) change $TMPDIR only, no network, write or start in this request.${missing}`;
+    const own = loopback ? "reach localhost only" : "have no network";
+    return `Commands (${
+      basename(SHELL)
+    }) change $TMPDIR only, ${own}; no network, write or start in this request.${missing}`;
   }
   return `Commands (${basename(SHELL)}) change ${changed} and $TMPDIR, ${reach} the user.${missing}${asked}`;
 }

@@ -602,7 +602,7 @@ export function wallHint(
   if (!offline && denied.length === 0 && !lines.some((line) => REPOSITORY.test(line) || isHidden(line))) return null;
   if (onlyReads) {
     const sees = "In this request, commands see the system, toolchains and";
-    const may = ", have no network, and write in $TMPDIR only";
+    const may = ", reach no servers beyond the command wall, and write in $TMPDIR only";
     return {
       model: `${sees} cwd${may}: write there, or ${FOR_LATER}`,
       people: `${sees} the workspace${may}`,

@@ -61,9 +61,8 @@ async function fetchPage(
 ): Promise<Fetched> {
   try {
     const url = parseUrl(text);
-    const own = { ...typeOf(body, headers), ...headers };
     const bytes = bytesOf(body);
-    const sent = requestHeaders(own);
+    const sent = requestHeaders(headers, typeOf(body, headers));
     const rules = given.rules ?? await allowing(env, { url, method, bytes, headers: headers ?? {} });
     return await fetchUrl({ method, url, headers: sent, body: bytes }, {
       rules,
@@ -168,12 +167,15 @@ const DEFAULTS = { "user-agent": "vis", accept: "*/*" };
 
 /** The names are in lower case. Throws Error for too many headers, for an invalid or long header, and for a header that
  * only Vis sets. */
-function requestHeaders(wanted: Readonly<Record<string, string>> = {}): ReadonlyMap<string, string> {
+function requestHeaders(
+  wanted: Readonly<Record<string, string>> = {},
+  type: Readonly<Record<string, string>>,
+): ReadonlyMap<string, string> {
   const entries = Object.entries(wanted);
   if (entries.length > MOST) {
     throw advised(new Error(`The request has ${entries.length} headers; the limit is ${MOST}`), "send fewer");
   }
-  const headers = new Map<string, string>(Object.entries(DEFAULTS));
+  const headers = new Map<string, string>(Object.entries({ ...DEFAULTS, ...type }));
   for (const [name, value] of entries) {
     const key = name.toLowerCase();
     if (!NAME.test(name)) throw new Error(`${JSON.stringify(name.slice(0, 60))} is not the name of a header`);

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import shell from "../../../extensions/shell/mod.ts";
 import { Job, JobInput, Jobs, jobsOf, runningIn } from "../../../extensions/shell/jobs.ts";
 import type { Spawned, SpawnOptions } from "../../../src/extension/spawn_types.ts";
 
@@ -65,6 +66,8 @@ Deno.test("Jobs.read() returns new output, and the code once the command has end
   await Promise.resolve();
   const last = await jobs.read(job.id, { waitMs: 1000 });
   assert.deepEqual([last.running, last.code, last.output, last.notes], [false, 3, "three", ["a note"]]);
+  const told = shell.symbols?.find(({ name }) => name === "read")?.returns.match(/\w+/g) ?? [];
+  assert.deepEqual(Object.keys(last).filter((key) => !told.includes(key)), []);
 });
 
 Deno.test("Jobs.read() waits for the rest of a character", async () => {

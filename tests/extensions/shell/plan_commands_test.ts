@@ -234,9 +234,12 @@ Deno.test("in a request for a plan, a command runs and the prompt names its limi
     await engine.conversations.ask(engine.branch, "Plan it", { ...options, only: "plan" });
     assert.match(
       engine.provider.requests[0]?.texts[0] ?? "",
-      /change \$TMPDIR only, no network, write or start in this/,
+      /change \$TMPDIR only, (?:reach localhost only|have no network); no network, write or start in this/,
     );
-    assert.match(engine.context(1), /"ran\\n",\s*1,\s*"In this request, commands see [^"]* write in \$TMPDIR only/);
+    assert.match(
+      engine.context(1),
+      /"ran\\n",\s*1,\s*"In this request, commands see [^"]* reach no servers beyond the command wall, and write in \$TMPDIR only/,
+    );
     assert.match(engine.context(2), /Cannot start a background command in this request/);
     await assert.rejects(Deno.stat(join(workspace, "new")), Deno.errors.NotFound);
     await engine.conversations.ask(engine.branch, "Do it", options);

@@ -78,6 +78,13 @@ Deno.test("web.post() sends text, bytes and JSON, and refuses headers that would
     assert.ok(one.seen[1]?.lines.includes("content-type: application/x-www-form-urlencoded"));
     await post(Uint8Array.of(1, 2));
     assert.ok(one.seen[2]?.lines.includes("content-length: 2"));
+    const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`x-${at}`, "1"]));
+    await post({ a: 1 }, many(50));
+    assert.deepEqual(one.seen[3]?.lines.filter((line) => /^x-49|^content-type/.test(line)), [
+      "content-type: application/json",
+      "x-49: 1",
+    ]);
+    await assert.rejects(post({ a: 1 }, many(51)), /: the request has 51 headers; the limit is 50/);
     for (
       const headers of [
         { "x-a": "1\r\nx-b: 2" },
@@ -97,7 +104,7 @@ Deno.test("web.post() sends text, bytes and JSON, and refuses headers that would
         JSON.stringify(headers),
       );
     }
-    assert.equal(one.seen.length, 3);
+    assert.equal(one.seen.length, 4);
   });
 });
 
