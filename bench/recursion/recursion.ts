@@ -72,7 +72,7 @@ async function growth(program: Program): Promise<readonly Figure[]> {
       value: (bytes[199] ?? NaN) / (bytes[19] ?? NaN),
       bar: 1.15,
     }),
-    exact("200 iterations: database", { unit: "MB", value: played.databaseMb, bar: null }),
+    exact("200 iterations: database", { unit: "MiB", value: played.databaseMb, bar: null }),
   ];
 }
 

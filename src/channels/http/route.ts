@@ -49,6 +49,10 @@ const EVENTS = {
 };
 const OPENAI_EVENTS = { type: "string", description: "With stream, server-sent events as in the API of OpenAI" };
 
+function scopesFrom(scope: TokenScope): string {
+  return new Intl.ListFormat("en-GB", { type: "disjunction" }).format(SCOPES.slice(SCOPES.indexOf(scope)));
+}
+
 export function describeIn(
   tag: string,
 ): (operationId: string, summary: string, about: Described) => MiddlewareHandler<Env> {
@@ -79,7 +83,7 @@ export function describeIn(
     }]);
     const specification = describeRoute({
       ...{ operationId, summary, tags: [tag] },
-      description: scope === null ? "Needs no token." : `Needs a token with the scope ${scope}, or a wider one.`,
+      description: scope === null ? "Needs no token." : `Needs a token with the scope ${scopesFrom(scope)}.`,
       ...(scope === null ? { security: [] } : { "x-vis-scope": scope }),
       parameters: Object.entries(headers).map(([name, description]) => {
         return { name, in: "header", required: false, description, schema: { type: "string" } };
