@@ -68,7 +68,8 @@ Deno.test("Jobs.read() returns new output, and the code once the command has end
   assert.deepEqual([last.running, last.code, last.output, last.notes], [false, 3, "three", ["a note"]]);
   const read = shell.symbols?.find(({ name }) => name === "read");
   assert.ok(read?.kind === "function");
-  assert.deepEqual(Object.keys(last).filter((key) => !(read.returns.match(/\w+/g) ?? []).includes(key)), []);
+  const told: readonly string[] = read.returns.match(/\w+/g) ?? [];
+  assert.deepEqual(Object.keys(last).filter((key) => !told.includes(key)), []);
 });
 
 Deno.test("Jobs.read() waits for the rest of a character", async () => {
