@@ -263,7 +263,11 @@ async function approved(
       scope: `commands that change the ${isFolder ? "folder" : "file"} ${path}`,
     });
   }
-  const asksForNetwork = network && !(await programWalls?.())?.network;
+  // Vis asks no question about paths that the wall refuses anyway.
+  const walls = network || needs.length > 0 || asksForAll
+    ? await programWalls?.({ write: [...paths, ...around], ...(cwd === undefined ? {} : { cwd }) })
+    : undefined;
+  const asksForNetwork = network && !walls?.network;
   const given = {
     ...(cwd === undefined ? {} : { cwd }),
     ...(variables ? { env: variables } : {}),

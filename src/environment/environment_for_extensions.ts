@@ -129,6 +129,7 @@ export class EnvironmentViews {
       registry,
       obeyedPaths,
       networkScopes,
+      programWalls,
     } = parts;
     const { path: root = workspace, isOpen = false } = parts.repositoryRoot?.(workspace) ?? {};
     const keys: EnvironmentView = {
@@ -141,7 +142,7 @@ export class EnvironmentViews {
       ...(root === workspace ? {} : { root, isRootOpen: isOpen }),
       closed: programs.closed,
       endsWithQuery: (parts.oneRequest ?? false) || depth > 0,
-      ...(parts.programWalls ? { programWalls: parts.programWalls } : {}),
+      ...(programWalls ? { programWalls: (paths) => programWalls(paths && { ...paths, workspace, root }) } : {}),
       ...(networkScopes
         ? { networkScopes: (argv, options) => networkScopes(workspace, argv, { ...options, root }) }
         : {}),

@@ -45,8 +45,10 @@ export interface EnvironmentParts {
     options: SpawnOptions,
     caller: SpawnCaller | null,
   ) => Promise<Spawned>;
-  /** Rejects if no program can run. */
-  readonly programWalls?: () => Promise<ProgramWalls>;
+  /** Rejects if no program can run, or if no program may have these paths. */
+  readonly programWalls?: (
+    paths?: Pick<SpawnOptions, "write" | "cwd" | "root"> & { readonly workspace: string },
+  ) => Promise<ProgramWalls>;
   readonly networkScopes?: (
     workspace: string,
     argv: readonly string[],

@@ -216,8 +216,8 @@ export interface ConversationKeys {
   readonly load?: (ref: string) => Promise<Extension>;
   /** The program runs behind the command wall. By default, it ends with the call or, outside a call, with the query. */
   readonly spawn?: Spawn;
-  /** Rejects with the reason if no program can run. */
-  readonly programWalls?: () => Promise<ProgramWalls>;
+  /** Rejects with the reason if no program can run, or if no program may have these paths. */
+  readonly programWalls?: (paths?: Pick<SpawnOptions, "write" | "cwd">) => Promise<ProgramWalls>;
   /** A lasting approval of a program's network covers these scopes, in the words of an approval. `never` is the reason
    * against a lasting approval. */
   readonly networkScopes?: (argv: readonly string[], options: SpawnOptions) => Promise<NetworkScopes>;

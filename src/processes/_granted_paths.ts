@@ -267,6 +267,16 @@ export function callPaths(
   return { read: reads, write: writes };
 }
 
+/** Throws Error if the wall refuses the start folder or a path of `write`. */
+export function checkPaths(
+  workspace: string,
+  { write = [], cwd = ".", root = workspace }: Pick<SpawnOptions, "write" | "cwd" | "root">,
+  folders: PrivateFolders,
+): void {
+  startFolder(workspace, { cwd, root });
+  callPaths(root, { read: [], write }, realFolders(folders));
+}
+
 function refuseSettings(
   write: readonly GrantedPath[],
   { home, workspace }: Pick<PrivateFolders, "home"> & { readonly workspace: string },

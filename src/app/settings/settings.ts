@@ -259,7 +259,7 @@ export function programsOf(
   const programs = () => loaded ??= load();
   return {
     spawn: async (workspace, argv, options, caller) => await (await programs()).spawn(workspace, argv, options, caller),
-    programWalls: async () => await (await programs()).walls(),
+    programWalls: async (paths) => await (await programs()).walls(paths),
     networkScopes: async (workspace, argv, options) => await (await programs()).networkScopes(workspace, argv, options),
   };
 }

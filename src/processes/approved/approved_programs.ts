@@ -80,9 +80,16 @@ export class AskedPrograms {
     return await runFree(argv, { ...options, cwd, own: env });
   }
 
-  async walls(): Promise<ProgramWalls> {
-    const { mode, wall } = this.#options;
+  /** Rejects if no program can run, or if the wall refuses these paths to every program. */
+  async walls(
+    paths?: Pick<SpawnOptions, "write" | "cwd" | "root"> & { readonly workspace: string },
+  ): Promise<ProgramWalls> {
+    const { mode, wall, env, visHome } = this.#options;
     const state = await this.state();
+    if (paths && (state.whole || state.some && mode !== "off")) {
+      const { checkPaths } = await import("../_granted_paths.ts");
+      checkPaths(paths.workspace, paths, { home: env["HOME"] || null, visHome });
+    }
     if (state.whole) return await wall.walls();
     if (mode === "off") throw refusedWithoutWall(state);
     const unwalled = { mode, reason: state.reason, some: state.some };

@@ -315,6 +315,16 @@ Deno.test("shell.run() asks the user only for the network and for paths outside 
     await assert.rejects(run(env, "true", { write: ["../missing"] }), /the path does not exist or is not accessible/);
     const { approve: _, ...alone } = env;
     await assert.rejects(run(alone, "npm ci", { network: true }), /no user can answer here/);
+    questions.splice(0);
+    const walled: EnvironmentView = {
+      ...env,
+      programWalls: ({ write = [], cwd = "" } = {}) => Promise.reject(new Error(`refused: ${[...write, cwd].join()}`)),
+    };
+    await assert.rejects(
+      run(walled, "npm ci", { network: true, write: ["../other"], cwd: "inside" }),
+      { message: `refused: ${root}/other,inside` },
+    );
+    assert.deepEqual(questions, [], "no question comes before a refusal by the wall");
     assert.equal(asked.length, length);
   });
 });

@@ -212,6 +212,33 @@ Deno.test("the user's mode decides: run asks nothing, off runs nothing", async (
   }, { mode: "off" });
 });
 
+Deno.test("walls() refuses paths that the wall refuses to every program, except without any wall", async () => {
+  await withFolder(async (folder) => {
+    const home = await Deno.realPath(folder);
+    await Deno.mkdir(join(home, ".vis"));
+    for (const name of [".bashrc", "plain", ".vis/config.jsonc"]) await Deno.writeTextFile(join(home, name), "");
+    for (const state of [WHOLE, SOME, NONE]) {
+      await at(state, async ({ programs, workspace }) => {
+        const refused = (paths: { readonly write?: readonly string[]; readonly cwd?: string }) =>
+          programs.walls({ workspace, ...paths }).then(() => "", (error: Error) => error.message);
+        const writes = (name: string) => refused({ write: [join(home, name)] });
+        const [settings, own, whole, cwd] = await Promise.all([
+          writes(".bashrc"),
+          writes(".vis/config.jsonc"),
+          writes(""),
+          refused({ cwd: "nosuch" }),
+        ]);
+        if (state === NONE) return assert.deepEqual([settings, own, whole, cwd], ["", "", "", ""]);
+        assert.match(settings, /Cannot run commands that change .*\.bashrc may have settings or keys/);
+        assert.match(own, /is inside .*\.vis, the folder of Vis/);
+        assert.match(whole, /would give them access to/);
+        assert.match(cwd, /Cannot run a command in nosuch: the folder does not exist/);
+        assert.deepEqual([await writes("plain"), await refused({ cwd: "." })], ["", ""]);
+      }, { env: { PATH: "/usr/bin:/bin", HOME: home }, visHome: join(home, ".vis") });
+    }
+  });
+});
+
 Deno.test("only programs that the user or shipped extensions name run without a question", async () => {
   await at(SOME, async ({ run, asked, walled }) => {
     await run(["a"], {}, null);
