@@ -82,14 +82,19 @@ async function showValues(names: readonly string[], { session, io, flags, branch
   for (const name of names) {
     found.push(...await session.conversations.records.versions(branch, { name, newest: 1, at }));
   }
+  const isWhole = flags.json || !io.stdoutIsTerminal;
   printReport(
     found.map(facts),
-    found.flatMap((version) => [
+    flags.json ? [] : found.flatMap((version) => [
       ...names.length > 1 ? [`${version.name} v${version.version}`] : [],
-      versionText(version, SHOWN_CHARS),
+      versionText(version, isWhole ? Infinity : SHOWN_CHARS),
     ]),
     { io, flags },
   );
+  const cut = isWhole ? [] : found.filter((version) => versionText(version, Infinity).length > SHOWN_CHARS);
+  for (const { name } of cut) {
+    io.stderr(`Vis shows only the beginning of ${name}; run vis vars with > FILE for all of the value\n`);
+  }
 }
 
 async function showHistory(name: string, { session, io, flags, branch, at }: Shown): Promise<void> {

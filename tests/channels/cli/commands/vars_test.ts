@@ -7,9 +7,13 @@ import { engineServices } from "../_engine_services.ts";
 
 async function vars(
   engine: Engine,
-  { names = [], ...flags }: Partial<VarsFlags> & { readonly names?: readonly string[] },
+  { names = [], isTerminal = false, ...flags }: Partial<VarsFlags> & {
+    readonly names?: readonly string[];
+    readonly isTerminal?: boolean;
+  },
 ): Promise<{ readonly out: string; readonly err: string }> {
-  const { io, services } = engineServices(engine);
+  const { io: pipe, services } = engineServices(engine);
+  const io = Object.assign(pipe, { stdoutIsTerminal: isTerminal });
   const all = { limit: 20, json: false, conversation: engine.branch.conversationId, ...flags };
   assert.equal(await varsCommand(names, { services, io, flags: all }), 0);
   return { out: io.out, err: io.err };
@@ -78,8 +82,19 @@ Deno.test("varsCommand() bounds its output and lets no stored text command a ter
   ]);
   await engine.ask("\x1b[2J what?");
   for (const flags of [{}, { names: ["bad"] }, { names: ["deep"] }, { history: "bad" }, { history: "$query" }]) {
-    const { out } = await vars(engine, flags);
+    const { out, err } = await vars(engine, { ...flags, isTerminal: true });
     assert.ok(out.length < 25_000, String(out.length));
+    assert.equal(
+      err,
+      flags.names
+        ? `Vis shows only the beginning of ${flags.names}; run vis vars with > FILE for all of the value\n`
+        : "",
+    );
     assert.ok(![..."\x1b\x07\u202e"].some((char) => out.includes(char)));
+  }
+  for (const name of ["bad", "deep"]) {
+    const { out, err } = await vars(engine, { names: [name] });
+    assert.ok(out.includes("x".repeat(300_000)), "a pipe gets the whole value");
+    assert.equal(err, "");
   }
 });
