@@ -133,14 +133,22 @@ export class AppConfigAdmin implements ConfigAdmin {
       const key = one.slice(0, cut);
       asked.set(key, [...asked.get(key) ?? [], one.slice(cut + 1)]);
     }
-    let file: ConfigFile = { path: RUN_FLAG, text: "" };
+    const own = this.#userPath();
+    const found = own === null ? null : await readConfigFile(own);
+    let file: ConfigFile = found ?? { path: own ?? RUN_FLAG, text: "" }, ofRun = "";
     for (const [key, all] of asked) {
       const { at, setting } = await this.#settable(key, { words: all, refused: secretOfRun });
       const words = setting.isList ? all : all.slice(-1);
       const { text } = await this.#fitting(setting, { at, file, words, project: false, refused: secretOfRun });
       file = { ...file, text };
+      const values = parseJsonc(file);
+      // A layer replaces a whole list, so the run gets the list around an entry.
+      const inList = at.findIndex((_, depth) => Array.isArray(valueAt(values, at.slice(0, depth))));
+      const path = inList < 0 ? at : at.slice(0, inList);
+      ofRun = setInJsonc(ofRun, { path, value: valueAt(values, path) });
     }
-    return { ...await fileLayer("user", file, this.#sections), layer: "run", where: () => RUN_FLAG };
+    const values = ofRun === "" ? {} : parseJsonc({ path: RUN_FLAG, text: ofRun });
+    return { layer: "run", values: values as ConfigLayer["values"], where: () => RUN_FLAG };
   }
 
   async unset(key: string, { project }: { readonly project: boolean }): Promise<SettingChange> {
@@ -399,8 +407,13 @@ function shownKey(key: string): string {
 function readings({ isList }: ConfigSetting, words: readonly string[]): readonly unknown[] {
   const [word = ""] = words;
   const read = words.length > 1 ? undefined : jsonOrUndefined(word);
-  if (typeof read === "object" && read !== null) return [read];
-  if (isList) return read === null ? [null, [word]] : [[...words]];
+  const isObject = typeof read === "object" && read !== null;
+  if (isList && !Array.isArray(read)) {
+    // The entries of a list can be texts, or numbers and other JSON.
+    const entries = words.map((one) => jsonOrUndefined(one) ?? one);
+    return [...isObject || read === null ? [read] : [], [...words], entries];
+  }
+  if (isObject) return [read];
   return words.length > 1 ? [words.join(" ")] : [...read === undefined ? [] : [read], word];
 }
 

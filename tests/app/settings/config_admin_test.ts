@@ -91,6 +91,27 @@ Deno.test("AppConfigAdmin.layer() reads KEY=VALUE as set() reads its words, and 
     await assert.rejects(Deno.stat(home), Deno.errors.NotFound);
   }));
 
+Deno.test("AppConfigAdmin.layer() adds to an entry of the user's file, and checks both together as set() does", () =>
+  withPlace(async ({ home, workspace, own: path, admin }) => {
+    await Deno.mkdir(home);
+    const server = { command: "cat" }, servers = "extensions.config.vis.mcp.servers";
+    const config = { extensions: { config: { "vis.mcp": { servers: { foo: server } } } }, providers: [{ name: "x" }] };
+    await Deno.writeTextFile(path, JSON.stringify({ ...config, budget: { ceiling: 9 } }));
+    const set = await (await admin()).layer([
+      ...[`${servers}.foo.destructive=true`, "providers.0.protocol=google", "telegram.allow=5", "telegram.allow=6"],
+    ]);
+    const read = await readSettings({ cwd: workspace, set }, { VIS_HOME: home }, extensions);
+    assert.deepEqual(read.config.extensions.config["vis.mcp"], { servers: { foo: { ...server, destructive: true } } });
+    assert.deepEqual(read.config.providers.map(({ name, protocol }) => [name, protocol]), [["x", "google"]]);
+    assert.deepEqual([read.config.telegram.allow, read.config.budget.ceiling], [[5, 6], 9]);
+    assert.equal(Object.hasOwn(set.values, "budget"), false);
+    assert.equal(await Deno.readTextFile(path), JSON.stringify({ ...config, budget: { ceiling: 9 } }));
+    await assert.rejects(
+      (await admin()).layer([`${servers}.bar.destructive=true`]),
+      /servers\.bar must have either a command or a url/,
+    );
+  }));
+
 Deno.test("AppConfigAdmin.layer() refuses what set() refuses, and names the process list for a secret", () =>
   withPlace(async ({ admin }) => {
     const config = await admin();
@@ -170,7 +191,11 @@ Deno.test("AppConfigAdmin.set() parses words by the type of the setting", () =>
       ["extensions.allow", ["fs"], ["fs"]],
       ["extensions.allow", ["null"], null],
       ["budget.costUsd", ["0.5"], 0.5],
+      ["telegram.allow", ["5"], [5]],
+      ["telegram.allow", ["5", "-6"], [5, -6]],
+      ["telegram.allow", ["[7]"], [7]],
       ["providers", ['[{ "name": "x" }]'], [{ name: "x" }]],
+      ["providers", ['{ "name": "z" }'], [{ name: "z" }]],
       ["providers.0.name", ["y"], "y"],
       ['extensions.config["com.acme.search"]', ['{ "a": 1 }'], { a: 1 }],
     ];
