@@ -65,18 +65,25 @@ interface LogTable {
   close(): Promise<void>;
 }
 
-/** A record's `conversationId`, `queryId`, `iterationId` and `block` become its scope. */
-export function startLogTable(options: LogQueueOptions): LogTable {
+const TABLES = new Set<LogSink>();
+
+/** A record's `conversationId`, `queryId`, `iterationId` and `block` become its scope. While a table with `alone` is
+ * open, other tables of this process get no records. */
+export function startLogTable({ alone = false, ...options }: LogQueueOptions & { readonly alone?: boolean }): LogTable {
   const queue = new LogQueue(options);
   const sink: LogSink = {
     level: "info",
     write: (record) => store(queue, record),
     call: (call) => queue.addCall(call),
   };
+  const others = alone ? [...TABLES].filter((table) => SINKS.delete(table)) : [];
+  TABLES.add(sink);
   SINKS.add(sink);
   return {
     close: async () => {
       SINKS.delete(sink);
+      TABLES.delete(sink);
+      for (const table of others) if (TABLES.has(table)) SINKS.add(table);
       await queue.close();
     },
   };

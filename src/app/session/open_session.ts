@@ -53,7 +53,11 @@ export async function openSession(request: OpenRequest, { env, telemetry, ...par
   let store: Store | null = null;
   try {
     const router = await routerFor(request, { settings, telemetry });
-    store = await openLoggedStore({ path: settings.database, password: settings.databasePassword, isAlive });
+    store = await openLoggedStore({
+      ...{ path: settings.database, password: settings.databasePassword, isAlive },
+      // The records of a replay do not belong in the database of the recording, which is also open.
+      alone: request.playback !== undefined,
+    });
     await store.sweepLost(isAlive);
     const extensions = await extensionsOf(request, { settings, parts });
     const own = ownSession();
@@ -142,9 +146,11 @@ export async function wantedTelemetry(env: EnvironmentVariables, version: string
   return openTelemetry(env, { version });
 }
 
-export async function openLoggedStore(options: OpenStoreOptions): Promise<Store> {
+export async function openLoggedStore(
+  { alone = false, ...options }: OpenStoreOptions & { readonly alone?: boolean },
+): Promise<Store> {
   const store = await openStore(options);
-  const table = startLogTable({ write: (entries) => store.log(...entries) });
+  const table = startLogTable({ alone, write: (entries) => store.log(...entries) });
   const close = store.close.bind(store);
   return Object.assign(store, {
     close: async (): Promise<void> => {

@@ -19,3 +19,17 @@ Deno.test("openLoggedStore() stores log entries with their scope until it is clo
     await again.close();
   });
 });
+
+Deno.test("openLoggedStore() with alone keeps entries out of the other open stores until it is closed", async () => {
+  await withDatabasePath(async (path) => {
+    const store = await openLoggedStore({ path });
+    const scratch = await openLoggedStore({ path: ":memory:", alone: true });
+    createLog("query").info("of_replay", { ms: 3 });
+    await scratch.close();
+    createLog("query").info("after_it", { ms: 3 });
+    await store.close();
+    const again = await openStore({ path });
+    assert.deepEqual((await again.of(null).logs({ limit: 5 })).map(({ event }) => event), ["after_it"]);
+    await again.close();
+  });
+});
