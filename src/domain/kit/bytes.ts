@@ -200,7 +200,6 @@ export class Utf8Pieces {
   isBinary = false;
   readonly #isKnown: boolean;
   #isDecided = false;
-  #hasNul = false;
   #decoder: TextDecoder | null = null;
   #rest: Bytes = NO_BYTES;
   /** A guess looks at the byte before a character, so this field keeps the last byte of a text that is ASCII so far. */
@@ -246,7 +245,7 @@ export class Utf8Pieces {
 
   #decide(sample: Bytes, isFirst: boolean): void {
     const first = isFirst && !this.#isKnown ? decodeText(sample) : undefined;
-    this.#hasNul = first === null;
+    this.isBinary = first === null;
     this.#isDecided = this.#isKnown || first === null;
     if (this.#isDecided) return;
     const whole = sample.length < HEAD_BYTES ? sample : sample.subarray(0, sample.length - openLength(sample));
@@ -279,7 +278,6 @@ export class Utf8Pieces {
 
   #counted(text: string, bytes: Bytes = NO_BYTES): Bytes {
     this.replaced += replacedIn(text, bytes, "utf-8");
-    this.isBinary = this.#hasNul && this.replaced > 0;
     return new TextEncoder().encode(text);
   }
 }

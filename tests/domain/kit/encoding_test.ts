@@ -5,6 +5,7 @@ import { runs } from "../../helpers/long_part.ts";
 
 const byte = fc.oneof(
   fc.nat(255),
+  fc.constant(0),
   fc.constantFrom(0x61, 0x0a, 0xc3, 0xa4, 0xe2, 0x82, 0xac, 0xf0, 0x9f, 0x98, 0x80, 0xed),
 );
 
@@ -29,7 +30,8 @@ Deno.test("Utf8Pieces reads any bytes as decodeText() does, however they are cut
       let at = 0;
       for (const size of cuts) pieces.push(bytes.subarray(at, at += size));
       pieces.push(bytes.subarray(at));
-      const { text, encoding, isGuess } = await read(pieces);
+      const { text, encoding, isGuess, isBinary } = await read(pieces);
+      assert.equal(isBinary, decodeText(bytes) === null);
       const wanted = decodeText(bytes) ?? { text: new TextDecoder().decode(bytes), encoding: "utf-8", isGuess: false };
       assert.deepEqual([text, encoding, isGuess], [wanted.text.toWellFormed(), wanted.encoding, wanted.isGuess]);
     }),
@@ -88,7 +90,7 @@ Deno.test("Utf8Pieces counts replaced characters, and detects binary data", asyn
   assert.deepEqual(await of(0xef, 0xbf, 0xbd), ["\uFFFD", 0, false]);
   assert.deepEqual(await of(0x61, 0xe4, 0x62, 0xff), ["aäbÿ", 0, false]);
   assert.deepEqual(await of(...new TextEncoder().encode("Größe für süße"), 0xff), ["Größe für süße\uFFFD", 1, false]);
-  assert.deepEqual(await of(0x61, 0, 0x62), ["a\0b", 0, false]);
+  assert.deepEqual(await of(0x61, 0, 0x62), ["a\0b", 0, true]);
   assert.deepEqual(await of(0x61, 0, 0xff), ["a\0\uFFFD", 1, true]);
   assert.deepEqual(await of(0xff, 0xfe, 0xe4, 0), ["ä", 0, false]);
 });
