@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 4a26b07b297e6010948474d6b38636f13f93b56c253f867c54cc0bdbead2b03b
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 0d74713febb3de08a37beded60ffefd9e11041e04d41351e60b1511dbafb816d
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -598,8 +598,8 @@ export interface ConversationKeys {
   readonly load?: (ref: string) => Promise<Extension>;
   /** The program runs behind the command wall. By default, it ends with the call or, outside a call, with the query. */
   readonly spawn?: Spawn;
-  /** Rejects with the reason if no program can run. */
-  readonly programWalls?: () => Promise<ProgramWalls>;
+  /** Rejects with the reason if no program can run, or if no program may have these paths. */
+  readonly programWalls?: (paths?: Pick<SpawnOptions, "write" | "cwd">) => Promise<ProgramWalls>;
   /** A lasting approval of a program's network covers these scopes, in the words of an approval. `never` is the reason
    * against a lasting approval. */
   readonly networkScopes?: (argv: readonly string[], options: SpawnOptions) => Promise<NetworkScopes>;
