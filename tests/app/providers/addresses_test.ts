@@ -8,6 +8,7 @@ import { AppProviderAdmin } from "../../../src/app/providers/provider_admin.ts";
 import { ConfigError } from "../../../src/domain/errors.ts";
 import { Credentials } from "../../../src/providers/credentials.ts";
 import { environmentAddress, PRESETS, usualAddresses } from "../../../src/providers/models/known_providers.ts";
+import { runs } from "../../helpers/long_part.ts";
 
 const GATE = "https://gate.example/proxy";
 
@@ -47,19 +48,22 @@ Deno.test("environmentAddress() reads each variable as the service's own clients
 });
 
 Deno.test("environmentAddress() returns an http address, or throws a ConfigError without the login, for any value", () => {
-  fc.assert(fc.property(
-    fc.constantFrom("openai", "anthropic", "google", "ollama"),
-    fc.oneof(fc.string(), fc.webUrl(), fc.ipV6(), fc.domain(), fc.stringMatching(/^[\w.:/@[\]-]*$/)),
-    (preset, given) => {
-      try {
-        const address = addressOf(preset, given);
-        assert.ok(address !== undefined && /^https?:\/\/[^/]/.test(address) && !address.endsWith("/"), address);
-        assert.equal(addressOf(preset, address), address);
-      } catch (error) {
-        assert.ok(error instanceof ConfigError, String(error));
-      }
-    },
-  ));
+  fc.assert(
+    fc.property(
+      fc.constantFrom("openai", "anthropic", "google", "ollama"),
+      fc.oneof(fc.string(), fc.webUrl(), fc.ipV6(), fc.domain(), fc.stringMatching(/^[\w.:/@[\]-]*$/)),
+      (preset, given) => {
+        try {
+          const address = addressOf(preset, given);
+          assert.ok(address !== undefined && /^https?:\/\/[^/]/.test(address) && !address.endsWith("/"), address);
+          assert.equal(addressOf(preset, address), address);
+        } catch (error) {
+          assert.ok(error instanceof ConfigError, String(error));
+        }
+      },
+    ),
+    { numRuns: runs(30, 100) },
+  );
   assert.throws(
     () => addressOf("openai", "ftp://me:secret@gate.example"),
     { message: "Cannot use OPENAI_BASE_URL: ftp://gate.example is not an http or https URL; correct the variable" },

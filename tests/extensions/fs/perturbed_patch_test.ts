@@ -62,7 +62,7 @@ Deno.test("fs.patch() of a damaged patch changes all that the patch changes, or 
       assert.match(fault.message, /^Cannot (?:apply|patch) /);
       assert.deepEqual(await all(), [["a.txt", "b.txt"], given.before, "x\n"], lines.join("\n"));
     }),
-    { numRuns: runs(120, 300) },
+    { numRuns: runs(70, 300) },
   );
-  assert.ok(applied > 20 && refused > 20, `${applied} ${refused}`);
+  assert.ok(applied > 10 && refused > 10, `${applied} ${refused}`);
 });

@@ -8,6 +8,7 @@ import { merge, pickCommits, rebase } from "../../../extensions/git/merge_rebase
 import { status } from "../../../extensions/git/status.ts";
 import { reset, restore, stash } from "../../../extensions/git/stash_reset.ts";
 import { LinuxWall } from "../../../src/processes/linux/linux_wall.ts";
+import { cases } from "../../helpers/long_part.ts";
 import { missing, repository, type TestRepository, userGit, viewOf } from "./_repository.ts";
 
 const ignore = missing !== "";
@@ -42,6 +43,12 @@ const LEADS: Readonly<Record<string, (there: TestRepository) => Promise<void>>> 
     await Deno.remove(`${workspace}/.git`, { recursive: true });
     await Deno.writeTextFile(`${workspace}/.git`, `gitdir: ${root}/outside/.git\n`);
   },
+  commondir: async ({ workspace, root }) => {
+    await Deno.writeTextFile(`${workspace}/.git/commondir`, `${root}/outside/.git\n`);
+  },
+  alternates: async ({ workspace, root }) => {
+    await Deno.writeTextFile(`${workspace}/.git/objects/info/alternates`, `${root}/outside/.git/objects\n`);
+  },
   "a .git file with ..": async ({ workspace }) => {
     await Deno.remove(`${workspace}/.git`, { recursive: true });
     await Deno.writeTextFile(`${workspace}/.git`, "gitdir: ../outside/.git\n");
@@ -50,15 +57,9 @@ const LEADS: Readonly<Record<string, (there: TestRepository) => Promise<void>>> 
     await Deno.remove(`${workspace}/.git`, { recursive: true });
     await Deno.symlink(`${root}/outside/.git`, `${workspace}/.git`);
   },
-  commondir: async ({ workspace, root }) => {
-    await Deno.writeTextFile(`${workspace}/.git/commondir`, `${root}/outside/.git\n`);
-  },
   "core.worktree": async ({ git, root, workspace }) => {
     await git("config", "core.worktree", `${root}/outside`);
     await Deno.writeTextFile(`${workspace}/.git/HEAD`, "ref: refs/heads/none\n");
-  },
-  alternates: async ({ workspace, root }) => {
-    await Deno.writeTextFile(`${workspace}/.git/objects/info/alternates`, `${root}/outside/.git/objects\n`);
   },
   "a link to its objects": async ({ workspace, root }) => {
     await Deno.remove(`${workspace}/.git/objects`, { recursive: true });
@@ -70,7 +71,7 @@ const LEADS: Readonly<Record<string, (there: TestRepository) => Promise<void>>> 
 /** These attacks do not lead to its commits. */
 const BY_STATUS = new Set(["core.worktree", "a link of a folder"]);
 
-for (const [name, lead] of Object.entries(LEADS)) {
+for (const [name, lead] of cases(3, Object.entries(LEADS))) {
   Deno.test(`git.* shows nothing of another repository that is led to by ${name}`, { ignore }, async () => {
     await repository(async (there) => {
       const hash = await other(there);

@@ -3,6 +3,7 @@ import * as fc from "fast-check";
 import { ServerMessages } from "../../../extensions/mcp/server_messages.ts";
 import { exactText } from "../../../extensions/mcp/exact_json.ts";
 import { denoServer, missing, ownServer, withServers } from "./_place.ts";
+import { runs } from "../../helpers/long_part.ts";
 
 const SAID = "the sum is 41";
 
@@ -51,7 +52,7 @@ const cases = fc.record({ result: saying, envelope }).map(({ result, envelope: {
   { ...JSON.parse(JSON.stringify(rest)), ...more, result: JSON.parse(JSON.stringify(result)) }
 ));
 
-async function holds(call: (answer: unknown) => Promise<unknown>, runs: number): Promise<void> {
+async function holds(call: (answer: unknown) => Promise<unknown>, numRuns: number): Promise<void> {
   await fc.assert(
     fc.asyncProperty(cases, async (answer) => {
       const isError = Object(answer.result).isError === true;
@@ -66,7 +67,7 @@ async function holds(call: (answer: unknown) => Promise<unknown>, runs: number):
       }
       assert.ok(given.includes(SAID), given);
     }),
-    { numRuns: runs },
+    { numRuns },
   );
 }
 
@@ -76,14 +77,14 @@ Deno.test("mcp: any result of a call is read, whatever its server writes into th
       await holds(async (answer) => {
         respond.with = (id) => reply(kind, { ...answer as object, ...idOf(answer, id) });
         return await call();
-      }, 60);
+      }, runs(20, 60));
     }
   });
 });
 
 test("mcp: any result of a call to a program is read", async () => {
   await withServers({ s: denoServer(ownServer("faulty.js"), "given") }, async ({ call }) => {
-    await holds((answer) => call("mcp.call", ["s", "run", { answer }]), 150);
+    await holds((answer) => call("mcp.call", ["s", "run", { answer }]), runs(50, 150));
   });
 });
 

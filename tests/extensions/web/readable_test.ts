@@ -3,6 +3,7 @@ import { pageMarkdown } from "../../../extensions/web/page_markdown.ts";
 import { readablePage } from "../../../extensions/web/web_call.ts";
 import { cpuMs } from "../../helpers/cpu_ms.ts";
 import { PUBLIC, reply, site, view, world } from "./_site.ts";
+import { runs } from "../../helpers/long_part.ts";
 
 const read = (page: string, maxChars = 100_000) =>
   pageMarkdown(page, { url: new URL("https://site.example/docs/a"), maxChars, signal: undefined });
@@ -109,7 +110,7 @@ Deno.test("web.readable() omits everything but text, and takes the main part if 
 });
 
 Deno.test("web.readable() takes time that grows only with the page, whatever its shape, and can be aborted", async () => {
-  const n = 150_000;
+  const n = runs(50_000, 150_000);
   const shapes = {
     deep: "<div>".repeat(n),
     unclosed: "<b>".repeat(n) + "</i>".repeat(n),
