@@ -6,9 +6,14 @@
 import { join, sep as SEPARATOR } from "node:path";
 import { pathToFileURL } from "node:url";
 
-/** `deno task test` skips these files unless all tests or these files are requested. Some files test long lists of
- * attacks and faults, databases on a server, and foreign packages and programs. Other files test compiled output, the
- * tasks of the evaluation, very large folders, and every state of the page. */
+/** `deno task test` skips these files unless all tests or these files are requested. The files test:
+ * - long lists of attacks and faults, hostile children and servers,
+ * - databases on a server, backups and checks of databases,
+ * - foreign packages, programs and clients,
+ * - the executable in detail, the tasks of the evaluation, and every state of the page,
+ * - large folders, and long blocks and conversations.
+ *
+ * The gate keeps a test of each kind of fault. */
 const LONG: readonly string[] = [
   "tests/e2e/compiled_long_test.ts",
   "tests/processes/planting_test.ts",
@@ -16,6 +21,7 @@ const LONG: readonly string[] = [
   "tests/e2e/page",
   "tests/app/extensions/extension_types_test.ts",
   "tests/app/extensions/new_extension_test.ts",
+  "tests/app/otel/telemetry_test.ts",
   "tests/bench/eval",
   "tests/channels/http/docs/generated_client_test.ts",
   "tests/channels/http/load_test.ts",
@@ -45,6 +51,8 @@ const LONG: readonly string[] = [
   "tests/extensions/fs/kill_test.ts",
   "tests/extensions/fs/many_names_test.ts",
   "tests/extensions/git/deputy_each_test.ts",
+  "tests/extensions/git/history",
+  "tests/extensions/git/limits_test.ts",
   "tests/extensions/git/planted_test.ts",
   "tests/extensions/git/program/unusual_test.ts",
   "tests/extensions/hostile/hostile_blocks_test.ts",
@@ -63,7 +71,7 @@ const LONG: readonly string[] = [
   "tests/ground/compile_executable_test.ts",
   "tests/ground/test_task_test.ts",
   "tests/persistence/copy_store_test.ts",
-  "tests/persistence/maintenance/erase_test.ts",
+  "tests/persistence/maintenance",
   "tests/persistence/nodes",
   "tests/persistence/postgres",
   "tests/persistence/sqlite/table_rows_test.ts",
@@ -76,7 +84,6 @@ const LONG: readonly string[] = [
   "tests/processes/protected/workspace_walk_test.ts",
   "tests/processes/seatbelt",
   "tests/providers/proxy_test.ts",
-  "tests/query/context_growth_test.ts",
   "tests/sandbox/attacks",
   "tests/sandbox/beside_turns_test.ts",
   "tests/sandbox/child/compiler/long_block_test.ts",

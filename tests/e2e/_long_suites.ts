@@ -1,4 +1,4 @@
-import { answersSuite } from "./suites/approvals_suite.ts";
+import { answersSuite, approvalsSuite } from "./suites/approvals_suite.ts";
 import { badInputSuite } from "./suites/failures/bad_input_suite.ts";
 import { childrenSuite } from "./suites/children_suite.ts";
 import { changesSuite } from "./suites/coding_suite.ts";
@@ -11,6 +11,7 @@ import { killSuite } from "./suites/failures/kill_suite.ts";
 import type { Launcher } from "./_launcher.ts";
 import { limitsSuite } from "./suites/limits_suite.ts";
 import { machineSuite } from "./suites/machine_suite.ts";
+import { modulesSuite } from "./suites/modules_suite.ts";
 import { movedSuite } from "./suites/failures/moved_suite.ts";
 import { nodesSuite } from "./suites/nodes_suite.ts";
 import { protocolsSuite } from "./suites/protocols_suite.ts";
@@ -32,6 +33,8 @@ import { twoProcessesSuite } from "./suites/failures/two_processes_suite.ts";
 export const oneWayLong: readonly ((launcher: Launcher) => void)[] = [
   requestSuite,
   answersSuite,
+  approvalsSuite,
+  modulesSuite,
   conversationsSuite,
   changesSuite,
   screenSuite,

@@ -1,9 +1,7 @@
-import { approvalsSuite } from "./suites/approvals_suite.ts";
 import { codingSuite } from "./suites/coding_suite.ts";
 import { commandsSuite } from "./suites/commands_suite.ts";
 import { continueSuite } from "./suites/continue_suite.ts";
 import type { Launcher } from "./_launcher.ts";
-import { modulesSuite } from "./suites/modules_suite.ts";
 import { serveSuite } from "./suites/serve_suite.ts";
 import { startsSuite } from "./suites/starts_suite.ts";
 
@@ -12,13 +10,11 @@ import { startsSuite } from "./suites/starts_suite.ts";
 export const bothWaysLong: readonly ((launcher: Launcher) => void)[] = [
   startsSuite,
   serveSuite,
-  modulesSuite,
 ];
 
 /** Suites of other behaviour. They run the executable, or the sources if no executable can be made. */
 export const oneWay: readonly ((launcher: Launcher) => void)[] = [
   commandsSuite,
   continueSuite,
-  approvalsSuite,
   codingSuite,
 ];

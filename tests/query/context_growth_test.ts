@@ -3,7 +3,7 @@ import { startEngine } from "../helpers/engine.ts";
 import { runs } from "../helpers/long_part.ts";
 import { replyJson, type ScriptedRequest } from "../helpers/scripted_provider.ts";
 
-const ITERATIONS = runs(80, 200);
+const ITERATIONS = runs(60, 200);
 /** The sum of the limits of the parts: notes, thinking, journal, attempts, index with its lists of names, nudges. */
 const MOST = 3_000 + 4_000 + 24_000 + 1_500 + 16_000 + 2_500;
 
