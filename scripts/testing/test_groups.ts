@@ -13,7 +13,7 @@ import { pathToFileURL } from "node:url";
  * - the executable in detail, the tasks of the evaluation, and every state of the page,
  * - large folders, and long blocks and conversations.
  *
- * The gate keeps a test of each kind of fault. */
+ * The other files contain a test of each kind of fault. */
 const LONG: readonly string[] = [
   "tests/e2e/compiled_long_test.ts",
   "tests/processes/planting_test.ts",
