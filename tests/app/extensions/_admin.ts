@@ -3,6 +3,7 @@ import { AppExtensionAdmin } from "../../../src/app/extensions/extension_admin.t
 import { fn, z } from "../../../src/extension/mod.ts";
 import { manifestOf, write } from "../../extension/_folders.ts";
 import { sample } from "../../extension/_sample.ts";
+import type { Settings } from "../../../src/app/settings/settings.ts";
 import { withFolder } from "../../helpers/with_folder.ts";
 import { settingsOf } from "../_settings.ts";
 
@@ -10,7 +11,12 @@ export const say = fn("say", () => "hi", { doc: "Says hi.", args: z.tuple([]), r
 const shipped = { one: () => Promise.resolve({ default: sample({ namespace: "test.one", symbols: [say] }) }) };
 export const parts = { shipped, env: {} };
 
-export async function adminIn(folder: string, config: object = {}) {
+export async function adminIn(folder: string, config: object = {}): Promise<{
+  readonly admin: AppExtensionAdmin;
+  readonly settings: Settings;
+  readonly home: string;
+  readonly workspace: string;
+}> {
   const [home, workspace] = [join(folder, "home"), join(folder, "ws")];
   await Deno.mkdir(workspace, { recursive: true });
   const settings = { ...await settingsOf({ config, home }), workspace };

@@ -3,7 +3,6 @@ import { AppExtensionAdmin } from "../../../src/app/extensions/extension_admin.t
 import { extensionSource } from "../../../src/app/extensions/extension_source.ts";
 import type { ShippedParts } from "../../../src/app/settings/settings.ts";
 import { UsageError } from "../../../src/domain/errors.ts";
-import { fn, z } from "../../../src/extension/mod.ts";
 import { manifestOf, moduleOf, write } from "../../extension/_folders.ts";
 import { sample, twice } from "../../extension/_sample.ts";
 import { adminIn, faultsOf, parts, say } from "./_admin.ts";
