@@ -84,6 +84,7 @@ export class Transcript {
   }
 
   view(width: number, rows: number, fresh = true): readonly string[] {
+    if (width !== this.#size.width) this.#rewrap(width);
     this.#size = { width, rows };
     this.#fresh = fresh;
     const top = this.#top === null ? null : this.#settled(this.#top);
@@ -94,6 +95,16 @@ export class Transcript {
     }
     this.#forget();
     return [...lines, ...Array<string>(Math.max(0, rows - lines.length)).fill("")];
+  }
+
+  /** At another width, the first row keeps its relative place in its entry, such as the middle of a long answer. */
+  #rewrap(width: number): void {
+    const { index = 0, line = 0 } = this.#top ?? {};
+    const entry = this.#entries[index];
+    if (line === 0 || !entry) return;
+    const before = entry.lines(this.#size.width, false).length;
+    const after = entry.lines(width).length;
+    this.#top = { index, line: Math.floor(Math.min(line, before) * after / Math.max(1, before)) };
   }
 
   /** Entries may have shrunk or disappeared. */

@@ -140,3 +140,21 @@ Deno.test("jump() goes to the requests and answers above and below the first row
   few.jump(-1);
   assert.equal(few.following, true);
 });
+
+Deno.test("at another width, the first row keeps its relative place in a long entry", () => {
+  const transcript = new Transcript();
+  const answer: TranscriptEntry = {
+    lines: (width) => Array.from({ length: 2_000 / width }, (_, line) => `word ${line * width}`),
+    invalidate: () => {},
+  };
+  transcript.add(entry("a", 3), answer, entry("b", 30));
+  transcript.view(20, 4);
+  transcript.toStart();
+  transcript.scroll(53);
+  assert.equal(transcript.view(20, 4)[0], "word 1000");
+  assert.equal(transcript.view(10, 4)[0], "word 1000");
+  assert.equal(transcript.view(40, 4)[0], "word 1000");
+  transcript.toEnd();
+  transcript.view(10, 4);
+  assert.equal(transcript.following, true);
+});
