@@ -7,6 +7,7 @@ import {
   localTime,
   oneLine,
   runningText,
+  terminalText,
   visibleText,
 } from "../../../src/domain/kit/text.ts";
 import { clean } from "../../../src/page/parts/texts.tsx";
@@ -128,4 +129,15 @@ Deno.test("a time of a minute or more is in minutes and seconds, and running wor
   ]);
   assert.equal(elapsedText(420), "0.4 s");
   assert.deepEqual([900, 59_999, 60_000, 1_487_900].map(runningText), ["0 s", "59 s", "1 min 0 s", "24 min 47 s"]);
+});
+
+Deno.test("terminalText() has no escape sequences, and of each line the part that a terminal shows last", () => {
+  const cases = [
+    ["\x1b[1;32mready\x1b[0m\r\n", "ready\n"],
+    ["10%\r50%\r99%\r\nnext", "99%\nnext"],
+    ["\x1b]0;title\x07a\x1b]8;;https://x\x1b\\b", "ab"],
+    ["\x1b[2K\x1b[1Aup\n\n", "up\n\n"],
+    ["plain\n", "plain\n"],
+  ] as const;
+  for (const [output, shown] of cases) assert.equal(terminalText(output), shown);
 });

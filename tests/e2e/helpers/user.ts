@@ -39,7 +39,7 @@ export function checkClean({ stdout, stderr }: Pick<Ran, "stdout" | "stderr">): 
     assert.doesNotMatch(text, STACK);
     assert.ok(!text.includes("\x1b"), `escape sequence in ${JSON.stringify(text)}`);
     assert.ok(!text.includes(KEY), `key in ${text}`);
-    assert.doesNotMatch(text, /a defect|DeprecationWarning/);
+    assert.doesNotMatch(text, /a defect|^\(node:\d+\) /m);
   }
 }
 
