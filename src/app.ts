@@ -104,7 +104,7 @@ type Care = Pick<
   | "extensionAdmin"
   | "configAdmin"
   | "prompt"
-  | "mayHaveCommit"
+  | "targetOf"
 >;
 
 function careServices(extensions: Extensions): Care {
@@ -161,14 +161,14 @@ function careServices(extensions: Extensions): Care {
       const admin = new AppExtensionAdmin(await settingsOf(request), { ...extensions, env: environment() });
       return (await admin.requests()).find(named)?.text ?? null;
     },
-    mayHaveCommit: async (name, request) => {
-      const [{ mayHaveCommit }, { programsOf, rootOf }] = await Promise.all([
+    targetOf: async (name, request) => {
+      const [{ targetOf }, { programsOf, rootOf }] = await Promise.all([
         import("./app/terminal/git_state.ts"),
         import("./app/settings/settings.ts"),
       ]);
       PROCESS_LIMITS.hold();
       const [env, settings] = [environment(), await settingsOf(request)];
-      return await mayHaveCommit(name, {
+      return await targetOf(name, {
         root: rootOf(settings, env),
         ...programsOf(settings, { ...extensions, env }),
       });

@@ -93,7 +93,7 @@ function nothing(): Services {
       telegram: never,
       doctor: never,
       prompt: never,
-      mayHaveCommit: never,
+      targetOf: never,
       doctorReport: never,
       approvalAdmin: never,
       providerAdmin: never,

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { mayHaveCommit, readChanges } from "../../src/app/terminal/git_state.ts";
+import { readChanges, targetOf } from "../../src/app/terminal/git_state.ts";
 import { reviewRequest, reviewTarget } from "../../src/domain/query/stored_query.ts";
 import { withFolder } from "../helpers/with_folder.ts";
 
-type Spawn = Parameters<typeof mayHaveCommit>[1]["spawn"];
+type Spawn = Parameters<typeof targetOf>[1]["spawn"];
 
 const spawn: Spawn = async (_, [program = "", ...args]) => {
   const { code, stdout, stderr } = await new Deno.Command(program, { args }).output();
@@ -16,22 +16,25 @@ const gitIn = (root: string) => async (...args: string[]): Promise<void> => {
   assert.ok((await new Deno.Command("git", { args: ["-C", root, ...own, ...args] }).output()).success);
 };
 
-Deno.test("mayHaveCommit() refuses only names that the repository surely lacks", async () => {
+Deno.test("targetOf() refuses only names that the repository surely lacks", async () => {
   await withFolder(async (root) => {
     const git = gitIn(root);
-    assert.equal(await mayHaveCommit("nosuch", { root, spawn }), true); // The folder is no repository.
+    assert.equal(await targetOf("nosuch", { root, spawn }), "nosuch"); // The folder is no repository.
     await git("init", "-q", "-b", "main");
-    assert.equal(await mayHaveCommit("main", { root, spawn }), false);
+    assert.equal(await targetOf("main", { root, spawn }), null);
     await git("commit", "-q", "--allow-empty", "-m", "first");
     await git("tag", "v1");
+    await git("branch", "20261130");
     const names: readonly (readonly [string, boolean])[] = [
       ...["main", "HEAD", "v1", "main..HEAD", "main...v1", "..HEAD"].map((name) => [name, true] as const),
       ...["nosuch", "HEAD~1", "main..nosuch", "--all", "HEAD:a"].map((name) => [name, false] as const),
     ];
-    for (const [name, has] of names) assert.equal(await mayHaveCommit(name, { root, spawn }), has, name);
+    for (const [name, has] of names) assert.equal(await targetOf(name, { root, spawn }), has ? name : null, name);
+    const renamed = await targetOf("20261130", { root, spawn });
+    assert.deepEqual(reviewTarget(reviewRequest(renamed ?? "")), { kind: "branch", name: "heads/20261130" });
     const fails: Spawn = () => Promise.reject(new Error("the wall is incomplete"));
-    assert.equal(await mayHaveCommit("nosuch", { root, spawn: fails }), true);
-    assert.equal(await mayHaveCommit("nosuch", { root: null, spawn }), true);
+    assert.equal(await targetOf("nosuch", { root, spawn: fails }), "nosuch");
+    assert.equal(await targetOf("nosuch", { root: null, spawn }), "nosuch");
   });
 });
 
@@ -88,6 +91,7 @@ Deno.test("reviewTarget() finds the target of each review, and no target in anot
       assert.equal(reviewTarget(reviewRequest(name, instructions))?.name, name);
     }
   }
+  assert.equal(reviewTarget(reviewRequest("HEADER"))?.kind, "branch");
   for (
     const text of ["", "Review this", "Review the commit a b.", "Review the changes .", "Please Review the commit x."]
   ) {

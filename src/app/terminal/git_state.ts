@@ -1,4 +1,4 @@
-import type { ReviewTarget } from "../../domain/query/stored_query.ts";
+import { reviewRequest, type ReviewTarget, reviewTarget } from "../../domain/query/stored_query.ts";
 import type { programsOf } from "../settings/settings.ts";
 
 interface Repository extends Pick<ReturnType<typeof programsOf>, "spawn"> {
@@ -22,15 +22,20 @@ export async function gitState({ root, spawn }: Repository): Promise<string> {
 /** With `--quiet`, git ends with this code if the name means no commit, and with another code after other faults. */
 const MISSING = 1;
 
-/** Resolves with true if Vis cannot know, as outside of a repository or without a complete wall. */
-export async function mayHaveCommit(name: string, { root, spawn }: Repository): Promise<boolean> {
-  if (root === null) return true;
+/** Resolves with null if the repository lacks the name. A branch whose name looks like the id of a commit gets another
+ * name for a review. Resolves with `name` if Vis cannot know, as outside of a repository or without a complete wall. */
+export async function targetOf(name: string, { root, spawn }: Repository): Promise<string | null> {
+  if (root === null) return name;
+  const ends = (...asked: readonly string[]): Promise<number | null> =>
+    git({ root, spawn }, asked).then((done) => done.code, () => null);
   for (const one of name.split(/\.{2,3}/).filter((part) => part !== "")) {
     const asked = ["rev-parse", "--verify", "--quiet", "--end-of-options", `${one}^{commit}`];
-    const code = await git({ root, spawn }, asked).then((done) => done.code, () => null);
-    if (code === MISSING) return false;
+    if (await ends(...asked) === MISSING) return null;
   }
-  return true;
+  const looksLikeCommit = reviewTarget(reviewRequest(name))?.kind === "commit";
+  return looksLikeCommit && await ends("show-ref", "--verify", "--quiet", `refs/heads/${name}`) === 0
+    ? `heads/${name}`
+    : name;
 }
 
 const CHANGES_MS = 20_000, CHANGES_BYTES = 500_000;

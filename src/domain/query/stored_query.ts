@@ -97,7 +97,7 @@ function changesOf(target: string): string {
 function kindOf(target: string): ReviewTarget["kind"] {
   if (target === "") return "uncommitted";
   if (target.includes("..")) return "range";
-  return /^(?:[0-9a-f]{7,40}|HEAD.*|.*[~^].*)$/.test(target) ? "commit" : "branch";
+  return /^(?:[0-9a-f]{7,40}|HEAD(?:@.*)?|.*[~^].*)$/.test(target) ? "commit" : "branch";
 }
 
 /** The inverse of `reviewRequest`. Returns null for any other text. */

@@ -61,7 +61,7 @@ export const SCREEN_COMMANDS: Readonly<Record<string, string>> = {
   steps: "--max-iterations N",
   iterations: "--max-iterations N",
   theme: "",
-  settings: "vis config",
+  settings: "--reasoning LEVEL, --max-iterations N, and vis config for other settings",
   help: "vis help",
   quit: "",
   palette: "",

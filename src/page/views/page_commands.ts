@@ -1,4 +1,4 @@
-import { SCREEN_COMMANDS, type TypedCommand } from "../../domain/query/typed_request.ts";
+import type { TypedCommand } from "../../domain/query/typed_request.ts";
 import { conversationList, optionsShown } from "../store/state.ts";
 
 interface PageCommand {
@@ -36,20 +36,32 @@ export const PAGE_COMMANDS: Readonly<Record<string, PageCommand>> = {
     control: "#commands",
     missing: "no command runs in the background",
   },
+  todo: { description: "Tasks that the model keeps", control: "details.plan", missing: "the model keeps no tasks" },
   cancel: { description: "Cancel the running request", control: "#cancel", missing: "no request runs" },
   theme: { description: "Switch the theme", control: "#theme" },
   help: { description: "Keyboard shortcuts", control: "#keys" },
 };
 
 const OPTIONS = ["#model", "#reasoning", "#limits"];
-const SAME: Readonly<Record<string, string>> = { conversations: "search", resume: "search", steps: "budget" };
+export const SAME: Readonly<Record<string, string>> = {
+  conversations: "search",
+  resume: "search",
+  steps: "budget",
+  iterations: "budget",
+};
 /** A value is the equivalent on the page. */
-const INSTEAD: Readonly<Record<string, string>> = {
+export const INSTEAD: Readonly<Record<string, string>> = {
   btw: "ask in a new conversation",
   copy: "each answer has Copy",
+  expand: "open a line of a step to see all of it",
+  whole: "open a line of a step to see all of it",
+  find: "/search finds texts of all conversations",
+  inputs: "/search finds your earlier requests",
   mcp: "run vis mcp-check on the server",
-  settings: "run vis config on the server, and start vis serve again",
+  palette: "type / to list the commands",
   quit: "close the tab",
+  settings: "use /think, /budget or /theme; for other settings, run vis config on the server",
+  thinking: "an open step shows its thinking",
 };
 
 interface Ran {
@@ -62,7 +74,9 @@ interface Ran {
 export function runPageCommand({ name, rest }: TypedCommand): Ran | null {
   const key = SAME[name] ?? name;
   const command = Object.hasOwn(PAGE_COMMANDS, key) ? PAGE_COMMANDS[key] : undefined;
-  if (command === undefined) return Object.hasOwn(SCREEN_COMMANDS, name) ? refused(onlyOnScreen(name)) : null;
+  if (command === undefined) {
+    return Object.hasOwn(INSTEAD, name) ? refused(`The page has no /${name}: ${INSTEAD[name]}`) : null;
+  }
   if (key === "search") conversationList.show(true);
   if (OPTIONS.includes(command.control)) optionsShown.value = true;
   const found = [...document.querySelectorAll<HTMLElement>(command.control)];
@@ -75,10 +89,6 @@ export function runPageCommand({ name, rest }: TypedCommand): Ran | null {
 
 function refused(said: string): Ran {
   return { isDone: false, said };
-}
-
-function onlyOnScreen(name: string): string {
-  return `The page has no /${name}: ${INSTEAD[name] ?? "only interactive mode has this command"}`;
 }
 
 function use(control: HTMLElement): void {

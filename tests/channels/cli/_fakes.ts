@@ -77,7 +77,7 @@ export function fakeServices(services: Partial<Services> = {}): Services {
     doctor: never,
     doctorReport: never,
     prompt: () => Promise.resolve(null),
-    mayHaveCommit: (name) => Promise.resolve(name !== "nosuch"),
+    targetOf: (name) => Promise.resolve(name === "nosuch" ? null : name),
     approvalAdmin: never,
     providerAdmin: never,
     extensionAdmin: () => Promise.resolve({ ...NO_EXTENSIONS }),

@@ -87,7 +87,7 @@ function addRun(program: Command, { services, io, finish }: Context): void {
     )
     .argument(
       "[target]",
-      "branch to compare with, uncommitted changes included, or a commit (default: the uncommitted changes)",
+      "branch to compare with, uncommitted changes included; or a commit, or a range such as v1.0..v1.1 (default: the uncommitted changes)",
     )
     .argument(
       "[instructions...]",
@@ -101,10 +101,10 @@ function addRun(program: Command, { services, io, finish }: Context): void {
     .option(...FLAGS.set)
     .addHelpText("after", REVIEWS)
     .action(async (first: string | undefined, words: readonly string[], flags: RunFlags) => {
-      const { checkTarget, runCommand } = await import("../commands/run.ts");
+      const { checkedTarget, runCommand } = await import("../commands/run.ts");
       const [target, ...more] = /\s/.test(first ?? "") ? ["", first, ...words] : [first ?? "", ...words];
-      await checkTarget(target, { services, flags });
-      const text = reviewRequest(target, more.join(" ").trim());
+      const found = await checkedTarget(target, { services, flags });
+      const text = reviewRequest(found, more.join(" ").trim());
       finish(await runCommand(text, { services, io, flags: { ...flags, only: "review" } }));
     });
   program.command("demo")
