@@ -43,14 +43,14 @@ export const PAGE_COMMANDS: Readonly<Record<string, PageCommand>> = {
 };
 
 const OPTIONS = ["#model", "#reasoning", "#limits"];
-export const SAME: Readonly<Record<string, string>> = {
+export const SAME_ON_PAGE: Readonly<Record<string, string>> = {
   conversations: "search",
   resume: "search",
   steps: "budget",
   iterations: "budget",
 };
 /** A value is the equivalent on the page. */
-export const INSTEAD: Readonly<Record<string, string>> = {
+export const PAGE_INSTEAD: Readonly<Record<string, string>> = {
   btw: "ask in a new conversation",
   copy: "each answer has Copy",
   expand: "open a line of a step to see all of it",
@@ -72,10 +72,10 @@ interface Ran {
 
 /** Uses the control of a command. Returns null for a text that is no command of Vis. */
 export function runPageCommand({ name, rest }: TypedCommand): Ran | null {
-  const key = SAME[name] ?? name;
+  const key = SAME_ON_PAGE[name] ?? name;
   const command = Object.hasOwn(PAGE_COMMANDS, key) ? PAGE_COMMANDS[key] : undefined;
   if (command === undefined) {
-    return Object.hasOwn(INSTEAD, name) ? refused(`The page has no /${name}: ${INSTEAD[name]}`) : null;
+    return Object.hasOwn(PAGE_INSTEAD, name) ? refused(`The page has no /${name}: ${PAGE_INSTEAD[name]}`) : null;
   }
   if (key === "search") conversationList.show(true);
   if (OPTIONS.includes(command.control)) optionsShown.value = true;
