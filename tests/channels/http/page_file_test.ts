@@ -29,6 +29,9 @@ Deno.test("PAGE_FILES has the built scripts and all styles, at most 150 KB toget
   const built = await Array.fromAsync(Deno.readDir(new URL("../../../../build/page/", PAGE)), ({ name }) => name);
   assert.deepEqual(Object.keys(PAGE_FILES).toSorted(), ["index.html", ...built, ...styles].toSorted());
   assert.deepEqual(scripts.flatMap(([, text]) => importsOf(text).late), [], "nothing is transferred later");
+  for (const name of styles.filter((one) => one.endsWith(".css"))) {
+    assert.doesNotMatch(PAGE_FILES[name] ?? "", /^\s|\/\*/m);
+  }
   const whole = size(Object.keys(PAGE_FILES));
   assert.ok(whole <= 150_000, `${whole} bytes`);
 });

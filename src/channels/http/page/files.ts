@@ -46,15 +46,20 @@ function withPreloads(html: string, app: string): string {
   return html.replace(/(?= *<script )/, links.join(""));
 }
 
+/** Browsers need neither the comments nor the indentation of a style. */
+function compact(style: string): string {
+  return style.replace(/\/\*[^]*?\*\/\n?/g, "").replace(/^\s+/gm, "");
+}
+
 const scripts = builtScripts();
 
 export const PAGE_FILES: Readonly<Record<string, string>> = {
   ...scripts,
-  "base.css": baseStyle,
-  "frame.css": frameStyle,
+  "base.css": compact(baseStyle),
+  "frame.css": compact(frameStyle),
   "icon.svg": icon,
   "index.html": withPreloads(index, scripts["app.js"] ?? ""),
-  "print.css": printStyle,
-  "thread.css": threadStyle,
-  "viewer.css": viewerStyle,
+  "print.css": compact(printStyle),
+  "thread.css": compact(threadStyle),
+  "viewer.css": compact(viewerStyle),
 };
