@@ -230,6 +230,8 @@ export interface Io {
   readonly columns: () => number;
   readonly rows: () => number;
   readStdin(): Promise<string>;
+  /** The bytes of stdin, which a caller reads instead of `readStdin`. */
+  stdinPieces(): AsyncIterable<Uint8Array>;
   /** Rejects with `UsageError` without a terminal, and with `Cancelled` on Ctrl-C and Ctrl-D. With `typedNow`, ignores
    * lines that the user typed before the prompt. */
   askLine(question: string, options?: { readonly typedNow?: boolean }): Promise<string>;

@@ -27,6 +27,7 @@ export function fakeIo(options: Partial<Io> & { readonly stdin?: string } = {}):
     stderrColor: false,
     columns: () => 80,
     rows: () => 24,
+    stdinPieces: () => ReadableStream.from([new TextEncoder().encode(options.stdin ?? "")]),
     readStdin: () => Promise.resolve(options.stdin ?? ""),
     askLine: () => Promise.reject(new TypeError("This terminal was not to be asked")),
     askSecret: () => Promise.reject(new TypeError("This terminal was not to be asked")),

@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import { type Conversation, nothingToContinue } from "../../../conversation/conversations.ts";
 import { type AskOptions, type AskTarget, readImageFile } from "../../../conversation/ask_options.ts";
 import { Cancelled, ConfigError, fileFault, messageOf, UsageError } from "../../../domain/errors.ts";
-import { type Image, readImage } from "../../../domain/images.ts";
+import { type Image, MAX_IMAGE_BYTES, readImage } from "../../../domain/images.ts";
 import { ByteBuffer, decodeText } from "../../../domain/kit/bytes.ts";
 import { abortable } from "../../../domain/kit/concurrency.ts";
 import { countedChoice, oneLine, visibleText } from "../../../domain/kit/text.ts";
@@ -41,7 +41,7 @@ export async function runCommand(
   { services, io, flags }: CommandInput<RunFlags>,
 ): Promise<number> {
   checkWhere(flags);
-  const { context, ...given } = await readGiven(flags);
+  const { context, ...given } = await readGiven(flags, io);
   const opening = services.open({ ...flags, oneRequest: true, maxCostUsd: flags.maxCost, timeoutMs: flags.timeout });
   const code = await withSession(opening, (session) =>
     runQueryCommand({
@@ -98,14 +98,14 @@ type Given = Pick<AskOptions, "images" | "responseSchema"> & {
   readonly context: Awaited<ReturnType<typeof readContextArgument>> | undefined;
 };
 
-async function readGiven({ image = [], schema, context, only, output }: RunFlags): Promise<Given> {
+async function readGiven({ image = [], schema, context, only, output }: RunFlags, io: Io): Promise<Given> {
   const isData = only === "review" && output !== "text";
   const images = [];
-  for (const one of image) images.push(await readImageArgument(one));
+  for (const one of image) images.push(one === STDIN ? await readPipedImage(io) : await readImageArgument(one));
   return {
     images,
     responseSchema: schema === undefined ? isData ? FINDINGS_SCHEMA : undefined : await readSchema(schema),
-    context: context === undefined ? undefined : await readContextArgument(context),
+    context: context === undefined ? undefined : await readContextArgument(context, io),
   };
 }
 
@@ -222,19 +222,46 @@ export async function retryCommand(
   });
 }
 
+const STDIN = "-";
+
+/** Rejects with `UsageError` if several options read stdin. Returns whether one of them does. */
+export function optionReadsStdin(
+  { context, image = [] }: { readonly context?: string | undefined; readonly image?: readonly string[] | undefined },
+): boolean {
+  const named = [
+    ...context === STDIN ? ["--context -"] : [],
+    ...image.filter((one) => one === STDIN).map(() => "--image -"),
+  ];
+  if (named.length < 2) return named.length > 0;
+  throw new UsageError(
+    `Cannot use ${named.join(" and ")} together: each reads all of stdin; write one input to a file`,
+  );
+}
+
 /** Opens the file when Vis reads the value. Rejects with `UsageError` if the path is missing or a folder. */
 export async function readContextArgument(
   path: string,
+  io: Pick<Io, "stdinPieces">,
 ): Promise<(signal: AbortSignal | undefined) => NonNullable<AskOptions["context"]>> {
+  if (path === STDIN) {
+    return (signal) => ({ label: "stdin", json: false, pieces: untilAborted(io.stdinPieces(), { path, signal }) });
+  }
   const found = await Deno.stat(path).catch((error: unknown) => {
     throw new UsageError(`Cannot use --context ${path}: ${fileFault(error)}; name another file`);
   });
   if (found.isDirectory) throw new UsageError(`Cannot use --context ${path}: it is a folder; name a file`);
-  return (signal) => ({ label: basename(path), json: /\.json$/i.test(path), pieces: untilAborted(path, signal) });
+  return (signal) => ({
+    label: basename(path),
+    json: /\.json$/i.test(path),
+    pieces: untilAborted(piecesOfInput(path), { path, signal }),
+  });
 }
 
-async function* untilAborted(path: string, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
-  const pieces = piecesOfInput(path);
+async function* untilAborted(
+  given: AsyncIterable<Uint8Array>,
+  { path, signal }: { readonly path: string; readonly signal: AbortSignal | undefined },
+): AsyncGenerator<Uint8Array> {
+  const pieces = given[Symbol.asyncIterator]();
   for (;;) {
     const { value, done } = await abortable(pieces.next(), signal).catch((error: unknown) => {
       if (signal?.aborted) throw new Cancelled("Cannot read the context: the request was cancelled");
@@ -285,6 +312,19 @@ export async function readImageArgument(given: string): Promise<Image> {
   return await readImageFile(given);
 }
 
+async function readPipedImage(io: Pick<Io, "stdinPieces">): Promise<Image> {
+  const bytes = new ByteBuffer();
+  for await (const piece of io.stdinPieces()) {
+    bytes.push(piece);
+    if (bytes.length > MAX_IMAGE_BYTES) {
+      throw new UsageError(
+        `Cannot use --image -: stdin has more than ${MAX_IMAGE_BYTES} bytes, the limit; make it smaller`,
+      );
+    }
+  }
+  return readImage(bytes.bytes, "stdin");
+}
+
 const PIECE = 1 << 20;
 
 /** The open of a pipe without a writer blocks beyond a cancellation, so Vis holds the pipe open for writing until the
@@ -308,24 +348,24 @@ async function* piecesOfInput(path: string): AsyncGenerator<Uint8Array<ArrayBuff
 /** An inherited stdin may stay open, so Vis reports after this time that it waits for stdin. */
 const PATIENCE_MS = 1_000;
 
-/** The text on stdin must end within `timeout` milliseconds. */
+/** The text on stdin must end within `timeout` milliseconds. The word "-" stands for this text. */
 export async function readPrompt(
   words: readonly string[],
   io: Io,
-  { quiet = false, timeout, patienceMs = PATIENCE_MS }: {
+  { quiet = false, timeout, patienceMs = PATIENCE_MS, ...inputs }: Parameters<typeof optionReadsStdin>[0] & {
     readonly quiet?: boolean;
     readonly timeout?: number | undefined;
     readonly patienceMs?: number;
   } = {},
 ): Promise<string> {
-  const given = words.join(" ").trim();
-  const piped = io.stdinIsTerminal
+  const given = words.length === 1 && words[0] === STDIN ? "" : words.join(" ").trim();
+  const piped = optionReadsStdin(inputs) || io.stdinIsTerminal
     ? ""
     : (await readPiped(given, { io, timeout, patienceMs: quiet ? null : patienceMs })).trimEnd();
   if (piped.includes("\0")) {
     throw new UsageError(
       "Cannot read stdin: it contains a NUL character, so it is not text; write it to a file, and name the file in " +
-        "the request",
+        "the request; for an image, add --image -",
     );
   }
   if (given && piped) return `${given}\n\n${piped}`;
@@ -437,7 +477,7 @@ export async function promptCommand(
       "Cannot use --context with a stored step: only a request has a context; write a request, or omit --context",
     );
   }
-  const context = flags.context === undefined ? undefined : await readContextArgument(flags.context);
+  const context = flags.context === undefined ? undefined : await readContextArgument(flags.context, io);
   // `vis prompt` makes no model call, so a user without a provider can see the prompt.
   const withoutProvider = () => services.open({ ...flags, browse: true });
   const opening = asked

@@ -27,7 +27,7 @@ function addRun(program: Command, { services, io, finish }: Context): void {
     )
     .argument(
       "[prompt...]",
-      "the request in plain words; Vis appends piped input (limit of both together: 4,000,000 characters)",
+      "the request in plain words, or - for stdin; Vis appends piped input (limit of both together: 4,000,000 characters)",
     )
     .option("-c, --continue", "continue the latest conversation in this workspace")
     .option(
@@ -47,11 +47,11 @@ function addRun(program: Command, { services, io, finish }: Context): void {
   addLimits(run);
   run.option(
     "--context <file>",
-    "load a file of at most 536,870,888 characters as the variable context; Vis parses a .json file of at most 32 MiB",
+    "load a file of at most 536,870,888 characters, or - for stdin, as the variable context; Vis parses a .json file of at most 32 MiB",
   )
     .option(
       "--image <file>",
-      "attach an image: a file of at most 5 MB, or an http, https or data URL; repeatable, at most 20 images",
+      "attach an image: a file of at most 5 MB, - for stdin, or an http, https or data URL; repeatable, at most 20 images",
       collected,
       [],
     )

@@ -183,7 +183,9 @@ function addPrompt(program: Command, { services, io, finish }: Context): void {
     .action(async (words: string[], flags: PromptFlags) => {
       const { promptCommand, readPrompt, requestOfWords } = await import("../commands/run.ts");
       const isStored = flags.conversation !== undefined && words.length === 0;
-      const request = isStored ? { text: "" } : await requestOfWords(await readPrompt(words, io), { services, flags });
+      const request = isStored
+        ? { text: "" }
+        : await requestOfWords(await readPrompt(words, io, { context: flags.context }), { services, flags });
       finish(await promptCommand(request, { services, io, flags }));
     });
 }

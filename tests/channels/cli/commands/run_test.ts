@@ -210,3 +210,24 @@ Deno.test("runCommand() names the option that allows a refused call, if nobody c
   const asked = await run(replies, { extensions, io: terminal });
   assert.doesNotMatch(asked.io.err, /Vis refused calls/);
 });
+
+Deno.test("runCommand() attaches an image from stdin", async () => {
+  const png = Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, ...new Uint8Array(40)]);
+  const io = Object.assign(fakeIo({ stdin: "" }), {
+    stdinPieces: () => ReadableStream.from([png.slice(0, 9), png.slice(9)]),
+  });
+  const flags = { image: ["-"] };
+  await assert.rejects(
+    run([], { io, flags }),
+    /^UsageError: Cannot send images: Vis does not know that script of scripted/,
+  );
+  const large = Object.assign(fakeIo({ stdin: "" }), {
+    stdinPieces: () => ReadableStream.from([new Uint8Array(6_000_000)]),
+  });
+  await assert.rejects(
+    run([], { io: large, flags }),
+    /^UsageError: Cannot use --image -: stdin has more than \d+ bytes, the limit/,
+  );
+  const text = Object.assign(fakeIo({ stdin: "" }), { stdinPieces: () => ReadableStream.from([Uint8Array.of(65)]) });
+  await assert.rejects(run([], { io: text, flags }), /^UsageError: Cannot use image stdin: /);
+});

@@ -53,3 +53,18 @@ Deno.test("readPrompt() gives up on a stdin that does not end within the time li
     ),
   );
 });
+
+Deno.test("readPrompt() takes - for stdin, and leaves stdin to an option that reads it", async () => {
+  assert.equal(await readPrompt(["-"], fakeIo({ stdin: "count it\n" })), "count it");
+  assert.equal(await readPrompt(["a", "-"], fakeIo({ stdin: "b" })), "a -\n\nb");
+  await assert.rejects(readPrompt(["-"], fakeIo({ stdin: "" })), /its text is empty/);
+  const io = fakeIo({ stdin: "", readStdin: () => assert.fail("stdin was read") });
+  for (const inputs of [{ context: "-" }, { image: ["a.png", "-"] }]) {
+    assert.equal(await readPrompt(["count it"], io, inputs), "count it");
+    await assert.rejects(readPrompt(["-"], io, inputs), /its text is empty/);
+  }
+  await assert.rejects(readPrompt(["x"], io, { context: "-", image: ["-"] }), {
+    name: "UsageError",
+    message: /^Cannot use --context - and --image - together: each reads all of stdin; write one input to a file$/,
+  });
+});
