@@ -40,6 +40,7 @@ export const FAMILIAR_WORDS: Readonly<Record<string, string>> = {
   memory: "vis memos",
   ...same("vis doctor", ["debug", "info", "sandbox", "check", "diagnose"]),
   ...same('git commit, or vis run "Commit the changes"', ["commit"]),
+  play: 'vis run --provider files --model DIR "…", with which you write the replies of the model into files',
   ...same('vis review, or vis run "…"', ["pr", "github"]),
 };
 
