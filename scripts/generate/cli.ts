@@ -114,7 +114,7 @@ function silent(): Io {
     stderr: never,
     ...{ stdinIsTerminal: false, stdoutIsTerminal: false, stderrIsTerminal: false },
     ...{ stdoutColor: false, stderrColor: false, columns: () => 80, rows: () => 24 },
-    ...{ readStdin: never, askLine: never, askSecret: never, onInterrupt: never },
+    ...{ readStdin: never, stdinPieces: never, askLine: never, askSecret: never, onInterrupt: never },
   };
 }
 

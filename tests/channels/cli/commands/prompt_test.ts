@@ -64,7 +64,7 @@ Deno.test("vis prompt shows a command in a request, and an input file, as vis ru
     try {
       if (input !== undefined) await Deno.writeTextFile(file, input);
       const shown = await textsOf(engine, typed, ...input === undefined ? [] : ["--context", file]);
-      const context = input === undefined ? undefined : (await readContextArgument(file))(undefined);
+      const context = input === undefined ? undefined : (await readContextArgument(file, fakeIo()))(undefined);
       const { signal } = new AbortController();
       await engine.conversations.ask(engine.branch, request, { signal, emit: () => {}, only, context });
       assert.deepEqual(shown, engine.provider.requests[0]?.texts, typed);
