@@ -273,7 +273,7 @@ function byActivity(db: Database) {
 
 const TITLE_CHARS = 100;
 
-/** `titledBy` is absent if the title comes from the request. */
+/** `titledBy` is absent if the title comes from the request, or from the creation of the branch. */
 interface TitleMetadata {
   readonly titledBy?: "nobody" | "user" | "model";
 }

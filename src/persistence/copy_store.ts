@@ -104,7 +104,7 @@ async function openFile(path: string, location: string): Promise<Side> {
   return { db: new SqliteDatabase(connection, { transactions, tenant: null }), location, toStoreError };
 }
 
-/** Returns `Damage` unchanged, because `copyStore` reports `Damage` as damage of the source. */
+/** The returned function leaves `Damage` unchanged, because `copyStore` reports `Damage` as damage of the source. */
 function unlessDamage(toStoreError: Side["toStoreError"]): Side["toStoreError"] {
   return (error, location) => error instanceof Damage ? error : toStoreError(error, location);
 }
@@ -377,7 +377,7 @@ async function storedCells(
   return stored;
 }
 
-/** The previous version is the base, so that the target stores a difference. */
+/** The previous version is the base, so that the target can store a difference. */
 async function before(db: Database, cells: PlainRow["cells"], column: string): Promise<Uint8Array | string | null> {
   const { version, expressionSoulId } = cells;
   if (!db.dialect.hasDifferences || column !== "result" || typeof version !== "number" || version === 0) return null;

@@ -31,7 +31,7 @@ export interface HeldRun {
 /** An instance is a database, or a transaction in it. */
 export abstract class Database extends Kysely<DatabaseSchema> {
   abstract readonly dialect: DatabaseDialect;
-  /** Queries filter rows by this tenant; null means all tenants. */
+  /** Lists and searches show only rows of this tenant; null means all tenants. */
   abstract readonly tenant: string | null;
 
   constructor(dialect: Dialect) {
@@ -44,8 +44,8 @@ export abstract class Database extends Kysely<DatabaseSchema> {
 
   abstract of(tenant: string | null): Database;
   abstract run(sql: string, parameters: readonly unknown[]): readonly ResultRow[] | Promise<readonly ResultRow[]>;
-  /** A transaction need not wait for the statement, because later statements of the transaction fail after a failed
-   * statement. */
+  /** In PostgreSQL, a transaction need not wait for the statement, because later statements of the transaction fail
+   * after a failed statement. */
   abstract store(sql: string, parameters: readonly unknown[]): void | Promise<void>;
   abstract insert(table: string, cells: ResultRow): void | Promise<void>;
   abstract update(table: string, change: RowChange): void | Promise<void>;
@@ -66,8 +66,8 @@ export abstract class Database extends Kysely<DatabaseSchema> {
   /** Other transactions that lock the same name wait until this transaction ends. */
   abstract lock(name: string): Promise<void>;
 
-  /** Throws `TakenOverError` if another node has taken a run of this node. With a version, a `writeRun` fails if the
-   * run no longer has this version. */
+  /** In PostgreSQL, throws `TakenOverError` if another node has taken a run of this node. With a version, `writeRun`
+   * runs its work again if the run has another version at the commit. */
   checkHolder(_run: HeldRun): void {}
 
   ended(_queryId: string): void {}
@@ -102,8 +102,8 @@ export interface DatabaseDialect {
     rows: { readonly by: string; readonly columns: string; readonly from: RawBuilder<unknown> },
   ): RawBuilder<unknown>;
 
-  /** The expression yields the node that has the run, with its epoch. If `isLocked` is true, no node takes the run
-   * until the transaction ends. */
+  /** The expression yields the node that has the run, with the epoch, or NULL without a job. If `isLocked` is true, no
+   * node takes the run until the transaction ends. */
   holderOf(id: string, isLocked?: boolean): RawBuilder<string | null>;
   versionOf(run: string): RawBuilder<string | null>;
   hasNoJob(run: string): RawBuilder<boolean>;
@@ -129,7 +129,7 @@ export interface SearchDialect {
   readonly isShared: boolean;
   termReader(db: Database): Promise<(token: string) => Promise<readonly string[]>>;
   match(db: Database, words: SearchWords): SearchMatch;
-  /** These conditions use no index, so the database reads the texts. */
+  /** These conditions use no index, so the database reads all texts, or all their words. */
   inside(db: Database, word: string): readonly RawBuilder<unknown>[];
   all(db: Database): readonly RawBuilder<unknown>[];
 }

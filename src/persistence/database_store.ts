@@ -62,7 +62,7 @@ export interface DatabaseStoreOptions {
   readonly busyMs: number;
   readonly check: () => Promise<readonly string[]>;
   readonly fileFault: () => string;
-  /** The default asks `fileFault`, without a write. */
+  /** The default calls `fileFault`, and writes nothing. */
   readonly writeFault?: () => Promise<string>;
   readonly asNode?: Store["asNode"];
   readonly toStoreError: (error: unknown, location: string) => unknown;
@@ -113,7 +113,7 @@ function viewOf(
     ...largeTextStore(parts, converted),
     ...guarded(guard, archive(parts)),
     ...{ check, fileFault, writeFault, asNode },
-    // Logging must not fail a query, so the store drops an entry that it cannot write.
+    // Logging must not fail a query, so the store drops entries that it cannot write.
     log: (...entries) => writeLogEntries(all, { entries, now: now() }).catch(() => undefined),
     close: async () => {
       await eraser.end();

@@ -160,7 +160,8 @@ export async function referencesInFile(db: Database, conversationId: string): Pr
   return named;
 }
 
-/** The end of an iteration or run replaces its metadata, and the former metadata stays as content without a row. */
+/** The end of an iteration or run replaces its metadata. Former metadata that is long stays as content without a
+ * row. */
 export async function orphansInFile(db: Database, conversationId: string): Promise<readonly string[]> {
   const ofIterations = isOfConversation("iteration", conversationId);
   const cells = ["llm_user_prompt", "llm_response", "metadata"].map((column): RawBuilder<unknown> => {

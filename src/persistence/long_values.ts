@@ -38,7 +38,8 @@ export class Content {
     this.db = db;
   }
 
-  /** Returns a reference for a long text, for a text with a NUL, and for a text that resembles a reference. */
+  /** Returns a reference for a text of more than `textBytes` bytes, for a text with a NUL, and for a text that
+   * resembles a reference. */
   async putText(text: string): Promise<string> {
     const odd = text.startsWith(PREFIX) || text.includes("\0");
     const { textBytes } = this.db.dialect;
@@ -238,7 +239,7 @@ function pieceHashes(bytes: Uint8Array): string[] {
   return Array.isArray(list) ? list.map(String) : [];
 }
 
-/** SQLite returns unshared buffers, but its types do not say this. */
+/** SQLite returns unshared buffers, which its types do not show. */
 function owned(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return bytes.buffer instanceof ArrayBuffer ? bytes as Uint8Array<ArrayBuffer> : new Uint8Array(bytes);
 }

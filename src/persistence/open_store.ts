@@ -18,13 +18,14 @@ export interface OpenStoreOptions {
   readonly now?: () => number;
   /** Returns null if this machine cannot know whether the process exists. */
   readonly isAlive?: (owner: ProcessOwner) => boolean | null;
-  /** A write that waits longer for another writing process throws `StoreError` of kind busy. */
+  /** In SQLite, a write that waits longer for another writing process rejects with `StoreError` of kind busy. In
+   * PostgreSQL, the opening waits at most this time for the server. */
   readonly busyMs?: number;
   readonly signal?: AbortSignal;
 }
 
 /** Creates a missing file, and brings the schema up to date. Rejects with `StoreError`, with `UsageError` for an
- * unusable URL, or with the reason of an aborted `signal`. */
+ * unusable URL, or, for a file, with the reason of an aborted `signal`. */
 export async function openStore(options: OpenStoreOptions): Promise<Store> {
   const { path, now = Date.now, busyMs = 10_000, signal, isAlive = () => null } = options;
   if (isPostgres(path)) {

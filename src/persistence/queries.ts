@@ -396,7 +396,8 @@ export async function previousTurn(
   };
 }
 
-/** Returns null for a query that did nothing, such as a query that the user cancelled before its first reply. */
+/** Returns null for a query without an answer that did nothing, such as a query that the user cancelled before its
+ * first reply. */
 async function leftBy(
   content: Content,
   { query: { queryId, status, iterations, work }, until: fork }: {
@@ -885,7 +886,7 @@ interface FinalMetadata {
   readonly answerNotes: readonly string[];
 }
 
-/** Returns null after the fallback call, whose reason is unknown. */
+/** Returns null without an accepted final, and after the fallback call, whose reason is unknown. */
 async function acceptedFinal(
   tx: Database,
   queryId: string,

@@ -47,9 +47,9 @@ export interface Store
   check(): Promise<readonly string[]>;
   /** Returns why writes no longer reach the open file or the server; "" without a fault. */
   fileFault(): string;
-  /** Returns why the store cannot write now, or "". */
+  /** Returns why the store cannot write now, or "" if the store knows no reason. */
   writeFault(): Promise<string>;
-  /** Does not reject: the store drops an entry that it cannot write. */
+  /** Does not reject: the store drops entries that it cannot write. */
   log(...entries: readonly LogEntry[]): Promise<void>;
   close(): Promise<void>;
 }
@@ -60,14 +60,14 @@ export interface ConversationMaintenance {
   /** Rejects with `BusyError` while a query runs in the conversation. */
   deleteConversation(conversationId: string): Promise<void>;
   runningQuery(conversationId: string): Promise<string | null>;
-  /** Returns null for a prefix with fewer than 8 characters, and for several matches. */
+  /** Returns null for a prefix with fewer than 8 characters, and unless exactly one query matches. */
   findQuery(prefix: string): Promise<string | null>;
   labelUse(since: number): Promise<readonly LabelUse[]>;
   turns(branchId: string): Promise<readonly QueryIterations[]>;
   /** May reject with `StoreError` after `take` has received parts. */
   exportConversation(conversationId: string, take: (part: ArchivePart) => Promise<void>): Promise<void>;
   /** The conversation gets new ids, this workspace and no chat, so the file cannot grant access. Rejects with
-   * `UsageError` if rows contradict each other. */
+   * `UsageError` if rows or texts are missing, or contradict each other. */
   importConversation(
     archive: ConversationArchive,
     options: {
@@ -177,7 +177,7 @@ export interface PreviousTurn {
   readonly printed?: string;
   readonly diffs?: readonly string[];
   readonly only?: ReadingMode;
-  /** The newest query, if it did nothing. */
+  /** The value is the newest query, if that query did nothing and an earlier query did something. */
   readonly since?: { readonly text: string; readonly answer: string };
 }
 
@@ -200,8 +200,8 @@ export interface QueryStore {
   addSteered(queryId: string, sent: { readonly iteration: number; readonly texts: readonly string[] }): Promise<void>;
   setQuestion(queryId: string, approval: StoredApproval): Promise<void>;
   setWaiting(queryId: string, texts: readonly string[]): Promise<void>;
-  /** A second call has no effect, but rejects with `last`. The same transaction stores `last`, the end of the last
-   * iteration. */
+  /** A second call without `last` has no effect; with `last`, it rejects. The same transaction stores `last`, the end
+   * of the last iteration. */
   endQuery(queryId: string, end: QueryEnd, last?: EndOfIteration): Promise<void>;
   /** Returns null if no branch of the conversation has an accepted request with the key, or a begun request of the last
    * day. */
@@ -214,7 +214,7 @@ export interface QueryStore {
   attempts(queryId: string): Promise<readonly string[]>;
   queryExtras(queryId: string): Promise<QueryExtras>;
   /** Returns queries of the ancestors up to the fork before queries of the branch, oldest first. A retried query
-   * appears once, with its newest run. */
+   * appears once, with the newest run, or with the run at which the branch forked. */
   queries(branchId: string, options?: NewestQueries): Promise<readonly StoredQuery[]>;
   previousTurn(branchId: string, beforeQueryId: string): Promise<PreviousTurn | null>;
   /** Returns the number of queries that it ended; `alive` replaces the check of the opened store. */
@@ -397,7 +397,7 @@ export interface NodeCommand {
   readonly body: string;
 }
 
-/** "job" means that a request waits, with "" as `queryId`. */
+/** "job" means that a request may wait, with "" as `queryId`. */
 export interface NodeNews {
   readonly about: "job" | "event" | "command";
   readonly queryId: string;
@@ -422,7 +422,7 @@ export interface NodeStore {
   withdraw(queryId: string): Promise<boolean>;
   /** Has no effect once the store has the query. */
   refuse(job: Pick<ClaimedJob, "queryId" | "epoch">): Promise<void>;
-  /** The node takes no more requests, and requests do not wait for it. */
+  /** The node takes no more requests, and requests do not wait for this node. */
   drain(): Promise<void>;
   /** Ends the wait for a lost server, so calls that need the server reject. */
   giveUp(): void;
@@ -440,7 +440,8 @@ export interface NodeStore {
   /** Returns up to 500 events after this number, in order. */
   eventsAfter(queryId: string, number: number): Promise<readonly SharedEvent[]>;
   eventRange(queryId: string): Promise<{ readonly oldest: number; readonly newest: number } | null>;
-  /** Removes events, commands of ended queries, and silent nodes that are older than `olderMs`. */
+  /** Removes events, commands of ended queries, silent nodes, and traces of the last node of a branch that are older
+   * than `olderMs`. */
   trim(olderMs: number): Promise<void>;
   /** Returns false if the query has ended, or if the store already has the command. */
   send(command: NodeCommand): Promise<boolean>;

@@ -11,8 +11,7 @@ export interface TableColumn<T = unknown, K extends Kind = Kind> {
   readonly nullable?: true;
   /** If true, the database fills in this column if a row omits it. */
   readonly filled?: true;
-  /** If true, the column locates a row in this database: an archive omits it, and an import computes its value
-   * again. */
+  /** If true, the value is valid only in this database: an archive omits the column, and an import sets a new value. */
   readonly local?: true;
   readonly oneOf?: readonly string[];
   readonly atLeast?: number;
@@ -343,7 +342,7 @@ type Tables = typeof TABLES;
 type TableName = keyof Tables;
 
 type CellsOf<C> = { -readonly [N in keyof C]: C[N] extends TableColumn<infer T> ? T : never };
-/** The number is the order of storage, independent of the clock. */
+/** `rowid` is the order of storage, independent of the clock. */
 type StoredOf<T> = T extends { readonly order: typeof STORED } ? { readonly rowid: GeneratedAlways<number> } : unknown;
 
 export type DatabaseSchema = { readonly [T in TableName]: CellsOf<Tables[T]["columns"]> & StoredOf<Tables[T]> };

@@ -8,11 +8,12 @@ import { realPathOf } from "./_paths.ts";
 import { removeTree, TooMuchToRemove } from "./folder_entries.ts";
 
 const PREFIX = "vis-command-";
-/** Another process removes a folder with more names, because this process would block. */
+/** With `removeLarge`, another process removes a folder with more names, because this process would block. */
 const MOST_REMOVED = 20_000;
 const MOST_SWEPT = 20;
 const MOST_WRITTEN = 1_000;
-/** The sweep waits this long after the start of the first program, so that the two do not compete. */
+/** The sweep waits this long after the first call of `make`, so that the sweep does not compete with the first
+ * program. */
 const SWEEP_AFTER_MS = 1_000;
 
 interface CommandFolderOptions {
@@ -34,7 +35,8 @@ export class CommandFolder {
     this.#options = options;
   }
 
-  /** The first call for a `root` schedules the removal of folders that killed processes left in `root`. */
+  /** The first call for a `root` schedules the removal of up to `MOST_SWEPT` folders that killed processes left in
+   * `root`. */
   static make(options: CommandFolderOptions = {}): CommandFolder {
     const root = resolve(options.root ?? tmpdir());
     const path = Deno.realPathSync(Deno.makeTempDirSync({ dir: root, prefix: `${PREFIX}${Deno.pid}-` }));
@@ -54,12 +56,12 @@ export class CommandFolder {
     }
   }
 
-  /** A later call of `written` leaves out the present files, unless a program changes them. */
+  /** A later call of `written` leaves out the present entries, unless a program changes them. */
   async begin(): Promise<void> {
     for (const { name } of Deno.readDirSync(this.path)) this.#own.set(name, await this.#stamp(name));
   }
 
-  /** Returns the names at the top of the folder that a program created or changed since `begin`. */
+  /** Returns up to `MOST_WRITTEN` names at the top of the folder that a program created or changed since `begin`. */
   async written(): Promise<readonly string[]> {
     const names: string[] = [];
     try {
@@ -101,8 +103,8 @@ async function removed(
 
 const INHERITED = ["LANG", "LC_ALL", "LC_CTYPE", "TZ"];
 
-/** Omits folders in the workspace, even behind a link, so that a program runs nothing that a command could have
- * changed. */
+/** Omits folders of PATH and variables that lead into the workspace, even through a link, because a command could have
+ * changed the programs there. */
 export function outsideWorkspace(
   workspace: string,
   { path, env }: { readonly path: string; readonly env: Readonly<Record<string, string>> },
@@ -123,7 +125,8 @@ interface HomeParts {
   readonly root: string;
 }
 
-/** The settings of git name the user, and permit the repository even if another user owns it. */
+/** In this home, git knows the user's name and email if the user's settings have them. Git accepts `root` even if
+ * another user owns the folder. */
 export async function makeHome(folder: string, { links, home, root }: HomeParts): Promise<void> {
   const linked = Object.entries(links).map(async ([path, to]) => {
     await Deno.mkdir(dirname(join(folder, path)), { recursive: true });
@@ -154,6 +157,6 @@ export function programEnvironment(
     TERM: "dumb",
     HOME: folder,
     TMPDIR: folder,
-    GIT_OPTIONAL_LOCKS: "0", // Without this setting, `git status` would write the index.
+    GIT_OPTIONAL_LOCKS: "0", // Without this setting, `git status` could write the index.
   };
 }

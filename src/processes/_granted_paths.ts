@@ -85,7 +85,7 @@ const TOOLCHAINS: readonly Toolchain[] = [
   { folder: ".m2/repository" },
 ];
 const AROUND_BIN = ["lib", "lib64", "libexec", "include", "share"];
-/** Tools look for these packages in the home folder, so Vis links them there. */
+/** Tools look for these packages in the home folder, so Vis links the packages into the home folder of programs. */
 const LINKED_PACKAGES: readonly string[] = [
   ".cargo/registry",
   ".cargo/git/db",
@@ -101,8 +101,8 @@ const VERSIONS = [
   "GOROOT",
   "NODE_ENV",
 ];
-/** These paths contain keys and settings, so Vis opens no toolchain or folder of PATH that overlaps one of these paths.
- * The user's settings can still name such a folder. */
+/** These paths may contain keys and settings, so Vis opens no toolchain or folder of PATH that overlaps one of these
+ * paths. The user's settings can still name such a folder. */
 const KEYS = [
   ...[".ssh", ".aws", ".gnupg", ".netrc", ".npmrc", ".pypirc", ".git-credentials", ".docker", ".kube", ".azure"],
   ...[
@@ -172,16 +172,16 @@ function namedPath(path: string): GrantedPath {
 export interface OpenFolders {
   readonly folders: PrivateFolders;
   readonly read: readonly GrantedPath[];
-  /** A shell stops at the first match in PATH, even if it may not run the match, so PATH has only folders that programs
-   * may read. */
+  /** A shell stops at the first match in PATH, even if the shell may not run the match. Vis therefore omits folders
+   * that programs may not read. */
   readonly path: string;
   readonly leftOut: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly packages: Readonly<Record<string, string>>;
 }
 
-/** `read` is the system's own, `first` comes first in PATH, and `runs` tests where else the system lets programs run.
- * Throws Error if the settings name a path that Vis cannot open. */
+/** `read` has the paths of the system, and `first` comes first in PATH. `runs` tests where else the system lets
+ * programs run. Throws Error if the settings name a missing or private path. */
 export function openFolders(
   { home, visHome, read: named, env }: Pick<WallOptions, "home" | "visHome" | "read" | "env">,
   { read: system, first = [], variables = {}, runs = () => false, usual }: {

@@ -26,8 +26,8 @@ interface RunHooks {
   /** `runToEnd` calls `fault` every 20 ms, and kills the process if there is a fault. */
   fault?(): string | null;
   wasEnded?(status: Deno.CommandStatus): boolean;
-  /** Only the launcher of the program knows the token that begins a report. The output omits these reports, and
-   * `onOutput` gets standard error only after the first report. */
+  /** Only the launcher of the program knows the token that begins a report. The output omits complete reports of at
+   * most `LONGEST_LINE` bytes. `onOutput` gets standard error only after the first report. */
   readonly lines?: MarkedLines;
   readonly drainMs?: number;
 }
@@ -116,7 +116,7 @@ export async function runToEnd(
   return { status, stdout, stderr, ms, timedOut, truncated, notes: [...notes, ...guesses] };
 }
 
-/** A program need not read all of its input, so this function ignores a closed pipe. */
+/** A program need not read all of its input, so this function ignores errors, such as a closed pipe. */
 export async function writeInput(
   stdin: WritableStream<Uint8Array<ArrayBuffer>>,
   input: NonNullable<SpawnOptions["input"]>,

@@ -94,8 +94,8 @@ interface Wanted {
   readonly beat?: number;
 }
 
-/** Yields folders, and files of which `wanted` accepts the first and the last byte of the name. On Linux, bytes that
- * are not UTF-8 become single surrogates, which functions of this file convert back. */
+/** Yields folders, and other entries if `wanted` accepts the first and the last byte of the name. On Linux, the bytes
+ * above 127 of a name that is not UTF-8 become single surrogates, which functions of this file convert back. */
 export function* folderEntries(
   path: string,
   { most, wanted, beat = Infinity, os = Deno.build.os }: OtherSystem & Wanted,

@@ -13,7 +13,7 @@ interface CopilotOptions
   readonly clock?: Clock;
 }
 
-/** The host of a call comes from the current short-lived token, and the protocol depends on the model. */
+/** The exchange of a token may name the host of the calls. The protocol depends on the model. */
 export class CopilotProvider implements Provider {
   readonly name: string;
   readonly defaultModel: string;
@@ -126,7 +126,8 @@ export class CopilotTokens {
     this.#clock = options.clock ?? REAL_CLOCK;
   }
 
-  /** Rejects with `ProviderError` if the exchange fails, and with `Cancelled` after `signal` aborts. */
+  /** Rejects with `ProviderError` if the exchange fails, and with `Cancelled` if `signal` aborts before the end of the
+   * exchange. */
   async get(signal: AbortSignal): Promise<CopilotToken> {
     if (this.#kept !== null && this.#clock.now() < this.#kept.renewAt) return this.#kept;
     if (signal.aborted) throw new Cancelled("Cancelled");
@@ -228,8 +229,8 @@ export interface DeviceCode {
   readonly expiresInMs: number;
 }
 
-/** Resolves with a token that GitHub keeps valid until the user revokes it. Rejects with `ProviderError` of code "auth"
- * if the user declines or the code expires, and with `Cancelled`. */
+/** Resolves with a token that GitHub keeps valid until the user revokes it. Rejects with `ProviderError`, of code
+ * "network" if Vis cannot reach GitHub and otherwise of code "auth". Rejects with `Cancelled` after `signal` aborts. */
 export async function copilotDeviceLogin(
   endpoints: Pick<CopilotEndpoints, "deviceCode" | "accessToken">,
   options: {

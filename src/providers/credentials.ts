@@ -7,7 +7,7 @@ export type Credential =
   | {
     readonly type: "key";
     readonly key: string;
-    /** Vis sends the key only to this address. Without it, Vis uses the address of the provider's preset. */
+    /** Vis sends the key only to this address. Without `baseUrl`, Vis uses the address of the provider's preset. */
     readonly baseUrl?: string;
   }
   | {
@@ -32,7 +32,8 @@ export class Credentials {
     return this.#path;
   }
 
-  /** Rejects with `ConfigError` if other users have access to the file, or if its content is invalid. */
+  /** Rejects with `ConfigError` if Vis cannot read the file or its content, or if other users have access to the file
+   * (not checked on Windows). */
   async get(provider: string): Promise<Credential | null> {
     const stored = await this.all();
     return Object.hasOwn(stored, provider) ? stored[provider] ?? null : null;
@@ -87,7 +88,7 @@ export class Credentials {
       await this.#write(this.#path, change);
     } catch (error) {
       if (error instanceof ConfigError) throw error;
-      // The message of an error may quote stored keys, so Vis shows only the name of the error.
+      // The message of an error may quote stored keys, so Vis shows only a known cause, or the name of the error.
       const name = error instanceof Error ? error.name : "unknown";
       throw new ConfigError(`Cannot save keys in ${this.#path}: ${fileFault(error, name)}; let Vis write this file`);
     }

@@ -19,10 +19,11 @@ export interface ModelRequest {
   readonly messages: readonly ModelMessage[];
   readonly model: string;
   readonly reasoning: ReasoningLevel;
-  /** If true, the service offers the model its own web search. */
+  /** If true, the call offers the model the web search of the service, if Vis knows that search. */
   readonly search?: boolean;
   readonly signal: AbortSignal;
-  /** A provider calls this for bytes without text as well, because the bytes show that the service is alive. */
+  /** A provider on the network calls `onBytes` for bytes without text as well, because the bytes show that the service
+   * is alive. */
   readonly onBytes?: () => void;
   /** The last reported usage counts even if the stream fails or the caller cancels. Null means that the call used no
    * tokens. */
@@ -39,10 +40,10 @@ export type ModelEvent =
     /** The value is "stop", "length" if a limit ended the reply, or the service's own word. */
     readonly finish: string;
     readonly toolCall?: string;
-    /** The reply is based on these pages, in the order of the service. */
+    /** The service cited these pages, or found them without a citation, in this order. */
     readonly sources?: readonly WebSource[];
-    /** `usage` has estimates in place of impossible counts from the service, and these texts name the counts for the
-     * log. */
+    /** `usage` leaves out impossible counts from the service, or has estimates in their place. These texts name the
+     * counts for the log. */
     readonly oddities?: readonly string[];
   };
 

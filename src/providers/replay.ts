@@ -51,7 +51,7 @@ function* pieces(type: "text" | "reasoning", text: string): Generator<ModelEvent
 const MESSAGES_OF_A_QUERY = 4;
 
 /** A call gets the next recorded reply for the same text. The stream throws `ProviderError` if the recording has no
- * reply left. */
+ * reply left, or recorded a failure. */
 export function replayProvider(playback: Playback, { search = true } = {}): Provider {
   return playedProvider({
     name: "replay",

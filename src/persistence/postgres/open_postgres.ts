@@ -101,8 +101,8 @@ const LOCK = 7_164_011;
  * the tables. */
 const LOCK_MS = 2_000, PAUSE_MS = 200, MIGRATION_PATIENCE_MS = 60_000;
 
-/** Rejects with `StoreError` for a database of a newer Vis or of another program and, unless `unfinished` is set, for
- * an unfinished copy. */
+/** Rejects with `StoreError` for a database of a newer or early Vis, or of another program and, unless `unfinished` is
+ * set, for an unfinished copy. */
 async function migratePostgres(
   connection: Connection,
   { location, now, unfinished = false }: {

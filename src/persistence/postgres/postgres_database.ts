@@ -422,7 +422,8 @@ interface TransactionOptions {
   readonly ofRun: boolean;
 }
 
-/** The transaction collects changes, and sends them together before the next read or at the end. */
+/** The transaction collects changes. It sends them together before the next read, before a change that must follow
+ * them, or at the end. */
 class PostgresTransaction {
   readonly #connection: Connection;
   readonly #options: TransactionOptions;

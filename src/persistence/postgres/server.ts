@@ -67,7 +67,7 @@ interface State {
 
 export interface Connection {
   query(sql: string, options?: QueryOptions): Promise<QueryResult<Record<string, unknown>>>;
-  /** The next statements need not wait for this promise, but their results count only after it resolves. */
+  /** The next statements need not wait for this promise, but their results count only after the promise resolves. */
   see(tenant: string): Promise<void>;
   release(broken?: boolean): void;
 }
@@ -88,7 +88,8 @@ interface ServerOptions {
   readonly silentMs?: number;
 }
 
-/** A silent connection counts as lost, unless the server reports that it works on the statement. */
+/** A silent connection counts as lost, unless a second connection shows that the server works on the statement, or
+ * cannot know. */
 export class Server {
   readonly lastWrite = new LastWrite();
   readonly #address: Address;
@@ -429,7 +430,7 @@ const PUT = put("current_setting('vis.tenant') = $4");
 const PUT_OF_RUN = put(`current_setting('vis.tenant') = $4 AND ${RUN}`);
 const SETTLE = `INSERT INTO last_write AS w (writer, mark) VALUES ($1, $2)
 ON CONFLICT (writer) DO UPDATE SET mark = CASE WHEN w.mark = $3 THEN excluded.mark ELSE w.mark END RETURNING mark`;
-/** A killed process leaves its mark, which another process deletes a day later. */
+/** A killed process leaves its mark, which another process deletes after at least a day. */
 const FORGET = `DELETE FROM last_write WHERE writer = $1 OR written_at < clock_timestamp() - interval '1 day'`;
 
 /** Writes of a process run one after the other, so one row per process suffices. */

@@ -76,7 +76,8 @@ async function apply(
     .run(file.version, file.name, checksumOf(file), now());
 }
 
-/** Throws `StoreError` for a database that is not from Vis, too old, newer, or made by changed files. */
+/** Throws `StoreError` for a database that is not from Vis, too old, newer, made by changed files, or damaged in
+ * `schema_migration`. */
 export function foundSchema(db: DatabaseSync, { files, path }: Known): FoundSchema {
   const tables = db.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all().map((row) => row.name);
   if (tables.length === 0) return { version: 0, former: false };

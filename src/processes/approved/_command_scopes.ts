@@ -20,7 +20,7 @@ export interface ScopePlace {
   readonly changeable: readonly string[];
   readonly find: (program: string) => string | null;
   readonly folder: (path: string) => string | null;
-  /** If true, the approval is for the network, and a lasting approval covers fetches by package managers. */
+  /** If true, the approval is for the network, and a lasting approval can cover fetches by package managers. */
   readonly network?: boolean;
 }
 
@@ -46,7 +46,8 @@ export function commandScopes(command: AskedCommand, place: ScopePlace): Command
 const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
 
 const HARMLESS_BUILTINS = words("echo true false pwd");
-/** These builtins of a possible /bin/sh change the meaning of the rest of the line, or run code. */
+/** Some of these builtins of a possible /bin/sh run code, or change the meaning of the rest of the line. A line with
+ * one of them outside `HARMLESS_BUILTINS` gets no lasting approval. */
 const BUILTINS = words(`
   . : [ [[ alias autoload bg bind break builtin bye caller chdir command compgen complete compopt continue declare dirs
   disable disown echotc echoti emulate enable eval exec exit export false fc fg float functions getln getopts hash
@@ -119,7 +120,8 @@ const OPTIONS: Readonly<
 };
 const NUMBERED_LINES = /^\d+(?:,(?:\d+|\$))?p$|^\$p$/;
 
-/** A lasting approval covers these subcommands of build tools with words that `FREE` matches. */
+/** A lasting approval of one of these subcommands covers other words that `FREE` matches and that `ADDRESS` and
+ * `NOT_FREE` do not match. */
 const SUBCOMMANDS: Readonly<Record<string, { readonly of: ReadonlySet<string>; readonly runs: string }>> = {
   npm: { of: words("test t run run-script ci start ls outdated"), runs: "what package.json says" },
   pnpm: { of: words("test t run start build lint typecheck ls outdated"), runs: "what package.json says" },
@@ -151,7 +153,8 @@ const NPM_FACTS = words("--version -v version --help -h help root prefix bin");
  * their fields, and options for printed data. */
 const READ =
   /^(?!fix$)(?:(?:@[\w.-]+\/)?\w[\w.-]*(?:@[\w.^~-]+)?|--(?:json|all|long|depth=\d+|limit|limit=\d+|pre|remote|outdated))$/;
-/** A lasting approval of the network covers these fetching subcommands with further packages. */
+/** A lasting approval of the network covers these fetching subcommands with other words that `FREE` or `PACKAGE`
+ * matches, except addresses. */
 const FETCHING: Readonly<Record<string, { readonly of: ReadonlySet<string>; readonly runs: string }>> = {
   npm: { of: words("install i add update up"), runs: "scripts of packages" },
   pnpm: { of: words("install i add update up fetch"), runs: "scripts of packages" },
@@ -175,16 +178,16 @@ const PLAIN = words(`
   cat ls head tail wc grep egrep fgrep rg diff cmp stat file du df date uname whoami id basename dirname realpath readlink
   uniq cut tr nl od hexdump cksum md5sum sha1sum sha256sum sha512sum tree jq seq sleep sum comm paste fold column
   mkdir rmdir touch rm cp mv tee gofmt shellcheck`);
-/** A lasting approval of a build tool covers these arguments. */
+/** A lasting approval of a build tool covers these arguments, unless `ADDRESS` or `NOT_FREE` matches them. */
 const FREE =
   /^(?:(?![-@])[^=]*|--|-[vqxsklin]+|-v+|-j\d*|-race|-short|-count=\d+|--(?:watch(?:All)?(?:=false)?|run|release|all|all-targets|all-features|workspace|coverage|silent|verbose|quiet|bail|noEmit|check|lib|tests?|bench|bins?|examples?|locked|offline|frozen|no-run|no-fail-fast|fail-fast|mode|nocapture|passWithNoTests|ci|color(?:=\w+)?|reporter(?:=\w+)?|threads|no-color|strict))$/;
 /** An address with one of these schemes may lead to code outside the workspace. */
 const ADDRESS = /^(?:npm|jsr|https?|file|data|node):/i;
-/** Short options of these tools may name files, and words with a colon name plugins of mvn. */
+/** Options of these tools may name files, and words with a colon name plugins of mvn. */
 const NOT_FREE: Readonly<Record<string, RegExp>> = { mvn: /^-(?!q$)|:/, dotnet: /^-(?!v$)[a-z]/ };
-/** After these words, the next word names a script or task. */
+/** After these words, the next word names a script or task, except for cargo, go and dotnet. */
 const NAMED = words("run run-script task");
-/** A lasting approval covers these programs with arguments that `FREE` matches. */
+/** A lasting approval covers these programs with arguments that `FREE` matches and that `ADDRESS` does not match. */
 const TOOLS: Readonly<Record<string, string>> = {
   pytest: "the tests of this workspace",
   jest: "the tests of this workspace",
@@ -255,7 +258,7 @@ function partScope(
   return { scope: `${leading} … (${path})`, runs: runs ? `${leading} runs ${runs}` : null };
 }
 
-/** Later words count as if the folder had not changed, which only refuses more. */
+/** Later words of the line count as if the folder had not changed, which only refuses more. */
 function cdScope(
   [, ...args]: readonly string[],
   { place: { workspace, cwd, folder }, isFirst }: { readonly place: ScopePlace; readonly isFirst: boolean },
@@ -366,7 +369,7 @@ type CommandLine =
   | { readonly parts: readonly (readonly string[])[] }
   | { readonly opaque: string };
 
-/** Shells treat these words as syntax at the beginning of a command. */
+/** In some shells, these words are syntax at the beginning of a command. */
 const RESERVED = new Set(
   "if then else elif fi do done case esac while until for in select function time coproc repeat foreach end nocorrect noglob"
     .split(" "),
@@ -377,7 +380,7 @@ const HARMLESS_VARIABLES = words(`
   LC_NUMERIC LC_TIME LC_COLLATE NODE_ENV PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE RUST_BACKTRACE NO_UPDATE_NOTIFIER
   npm_config_loglevel npm_config_fund npm_config_audit`);
 
-/** Returns true for a known name with a plain word as its value, which cannot make a program run or open a file. */
+/** Returns true for a variable of `HARMLESS_VARIABLES` whose value has no slash, no space and no syntax of a shell. */
 export function isHarmlessVariable(name: string, value: string): boolean {
   return HARMLESS_VARIABLES.has(name) && /^[\w.@-]*$/.test(value);
 }

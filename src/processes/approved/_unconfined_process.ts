@@ -8,7 +8,7 @@ import type { Spawned, SpawnOptions } from "../../extension/spawn_types.ts";
 const DEFAULT_PATH = Deno.build.os === "windows" ? "" : "/usr/bin:/bin";
 /** A process outside the group may hold outputs open for longer. */
 const DRAIN_MS = 500;
-/** Other variables, such as keys, reach a program only if the caller passes them. */
+/** Except for PATH, other variables, such as keys, reach a program only if the caller passes them. */
 const INHERITED =
   "HOME USER LOGNAME LANG LC_ALL LC_CTYPE TZ TMPDIR SystemRoot SystemDrive windir ComSpec PATHEXT USERPROFILE APPDATA LOCALAPPDATA ProgramFiles TEMP TMP"
     .split(" ");
@@ -69,7 +69,8 @@ export function programFolders(
   return folders.length > 0 ? folders : DEFAULT_PATH.split(delimiter).filter(isAbsolute);
 }
 
-/** On Windows, batch files reinterpret some characters, so a command line for a shell goes to PowerShell. */
+/** On Windows, a command line for a shell goes to PowerShell. Throws Error for a batch file with characters in an
+ * argument that batch files reinterpret. */
 export function systemCommand(
   argv: readonly string[],
   os: typeof Deno.build.os = Deno.build.os,

@@ -20,7 +20,7 @@ import type { AskedCommand, commandScopes, ScopePlace } from "./_command_scopes.
 const OWN_FOLDER = "/nonexistent";
 const LONGEST_QUESTION = 4_000, LONGEST_WHY = 1_000;
 
-/** With `some`, programs run behind the existing part. */
+/** With `some`, programs run behind the existing part of the command wall. */
 export type WallState = { readonly whole: true } | {
   readonly whole: false;
   readonly some: boolean;

@@ -41,13 +41,13 @@ interface ConfinedProcessOptions {
   readonly onBegun: () => void;
 }
 
-/** The program did not run, because the kernel refused its namespaces. */
+/** The program did not run: the kernel refused its namespaces, or the launcher ended early. */
 export class NoNamespaces extends Error {}
 
 export class ConfinedProcess {
   readonly #options: ConfinedProcessOptions;
   readonly #name: string;
-  /** The program does not know the token, so it cannot write lines of the first process. */
+  /** The program does not know the token, so the program cannot write lines of the first process. */
   readonly #token: string;
   #plan: Uint8Array<ArrayBuffer> | null;
   readonly #process: Deno.ChildProcess;

@@ -8,7 +8,7 @@ import { systemPaths } from "./system_paths.ts";
 
 const CAP_SYS_ADMIN = 21n;
 
-/** Programs with the same name share a network with only a loopback, as long as a program with the name runs. */
+/** Programs of the network "private" with the same name share one loopback, as long as a program with the name runs. */
 export class Namespaces {
   readonly #running = new Map<string, Set<number>>();
   #outside = "";

@@ -224,7 +224,7 @@ export class LinuxWall {
     }
   }
 
-  /** The removal would block this process, so a program behind the wall removes the folder. */
+  /** The removal would block this process, so a program behind the wall empties the folder. */
   async #removeLarge(folder: string): Promise<void> {
     await Deno.chmod(folder, 0o700); // A command of root may have closed the folder, and the remover has no privileges.
     const argv = ["/bin/sh", "-c", "chmod -R u+rwX . ; find . -mindepth 1 -delete"];
@@ -252,7 +252,8 @@ export class LinuxWall {
   }
 }
 
-/** The paths include the repository of a worktree, which is elsewhere, and a repository that does not exist yet. */
+/** If `write` names `.git`, the paths include the repository of a worktree, which is elsewhere. The paths omit a `.git`
+ * that does not exist yet. */
 async function ownPaths(
   workspace: string,
   { read = [], write = [workspace], root = workspace }: SpawnOptions,

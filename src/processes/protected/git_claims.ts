@@ -20,8 +20,8 @@ const MOST_LINKS = 200, MOST_WORDS = 2_000, MOST_MODULES = 2_000, MODULES_DEPTH 
 const MOST_LISTED = 1_000, MOST_KNOWN = 2_500, MOST_CLAIMS = 100_000;
 const MOST_VISITED = 20_000;
 
-/** The path may have `..` after links. For `part`, an entry must exist; for `word`, a file. For `near`, the path must
- * be a file, or able to become one in an existing folder. Other claims hold even for missing paths. */
+/** The path may have `..` after links. In `ProtectedPaths`, a `word` counts only if the path is a file, and a `near`
+ * also if the folder of the path exists. A `file` or a `folder` counts even if the path is missing. */
 interface Claim {
   readonly path: string;
   readonly as: "part" | "word" | "near" | "file" | "folder";
@@ -285,7 +285,7 @@ async function alternates(objects: string, from: Set<string>): Promise<readonly 
 
 const ESCAPES = new Map([["a", "\x07"], ["b", "\b"], ["f", "\f"], ["n", "\n"], ["r", "\r"], ["t", "\t"], ["v", "\v"]]);
 
-/** Git reads a line in quotes this way; other lines stay. */
+/** Git reads a line in quotes this way; a line without quotes stays unchanged. */
 function unquoted(line: string): string {
   const [, inner] = /^"((?:[^"\\]|\\.)*)"/.exec(line) ?? [];
   return inner?.replace(
@@ -310,7 +310,7 @@ function treeOf(settings: readonly GitSetting[], gitDir: string): string | null 
   return tree === undefined ? null : joinUnresolved(gitDir, tree);
 }
 
-/** Most words of settings name no entry of the repository, so this test excludes such words. */
+/** Most words of settings name no entry of the repository, so this test excludes such words inside `top`. */
 function presence({ top, from }: { readonly top: string; readonly from: Set<string> }): (claim: Claim) => boolean {
   const known = new Map<string, (path: string) => boolean>();
   return ({ path, as }) => {
@@ -354,7 +354,7 @@ function remotesOf(
   });
 }
 
-/** Git runs a program or reads other settings by these settings. */
+/** Git runs a program, or reads other files, by these settings. */
 const RUNS =
   /^(?:core\.(?:hookspath|fsmonitor|gitproxy|askpass|worktree|attributesfile)|(?:alias|pager|include|includeif|variable)\..*|.*\.(?:\w*command|\w*cmd|program|helper|driver|clean|smudge|process|textconv|external|editor|pager|vcs|uploadpack|receivepack|update|\w+hook|difffilter|path|args|tunnel|smtpserver|httpd|browser|templatedir))$/;
 /** After an interpreter, the next word is a file of code, unless an option gives code. */
@@ -474,7 +474,8 @@ function nameOf({ section, subsection, key }: GitSetting): string {
 
 const TODO_LISTS = ["rebase-merge/git-rebase-todo", "sequencer/todo"];
 
-/** A key names a file or setting that git runs or obeys. A value differs after a change of the file. */
+/** A key names a file or setting that git runs or obeys. The value is a stamp of the file, or "" if the key itself has
+ * the text. */
 export async function obeyedIn(workspace: string): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>();
   const folders = await repositoryFolders(workspace);

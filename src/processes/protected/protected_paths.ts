@@ -167,8 +167,8 @@ export class ProtectedPaths {
     return { layers, running, leave };
   }
 
-  /** During `run`, commands that can change files of the workspace pause, and no command begins. Vis ends a paused
-   * command that could afterwards change files that git or Vis obey, and adds a note. */
+  /** During `run`, commands that can change files of the workspace pause, and no command begins. Afterwards, Vis ends a
+   * paused command that could change a new path that git or Vis uses, and adds a note. */
   async pausing(place: Place, run: (found: SpecialFiles | null) => Promise<Spawned>): Promise<Spawned> {
     const { root } = place, goOn = new Map<RunningCommand, () => void>();
     const bring = async (): Promise<Spawned> => {

@@ -19,7 +19,8 @@ const AT_ONCE = 500;
 const MOST_WORKSPACES = 16;
 const MOST_HIDDEN = 500, MOST_SECRETS = 5_000, MOST_REPOSITORIES = 2_000;
 const MOST_FOUND = 20_000;
-/** In repositories' own folders and packages, the walk looks only for repositories and moved secret files. */
+/** In repositories' own folders and packages, a full walk looks only for repositories, closed folders and moved secret
+ * files. Other walks skip these folders. */
 const PASSED = new Set([".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv"]);
 const MOST_HASHED = 1 << 20;
 const OWNER_READS = 0o400, OWNER_ENTERS = 0o100;
@@ -35,7 +36,7 @@ interface KnownFolder {
 export interface SpecialFiles {
   readonly secrets: ReadonlyMap<string, HeldFile>;
   readonly repositories: readonly string[];
-  /** The user's modes prevent a list of these folders. */
+  /** The modes of these folders prevent the user from listing them or opening their entries. */
   readonly closed: readonly string[];
   readonly isWhole: boolean;
 }
@@ -116,7 +117,8 @@ export class WorkspaceWalk {
     return found;
   }
 
-  /** A hidden file looks changed to git, so a file whose text is in the repository stays readable. */
+  /** A hidden file looks changed to git, so a file of at most `MOST_HASHED` bytes whose text is in the index stays
+   * readable. */
   async secrets(workspace: string, { secrets, closed, isWhole }: SpecialFiles): Promise<readonly HiddenFile[]> {
     if (this.#patterns.length === 0) return [];
     const advice = "; start Vis in a folder with fewer files, or change the setting secrets";
@@ -272,8 +274,8 @@ class HeldFile {
     if (this.#file !== null) HeldFile.#closing.register(this, this.#file);
   }
 
-  /** Returns whether the file may still exist anywhere; false for an open file that an editor has replaced. Links
-   * and pipes give false. */
+  /** Returns whether a regular file may still exist anywhere; an open file without a name does not. Links and pipes
+   * give false. */
   get isThere(): boolean {
     return this.facts.isFile && (this.#file === null || fstatSync(this.#file).nlink !== 0);
   }
@@ -284,7 +286,7 @@ function isTop(folder: string): boolean {
   return kind !== null && (kind === "link" || !isPlaceholder(dot)) || isBare(folder);
 }
 
-/** Returns whether this user owns the folder and cannot list it or open its entries. */
+/** Returns whether this user owns the folder and cannot list it or open its entries; false for root. */
 function isClosed(facts: EntryFacts | null): boolean {
   const { isFolder = false, user = 0, mode = 0 } = facts ?? {};
   const all = OWNER_READS | OWNER_ENTERS;

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 
-/** An attempt is "silent" if the program printed nothing about it, or if its target does not exist. */
+/** Only an attempt that the wall must deny can be "silent": the attempt had no effect, and the program reported no
+ * result, or reported "denied" although `exists` is false. */
 type ProbeOutcome = "allowed" | "denied" | "silent";
 
 export interface ProbeRow {
@@ -29,11 +30,11 @@ const DATA_VOLUME = "/System/Volumes/Data";
 interface Attempt {
   readonly name: string;
   readonly wanted: ProbeRow["wanted"];
-  /** The shell runs this command in the workspace, and success means that the attempt got through. `$1` is the target
-   * of the attempt, `$2` the secret. */
+  /** The shell runs this command in the workspace. Success means that an attempt with `wanted: "denied"` got through.
+   * `$1` is the target of the attempt, `$2` the secret. */
   readonly command: string;
   readonly target: string;
-  /** `exists` is set if the probe does not make the target. */
+  /** If false, the machine lacks the target, so that a denial proves nothing. */
   readonly exists?: boolean;
   /** The effect counts whatever the program prints. */
   readonly effect?: () => boolean;
@@ -151,8 +152,7 @@ if (attempt${at} "\${${at + 2}}" "$1") >/dev/null 2>&1; then echo "${at} allowed
     return this.#attempts.map(({ name, wanted, effect, exists: isThere = true }, at): ProbeRow => {
       const said = printed.get(String(at));
       const happened = effect?.() ?? false;
-      // A program may print anything, so an allowed attempt needs its effect, and a denied attempt needs the program's
-      // report.
+      // A program may print anything, so a wanted success needs its effect. A wanted denial needs the program's report.
       const outcome = wanted === "allowed"
         ? (happened ? "allowed" : "denied")
         : happened || said === "allowed"

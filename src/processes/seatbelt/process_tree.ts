@@ -97,8 +97,8 @@ function openLibProc(): LibProc {
   }).symbols;
 }
 
-/** On macOS, a process does not inherit the orphans of its children. This class must therefore find a process while its
- * parent runs, and callers must call `look` often. */
+/** On macOS, a process does not inherit the orphans of its children. This class must therefore find a process outside
+ * the group while its parent runs, and callers must call `look` often. */
 export class ProcessTree {
   readonly #table: ProcessTable;
   readonly #root: number;
@@ -151,7 +151,7 @@ export class ProcessTree {
     return all;
   }
 
-  /** Returns the number of killed processes. */
+  /** Returns the number of killed processes without the root. */
   async ended(): Promise<number> {
     const killed = new Set<number>();
     for (let round = 0; round < ROUNDS; round++) {

@@ -19,8 +19,8 @@ interface SeatbeltProfile {
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-/** Every program may read and execute these folders. The volume with the user's files is below /System, so /System
- * itself is not in the list. */
+/** Every program may read and execute these folders, except `SERVER_SETTINGS`. The volume with the user's files is
+ * below /System, so /System itself is not in the list. */
 const PROGRAMS = [
   ...[
     "/bin",
@@ -69,8 +69,8 @@ const NETWORK_SERVICES = [
 const SHARED_MEMORY = "^/?(psm_|wnsm_|torch_|PostgreSQL\\.)";
 /** `deny default` leaves these operations open. */
 const LEFT_OPEN = ["process-info*", "nvram*", "iokit-get-properties", "file-map-executable"];
-/** These operations mount, give rights, or make another program act. Some of these operations are parts of allowed
- * operations. */
+/** Most of these operations mount, give rights, or make another program act. Some of these operations are parts of
+ * allowed operations. */
 const NEVER = [
   ...["file-mount", "file-mount-update", "file-unmount", "file-write-mount", "file-write-umount", "file-write-unmount"],
   ...["file-write-setugid", "file-mknod", "file-chroot", "appleevent-send", "lsopen", "job-creation"],
@@ -81,8 +81,8 @@ const NEVER = [
 /** These commands of `fcntl` change a file opened for reading: F_MAKECOMPRESSED and F_TRANSFEREXTENTS. */
 const FCNTL_CHANGES = "80 110";
 
-/** The last matching rule wins, so the denials are at the end. An unknown operation would make the whole profile
- * invalid, so guards protect operations that some systems lack. */
+/** The last matching rule wins, so a denial follows the rules that it limits. An unknown operation would make the whole
+ * profile invalid, so guards protect operations that some systems lack. */
 export function seatbeltProfile(policy: SeatbeltPolicy): SeatbeltProfile {
   const parameters: Record<string, string> = {};
   const named = (name: string, paths: readonly string[]): string[] =>
@@ -199,7 +199,7 @@ function ancestorsOf(paths: readonly string[]): readonly string[] {
 }
 
 /** Most disks of Macs treat small and capital letters as equal, so a program could create a missing file under any of
- * these names. */
+ * these names. Only a short name such as `.git` has other spellings here. */
 function spellings(path: string): readonly string[] {
   const name = path.slice(path.lastIndexOf("/") + 1);
   if (!/^\.[a-z]{1,4}$/.test(name)) return [path];

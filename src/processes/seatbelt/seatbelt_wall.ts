@@ -54,8 +54,8 @@ interface Probed {
   readonly rows: readonly ProbeRow[];
 }
 
-/** Vis uses a Seatbelt profile only after a probe. If an attempt of the probe gets through, the wall refuses all
- * programs. */
+/** Vis uses a Seatbelt profile only after a probe. If an attempt of the probe has another outcome than `wanted`, the
+ * wall refuses all programs. */
 export class SeatbeltWall {
   readonly #options: SeatbeltWallOptions;
   readonly #protected: ProtectedPaths;
@@ -269,7 +269,7 @@ async function runProgram(
   return { code: status.code, signal: status.signal, ...run, notes };
 }
 
-/** Shells search a program in the same way. */
+/** The search skips relative folders of PATH, and otherwise finds a program as a shell does. */
 async function programPath(name: string, { path, cwd }: { readonly path: string; readonly cwd: string }) {
   const places = name.includes("/") ? [resolve(cwd, name)] : path.split(delimiter).map((folder) => join(folder, name));
   let isThere = false;

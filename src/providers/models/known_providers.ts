@@ -7,7 +7,7 @@ import type { ModelDataSet } from "./model_data.ts";
 export interface Preset {
   readonly title: string;
   readonly protocol: WireProtocol;
-  /** The address includes the version path. */
+  /** The address includes the version path if the service has one. */
   readonly baseUrl: string;
   /** The service's own clients read another address from these variables. The first variable that is set applies. */
   readonly baseUrlNames?: readonly string[];
@@ -16,7 +16,7 @@ export interface Preset {
   readonly bearerName?: string;
   readonly key: "required" | "optional" | "device-login";
   readonly byKey: boolean;
-  /** The user must choose a model if this is null. */
+  /** If null, the user must choose a model. */
   readonly defaultModel: string | null;
   /** Set if servers of other services use this API with their own models. The default model applies only at the address
    * of the preset. */
@@ -47,7 +47,7 @@ const OPENAI = {
   search: { usd: 0.01 },
 } as const;
 
-/** Vis looks for keys in this order. */
+/** Vis looks for keys of presets with `byKey` in this order. */
 export const PRESETS: Readonly<Record<string, Preset> & { "openai": Preset }> = {
   "openai": {
     ...OPENAI,

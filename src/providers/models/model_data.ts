@@ -14,12 +14,13 @@ export interface ModelData {
   readonly source: string;
   readonly date: string;
   readonly models: readonly ModelFacts[];
-  /** Accepts a name with a date that the data does not have. Returns null for an unknown model. */
+  /** Without a row for a name that ends in a date or `latest`, looks for the name before that ending. Returns null for
+   * an unknown model. */
   find(name: string): ModelFacts | null;
 }
 
-/** The values of a row are context, longest reply, input, output, cached, written and flags. Long calls append above,
- * input, output, cached and written. */
+/** The values of a row are context, longest reply, input, output, cached, written and flags. A row with other prices
+ * for long calls appends the number of tokens above which they apply, input, output, cached and written. */
 export type Row = readonly (number | string | null)[];
 
 export interface DataFile {
@@ -27,7 +28,8 @@ export interface DataFile {
   readonly models: Readonly<Record<string, Row>>;
 }
 
-/** If Vis's own folder has refreshed data, the newer data of a model has precedence over the older data. */
+/** If Vis's own folder has refreshed data, the newer data of a model has precedence over the older data, except for
+ * `responses`. */
 export async function loadModelData(set: ModelDataSet, home: string | null = null): Promise<ModelData> {
   const builtIn: DataFile = (await FILES[set]()).default;
   const refreshed = home === null ? null : await refreshedData(set, home);
@@ -100,7 +102,7 @@ function ratesOf([input, output, cached, written]: readonly (number | null | und
   return { input, output, cached: cached ?? input, ...(typeof written === "number" ? { cacheWrite: written } : {}) };
 }
 
-/** The bundler finds an `import()` only if it names its file literally. */
+/** The bundler finds a file only if an `import()` names the file literally. */
 const FILES = {
   "openai": () => import("./data/openai.json", { with: { type: "json" } }),
   "anthropic": () => import("./data/anthropic.json", { with: { type: "json" } }),

@@ -1,8 +1,8 @@
 import type { Usage } from "../../domain/query/query_schemas.ts";
 
-/** Prices are US dollars per million tokens. */
+/** Prices of tokens are US dollars per million tokens. */
 export interface Price extends Rates {
-  /** This is the price in US dollars of one web search by the service; by default, a search has no price of its own. */
+  /** The price is in US dollars for one web search by the service. By default, a search has no price of its own. */
   readonly search?: number;
   readonly above?: Rates & { readonly tokens: number };
 }

@@ -92,8 +92,8 @@ interface BreakerLimits {
   readonly openMs: number;
 }
 
-/** The breaker opens after several consecutive failures, and closes if a probe succeeds. The caller ends each `enter`
- * with `succeeded`, `failed` or `left`. */
+/** The breaker opens after several consecutive failures, and closes after a successful call, such as a probe. The
+ * caller ends each `enter` with `succeeded`, `failed` or `left`. */
 export class Breaker {
   readonly #clock: Clock;
   readonly #limits: BreakerLimits;
@@ -111,7 +111,7 @@ export class Breaker {
     return !this.#probing && this.#clock.now() >= this.#openUntil;
   }
 
-  /** Returns 0 if the breaker is closed or the next call may probe. */
+  /** Returns 0 if the breaker is closed or its time is over. */
   get waitMs(): number {
     return this.#openUntil === null ? 0 : Math.max(0, this.#openUntil - this.#clock.now());
   }

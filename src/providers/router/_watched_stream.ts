@@ -35,7 +35,7 @@ export async function* watchedStream(
     }
   } finally {
     watch.stop();
-    // `return` waits for a hanging provider, so this call does not await it.
+    // `return` may wait for a hanging provider, so this function does not await the result of `return`.
     events.return?.().catch(() => {});
   }
 }
@@ -71,7 +71,7 @@ class Watch {
   }
 
   race<T>(work: Promise<T>): Promise<T> {
-    // A provider may react to the abort of a stall with `Cancelled`, but the caller needs the stall.
+    // After a limit aborts the signal, a provider may throw `Cancelled`, but the caller needs the error of the limit.
     const own = work.catch((error) => {
       throw error instanceof Cancelled && this.signal.aborted ? this.signal.reason : error;
     });
@@ -94,8 +94,7 @@ class Watch {
 
   #cancel = () => this.#end(new Cancelled("Cancelled"));
 
-  /** The timer sleeps at most `silenceMs`, because the first text or reasoning can start this shorter limit during a
-   * sleep. */
+  /** The timer sleeps at most `silenceMs`, because the first text or reasoning can start this limit during a sleep. */
   async #guard(): Promise<void> {
     const { clock, replyMs, silenceMs } = this.#patience;
     while (!this.signal.aborted) {

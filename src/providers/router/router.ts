@@ -22,10 +22,11 @@ export interface RouterOptions {
   readonly clock?: Clock;
   readonly log?: Pick<Log, "warn">;
   readonly random?: () => number;
-  /** The router calls a route this many times before it tries the next route (default 3). */
+  /** In the first round, the router calls a route up to this many times before the next route (default 3). In later
+   * rounds, the router calls each route once. */
   readonly attempts?: number;
-  /** After a round in which routes failed with temporary errors, the router retries for at most this time (default 5
-   * min). */
+  /** After a round in which routes failed with temporary errors, the router begins further rounds for at most this time
+   * (default 5 min). */
   readonly patienceMs?: number;
   readonly firstTokenMs?: number;
   readonly silenceMs?: number;
@@ -48,10 +49,11 @@ export interface RouterCallOptions {
   /** Returns whether a user has seen a part. The router does not repeat a call whose reply a user has seen in part. */
   readonly onEvent?: (event: Exclude<ModelEvent, { type: "end" }>) => boolean;
   readonly onAttempt?: (trace: ModelTrace) => void;
-  /** If this returns false, the last error ends the call. */
+  /** If `mayRetry` returns false, the last error ends the call. */
   readonly mayRetry?: () => boolean;
   readonly onPause?: (pause: Pause) => void;
-  /** The router calls this after 15 s without text of the reply, and again when the wait has doubled. */
+  /** The router calls `onWait` after 15 s without text or reasoning of an attempt, and again each time the wait has
+   * doubled. A limit of a day or more turns these calls off. */
   readonly onWait?: (wait: Wait) => void;
 }
 
@@ -306,7 +308,7 @@ class ModelCall {
     this.#options = options;
   }
 
-  /** Resolves with the `ProviderError` of a failed call. Rejects with `Cancelled` and defects. */
+  /** Resolves with the reply, or with the `ProviderError` of a failed call. Rejects with `Cancelled` and defects. */
   async run(patience: CallPatience): Promise<Omit<RouterReply, "attempts"> | ProviderError> {
     const { clock } = patience;
     const start = clock.now();

@@ -43,8 +43,8 @@ export function unpricedText({ provider, model }: ModelRoute): string {
 
 const REPLY_TOKENS = 4_096;
 
-/** Throws `ProviderError` if no model accepts the images, or if the request needs a known price and the serving model
- * has none. */
+/** Throws `ProviderError` if no model can search or accept images as the request needs. Also throws if the request
+ * needs a known price and the serving model has none. */
 export function fittingRoutes(
   routes: readonly ModelRoute[],
   request: {

@@ -20,7 +20,7 @@ export class Endpoint {
   readonly #query: Readonly<Record<string, string>>;
   readonly #hideSecrets: (text: string) => string;
 
-  /** Throws `ConfigError` if HTTP requests cannot use the address or the key. */
+  /** Throws `ConfigError` if HTTP requests cannot use the address, the key or a header. */
   constructor(options: EndpointOptions) {
     const url = parse(options.baseUrl, options.advice);
     const login = url.username === "" ? "" : basicCredentials(url);
@@ -51,8 +51,7 @@ export class Endpoint {
     return /\/v\d+\w*(\/|$)/.test(this.base);
   }
 
-  /** Returns one line of at most 500 characters and an ellipsis, with secrets of at least `SHORTEST_SECRET` characters
-   * hidden. */
+  /** Returns one line of at most 500 characters and an ellipsis, with secrets hidden, except very short ones. */
   clean(text: string): string {
     // deno-lint-ignore no-control-regex
     const shown = this.#hideSecrets(text.slice(0, 20_000)).replace(/[\s\u0000-\u001f\u007f-\u009f]+/g, " ").trim();

@@ -132,7 +132,7 @@ export class HttpExchange {
     }
   }
 
-  /** After an abort, resolves with the text that had arrived. The text may exceed `maxBytes` by one chunk. */
+  /** After an abort, may resolve with the text that had arrived. The text may exceed `maxBytes` by one chunk. */
   async #start(bytes: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string> {
     const decoder = new TextDecoder();
     let text = "";
@@ -215,7 +215,7 @@ export class HttpExchange {
   }
 
   /** The runtime of the executable fails on an uncompressed body that declares a compression. If the server is on this
-   * machine, Vis repeats the HTTP request with another client. */
+   * machine and uses plain HTTP, Vis repeats the HTTP request with another client. */
   async #begunAgain(error: unknown): Promise<ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>>> {
     const { signal, failures, quirks } = this.#facts;
     const isUnpacking = /gzip|brotli|zlib|deflate|zstd/i.test(String(error));

@@ -17,7 +17,7 @@ interface FailureFacts {
 
 const CONTEXT =
   /context[_ ]?(length|window|size)|maximum context|too many tokens|(prompt|input|request) is too (long|large)|exceeds? .{0,40}context|exceeds? max length|token count .{0,60}exceeds|range of input length|reduce the length/i;
-/** Texts about a rate limit may link to billing pages, so Vis matches only codes. */
+/** Texts about a rate limit may link to billing pages, so Vis matches only codes with this pattern. */
 const OUT_OF_MONEY = /insufficient_quota|billing/i;
 const NO_CREDIT = /credit balance is too low/i;
 const NO_FUNDS = /insufficient[_ ](quota|funds|balance|credits)|payment required/i;

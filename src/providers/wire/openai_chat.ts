@@ -54,7 +54,7 @@ function messagesOf(messages: readonly ModelMessage[], facts: MessageFacts): rea
     }));
   }
   const images = messages.flatMap(({ images = [] }) => images);
-  // Some templates accept only one user message, so this joins the texts.
+  // Some templates accept only one user message, so this function joins the texts.
   const text = messages.map((message) => message.text).join("\n\n");
   return [{ role: "user", content: contentOf(text, { images, isBreakpoint: false }) }];
 }
@@ -169,7 +169,7 @@ interface ChatDialect {
   headers(request: ModelRequest): Readonly<Record<string, string>>;
   readonly modelsPath: string;
   hasBreakpoints(model: string): boolean;
-  /** The tool makes the service search the web; null if the service cannot search in this API. */
+  /** The tool lets the model search the web at the service; null if Vis knows no search of the service in this API. */
   readonly search: JsonFields | null;
 }
 

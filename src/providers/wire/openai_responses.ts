@@ -87,7 +87,7 @@ function readEnd(response: JsonFields, reply: ReplyBuilder): void {
   reply.isWhole = true;
 }
 
-/** The service charges searches, but not the pages that it then opens. */
+/** The service charges searches, but not the pages that the model then opens. */
 function isSearch({ type, action }: JsonFields): boolean {
   return type === "web_search_call" && (asRecord(action).type ?? "search") === "search";
 }

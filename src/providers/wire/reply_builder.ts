@@ -44,7 +44,8 @@ export class ReplyBuilder {
     this.#sentTokens = sentTokens;
   }
 
-  /** Estimates replace missing counts, and raise an output count that came before the end of the output. */
+  /** Estimates replace missing counts of input or output, and raise an output count that came before the end of the
+   * output. */
   get usage(): Usage {
     const { input = 0, output = 0, cached = 0, reasoning = 0, cacheWrite, searches = 0 } = this.#counts;
     const heard = tokensInBytes(this.#bytes);
@@ -151,7 +152,7 @@ export class ReplyBuilder {
     if (!call.isOver && call.input.length <= MAX_CALL) call.input += piece.slice(0, MAX_CALL);
   }
 
-  /** The cited pages, or all found pages if the service cites none. */
+  /** Returns the cited pages, or the found pages if the service cites none. */
   get sources(): readonly WebSource[] {
     const { cited, found } = this.#sources;
     return [...cited.size > 0 ? cited : found].map(([url, title]) => ({ title, url }));
@@ -228,7 +229,7 @@ export class ReplyBuilder {
 
 type Count = Exclude<keyof Usage, "calls" | "estimated">;
 
-/** Returns null for a text that is no number, and for negative or absurd numbers. */
+/** Returns null unless the value is a number from 0 to `MAX_TOKENS`, or the text of such a number. */
 function countIn(value: unknown): number | null {
   const count = typeof value === "string" && /^\s*\d+(\.\d+)?\s*$/.test(value) ? Number(value) : value;
   return typeof count === "number" && count >= 0 && count <= MAX_TOKENS ? Math.ceil(count) : null;

@@ -37,10 +37,10 @@ export type WireProtocol = "openai-chat" | "openai-responses" | "anthropic" | "g
 
 export interface ProviderOptions {
   readonly name: string;
-  /** The URL includes the version path, as in https://api.openai.com/v1. */
+  /** The URL includes the version path if the service has one, as in https://api.openai.com/v1. */
   readonly baseUrl: string;
-  /** "" and null mean no key. Vis calls a function before each HTTP request. The function may reject with
-   * `ProviderError` of code "auth". */
+  /** "" and null mean no key. Vis calls a function before each model call and each list of models. The function may
+   * reject with `ProviderError` of code "auth". */
   readonly token: string | ((signal: AbortSignal) => Promise<string | null>);
   readonly headers?: Readonly<Record<string, string>>;
   readonly defaultModel: string;

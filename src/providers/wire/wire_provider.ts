@@ -35,7 +35,7 @@ const NO_STREAMING =
   /\bstream(ing)?\b['"`]?.{0,60}\b(not |un|dis)(supported|allowed|enabled|available|implemented|abled)|\b(not |un)support\w*\b.{0,40}\bstream(ing)?\b|\bstream['"`]? (does not|must be|should be).{0,20}(true|false)|\bstream(ing)? (is|was) (off|disabled)/i;
 const MAX_PAGES = 20, MAX_MODELS = 10_000;
 
-/** Throws `ConfigError` for an unusable address, key or header. */
+/** The constructor throws `ConfigError` for an unusable address, key or header. */
 export class WireProvider implements Provider {
   readonly name: string;
   readonly defaultModel: string;
@@ -115,7 +115,8 @@ export class WireProvider implements Provider {
     }
   }
 
-  /** After the service refuses a field by a status or in the stream, Vis repeats the call without the field. */
+  /** If the service refuses a field before it begins a reply, by a status or in the stream, Vis repeats the call
+   * without the field. */
   async *#reply(request: ModelRequest, facts: ExchangeFacts): AsyncGenerator<ModelEvent> {
     const { model, onUsage = () => {} } = request;
     const sentTokens = estimateTokens(request.messages);
@@ -150,7 +151,7 @@ export class WireProvider implements Provider {
         if (refused === null) throw error;
         without.add(refused);
         const next = this.#request(request, without);
-        // Another call may have noted the same field in the meantime.
+        // The refused call already lacked the field, so a repetition would fail again.
         if (JSON.stringify(next) === JSON.stringify(call)) throw error;
         call = next;
       } finally {
@@ -192,7 +193,7 @@ export class WireProvider implements Provider {
       }
       if (reply.isWhole) await settledWithin(drained(events), LAST_BYTES_MS);
     } finally {
-      // `return` waits for bytes that may not come, so this call does not await it.
+      // `return` waits for bytes that may not come, so this function does not await the result of `return`.
       events.return(undefined).catch(() => {});
     }
     this.#checkEnd(reply, { exchange, failures, heard });
