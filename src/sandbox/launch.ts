@@ -198,8 +198,8 @@ const LOCKS = {
 } as const;
 const O_RDONLY = 0, LOCK_EX_NB = 0b110, O_CLOEXEC = Deno.build.os === "darwin" ? 0x1000000 : 0o2000000;
 
-/** Returns a file that holds the lock until it closes or the process ends. The kernel keeps the lock, because process
- * ids mislead in containers that share the folder. */
+/** Returns a file that holds the lock until the file closes or the process ends, or null without a lock. The kernel
+ * keeps the lock, because process ids mislead in containers that share the folder. */
 export function lockFolder(path: string): Deno.FsFile | null {
   try {
     const folder = Deno.openSync(path);

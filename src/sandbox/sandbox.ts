@@ -18,7 +18,8 @@ export interface SandboxLimits {
   readonly previewChars: number;
 }
 
-/** `signal` aborts when the block's deadline passes or the query ends. */
+/** `signal` aborts when the time of the block ends, when the block is cancelled, and when the query or the child
+ * ends. */
 export interface HostCall {
   readonly name: string;
   readonly args: readonly unknown[];
@@ -80,7 +81,7 @@ export interface RunReport {
   /** For each variable that the block defines or assigns, these are the names in its defining and changing statements.
    * If the map is null, all `reads` count for each variable. */
   readonly madeFrom: ReadonlyMap<string, readonly string[]> | null;
-  /** This is null if the codec cannot encode the value in at most 1 MiB. */
+  /** Null if the block has no value, or if the codec cannot encode the value in at most 1 MiB. */
   readonly value: Uint8Array<ArrayBuffer> | null;
   readonly literal: boolean;
   readonly notes: readonly string[];

@@ -546,7 +546,8 @@ const NEXT_NAME = new RegExp(String.raw`\s*(${NAME})`, "uy");
 const NAME_IN_PATTERN = new RegExp(String.raw`(?<=[{[,:]\s*|\.\.\.)${NAME}(?=\s*[,}\]=])`, "gu");
 
 /** A caller uses this function for a block whose child died before it reported the names. Parsing could take the main
- * process too long, so keywords decide. Destructuring patterns may add names that the block does not declare. */
+ * process too long, so keywords decide. Destructuring patterns may add names that the block does not declare. Returns
+ * no names for code of more than `MAX_CHARS` characters. */
 export function declaredNames(code: string): string[] {
   const names = new Set<string>();
   if (code.length > MAX_CHARS) return [];

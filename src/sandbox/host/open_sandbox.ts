@@ -68,7 +68,8 @@ export interface SandboxTestOptions {
 /** Starting a child keeps a processor busy, so starting more than one child per core would only delay all starts. */
 const slots = new Semaphore(navigator.hardwareConcurrency, () => new SandboxEnded("the caller stopped waiting for it"));
 
-/** The caller owns the child and must `close` it. Rejects with `SandboxEnded` if the child does not start. */
+/** The caller owns the child and must `close` it. Rejects with `SandboxEnded` if the child does not start, and with
+ * Error for a grant that the walls cannot apply exactly. */
 export function openSandbox(options: SandboxOptions, test: SandboxTestOptions = {}): Promise<Sandbox> {
   return slots.run(async () => {
     const walls: WallSwitches = { ...ALL_WALLS, ...test.walls };
@@ -491,7 +492,8 @@ interface ActiveRunOptions {
   readonly kill: (why: string) => void;
 }
 
-/** If a block has not ended `graceMs` after its deadline, nothing can stop it, so Vis kills the child. */
+/** If a block has not ended `graceMs` after its deadline or its cancellation, Vis kills the child soon afterwards,
+ * because nothing else can stop the block. */
 export class ActiveRun {
   readonly #options: ActiveRunOptions;
   readonly #begun = performance.now();

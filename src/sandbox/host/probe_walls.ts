@@ -23,7 +23,7 @@ const attempts = (list: Readonly<Record<string, string>>): string =>
     Object.entries(list).map(([name, code]) => `try { if (${code}) through.push("${name}") } catch {}`).join("\n")
   }\nthrough`;
 
-/** These targets exist, because an attempt on a missing target would count as blocked. */
+/** An attempt on a missing target would count as blocked, so a probe with a missing target fails. */
 interface ProbeTargets {
   readonly file: string;
   readonly folder: string;

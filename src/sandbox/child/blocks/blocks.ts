@@ -256,7 +256,8 @@ export class Blocks {
     return asks === "value" || (asks === "call" && this.#parts.output.printed === "");
   }
 
-  /** The result shows the last declared variable, so that the block need not repeat the name. */
+  /** If the last statement declares a variable, the result shows its value, unless the value is a function or a
+   * promise. */
   #declared(name: string | null): unknown {
     const value = name === null ? NO_VALUE : this.#parts.variables.lookup(name);
     return typeof value === "function" || captured.isPromise(value) ? NO_VALUE : value;
@@ -269,7 +270,7 @@ export class Blocks {
 
   #end(active: Active, { outcome, ...rest }: Ending): void {
     if (active.ending) return;
-    // The error tells more than the time that the calls of the block used up afterwards.
+    // The error is more useful than the time that the calls of the block used up afterwards.
     active.ending = outcome === "timeout" && active.thrown ? active.thrown : { outcome, ...rest };
     this.#parts.turns.afterwards(() => this.#settle(active, outcome));
   }

@@ -1,4 +1,4 @@
-/* The main process uses this sentence for a child that can send no report. */
+/* The main process also uses `timedOut`, for a child that can send no report. */
 
 export function timedOut(deadlineMs: number): string {
   return `Timeout (${deadlineMs / 1000}s)`;

@@ -48,7 +48,8 @@ interface PrepareOptions {
 
 /** The child does no other work while it prepares a block, so the size of a block has limits. */
 const MAX_CHARS = 256 << 10, MAX_NODES = 150_000;
-/** Each repair parses the text again, so longer text gets one repair at most. */
+/** Each repair parses the text again, so longer text gets only the repairs of a leading fence and of line feeds in
+ * strings. */
 const REPAIRED_CHARS = 64 << 10;
 
 const PLAN: typeof PLAN_VARIABLE = "$plan";

@@ -23,7 +23,7 @@ interface RenderOptions extends TextForm {
 
 /** Rendering calls no function or getter. */
 export function render(template: string, { values, json }: RenderOptions): Rendered {
-  values.forget(0); // The values belong to a rendering that was stopped.
+  values.forget(0); // The values may belong to a rendering that was stopped.
   const names: unknown = JSON.parse(values.names());
   const known = new Set<string>(Array.isArray(names) ? names : []);
   const single = template.trim();

@@ -6,9 +6,9 @@ import { advisedFacts, captured, look, nameSet, setErrorFacts } from "./captured
 
 type Plain = Record<string, unknown>;
 
-/** When a block ends, Vis undoes its changes to these names, except names that the block declared. A variable of the
- * same name hides the original, which stays reachable as `vis.NAME`; a module or namespace is `vis.ext.NAME` as
- * well. */
+/** When a block ends, Vis undoes its changes to these names, except names of variables, and names that a block made
+ * permanent. A variable of the same name hides the original, which stays reachable as `vis.NAME`; a module or namespace
+ * is `vis.ext.NAME` as well. */
 export class InjectedNames {
   readonly #values: Plain = look.create(null);
   readonly #vis: Plain = look.create(null);

@@ -47,7 +47,7 @@ interface HostCallsOptions {
 
 export class HostCalls {
   readonly #options: HostCallsOptions;
-  // Foreign code may have replaced the methods of Map and Array, so this is a plain dictionary.
+  // Foreign code may have replaced the methods of Map and Array, so the record is a plain dictionary.
   readonly #pending: Record<string, Call> = Object.create(null);
   #first: Call | null = null;
   #last: Call | null = null;

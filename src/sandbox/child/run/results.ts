@@ -8,8 +8,8 @@ interface Part {
   readonly inner: Readonly<Record<string, Part>>;
 }
 
-/** Objects of results throw for names that only similar tools have. The engine asks the prototype only for names that
- * an object lacks. */
+/** Objects of results throw for names that only similar tools have. The engine looks up a name in the prototype only if
+ * an object lacks the name. */
 export class Results {
   readonly #parts: Record<string, Part> = look.create(null);
 

@@ -6,7 +6,7 @@ interface Task {
   readonly owner: RunContext | null;
 }
 
-/** Foreign code may have replaced the methods of Array, so this is a plain queue. */
+/** Foreign code may have replaced the methods of Array, so this class keeps a plain list. */
 class Tasks {
   #tasks = bareList<Task>();
   #next = 0;
@@ -84,7 +84,7 @@ export class TimedTasks {
   }
 
   /** A limit that stops a turn while it changes the runtime's own lists (timers, operations) would corrupt these lists.
-   * `run` therefore waits for the end of the turn. */
+   * Inside a turn, `run` therefore waits for the end of the turn. */
   afterwards(run: () => void): void {
     if (this.#inside) this.#afterwards.add(run);
     else run();

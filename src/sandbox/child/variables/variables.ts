@@ -33,7 +33,8 @@ export class RealmVariables {
     this.#original = original;
   }
 
-  /** An existing name keeps its value. Throws SyntaxError for a name that the realm reserves. */
+  /** An existing variable keeps its value. A new variable begins as undefined, even if it hides another global. Throws
+   * SyntaxError for a name that the realm reserves. */
   declare(names: readonly string[]): void {
     for (let i = 0; i < names.length; i++) this.#declare(names[i]!);
   }
