@@ -1,4 +1,4 @@
-/** The shipped extensions, in the order of their blocks in the prompt. Blocks that are the same in every conversation
+/** The shipped extensions have the order of their blocks in the prompt. Blocks that are the same in every conversation
  * come first, so that providers cache them. Each `import()` is literal, so that the compiler includes it in the
  * executable. */
 export const shipped = {

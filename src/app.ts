@@ -253,7 +253,7 @@ function defect(
   return 1;
 }
 
-/** The runtime's `fetch` reads proxy variables differently from other programs, so this returns new values. The runtime
+/** The runtime's `fetch` reads proxy variables differently from other programs, so Vis changes some values. The runtime
  * ignores ports in NO_PROXY, and uses `http_proxy` for https addresses unless HTTP_PROXY is set. */
 export function proxyVariables(env: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> {
   const isSet = (name: string): boolean => (env[name] ?? env[name.toLowerCase()] ?? "") !== "";

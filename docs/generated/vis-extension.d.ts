@@ -1,4 +1,4 @@
-// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 0d74713febb3de08a37beded60ffefd9e11041e04d41351e60b1511dbafb816d
+// Types of @vis/extension, written by scripts/generate/extension_types.ts. Sources: 6ed66e5a183aeb95da8a733b5abca31fcb76c0ae235438745a9be7b8166cc989
 import { z } from 'zod';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | {
@@ -398,8 +398,8 @@ export interface Extension {
   readonly nudge?: (ctx: NudgeContext) => string | null;
   /** `doc()` finds these topics besides functions. */
   readonly topics?: (env: EnvironmentView) => readonly Topic[] | Promise<readonly Topic[]>;
-  /** The user makes these requests as `/name words`, such as skills. Vis calls `requests` when interactive mode starts,
-   * and to find a request that the user names. */
+  /** The user makes these requests as `/name words`, such as skills. Vis calls `requests` to list them, for example when
+   * interactive mode starts, and to find a request that the user names. */
   readonly requests?: (place: RequestPlace) => readonly NamedRequest[] | Promise<readonly NamedRequest[]>;
   /** Vis calls `extend` for each query, before `activate`. The returned extensions exist for this conversation, such as
    * aliases from settings. */

@@ -33,7 +33,7 @@ interface Place {
   readonly home: string | null;
 }
 
-/** Prints JSON. Resolves with 1 if the undo kept a file or undid no change. */
+/** Prints JSON. Resolves with 1 if the undo kept a file or failed. */
 export async function undoCli(
   { list = false, faults = false, scope = "request", changes: ids, cuts, ...options }: z.infer<typeof UNDO_ARGUMENTS>,
   { print, workspace, root, home, places }: Place & { readonly places: FsPlaces },

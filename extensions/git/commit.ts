@@ -86,7 +86,7 @@ export async function add(env: EnvironmentView, paths: string | readonly string[
   return { files: changed.slice(0, SHOWN).map(addedFile), left: Math.max(0, changed.length - SHOWN) };
 }
 
-/** Git would store the commit of another repository instead of its files, so this throws Error. */
+/** Throws Error for another repository, because git would store its commit instead of its files. */
 function refuseRepositories(
   git: Git,
   { files, list, cannot }: {
@@ -273,7 +273,7 @@ export async function newSecrets(
   return new Set(found.filter((path) => !committed.has(path)));
 }
 
-/** Git would later show a stored file without approval, so this rejects with Error for a new file that may have keys. */
+/** Rejects with Error for a new file that may have keys, because git would later show a stored file without approval. */
 export async function refuseNewSecrets(
   git: Git,
   paths: readonly string[],

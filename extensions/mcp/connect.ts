@@ -62,7 +62,7 @@ export async function connect(env: EnvironmentView, options: ConnectOptions): Pr
     await abortable(client.connect(transport, { timeout: config.startMs }), options.signal);
   } catch (error) {
     const message = messageOf(error);
-    const known = why(); // The end of the server would change the reason, so this reads the reason first.
+    const known = why(); // The end of the server would change the reason, so Vis reads the reason first.
     const hint = "url" in config
       ? addressHint(options.name, status, config)
       : programHint(`${message}\n${known}`, config);

@@ -87,7 +87,7 @@ export async function repositoryServers({ config, ...place }: Place): Promise<Re
   return { path, names, servers, faults, question };
 }
 
-/** The user approves the same bytes that Vis uses, because this reads the file once. */
+/** The user approves the same bytes that Vis uses, because Vis reads the file once. */
 async function contentOf(path: string): Promise<{ readonly text: string; readonly digest: string }> {
   const { size, isFile } = await lstat(path).then((info) => ({ size: info.size, isFile: info.isFile() }));
   if (!isFile) throw new Error("It is not a regular file");

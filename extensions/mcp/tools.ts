@@ -48,7 +48,7 @@ export function requiredKeys(schema: unknown): readonly string[] {
 
 const hasRequired = (schema: unknown): boolean => requiredKeys(schema).length > 0;
 
-/** Vis compiles no schema of a server, so this compares only the top level. Returns "" if the data conforms. */
+/** Vis compiles no schema of a server, and compares only the top level. Returns "" if no difference is there. */
 export function differenceOf(schema: unknown, data: unknown): string {
   const { type, properties } = Object(schema);
   if (!fits(type, data)) return `it is not of the type ${type}`;
@@ -107,7 +107,7 @@ function orAbsent<T extends z.ZodType>(schema: T) {
   return schema.nullish().transform((value) => value ?? undefined);
 }
 
-/** The library refuses a whole list because of one tool, so this reads each tool by itself. */
+/** The library refuses a whole list because of one tool, so Vis reads each tool by itself. */
 async function readableTools(client: Client, options: { readonly timeout: number }): Promise<ListedTools> {
   const tools: z.infer<typeof Readable>[] = [], unusable: string[] = [];
   let params: { cursor: string } | undefined;

@@ -23,7 +23,7 @@ export interface ShellRunOptions extends CommandOptions {
   readonly maxBytes?: number;
 }
 
-/** A failed command is a result. Rejects like `allowed`. */
+/** A failed command is a result. Rejects like `allowed` and the `spawn` of its result. */
 export async function run(
   env: EnvironmentView,
   command: ShellCommand,
@@ -192,7 +192,7 @@ export async function allowed(
 const IN_PLAN = "a plan, a review and a /btw question change nothing";
 const FOR_LATER = "describe the command in the answer, so that the user's next request can run it";
 
-/** A background command could run beyond the request, so this throws Error in a request that only reads. */
+/** Throws Error in a request that only reads, because a background command could run beyond the request. */
 export function refuseBackground({ onlyReads = false }: Pick<EnvironmentView, "onlyReads">): void {
   if (!onlyReads) return;
   throw advised(
@@ -414,7 +414,8 @@ export function refusedBy(rules: CommandRules | undefined, command: string | rea
   return null;
 }
 
-/** Quoted text may be a command line for another shell, so it is split. Further parts can only refuse more. */
+/** Quoted text of a line may be a command line for another shell, so Vis splits it, too. Further parts can only refuse
+ * more. A list of words is one part. */
 function partsOf(command: string | readonly string[]): readonly string[] {
   const parts = lineOf(command).split(/[;&|\n\r(){}`]|\$\(/).map(trimmed).filter((part) => part !== "");
   return typeof command === "string" ? parts : [trimmed(lineOf(command))];
@@ -574,7 +575,8 @@ interface WallHint {
   readonly people: string;
 }
 
-/** The hint names the setting that would allow the action. Returns null if the wall did not cause the output. */
+/** The hint names a way out, such as the setting that would allow the action. Returns null if the output shows no
+ * refusal by the wall. */
 export function wallHint(
   { config, workspace, root = workspace, onlyReads = false }: Pick<
     EnvironmentView,

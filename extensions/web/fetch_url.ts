@@ -113,7 +113,7 @@ function allowedReach(url: URL, { rules, configFile }: FetchOptions): Reach {
   throw advised(refused, `a server that shell.start began is reached by commands: await shell.run(${command})`);
 }
 
-/** Returns the host and port for the question to the user, or null for a host of this machine or its network. */
+/** Returns the host and port for the question to the user, or null for a host that is not on the internet. */
 export function newHost(url: URL): string | null {
   if (isOwn(plainHost(url))) return null;
   return url.port === "" ? url.hostname : `${url.hostname}:${portOf(url)}`;

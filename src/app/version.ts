@@ -7,7 +7,7 @@ export function ownVersion(): VersionFacts {
 }
 
 /** Returns a negative number if the first version is older. A version with a suffix (`1.2.0-rc.1`) is older than the
- * version without the suffix. */
+ * same version without the suffix. */
 export function compareVersions(one: string, other: string): number {
   const [a, b] = [parts(one), parts(other)];
   for (const [at, number] of a.numbers.entries()) {

@@ -11,7 +11,7 @@ export interface ConfigFile {
 
 /** A repository can bring this file. */
 export interface ProjectFile extends ConfigFile {
-  /** Resolves with true if the user trusted this exact text. Vis calls this if the text sets a key that needs trust. */
+  /** Resolves with true if the user trusted this exact text. Vis calls `trusted` if the text sets a key that needs trust. */
   readonly trusted: () => Promise<boolean>;
   /** Refused keys belong in this file of the user. Null means that the machine has no home folder. */
   readonly userPath: string | null;
@@ -29,7 +29,8 @@ export interface ConfigLayer {
   readonly ignored?: readonly string[];
 }
 
-/** A layer must not undo denials of another layer, so a layer only adds entries to the lists in `united`. */
+/** A layer must not undo denials of another layer, so a layer only adds entries to `extensions.deny` and the lists in
+ * `united`. */
 function mergeLayers(
   layers: readonly ConfigLayer[],
   united: readonly string[] = [],

@@ -1,4 +1,4 @@
-/** Words of similar programs, and the part of Vis that does the same. */
+/** A key is a word of similar programs, and its value is the nearest part of Vis. */
 export const FAMILIAR_WORDS: Readonly<Record<string, string>> = {
   ...same("vis undo", ["revert", "rollback", "reset", "restore", "checkpoint", "checkpoints"]),
   redo: "vis undo --redo",

@@ -11,7 +11,8 @@ import type { VariableDiff } from "./version_diff.ts";
 
 const SYSTEM: readonly string[] = SYSTEM_VARIABLES;
 
-/** Returns null for a lost or pending value, and the source for a function or class. */
+/** Returns null for a lost or pending value, and for a large text. Returns the source for a function or class, with its
+ * static fields in a comment. */
 export function valueOf(image: VariableImage): unknown {
   if (SYSTEM.includes(image.name)) return image.source;
   if (image.kind === "function" || image.kind === "class") {

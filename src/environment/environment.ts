@@ -120,7 +120,7 @@ export class Environment {
     return environment;
   }
 
-  /** Starts the child in the background while the model replies, unless `mayStartEarly` forbids this. */
+  /** Starts the child in the background while the model replies, unless `mayStartEarly` returns false. */
   async beginQuery(scope: QueryScope): Promise<ActiveExtensions> {
     this.#scope = scope;
     const active = await this.#parts.registry.activate(this.view(), this.views.own);
@@ -536,8 +536,8 @@ function fileState({ mtimeMs, size }: { readonly mtimeMs: number; readonly size:
   return `${mtimeMs}:${size}`;
 }
 
-/** Copies data in its current state, but code in its newest version, with its dependencies. Rejects with
- * `HostCallError` for a variable that it cannot copy. */
+/** Copies data in its current state, but code and instances in their newest version, with their dependencies. Rejects
+ * with `HostCallError` for a variable that the function cannot copy. */
 export async function forkVariables(names: readonly string[], source: ForkSource): Promise<Fork> {
   const images = new Map<string, VariableImage>();
   const copies = new Set<string>();

@@ -5,7 +5,7 @@ const BLOCK = 512;
 const MAX_BYTES = 64 * 1024 * 1024;
 const MAX_FILES = 2_000;
 const FILE = ["0", "\0", ""];
-/** The reader skips these types: folders, and headers that only describe the next entry. */
+/** The reader skips these types: folders, and headers that only describe later entries. */
 const LEFT_OUT = ["5", "g", "x"];
 
 /** Strips a folder that contains all files. Rejects a damaged archive, links, special files and unsafe paths. */

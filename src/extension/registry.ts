@@ -95,7 +95,7 @@ export class ExtensionRegistry {
     return this.#installed();
   }
 
-  /** If `activate` fails, Vis omits the extension; if `prompt` fails, the extension has only its symbols. */
+  /** If `activate` fails, Vis omits the extension; if `prompt` fails, the extension has no text in the prompt. */
   async activate(env: EnvironmentView, own?: OwnKeys): Promise<ActiveExtensions> {
     const faults: ExtensionFault[] = [];
     await this.#extend({ env, own, faults });

@@ -32,8 +32,8 @@ export interface Extension {
   readonly nudge?: (ctx: NudgeContext) => string | null;
   /** `doc()` finds these topics besides functions. */
   readonly topics?: (env: EnvironmentView) => readonly Topic[] | Promise<readonly Topic[]>;
-  /** The user makes these requests as `/name words`, such as skills. Vis calls `requests` when interactive mode starts,
-   * and to find a request that the user names. */
+  /** The user makes these requests as `/name words`, such as skills. Vis calls `requests` to list them, for example when
+   * interactive mode starts, and to find a request that the user names. */
   readonly requests?: (place: RequestPlace) => readonly NamedRequest[] | Promise<readonly NamedRequest[]>;
   /** Vis calls `extend` for each query, before `activate`. The returned extensions exist for this conversation, such as
    * aliases from settings. */

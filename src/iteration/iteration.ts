@@ -38,7 +38,7 @@ export interface IterationInput {
   readonly last: boolean;
   readonly refusedBefore: string | null;
   readonly supported: boolean;
-  /** These doubts have refused an answer of this query. */
+  /** These doubts refuse no answer: they have refused an answer of this query, or this call is the last. */
   readonly doubted: readonly Doubt[];
   readonly unsupportedClaim: (text: string) => string | null;
   readonly offered: () => OfferedAnswer | null;
@@ -52,7 +52,7 @@ export interface IterationInput {
     readonly usage: Usage;
     readonly costUsd: number | null;
   };
-  /** Resolves when Vis has stored the previous iteration; before this, no block runs and no output appears. */
+  /** Resolves when Vis has stored the previous iteration; until then, no block runs and no output appears. */
   readonly stored: Promise<void>;
   readonly system: readonly { readonly name: string; readonly text: string }[];
 }

@@ -341,7 +341,7 @@ function currentOf({ router }: IterationFrame): Pick<ModelCallOutcome, "provider
   return { provider: provider.name, model };
 }
 
-/** The model can react to a refusal of the prompt or to a reply that was too long, so these errors are not fatal. */
+/** A different prompt or reply can avoid an error of the content, such as a refusal or a length, so it is not fatal. */
 function isInfrastructure(error: ProviderError): boolean {
   if (error.code === "refused" || error.code === "context" || error.code === "reply") return false;
   return error.status !== 400 && error.status !== 422;

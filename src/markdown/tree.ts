@@ -11,7 +11,7 @@ export type MarkdownBlock =
 export interface MarkdownList {
   readonly kind: "list";
   readonly start: number | null;
-  /** If true, empty lines separate the items, and each item consists of paragraphs. */
+  /** If true, the list has an empty line between its parts, so the text of its items is in paragraphs. */
   readonly loose: boolean;
   readonly items: readonly MarkdownItem[];
 }

@@ -19,7 +19,7 @@ const FENCED = /^\s*```(?:json)?[^\S\n]*\n([\s\S]*?)\n?\s*```\s*$/i;
 export class AnswerSchema {
   readonly text: string;
   readonly #judge: SchemaJudge;
-  /** The answer may be text that is not JSON only if the schema allows neither lists nor objects. */
+  /** The answer may be text that is not JSON only if the schema allows neither `{}` nor `[]`. */
   readonly #plainText: boolean;
   #refused: string | null = null;
 

@@ -53,7 +53,8 @@ export type IndexedVariable =
   & { readonly changedFile?: string | null };
 
 const HANDOVER = { request: 500, thinking: 1_000, thinkings: 2, answer: 1_000, diff: 1_500, printed: 1_500 };
-/** A request often tells the model to carry out a plan or the findings of a review, so its steps see all of the text. */
+/** A request often tells the model to carry out a plan or the findings of a review, so its steps see up to `whole`
+ * characters of the text. */
 const CONVERSATION = { line: 160, lastAnswer: 300, whole: 8_000 };
 const CHANGED_CHARS = 400;
 const ATTEMPT_CHARS = 160;
@@ -360,7 +361,8 @@ function piece(text: string, { cap, all }: Pick<Piece, "cap" | "all">): Piece {
   return { ...cutRaw(text, cap), cap, all };
 }
 
-/** Cuts a piece to its cap if this saves at least `LEAST_CUT` characters. */
+/** Cuts a piece to its cap if the cut saves at least `LEAST_CUT` characters. If the pieces then exceed `total`, cuts the
+ * longest pieces further. */
 function cutPieces(pieces: readonly Piece[], total: number): string[] {
   const needs = pieces.map(({ text, cap }) => text.length - cap < LEAST_CUT ? text.length : cap);
   const fits = needs.reduce((sum, need) => sum + need, 0) <= total;
@@ -555,7 +557,8 @@ export class Attempts {
     if (this.#lines.length > MAX_LINES) this.#lines.shift();
   }
 
-  /** The results in `shown` contain the outcome of their iterations, so this method omits these iterations. */
+  /** The results in `shown` contain the outcome of their iterations, so this method omits these iterations, except for
+   * repeated outcomes. */
   newest(count: number, shown: ReadonlySet<number>): readonly string[] {
     const lines = this.#lines.filter(({ position, times }) => !shown.has(position) || times > 1);
     return lines.slice(-count).map(({ text, times }) => times === 1 ? text : repeated(text, times));

@@ -100,8 +100,8 @@ const PLACE = /^(?:[^\s:]{1,200}:)?\s*\d{1,7}(?:\s*[:|)\t]|\s-|-|\s)\s*/;
 const MAX_COMPARED = 4_000;
 const TELLING_RESULT = 40;
 
-/** A repetition is the same code with the same result, the same error, or the same result from code with other names.
- */
+/** A repetition is the same error, the same result of code that differs only in names, or the same long result of any
+ * code. */
 export class Repetition {
   readonly #counts = new BoundedMap<string, number>(MAX_KEYS);
   readonly #lines = new BoundedMap<string, true>(MAX_LINES);

@@ -35,7 +35,7 @@ interface QueryApprovalsParts {
   readonly log: Log;
   readonly deadline: QueryDeadline;
   readonly keep: (asked: string) => void;
-  /** Vis calls this with the option of a request, if the channel has nobody to ask. */
+  /** If the channel has nobody to ask, Vis calls this function with the option of a request that has one. */
   readonly onUnasked?: ((option: string) => void) | undefined;
 }
 

@@ -243,7 +243,7 @@ interface SubAnswer {
 
 const AGAIN = "ask again, or choose another model";
 
-/** Refuses a truncated reply, and the empty text of a tool call, which could look like an answer. */
+/** Refuses a truncated reply, and a reply with only thinking or a tool call, whose text could look like an answer. */
 function answerIn({ model, text, reasoning, toolCall, finish }: RouterReply): SubAnswer {
   const fault = (why: string, hint?: string) => ({
     text: "",

@@ -33,7 +33,8 @@ type Place = Pick<FsContext, "tree" | "guard">;
  * folders stay open. */
 const MOST_HELD = 100;
 
-/** A file gets no temporary name if a rename would lose its attributes. */
+/** A file gets no temporary name if a replacement is impossible or would lose attributes, or if the change only renames
+ * the file. */
 export function temporaryNames(context: Place, items: readonly ChangeItem[]): ReadonlyMap<string, string> {
   const staysInPlace = ({ path, before, from = path }: ChangeItem): boolean => {
     if (before?.kind !== "file" && from === path) return false;

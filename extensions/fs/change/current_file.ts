@@ -13,8 +13,8 @@ export interface CurrentFile extends FileSnapshot {
   readonly seen: Facts;
 }
 
-/** Returns null if the file is missing. Rejects with RangeError for more than `most` bytes, and with Error if the file
- * has changed since the conversation read it. */
+/** Returns null if the file is missing. Rejects with RangeError for more than `most` bytes. Rejects with Error if the
+ * file has changed since the conversation read it, and for a write if the conversation read it with replaced bytes. */
 export async function currentFile(
   context: FsContext,
   place: WorkspacePath,

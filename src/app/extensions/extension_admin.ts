@@ -64,7 +64,7 @@ export class AppExtensionAdmin implements ExtensionAdmin {
 
   async settings(): Promise<readonly SettingsSection[]> {
     const { config } = this.#settings;
-    // An invalid section would exclude its extension, so this loads the extensions without their sections.
+    // An invalid section would exclude its extension, so Vis loads the extensions without their sections.
     const settings = { ...this.#settings, config: { ...config, extensions: { ...config.extensions, config: {} } } };
     const { loaded, skipped, folders } = await buildRegistry(settings, this.#parts, {
       folders: await discoverFolders(settings),

@@ -170,7 +170,7 @@ export async function checkLeftOut(
   if (unknown !== undefined) throw new UsageError(`Cannot leave out extension ${unknown}`);
 }
 
-/** An unknown name could belong to an unreadable folder, so this returns no hints for such a folder. */
+/** An unknown name could belong to an unreadable folder, so one such folder is enough to return no hints. */
 export async function unknownExtensions(
   names: readonly string[],
   { settings, parts }: {

@@ -254,7 +254,8 @@ interface ExporterParts {
   readonly pauseMs?: number;
 }
 
-/** The exporter drops and counts spans above the limit of the queue, and spans that the collector does not accept. */
+/** The exporter drops and counts spans above the limit of the queue, spans that the collector does not accept, and spans
+ * after `close`. */
 export class SpanExporter {
   readonly #parts: ExporterParts;
   readonly #waiting: FinishedSpan[] = [];

@@ -419,7 +419,7 @@ export async function loginChoices(
   return [...found, ...others, ...stopped];
 }
 
-/** Replaces a server of the same name. Keeps the comments and the order of the file. */
+/** Replaces a server of the same name. Keeps the order of the keys, and the comments outside the new value. */
 export async function addServer(
   { baseUrl, model }: { readonly baseUrl: string; readonly model: string },
   { home }: Pick<Settings, "home">,

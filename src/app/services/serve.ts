@@ -96,8 +96,8 @@ export async function serve(
   }
 }
 
-/** Requests could read the tokens of other clients, so this rejects with `ConfigError` for a token file in a served
- * folder. */
+/** Requests could read the tokens of other clients, so a token file in a served folder causes a `ConfigError`. A file
+ * directly in Vis's own folder is allowed if its name contains "token". */
 async function refuseExposed(
   path: string,
   { folders, home }: { readonly folders: readonly string[]; readonly home: string | null },

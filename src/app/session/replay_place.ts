@@ -205,7 +205,7 @@ async function copyTree(
       }
     }
   };
-  // The caller removes the folder after an error, so this waits for the end of all copies.
+  // The caller removes the folder after an error, so the function waits for the end of all copies.
   const ends = await Promise.allSettled(Array.from({ length: AT_ONCE }, worker));
   for (const end of ends) if (end.status === "rejected") throw end.reason;
   for (const { path, info } of folders.toReversed()) {

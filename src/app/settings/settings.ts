@@ -55,7 +55,8 @@ export async function readSettings(
   return request.locked ? await lockSettings(settings, parts) : settings;
 }
 
-/** If Vis's own folder is in the workspace, the patterns include Vis's keys, tokens and databases. */
+/** The patterns include a database file outside Vis's own folder. If Vis's own folder is in the workspace, the patterns
+ * also include Vis's keys, tokens and databases. */
 export function secretsIn(
   { config, home, database }: Pick<Settings, "config" | "home" | "database">,
   workspace: string,

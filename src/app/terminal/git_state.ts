@@ -43,8 +43,8 @@ const CUT =
   "(Too long: only the beginning and the end of the diff are here; read the diffs of the other files one by one)\n";
 const HIDDEN = "(Vis hides this file, because it may hold keys)\n";
 
-/** Shows untracked files, too, by an index of its own. The copy of the index keeps its time, by which git finds files
- * that changed in the same second. `$0` is the repository, and the options follow the names. */
+/** A diff of the working tree shows untracked files by an index of its own. The copy of the index keeps its time, by
+ * which git finds files that changed in the same second. `$0` is the repository, and the options follow the names. */
 const CHANGES = `
 g() { git -c core.fsmonitor=false -c core.hooksPath=/dev/null -c core.quotePath=false --no-optional-locks "$@"; }
 commit() { g rev-parse --verify --quiet --end-of-options "$1^{commit}"; }
@@ -71,8 +71,8 @@ const CHANGES_OPTIONS = [
   ...["--find-renames", "--ignore-submodules=dirty", "--submodule=short", "--src-prefix=a/", "--dst-prefix=b/"],
 ];
 
-/** Resolves with a list of files and a diff, which is "" without changes. Resolves with null outside a repository, and
- * if git fails. Rejects without a complete wall. */
+/** Resolves with a list of files and a diff, or "" without changes; for a commit, its id and message come first.
+ * Resolves with null outside a repository, if git fails, and after a time limit. Rejects without a complete wall. */
 export async function readChanges(
   { kind, name }: ReviewTarget,
   { root, spawn, signal }: Repository & { readonly signal?: AbortSignal | undefined },

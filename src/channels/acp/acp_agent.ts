@@ -247,7 +247,7 @@ interface Prompt {
   readonly variables: Readonly<Record<string, Source>>;
 }
 
-/** Embedded resources become variables, so that model calls do not repeat a large file. Throws `UsageError` for an
+/** Embedded texts become variables, so that model calls do not repeat a large file. Throws `UsageError` for an
  * unsupported kind of content. */
 function promptOf(blocks: readonly ContentBlock[]): Prompt {
   const texts: string[] = [];

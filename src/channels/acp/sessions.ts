@@ -129,7 +129,7 @@ export class EditorSessions {
 
 type Servers = Readonly<Record<string, object>>;
 
-/** The user configured these programs in the editor. Throws `UsageError` for a type that Vis does not support. */
+/** The user configured these servers in the editor. Throws `UsageError` for a type that Vis does not support. */
 function offeredServers(offered: readonly McpServer[]): Servers {
   const servers = new Map<string, object>();
   for (const server of offered) servers.set(freeName(server.name, servers), settingsOf(server));

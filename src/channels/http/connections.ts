@@ -113,7 +113,7 @@ interface Watched {
   readonly gone: () => void;
 }
 
-/** The runtime does not report every client that left, so this reads the system's table of connections. The client's
+/** The runtime does not report every client that left, so Vis reads the system's table of connections. The client's
  * port identifies a connection. */
 export class Connections {
   readonly #port: number;

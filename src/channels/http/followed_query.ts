@@ -13,7 +13,7 @@ import type { LiveRun, Runs } from "./live_runs.ts";
 export const CONVERSATION_HEADER = "x-vis-conversation";
 
 export interface FollowedEvent {
-  /** Events of a run have numbers from 1. Events that Vis rebuilds from rows have ids such as `r1`. */
+  /** An event of a run has its number as id. An event that Vis rebuilds from rows has an id such as `r1`. */
   readonly id: string;
   readonly event: QueryEvent;
   readonly omitted: number;

@@ -95,7 +95,7 @@ function faultOf(error: errors.JOSEError): string {
 }
 
 const FRESH_MS = 600_000;
-/** If the server cannot read the keys again, it uses the last keys for this time. */
+/** If the server cannot read the keys again, the last keys stay valid for this time. */
 const HELD_MS = 24 * 3_600_000;
 const PAUSE_MS = 10_000;
 const TIMEOUT_MS = 5_000;
@@ -112,8 +112,8 @@ interface KeySetOptions {
   readonly log: Log;
 }
 
-/** For an unknown key, reads the issuer's key set (RFC 7517) again, at most every ten seconds. Rejects with `Problem`
- * (503) without current keys. */
+/** Reads the issuer's key set (RFC 7517) again after ten minutes and for an unknown key, at most every ten seconds.
+ * Rejects with `Problem` (503) without keys of the last `HELD_MS`. */
 function keySet(options: KeySetOptions): JWTVerifyGetKey {
   const { issuer, now, log } = options;
   let kept: { readonly find: JWTVerifyGetKey | null; readonly at: number } = { find: null, at: 0 };

@@ -54,7 +54,7 @@ interface CheckOptions {
 }
 
 /** The duration must not reveal a match, so the comparison takes constant time. Rejects with `Problem` (401) for a
- * missing, unknown or expired token. */
+ * missing, unknown or expired token, and like `signed`. */
 export async function checkToken(
   authorization: string | null,
   { tokens, now, equal = timingSafeEqual }: CheckOptions,

@@ -78,7 +78,8 @@ export class ChatWorker {
     this.#enqueue(placed);
   }
 
-  /** An edit changes a waiting message or steers the running query, and has no effect on an answered message. */
+  /** An edit changes a waiting message or steers the query that has the message. For an answered message, the bot only
+   * tells the user that the edit has no effect, and not each time. */
   async #edited(entry: PendingMessage): Promise<void> {
     const { message } = entry;
     const { inbox, access } = this.#parts;

@@ -67,7 +67,7 @@ function hasModel({ model }: Session): boolean {
   return model !== "";
 }
 
-/** The package keeps the focus of the terminal private, so this reads the input before the package does. */
+/** The package keeps the focus of the terminal private, so the returned terminal reads the input first. */
 function watched(terminal: Terminal, onFocus: (isIn: boolean) => void): Terminal {
   const start = terminal.start.bind(terminal);
   terminal.start = (onInput, onResize) =>

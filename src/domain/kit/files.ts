@@ -23,8 +23,8 @@ export async function replaceFile(path: string, text: string, { mode = 0o600 } =
   }
 }
 
-/** Without a file at `path`, a file of root gets the owner of its folder, so that a service can use files of `sudo vis`.
- * Returns false if the file could not get the group. */
+/** Gives the file the owner of the file at `path`. Without that file, a file of root gets the owner of its folder, so
+ * that a service can use files of `sudo vis`. Returns false if the file could not get the group. */
 export async function inheritOwner(file: FileHandle, path: string): Promise<boolean> {
   const before = await stat(path).catch(() => null);
   return before ? await giveTo(before, file) : await giveToFolder(file, dirname(path));

@@ -89,7 +89,7 @@ export function boundedResult(result: BlockResult): BlockResult {
 
 type Phase = "waiting" | "thinking" | "writing" | "running" | "calling" | "delayed" | "asking" | "answering" | "child";
 
-/** A call that its block did not await may end so many steps later. */
+/** A call that its block did not await may end later; Vis shows such an end for the newest earlier steps. */
 const MOST_EARLIER = 50;
 
 export class QueryProgress {

@@ -120,7 +120,7 @@ export function bestHits<H extends Pick<SearchHit, "conversationId">>(
   );
 }
 
-/** `isCut` says that the search may have left out matches. */
+/** If `isCut` is true, the search may have left out matches. */
 export function othersText(others: number, isCut: boolean): string {
   if (others === 0) return "";
   return `and ${isCut ? "at least " : ""}${counted(others, "more match")} in this conversation`;

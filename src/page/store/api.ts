@@ -27,7 +27,7 @@ export class Refused extends Error {
     this.name = "Refused";
   }
 
-  /** While the server restarts, a proxy responds with a status of 500 or more, so the same request may succeed later. */
+  /** The same request may succeed later: a proxy responds with 500 or more during a restart, and 429 marks a limit. */
   get isPassing(): boolean {
     return this.status >= 500 || this.status === 429;
   }
@@ -126,8 +126,8 @@ interface Seen {
   over: boolean;
 }
 
-/** Reconnects after a lost connection until the signal aborts. Throws if the server refuses for a lasting reason, or if
- * the connection ended before the first event. */
+/** Reconnects after a lost connection until the query ends or the signal aborts. Throws if the server refuses for a
+ * lasting reason, or if the connection ends before the page knows the id of the query. */
 export async function* queryEvents(followed: Followed): AsyncGenerator<readonly QueryEvent[]> {
   const { signal, lost } = followed;
   const seen: Seen = { queryId: followed.queryId ?? null, id: "", over: false };

@@ -42,5 +42,4 @@ async function stop(conversation: string, { id }: BackgroundCommand): Promise<vo
   await request(inApi("conversations", conversation, "commands", id, "stop"), { method: "POST" });
 }
 
-/** The commands that the server runs in the background for the open conversation. */
 export const runningCommands = { running, isOpen, shown, forget, load, show, stop };

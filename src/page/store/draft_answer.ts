@@ -15,7 +15,7 @@ const NOTHING: Drawn = { finished: [], rest: [] };
 
 export class DraftAnswer {
   readonly text = signal("");
-  /** While the first tree of a text is on its way, this is the earlier text, so that nobody sees Markdown as text. */
+  /** Until the server has parsed Markdown for the first time, this signal keeps the text without Markdown. */
   readonly plain = signal("");
   /** Null means that the page draws `plain`. */
   readonly drawn = signal<Drawn | null>(null);
@@ -45,7 +45,7 @@ export class DraftAnswer {
     this.drawn.value = null;
   }
 
-  /** If a call fails, or too much text is new, the page draws the text without Markdown from then on. */
+  /** If a call fails, or the unfinished part is too long, the page draws the text without Markdown from then on. */
   async #follow(): Promise<void> {
     this.#follows = true;
     try {

@@ -163,7 +163,7 @@ export class Turn {
     this.boxes.value = [...this.boxes.value, this.#box(from, height)];
   }
 
-  /** Another tab may have sent the message, so this adds a missing message. */
+  /** Another tab may have sent the message, so this method adds a missing message. */
   #read(text: string, step: number | null): void {
     const all = this.steered.value;
     const at = all.findIndex((one) => one.step === null && one.text === text);
@@ -329,8 +329,8 @@ export class LiveStep {
 
 export const BOX_STEPS = 20;
 
-/** The page fetches the steps when they come near the viewport. Before that, an empty box has the height of the
- * steps. */
+/** A box has steps while it is near the viewport, or after a link to one of its steps. An empty box has the height of
+ * the steps, which is an estimate before the first drawing. */
 export class StepBox {
   readonly items = signal<readonly Iteration[] | null>(null);
   readonly fault = signal("");

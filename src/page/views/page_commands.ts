@@ -3,7 +3,7 @@ import { conversationList, optionsShown } from "../store/state.ts";
 
 interface PageCommand {
   readonly description: string;
-  /** The newest visible element with this selector is the control of the command. */
+  /** The last element with this selector outside `[hidden]` is the control of the command. */
   readonly control: string;
   readonly missing?: string;
 }

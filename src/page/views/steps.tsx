@@ -13,7 +13,7 @@ import { drawn, elements, guarded } from "../store/state.ts";
 import { thread } from "../store/thread.ts";
 import { BOX_STEPS, type LiveStep, type ShownStep, shownStored, type StepBox, type Turn } from "../store/turn.ts";
 
-/** A request may have many steps, so ended steps far from the viewport are empty boxes. */
+/** A request may have many steps, so older steps far from the viewport are empty boxes. */
 export function Steps({ turn }: { readonly turn: Turn }): JSX.Element {
   const live = useRef<HTMLDivElement>(null);
   const count = turn.live.value.length;
@@ -142,7 +142,7 @@ interface BlockProps {
   readonly turn: Turn;
 }
 
-/** While the block runs, its calls describe the work better than its code, so the page folds the code. */
+/** If a running block makes calls, they describe the work better than its code, so the page folds the code. */
 function Block({ number, block, turn }: BlockProps): JSX.Element | null {
   const { code, whole, result, calling, printing, tally, diffs } = block;
   const shownCode = (
@@ -183,7 +183,7 @@ interface EndedProps extends Pick<ShownStep["blocks"][number], "code" | "tally" 
   readonly shownCode: JSX.Element;
 }
 
-/** After the end of the request, the page draws all its changes in one place, so the changes of the block are folded. */
+/** After the end of the request, the diffs of a block are folded, because the page shows changed files below the answer. */
 function Ended({ code, tally, diffs, result, turn, shownCode }: EndedProps): JSX.Element {
   const { text, isCode, ok, refused } = blockLine(
     { code, tally, result },
@@ -263,7 +263,7 @@ const DIFF = /(?:"""\n)?--- .*\n\+\+\+ .*\n(?:@@ .*(?:\n[ +\\-].*)*\n?)+(?:"""|)
 const QUOTED = /^"""\n([^]*)\n"""$/;
 /** Matches the result of an edit whose change the page draws. */
 const ONLY_CHANGE = /^(?:[\s[\]{},]|path: "[^"\n]*"|bytes: [\d_]+|(?:diff: )?\(see the change\))*$/;
-/** The model reads the whole object of a command's result, but the page shows only its output. */
+/** The model reads the whole object of a command's result, but the page shows only the output. */
 const OF_COMMAND = /^\{\s+code: (?:\d+|null),\s+signal: /;
 const OUTPUTS = /(?<=[\s{])std(?:out|err): (?:"""\n([^]*?)\n"""|("(?:[^"\\\n]|\\.)*"))/g;
 const SHORT_VALUE = /^[^[{\n].{0,99}$/;

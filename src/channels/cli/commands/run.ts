@@ -406,8 +406,8 @@ async function readPiped(
   }
 }
 
-/** Rejects with `UsageError` for a command that only interactive mode has. Another text with a slash, such as a path,
- * is a request. */
+/** Rejects with `UsageError` for a command that only interactive mode or `vis` has, and for an empty request. Another
+ * text with a slash, such as a path, is a request. */
 export async function requestOfWords(
   text: string,
   { services, flags }: Pick<CommandInput<OpenRequest>, "services" | "flags">,
@@ -538,7 +538,7 @@ function print(messages: readonly SentMessage[], { io, json }: { readonly io: Io
   io.stdout(`=== ${sized.length} messages: ${total.bytes} bytes, about ${total.tokens} tokens\n`);
 }
 
-/** No tokenizer fits all models, so this estimates four characters per token. */
+/** No tokenizer fits all models, so the estimate is four characters per token. */
 function sizeOf(text: string): { readonly bytes: number; readonly tokens: number } {
   return { bytes: new TextEncoder().encode(text).length, tokens: Math.ceil(text.length / 4) };
 }

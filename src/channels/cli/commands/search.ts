@@ -27,8 +27,8 @@ interface SearchFlags {
 /** A conversation may have many matches, so a list of conversations reads this many for each. */
 const HITS_EACH = 10;
 
-/** Resolves with 1 if no text matches. JSON has all matches. Text has the best match of each conversation, or all
- * matches of one named conversation. */
+/** Resolves with 1 if no text matches. JSON has up to `limit` matches. Text has the best match of each conversation, or
+ * up to `limit` matches of one named conversation. */
 export async function searchCommand(
   words: readonly string[],
   { services, io, flags }: CommandInput<SearchFlags>,

@@ -227,7 +227,7 @@ async function begin(
   );
 }
 
-/** Rejects with `Problem` if a query is running and the message has fields that the query cannot receive. */
+/** Rejects with `Problem` if a query is running in the branch and the message has fields that the query cannot receive. */
 async function steered(
   c: Context<Env>,
   { body, conversation }: { readonly body: Message; readonly conversation: Conversation },
@@ -302,7 +302,7 @@ async function answer(
   return c.json(await query.result(), 200, headers);
 }
 
-/** The server sends the headers with the first text, so this yields white space at once. */
+/** The server sends the headers with the first text, so the first text is white space. */
 async function* resultText(ended: Promise<QueryResult>): AsyncGenerator<string> {
   yield " ";
   yield JSON.stringify(await ended);

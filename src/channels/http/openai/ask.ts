@@ -194,8 +194,8 @@ interface OpenAiRequest {
 
 type OpenAiInput = Pick<AskOptions, "images" | "responseSchema" | "variables" | "instructions" | "askedAs">;
 
-/** The last user message is the request. An existing conversation has the earlier messages. Throws `Problem` if the
- * request is empty. */
+/** The last user message is the request, or the last message if there is no user message. An existing conversation has
+ * the earlier messages. Throws `Problem` if the request is empty. */
 function openAiInput(
   { messages, field, format }: OpenAiRequest,
   isNew: boolean,

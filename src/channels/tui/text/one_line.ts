@@ -39,7 +39,7 @@ export const amounts = {
 
 const MOST = 500;
 
-/** A text may come from a model, a user or the database, so this escapes control characters. */
+/** A text may come from a model, a user or the database, so the result has no control characters. */
 export function flat(text: string, limit = MOST): string {
   return visibleText(oneLine(text.slice(0, limit * 4 + 1), limit).toWellFormed());
 }
